@@ -1,0 +1,49 @@
+/**
+ * The cage a plugin process lives in, as the supervisor sees it.
+ *
+ * @module
+ */
+import type { HostError } from "../errors.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { Command, Exit, Runtime } from "../ports.ts";
+
+/** Places the host owns or that grants may be relative to. */
+export interface CagePlaces {
+  /** The plugin's own folder, absolute. */
+  readonly installDir: string;
+  /** The operator's folder: `config:/x` is `<home>/files/x`, the rest of it is never granted. */
+  readonly home: string;
+  /** The project's folder, for `project:/…`, or null when there is none. */
+  readonly projectDir: string | null;
+}
+
+/** What a cage is built from. */
+export interface CageRequest {
+  /** Checked manifest. */
+  readonly manifest: Manifest;
+  /** Where things are. */
+  readonly places: CagePlaces;
+  /** What KAGED_LOG_LEVEL says inside. */
+  readonly logLevel: string;
+  /** Interpreters the operator named: name → absolute path. */
+  readonly runtimes: Readonly<Record<string, string>>;
+}
+
+/** A cage that is ready for one start of one plugin. */
+export interface Cage {
+  /** Names this cage in audit events. */
+  readonly id: string;
+  /** What to spawn. */
+  readonly command: Command;
+  /** The process id of the plugin's own process group leader, outside the cage; null before it exists. */
+  childPid(): Promise<number | null>;
+  /** Rejects with `cage.path_swapped` unless each granted path inside is the one that was checked outside. */
+  verifyMounts(): Promise<void>;
+  /** The failure of the cage itself, when the process ended because of it; null when the plugin ended. */
+  diagnose(exit: Exit, stderr: readonly string[]): Promise<HostError | null>;
+  /** Removes the cage's files. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Builds a cage for one start. Rejects with a `cage.*` or `capability.*` error. */
+export type OpenCage = (request: CageRequest, runtime: Runtime) => Promise<Cage>;

@@ -1,0 +1,203 @@
+/**
+ * What the core needs of a runtime, and nothing more. Each adapter fills these ports; the contract tests in
+ * `tests/adapters/` say what filling them means.
+ *
+ * @module
+ */
+
+/** A program to start: no shell, no inherited environment. */
+export interface Command {
+  /** Absolute path of the executable. */
+  readonly file: string;
+  /** Its arguments, passed on as they are. */
+  readonly args: readonly string[];
+  /** The whole environment: nothing is added to it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Working directory. */
+  readonly cwd: string;
+}
+
+/** How a process ended: a code, or the signal that ended it. */
+export interface Exit {
+  /** Exit code, or null when a signal ended the process. */
+  readonly code: number | null;
+  /** Name of that signal, such as `SIGKILL`, or null. */
+  readonly signal: string | null;
+}
+
+/** Signals the host sends. */
+export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT";
+
+/** What a spawned process tells its owner. Chunks may be kept: they are not reused. */
+export interface ProcessListeners {
+  /** Bytes from stdout. */
+  stdout(chunk: Uint8Array): void;
+  /** Stdout is at its end; called once, also when the process dies. */
+  stdoutEnd(): void;
+  /** Bytes from stderr. */
+  stderr(chunk: Uint8Array): void;
+  /** What was written to stdin has been taken, after {@link ChildProcess.bufferedBytes} was above zero. */
+  drain?(): void;
+}
+
+/** A running child process. */
+export interface ChildProcess {
+  /** Process id. */
+  readonly pid: number;
+  /**
+   * Resolves when the process itself has ended, even while a grandchild still holds its pipes. Never rejects. Output
+   * that had been written by then may still arrive afterwards.
+   */
+  readonly exited: Promise<Exit>;
+  /** Resolves when stdout and stderr have both ended or been destroyed, after which no listener is called. */
+  readonly closed: Promise<void>;
+  /** Queues text for stdin, as UTF-8. Writing to a dead process does nothing. */
+  write(text: string): void;
+  /** Bytes queued for stdin that the system has not taken yet. */
+  bufferedBytes(): number;
+  /** Closes stdin after what is queued. */
+  endInput(): void;
+  /** Stops reading stdout until {@link resume}. */
+  pause(): void;
+  /** Reads stdout again. */
+  resume(): void;
+  /** Lets go of the pipes without waiting for their end. */
+  release(): void;
+  /** Signals the process. Does nothing when it has ended. */
+  kill(signal: Signal): void;
+}
+
+/** Starts processes. */
+export interface ProcessSpawner {
+  /** Starts `command`. Rejects with the system's error when it cannot be started. */
+  spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess>;
+  /** Signals any process, or a process group when `pid` is negative. Returns false when there is none. */
+  signal(pid: number, signal: Signal): boolean;
+}
+
+/** What stands at a path, symbolic links not followed. */
+export interface FileInfo {
+  /** Kind of entry. */
+  readonly kind: "file" | "directory" | "symlink" | "other";
+  /** Device number. */
+  readonly dev: number;
+  /** Inode number. */
+  readonly ino: number;
+  /** Permission bits, with setuid, setgid and sticky. */
+  readonly mode: number;
+  /** Owner. */
+  readonly uid: number;
+  /** Size in bytes. */
+  readonly size: number;
+  /** Last change of content, in ms since 1970. */
+  readonly modifiedMs: number;
+}
+
+/** The file system. Paths are absolute. A missing path rejects with an error whose `code` is `ENOENT`. */
+export interface Files {
+  /** Reads a whole file as UTF-8. */
+  readText(path: string): Promise<string>;
+  /** Reads a whole file. */
+  readBytes(path: string): Promise<Uint8Array>;
+  /** Reads the first `count` bytes, fewer when the file is shorter. */
+  readHead(path: string, count: number): Promise<Uint8Array>;
+  /** Writes a whole file, replacing what was there, created with `mode` (default 0o600). */
+  write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
+  /** Appends to a file, created 0600 when missing. */
+  append(path: string, text: string): Promise<void>;
+  /** Moves a path over another in one step. */
+  rename(from: string, to: string): Promise<void>;
+  /** Makes one directory, its parents too when `recursive`. An existing directory is an error unless `recursive`. */
+  makeDir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<void>;
+  /** Makes a fresh 0700 directory whose path starts with `prefix`. */
+  makeTempDir(prefix: string): Promise<string>;
+  /** Removes a file or a whole directory; a missing path is fine. */
+  remove(path: string): Promise<void>;
+  /** Names in a directory, sorted. */
+  list(path: string): Promise<string[]>;
+  /** What stands at `path`, links not followed, or null. */
+  info(path: string): Promise<FileInfo | null>;
+  /** Like {@link info} with links followed; also reaches into `/proc/<pid>/root`. */
+  target(path: string): Promise<FileInfo | null>;
+  /** The path with every link resolved. */
+  realPath(path: string): Promise<string>;
+  /** The text of a symbolic link. */
+  readLink(path: string): Promise<string>;
+}
+
+/** Time. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds that never go back. */
+  monotonic(): number;
+  /** Calls `run` once after `ms`; the returned function cancels. A waiting timer does not keep the process alive. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** Unique names. */
+export interface Ids {
+  /** A new id that starts with `prefix` and an underscore. */
+  create(prefix: string): string;
+}
+
+/** Work on bytes that each runtime does fastest in its own way. */
+export interface Bytes {
+  /** Index of the first `\n` at or after `from`, or -1. */
+  indexOfNewline(bytes: Uint8Array, from: number): number;
+  /** Decodes UTF-8. Throws a `TypeError` when the bytes are not UTF-8. A leading byte order mark is kept. */
+  decode(bytes: Uint8Array): string;
+  /** Bytes `text` takes as UTF-8. */
+  byteLength(text: string): number;
+}
+
+/** A value SQLite stores. */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+
+/** An open SQLite database. */
+export interface Database {
+  /** Runs one statement that returns nothing; the number of changed rows. */
+  run(sql: string, params?: readonly SqlValue[]): number;
+  /** Runs one statement and returns its rows. */
+  all(sql: string, params?: readonly SqlValue[]): Record<string, SqlValue>[];
+  /** Closes it. */
+  close(): void;
+}
+
+/** Opens databases. */
+export interface DatabaseOpener {
+  /** Opens the file, made when missing; `:memory:` keeps it in memory. */
+  open(path: string): Database;
+  /** Version of the SQLite library, or null when this runtime has none. */
+  version(): string | null;
+}
+
+/** One runtime, whole: what an adapter's `runtime` export is. */
+export interface Runtime {
+  /** Which one. */
+  readonly name: "node" | "bun" | "deno";
+  /** Its version. */
+  readonly version: string;
+  /** Absolute path of its executable. */
+  readonly executable: string;
+  /** Operating system as the runtime names it, such as `linux`. */
+  readonly platform: string;
+  /** Processor as the kernel names it: `x86_64`, `aarch64`, or another. */
+  readonly arch: string;
+  /** User id of this process, or null where there is none. */
+  readonly uid: number | null;
+  /** Starts processes. */
+  readonly processes: ProcessSpawner;
+  /** The file system. */
+  readonly files: Files;
+  /** Time. */
+  readonly clock: Clock;
+  /** Unique names. */
+  readonly ids: Ids;
+  /** Work on bytes. */
+  readonly bytes: Bytes;
+  /** SQLite. */
+  readonly databases: DatabaseOpener;
+  /** A variable of the environment, or null. */
+  env(name: string): string | null;
+}
