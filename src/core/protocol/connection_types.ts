@@ -7,7 +7,7 @@ import type { HostError } from "../errors.ts";
 import type { Bytes, Clock } from "../ports.ts";
 
 /** Longest line either side may send: 4 MiB, its newline not counted. */
-export const MAX_LINE_BYTES = 4 * 1024 * 1024;
+export const MAX_LINE_BYTES: number = 4 * 1024 * 1024;
 
 /** Where a connection's bytes go. {@link ChildProcess} fills it as it is. */
 export interface Wire {

@@ -1,0 +1,153 @@
+/**
+ * What the supervisor takes and gives.
+ *
+ * @module
+ */
+import type { AuditEvent, AuditSink } from "../audit/events.ts";
+import type { CageRequest } from "../cage/cage.ts";
+import type { HostError } from "../errors.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { Runtime } from "../ports.ts";
+import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
+
+/** Where a plugin instance is in its life. */
+export type PluginStatus = "disabled" | "spawning" | "running" | "crashed" | "failed" | "stopped";
+
+/** On whose behalf a call is made. The three middle fields are set together or null together. */
+export interface PluginCallContext {
+  /** The operator who started it, or null. */
+  readonly operator_id: string | null;
+  /** The project, or null for a call of the host itself. */
+  readonly project_id: string | null;
+  /** The agent, such as `primary.subagents.researcher`, or null. */
+  readonly agent_path: string | null;
+  /** The session, or null. */
+  readonly session_id: string | null;
+  /** Ties the call to its audit events. */
+  readonly request_id: string;
+  /** W3C trace context, when tracing is on. */
+  readonly traceparent?: string;
+}
+
+/** A plugin to look after. */
+export interface PluginSpec {
+  /** The plugin's folder, absolute. */
+  readonly dir: string;
+  /** Instance id. Default: the plugin's name. */
+  readonly instance?: string;
+  /** Merged config, sent as `config.update`. Default: `{}`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Project folder, for `project:/…` grants. */
+  readonly projectDir?: string | null;
+  /** Projects that activated it, told in `initialize`. */
+  readonly projects?: readonly string[];
+  /** False registers it disabled. Default: true. */
+  readonly enabled?: boolean;
+}
+
+/** What is known of a registered plugin. */
+export interface PluginInfo {
+  /** Instance id. */
+  readonly instance: string;
+  /** The plugin's name. */
+  readonly plugin: string;
+  /** Its version. */
+  readonly version: string;
+  /** Its folder. */
+  readonly dir: string;
+  /** Its manifest. */
+  readonly manifest: Manifest;
+  /** Where it is in its life. */
+  readonly status: PluginStatus;
+  /** Process id of the launcher while it runs. */
+  readonly pid: number | null;
+  /** Starts after the first. */
+  readonly restarts: number;
+  /** Methods that both manifest and process name. */
+  readonly methods: readonly string[];
+  /** Optional parts of the protocol it takes part in. */
+  readonly features: readonly string[];
+  /** Why it is down, when it is. */
+  readonly error: HostError | null;
+}
+
+/** One line a plugin wrote to stderr. */
+export interface PluginLogLine {
+  /** The plugin's name. */
+  readonly plugin: string;
+  /** Instance id. */
+  readonly instance: string;
+  /** The line, cut at its cap. */
+  readonly line: string;
+}
+
+/** A notification a plugin sent. */
+export interface PluginNotification {
+  /** Instance id. */
+  readonly instance: string;
+  /** Its name, such as `catalog.updated`. */
+  readonly method: string;
+  /** What it carries. */
+  readonly params: unknown;
+}
+
+/** How one call differs from the rest. */
+export interface PluginCallOptions extends CallOptions {
+  /** On whose behalf; fields left out are null, `request_id` is made. */
+  readonly context?: Partial<PluginCallContext>;
+}
+
+/** How a supervisor is set up. */
+export interface SupervisorOptions {
+  /** The runtime it stands on. */
+  readonly runtime: Runtime;
+  /** The operator's folder, absolute. */
+  readonly home: string;
+  /** Who operates it, for call contexts. */
+  readonly operatorId?: string | null;
+  /** What KAGED_LOG_LEVEL says to plugins. Default `info`. */
+  readonly logLevel?: string;
+  /** Interpreters outside the usual places: name → absolute path. */
+  readonly runtimes?: CageRequest["runtimes"];
+  /** Where audit events go, besides {@link Supervisor.onAudit}. */
+  readonly audit?: readonly AuditSink[];
+  /** Hears what plugins write to stderr. */
+  readonly onLog?: (line: PluginLogLine) => void;
+  /** Answers a plugin's own requests (storage); without it they get -32601. */
+  readonly onRequest?: (instance: PluginInfo, request: IncomingRequest) => unknown;
+  /** Whether plugins are told that storage is there. Default: false. */
+  readonly storageAvailable?: boolean;
+}
+
+/** Looks after plugin processes: starts, watches, restarts and stops them. */
+export interface Supervisor extends AsyncDisposable {
+  /** Reads and checks a plugin's manifest and takes it on. Rejects with `manifest.*` or `plugin.duplicate`. */
+  register(spec: PluginSpec): Promise<PluginInfo>;
+  /** Starts every enabled plugin at once. One that fails is reported, and keeps nobody waiting. */
+  startAll(): Promise<{ running: string[]; failed: { instance: string; error: HostError }[] }>;
+  /** Starts one plugin, resolving once it runs. Rejects with why its first start failed. */
+  start(instance: string): Promise<void>;
+  /** Stops one plugin: `shutdown`, SIGTERM, SIGKILL. */
+  stop(instance: string): Promise<void>;
+  /** Stops every plugin at once. */
+  stopAll(): Promise<void>;
+  /** Enables a plugin: forgets its failures and starts it. */
+  enable(instance: string): Promise<void>;
+  /** Disables a plugin: stops it and keeps it down. */
+  disable(instance: string, reason?: string): Promise<void>;
+  /** Calls a plugin's method. Fails at once with `plugin.unavailable` while it is down. */
+  call(
+    instance: string,
+    method: string,
+    params?: Readonly<Record<string, unknown>>,
+    options?: PluginCallOptions,
+  ): Promise<unknown>;
+  /** Everything registered, in order. */
+  plugins(): PluginInfo[];
+  /** One plugin, or `plugin.unknown`. */
+  plugin(instance: string): PluginInfo;
+  /** Hears audit events; returns a function that ends it. */
+  onAudit(listener: (event: AuditEvent) => void): () => void;
+  /** Hears plugins' notifications; returns a function that ends it. */
+  onNotification(listener: (notification: PluginNotification) => void): () => void;
+}
