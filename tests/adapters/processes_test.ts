@@ -183,7 +183,7 @@ test("signal() reaches a process group, and says false when nobody is there", as
   while (!heard.out().endsWith("\n")) await turnsOfTheLoop(1);
   const group = Number(heard.out());
   assert.equal(processes.signal(-group, "SIGKILL"), true);
-  await heard.child.closed;
+  await heard.child.exited;
   assert.equal(processes.signal(-group, "SIGKILL"), false);
   assert.equal(processes.signal(group, "SIGTERM"), false);
 });
