@@ -36,8 +36,8 @@ export interface InstanceOptions {
 
 /** A registered plugin. */
 export class PluginInstance {
-  /** Its running process, or null. */
-  process: PluginProcess | null = null;
+  /** Its process, or null. */
+  live: PluginProcess | null = null;
   /** What the running process told of itself, or null. */
   profile: PluginProfile | null = null;
   /** Whom its audit events are about. */
@@ -73,7 +73,7 @@ export class PluginInstance {
       dir: spec.dir,
       manifest: this.#manifest,
       status: this.#state.status,
-      pid: this.process?.pid ?? null,
+      pid: this.live?.pid ?? null,
       restarts: this.#state.restarts,
       methods: this.profile?.methods ?? [],
       features: this.profile?.features ?? [],
@@ -93,14 +93,14 @@ export class PluginInstance {
   /** Stops it and keeps it down. */
   async stop(event: "stopped" | "disabled"): Promise<void> {
     this.#cancelDelay();
-    const process = this.process;
+    const live = this.live;
     const attempt = this.#attempt;
     this.#apply({ type: event });
     if (event === "disabled") this.#enabled = false;
     this.profile = null;
-    if (process) this.#auditStop(await process.stop());
+    if (live) this.#auditStop(await live.stop());
     if (attempt) await attempt.catch(() => {}); // Its failure was reported to whoever started it.
-    this.process = null;
+    this.live = null;
   }
 
   /** Calls a method the plugin may be asked for. */
@@ -110,12 +110,12 @@ export class PluginInstance {
     context: PluginCallContext,
     options: CallOptions,
   ): Promise<unknown> {
-    const { process, profile, subject } = this;
-    if (!process || !profile) throw this.#unavailable();
+    const { live, profile, subject } = this;
+    if (!live || !profile) throw this.#unavailable();
     if (!profile.callable.has(method) && method !== "ping") throw this.#unknownMethod(method);
     const { audit, host } = this.#options;
     const sent = method === "ping" ? {} : { ...params, _context: context };
-    if (!audit.active) return process.call(method, sent, options);
+    if (!audit.active) return live.call(method, sent, options);
 
     const { clock } = host.runtime;
     const { request_id, operator_id, project_id, agent_path } = context;
@@ -125,7 +125,7 @@ export class PluginInstance {
       audit.emit("plugin.method_returned", subject, { method, duration_ms, success }, request_id);
     };
     audit.emit("plugin.method_called", subject, { method, operator_id, project_id, agent_path }, request_id);
-    return process.call(method, sent, options).then((result) => {
+    return live.call(method, sent, options).then((result) => {
       returned(true);
       return result;
     }, (error) => {
@@ -162,43 +162,48 @@ export class PluginInstance {
 
   /** One start: cage, process, handshake. */
   async #bringUp(): Promise<void> {
-    const { host, spec, audit, subject, openCage, freshManifest } = this.#options;
+    let live: PluginProcess | null = null;
     try {
-      this.#manifest = await freshManifest();
-      const cage = await openCage({
-        manifest: this.#manifest,
-        places: { installDir: spec.dir, home: host.home, projectDir: spec.projectDir ?? null },
-        logLevel: host.logLevel ?? "info",
-        runtimes: host.runtimes ?? {},
-      }, host.runtime);
-      if (this.#state.status !== "spawning") return await cage.close(); // Stopped meanwhile.
-      const process = await spawnPlugin({
-        runtime: host.runtime,
-        cage,
-        manifest: this.#manifest,
-        audit,
-        subject,
-        onLog: (line) => host.onLog?.({ plugin: subject.name, instance: subject.instance, line }),
-        onNotification: (method, params) =>
-          this.#options.onNotification({ instance: subject.instance, method, params }),
-        onRequest: (request) => this.#onRequest(request),
-      });
-      this.process = process;
-      if (this.#state.status !== "spawning") return this.#auditStop(await process.stop());
-      void process.ended.then((ending) => this.#onEnded(process, ending));
-      this.#onReady(
-        await process.handshake({
-          config: spec.config ?? {},
-          projects: spec.projects ?? [],
-          storageAvailable: host.storageAvailable ?? false,
-        }),
-      );
+      live = await this.#spawn();
+      const { host, spec } = this.#options;
+      const { config = {}, projects = [] } = spec;
+      const profile = await live.handshake({ config, projects, storageAvailable: host.storageAvailable ?? false });
+      if (!this.#isWanted()) throw this.#unavailable();
+      this.#onReady(profile);
     } catch (thrown) {
       const error = asHostError(thrown);
-      if (this.process) await this.process.ended;
+      if (live) await live.ended; // And with it #onEnded, which keeps the state.
       else this.#fail(error);
       throw error;
     }
+  }
+
+  async #spawn(): Promise<PluginProcess> {
+    const { host, spec, audit, subject, openCage, freshManifest } = this.#options;
+    this.#manifest = await freshManifest();
+    const cage = await openCage({
+      manifest: this.#manifest,
+      places: { installDir: spec.dir, home: host.home, projectDir: spec.projectDir ?? null },
+      logLevel: host.logLevel ?? "info",
+      runtimes: host.runtimes ?? {},
+    }, host.runtime);
+    if (!this.#isWanted()) { // Stopped meanwhile.
+      await cage.close();
+      throw this.#unavailable();
+    }
+    const live = this.live = await spawnPlugin({
+      runtime: host.runtime,
+      cage,
+      manifest: this.#manifest,
+      audit,
+      subject,
+      onLog: (line) => host.onLog?.({ plugin: subject.name, instance: subject.instance, line }),
+      onNotification: (method, params) => this.#options.onNotification({ instance: subject.instance, method, params }),
+      onRequest: (request) => this.#onRequest(request),
+    });
+    void live.ended.then((ending) => this.#onEnded(live, ending));
+    if (!this.#isWanted()) this.#auditStop(await live.stop());
+    return live;
   }
 
   #onReady(profile: PluginProfile): void {
@@ -218,12 +223,12 @@ export class PluginInstance {
     audit.emit("plugin.initialized", subject, { methods_count: callable.size, capabilities_count });
   }
 
-  #onEnded(process: PluginProcess, ending: Ending): void {
-    if (this.process !== process || !this.#isWanted()) return; // Ended on purpose: stop() tells of it.
+  #onEnded(live: PluginProcess, ending: Ending): void {
+    if (this.live !== live || !this.#isWanted()) return; // Ended on purpose: stop() tells of it.
     const { audit, subject } = this.#options;
     const { exit, error } = ending;
     const last_stderr = [...ending.lastStderr];
-    this.process = null;
+    this.live = null;
     this.profile = null;
     auditRefusal(error, audit, subject);
     if (exit.code === 0) audit.emit("plugin.exited", subject, { exit_code: 0, last_stderr });

@@ -55,9 +55,9 @@ export interface Ending {
 
 /** Starts the process of one plugin. Rejects with `cage.spawn_failed`; the cage is closed then. */
 export async function spawnPlugin(options: PluginProcessOptions): Promise<PluginProcess> {
-  const process = new PluginProcess(options);
-  await process.spawn();
-  return process;
+  const plugin = new PluginProcess(options);
+  await plugin.spawn();
+  return plugin;
 }
 
 /** A plugin's process. */

@@ -79,7 +79,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     async enable(id) {
       const instance = find(id);
       audit.emit("plugin.enabled", instance.subject, {});
-      await instance.stop("stopped");
       await instance.start();
     },
     async disable(id, reason = "operator") {
