@@ -259,7 +259,7 @@ class WirePlugin implements Plugin {
     return new Promise((resolve) => {
       if (streams?.log) this.#writeLog = streams.log;
       const transport = this.#transport = streams ? streamTransport(streams, resolve) : stdioTransport(this.log);
-      transport.read((bytes) => this.#receive(bytes), () => this.#inputEnded());
+      transport.read((bytes) => this.#receive(bytes), () => this.#loseHost(0));
     });
   }
 
@@ -269,16 +269,17 @@ class WirePlugin implements Plugin {
   }
 
   #receive(bytes: Uint8Array): void {
-    if (this.#lines.push(bytes, (text) => this.#take(text))) return;
+    if (this.#hostGone || this.#lines.push(bytes, (text) => this.#take(text))) return;
     this.log.error("The host sent a line of more than 4 MiB");
-    void this.#end(1);
+    this.#loseHost(1);
   }
 
-  #inputEnded(): void {
+  /** Nothing more comes: nobody is left to answer, and the plugin ends. */
+  #loseHost(code: number): void {
     this.#hostGone = true;
     for (const { reject } of this.#asked.values()) reject(hostGone());
     this.#asked.clear();
-    void this.#end(0);
+    void this.#end(code);
   }
 
   #take(text: string): void {
@@ -544,9 +545,11 @@ class LineReader {
 
 function streamTransport({ input, output }: PluginStreams, end: (code: number) => void): Transport {
   return {
-    async read(onBytes, onEnd): Promise<void> {
-      for await (const bytes of input) onBytes(bytes);
-      onEnd();
+    read(onBytes, onEnd): void {
+      const readAll = async (): Promise<void> => {
+        for await (const bytes of input) onBytes(bytes);
+      };
+      readAll().then(onEnd, onEnd); // A stream that breaks has ended too.
     },
     write: output,
     end,
@@ -562,7 +565,12 @@ function stdioTransport(log: PluginLog): Transport {
     log.error("The plugin broke down", { error });
     writeLog("", () => process.exit(1)); // Behind the lines before it.
   };
-  stdout.write = printTo(log.info) as typeof stdout.write;
+  stdout.write = ((chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    printTo(log.info, chunk);
+    const done = rest.at(-1);
+    if (typeof done === "function") queueMicrotask(() => done());
+    return true;
+  }) as typeof stdout.write;
   redirectConsole(log);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
@@ -578,15 +586,10 @@ function stdioTransport(log: PluginLog): Transport {
   };
 }
 
-/** Makes what looks like a stream's `write` of a log method. */
-function printTo(print: LogMethod): (chunk: unknown, ...rest: unknown[]) => boolean {
-  return (chunk, ...rest) => {
-    const text = typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk as Uint8Array);
-    if (text.trim() !== "") print(text.replace(/\n$/, ""));
-    const done = rest.at(-1);
-    if (typeof done === "function") queueMicrotask(() => done());
-    return true;
-  };
+/** Logs what was meant for stdout. */
+function printTo(print: LogMethod, chunk: string | Uint8Array): void {
+  const text = typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
+  if (text.trim() !== "") print(text.replace(/\n$/, ""));
 }
 
 /** Sends every printing method of `console` to the log; formatting is loaded with the first line printed. */
@@ -596,7 +599,8 @@ function redirectConsole(log: PluginLog): void {
     const known = formatters.get(print);
     if (known) return known;
     const { Console } = process.getBuiltinModule("node:console");
-    const stream = { write: printTo(print), listenerCount: () => 0, on() {}, once() {}, removeListener() {} };
+    const write = (text: string): void => printTo(print, text);
+    const stream = { write, listenerCount: () => 0, on() {}, once() {}, removeListener() {} };
     const made = new Console(stream as unknown as NodeJS.WritableStream);
     formatters.set(print, made);
     return made;

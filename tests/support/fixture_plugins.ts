@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -73,7 +73,7 @@ export async function fixturePlugin(fixture: string, options: FixtureOptions = {
     ...MANIFESTS[fixture],
     ...options.manifest,
   };
-  const dir = await mkdtemp(join(tmpdir(), "kaged-fixture-"));
+  const dir = await realpath(await mkdtemp(join(tmpdir(), "kaged-fixture-")));
   await copyFile(join(SOURCES, `${fixture}.js`), join(dir, "index.js"));
   await copyFile(join(SOURCES, "wire.js"), join(dir, "wire.js"));
   const files = {

@@ -89,7 +89,7 @@ class WirePlugin {
       if (streams?.log)
         this.#writeLog = streams.log;
       const transport = this.#transport = streams ? streamTransport(streams, resolve) : stdioTransport(this.log);
-      transport.read((bytes) => this.#receive(bytes), () => this.#inputEnded());
+      transport.read((bytes) => this.#receive(bytes), () => this.#loseHost(0));
     });
   }
   notify(notification, params = {}) {
@@ -98,17 +98,18 @@ class WirePlugin {
     this.#sendWhenReady(line({ method: notification, params }));
   }
   #receive(bytes) {
-    if (this.#lines.push(bytes, (text) => this.#take(text)))
+    if (this.#hostGone || this.#lines.push(bytes, (text) => this.#take(text)))
       return;
     this.log.error("The host sent a line of more than 4 MiB");
-    void this.#end(1);
+    this.#loseHost(1);
   }
-  #inputEnded() {
+  /** Nothing more comes: nobody is left to answer, and the plugin ends. */
+  #loseHost(code) {
     this.#hostGone = true;
     for (const { reject } of this.#asked.values())
       reject(hostGone());
     this.#asked.clear();
-    void this.#end(0);
+    void this.#end(code);
   }
   #take(text) {
     let message;
@@ -384,10 +385,12 @@ class LineReader {
 }
 function streamTransport({ input, output }, end) {
   return {
-    async read(onBytes, onEnd) {
-      for await (const bytes of input)
-        onBytes(bytes);
-      onEnd();
+    read(onBytes, onEnd) {
+      const readAll = async () => {
+        for await (const bytes of input)
+          onBytes(bytes);
+      };
+      readAll().then(onEnd, onEnd); // A stream that breaks has ended too.
     },
     write: output,
     end,
@@ -402,7 +405,13 @@ function stdioTransport(log) {
     log.error("The plugin broke down", { error });
     writeLog("", () => process.exit(1)); // Behind the lines before it.
   };
-  stdout.write = printTo(log.info);
+  stdout.write = ((chunk, ...rest) => {
+    printTo(log.info, chunk);
+    const done = rest.at(-1);
+    if (typeof done === "function")
+      queueMicrotask(() => done());
+    return true;
+  });
   redirectConsole(log);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
@@ -417,17 +426,11 @@ function stdioTransport(log) {
     end: (code) => void writeLog("", () => process.exit(code)),
   };
 }
-/** Makes what looks like a stream's \`write\` of a log method. */
-function printTo(print) {
-  return (chunk, ...rest) => {
-    const text = typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
-    if (text.trim() !== "")
-      print(text.replace(/\\n$/, ""));
-    const done = rest.at(-1);
-    if (typeof done === "function")
-      queueMicrotask(() => done());
-    return true;
-  };
+/** Logs what was meant for stdout. */
+function printTo(print, chunk) {
+  const text = typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
+  if (text.trim() !== "")
+    print(text.replace(/\\n$/, ""));
 }
 /** Sends every printing method of \`console\` to the log; formatting is loaded with the first line printed. */
 function redirectConsole(log) {
@@ -437,7 +440,8 @@ function redirectConsole(log) {
     if (known)
       return known;
     const { Console } = process.getBuiltinModule("node:console");
-    const stream = { write: printTo(print), listenerCount: () => 0, on() { }, once() { }, removeListener() { } };
+    const write = (text) => printTo(print, text);
+    const stream = { write, listenerCount: () => 0, on() { }, once() { }, removeListener() { } };
     const made = new Console(stream);
     formatters.set(print, made);
     return made;
