@@ -52,9 +52,13 @@ export function kindOf(value: unknown): MessageKind {
   return isMessageId(id) ? "request" : "invalid";
 }
 
-/** Whether an id can be repeated exactly: any string, or a number that JSON keeps. */
+/** Longest text an id may be: it is repeated in the answer, which must stay within the cap itself. */
+const MAX_ID_CHARS = 256;
+
+/** Whether an id can be repeated exactly: a short text, or a number that JSON keeps. */
 export function isMessageId(id: unknown): id is MessageId {
-  return typeof id === "string" || (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER);
+  if (typeof id === "number") return Math.abs(id) <= Number.MAX_SAFE_INTEGER;
+  return typeof id === "string" && id.length <= MAX_ID_CHARS;
 }
 
 /** Whether an invalid message was meant as a response: such a thing is never answered. */
@@ -72,14 +76,14 @@ export function invalidReason(value: unknown): string {
   if (method === undefined) {
     if (result === undefined && error === undefined) return "neither method nor result nor error";
     if (result !== undefined && error !== undefined) return "both result and error";
-    return "a response with an id that is no string, number or null";
+    return "a response with an id that is no short text, exact number or null";
   }
   if (result !== undefined || error !== undefined) return "both method and result or error";
   if (typeof method !== "string") return "method is not a string";
   if (params !== undefined && (typeof params !== "object" || params === null)) {
     return "params are neither object nor array";
   }
-  return id === null ? "id is null" : "id is no string and no exact number";
+  return id === null ? "id is null" : "id is no short text and no exact number";
 }
 
 const PLAIN_METHOD = /^[\w.$/-]+$/;

@@ -201,7 +201,8 @@ class LineConnection implements Connection {
   #finish(request: IncomingRequest, line: string): void {
     if (!this.#requests.finish(request)) return;
     if (!this.#outbox.isWithin(line, this.#maxLineBytes)) {
-      line = errorLine(request.id, { code: -32603, message: `Cannot answer "${request.method}": ${this.#tooLong()}` });
+      const method = request.method.slice(0, NOISE_CHARS);
+      line = errorLine(request.id, { code: -32603, message: `Cannot answer "${method}": ${this.#tooLong()}` });
     } else if (!this.#outbox.hasRoom(line, 2 * this.#maxQueuedBytes)) {
       line = errorLine(request.id, { code: -32005, message: "Too many answers wait to be read" });
     }

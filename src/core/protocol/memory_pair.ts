@@ -67,6 +67,7 @@ function wireOf(out: MemoryPipe, back: MemoryPipe): Wire {
 class MemoryPipe {
   readonly #chunk: (bytes: Uint8Array) => Iterable<Uint8Array>;
   #chunks: Uint8Array[] = [];
+  #next = 0;
   #reader: Connection | null = null;
   #writer: Connection | null = null;
   #paused = false;
@@ -109,15 +110,14 @@ class MemoryPipe {
   }
 
   #deliver(): void {
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    let at = 0;
-    for (; at < chunks.length && !this.#paused; at++) {
-      this.bytes -= chunks[at]!.length;
-      this.#reader?.receive(chunks[at]!);
+    while (this.#next < this.#chunks.length && !this.#paused) {
+      const chunk = this.#chunks[this.#next++]!;
+      this.bytes -= chunk.length;
+      this.#reader?.receive(chunk);
     }
-    if (at < chunks.length) this.#chunks = [...chunks.slice(at), ...this.#chunks];
-    this.#schedule();
-    if (this.bytes === 0) this.#writer?.drained();
+    if (this.#next < this.#chunks.length) return;
+    this.#chunks = [];
+    this.#next = 0;
+    this.#writer?.drained();
   }
 }
