@@ -5,17 +5,13 @@
  */
 import * as v from "valibot";
 import type { Knob } from "./manifest.ts";
+import { oneLine } from "./one_line.ts";
 
 /** Longest pattern a knob may bring. */
 const MAX_PATTERN_LENGTH = 200;
 
-const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+$/;
 const common = {
-  label: v.pipe(
-    v.string(),
-    v.regex(ONE_LINE, "manifest.invalid_knob_label"),
-    v.maxLength(64, "manifest.invalid_knob_label"),
-  ),
+  label: v.pipe(v.string(), v.regex(oneLine(64), "manifest.invalid_knob_label")),
   description: v.exactOptional(v.pipe(v.string(), v.maxLength(280, "manifest.invalid_knob_description"))),
   binds_to: v.string(),
 };

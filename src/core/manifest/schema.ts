@@ -9,6 +9,7 @@ import * as v from "valibot";
 import { HOOK_ALIASES, HOOK_NAMES } from "./hook_names.ts";
 import { knobInput } from "./knob_schema.ts";
 import type { Manifest, ManifestTool, PluginRole } from "./manifest.ts";
+import { oneLine, oneLineAndBreaks } from "./one_line.ts";
 import { isSemanticVersion, MAX_VERSION_LENGTH, SEMANTIC_VERSION } from "./semantic_version.ts";
 
 /** A manifest as its author wrote it, with the defaults that need no other field. */
@@ -21,18 +22,16 @@ export interface ManifestInput extends Omit<Manifest, "roles" | "capabilities"> 
   readonly roles?: readonly PluginRole[];
 }
 
-// Line breaks, other controls and direction marks would let a text rewrite the prompt it is shown in.
-const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+$/;
-// A block scalar keeps the line break at its end, which is trimmed.
-const ONE_LINE_AND_BREAK = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+\n*$/;
 const METHOD =
   /^(?!(?:kaged|system)\.|config\.update$|projects\.(?:de)?activated$)[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){1,3}$/;
 const ENV_NAME = /^(?!LD_|KAGED_(?:PLUGIN_NAME|PLUGIN_DIR|API_VERSION)$)[A-Za-z_][A-Za-z0-9_]*$/;
 const SPDX = /^[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)*$/;
 const CAPABILITY = /^(?:(?:read|write):fs:.+|exec:[^:]+:.+|net:.+|kaged:storage:(?:read|write))$/;
 
-const text = (code: string, pattern: RegExp, maxLength: number) =>
-  v.pipe(v.string(), v.regex(pattern, code), v.maxLength(maxLength, code));
+const text = (code: string, pattern: RegExp, maxLength = Infinity) => {
+  const matched = v.pipe(v.string(), v.regex(pattern, code));
+  return maxLength === Infinity ? matched : v.pipe(matched, v.maxLength(maxLength, code));
+};
 const seconds = (min: number, max: number) =>
   v.pipe(
     v.number(),
@@ -84,8 +83,8 @@ const fields = {
     ),
     "Plugin API version it is written for.",
   ),
-  description: described(text("manifest.invalid_description", ONE_LINE_AND_BREAK, 200), "What it does, in one line."),
-  author: v.exactOptional(described(text("manifest.invalid_author", ONE_LINE, 200), "Who wrote it.")),
+  description: described(text("manifest.invalid_description", oneLineAndBreaks(200)), "What it does, in one line."),
+  author: v.exactOptional(described(text("manifest.invalid_author", oneLine(200)), "Who wrote it.")),
   license: v.exactOptional(described(text("manifest.invalid_license", SPDX, 100), "SPDX licence expression.")),
   homepage: v.exactOptional(
     described(text("manifest.invalid_homepage", /^https?:\/\/[\x21-\x7e]+$/, 2048), "Where to read more."),

@@ -17,6 +17,7 @@ import { shown } from "./shown_value.ts";
 export function checkShape(data: Record<string, unknown>, report: ManifestReport): ManifestInput | null {
   checkKeys(data, report);
   const lists = listsInPlaceOfMaps(data);
+  const listKeys = new Set(lists.map((path) => JSON.stringify(path)));
   for (const path of lists) report.error("manifest.wrong_type", path, { message: "Expected a map, got a list" });
   const result = v.safeParse(manifestInput, data);
   for (const issue of result.issues ?? []) {
@@ -24,7 +25,7 @@ export function checkShape(data: Record<string, unknown>, report: ManifestReport
     const isUnknownKey = issue.expected === "never";
     // Capabilities have a grammar of their own, with better words than "does not match".
     const isCapability = path[0] === "capabilities" && path.length > 1;
-    const isBelowList = lists.some((list) => list.every((step, index) => path[index] === step));
+    const isBelowList = path.some((_, index) => listKeys.has(JSON.stringify(path.slice(0, index + 1))));
     if (!isUnknownKey && !isCapability && !isBelowList) reportIssue(issue, path, report);
   }
   return result.success && report.isClean ? result.output : null;
@@ -39,8 +40,8 @@ function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: Ma
   const part = last?.origin === "key" ? "key" : "value";
   if (!Object.hasOwn(ERRORS, issue.message) || isOfAnotherType(issue)) {
     const message = `Expected ${expectedType(issue)}, got ${typeName(issue.input)}`;
-    const isUnquoted = issue.expected === "string" && (typeof issue.input === "number" || issue.input === true);
-    const hint = isUnquoted ? `Put it in quotes: "${issue.input}"` : undefined;
+    const isUnquoted = issue.expected === "string" && ["number", "boolean"].includes(typeof issue.input);
+    const hint = isUnquoted ? "Put it in quotes" : undefined;
     return report.error("manifest.wrong_type", path, { message, part, ...(hint && { hint }) });
   }
   const code = refinedCode(issue.message, issue.input);

@@ -11,7 +11,7 @@ import { shown } from "./shown_value.ts";
 type Yaml = typeof import("yaml");
 
 const MAX_DEPTH = 64;
-const MAX_LEXEMES = 80_000;
+const MAX_LEXEMES = 50_000;
 const MAX_NODES = 20_000;
 const PLAIN_TAGS: ReadonlySet<string> = new Set(
   ["map", "seq", "str", "int", "float", "bool", "null"].map((name) => `tag:yaml.org,2002:${name}`),
