@@ -1,0 +1,51 @@
+/**
+ * Runs plugins nobody trusts: each a process in a bubblewrap cage that speaks JSON-RPC 2.0 over stdio. The same on
+ * Deno, Bun and Node.
+ *
+ * @module
+ */
+export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
+export type {
+  PluginCallContext,
+  PluginCallOptions,
+  PluginInfo,
+  PluginLogLine,
+  PluginNotification,
+  PluginSpec,
+  PluginStatus,
+  Supervisor,
+  SupervisorOptions,
+} from "./src/core/supervisor/types.ts";
+export { ERRORS, type ErrorRow, HostError, type HostErrorOptions } from "./src/core/errors.ts";
+export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./src/core/audit/events.ts";
+export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
+export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
+export { readManifest } from "./src/core/manifest/read_manifest.ts";
+export type {
+  JsonSchema,
+  Knob,
+  Manifest,
+  ManifestIssue,
+  ManifestTool,
+  PluginRole,
+} from "./src/core/manifest/manifest.ts";
+export type { CageRequest } from "./src/core/cage/cage.ts";
+export type { CallOptions, IncomingRequest } from "./src/core/protocol/connection_types.ts";
+export { detectRuntime } from "./src/adapters/default.ts";
+export type {
+  Bytes,
+  ChildProcess,
+  Clock,
+  Command,
+  Database,
+  DatabaseOpener,
+  Exit,
+  FileInfo,
+  Files,
+  Ids,
+  ProcessListeners,
+  ProcessSpawner,
+  Runtime,
+  Signal,
+  SqlValue,
+} from "./src/core/ports.ts";

@@ -1,0 +1,39 @@
+/**
+ * Builds the npm package into npm/: `deno pack` compiles, this completes what it leaves out.
+ *
+ *   npm run build     npm/package/ and npm/kaged-plugin-host.tgz
+ */
+import { execFileSync } from "node:child_process";
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import process from "node:process";
+
+const bin = (name: string) => `node_modules/.bin/${name}`;
+const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
+
+await rm("npm", { recursive: true, force: true });
+await mkdir("npm", { recursive: true });
+execFileSync(bin("deno"), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "-o", "npm/packed.tgz"], {
+  stdio: ["ignore", "inherit", "inherit"],
+});
+execFileSync("tar", ["-xzf", "npm/packed.tgz", "-C", "npm"]);
+await rm("npm/packed.tgz");
+
+const [packed, root] = await Promise.all([read("npm/package/package.json"), read("package.json")]);
+const manifest = {
+  name: packed.name,
+  version: packed.version,
+  description: "Runs plugins nobody trusts, each in a bubblewrap cage, over JSON-RPC 2.0 on stdio",
+  license: "MIT",
+  type: "module",
+  keywords: ["plugin", "plugins", "agent", "ai", "sandbox", "bubblewrap", "json-rpc", "deno", "bun"],
+  bin: { kaged: "./src/cli/bin.js" },
+  engines: { node: ">=24.15", deno: ">=2.9", bun: ">=1.4" },
+  os: ["linux"],
+  exports: { ...packed.exports, "./package.json": "./package.json" },
+  dependencies: root.dependencies,
+};
+await writeFile("npm/package/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
+for (const file of ["README.md", "LICENSE", "CHANGELOG.md"]) await copyFile(file, `npm/package/${file}`);
+await chmod("npm/package/src/cli/bin.js", 0o755);
+execFileSync("tar", ["-czf", "npm/kaged-plugin-host.tgz", "-C", "npm", "package"]);
+if (import.meta.main) process.stdout.write("wrote npm/kaged-plugin-host.tgz\n");

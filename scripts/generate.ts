@@ -1,0 +1,41 @@
+/**
+ * Writes every generated file, or with `--check` says which of them is stale.
+ *
+ *   npm run generate              write
+ *   npm run generate -- --check   exit 1 when a committed file differs from what would be written
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import process from "node:process";
+import errorCodes from "./generators/error_codes.ts";
+import manifestSchema from "./generators/manifest_schema.ts";
+import requirements from "./generators/requirements.ts";
+import sdkModule from "./generators/sdk_module.ts";
+
+/** A file that is made from the sources. */
+export interface Generator {
+  /** Where it is committed. */
+  readonly path: string;
+  /** Makes its text; the same text every time. */
+  render(): Promise<string>;
+}
+
+/** Every generated file. */
+export const generators: readonly Generator[] = [manifestSchema, sdkModule, errorCodes, requirements];
+
+if (import.meta.main) {
+  const isCheck = process.argv.includes("--check");
+  for (const { path, render } of generators) {
+    const text = await render();
+    const committed = await readFile(path, "utf8").catch(() => null);
+    if (committed === text) continue;
+    if (isCheck) {
+      console.error(`error: ${path} is stale; run npm run generate`);
+      process.exitCode = 1;
+    } else {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      console.log(`wrote ${path}`);
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * What is asked of Node itself.
+ *
+ * @module
+ */
+import process from "node:process";
+
+/** Version of Node, or null on another runtime: those name a Node version too, but not as their release. */
+export function nodeVersion(): string | null {
+  const { Deno, Bun } = globalThis as { Deno?: unknown; Bun?: unknown };
+  return Deno || Bun ? null : process.versions.node;
+}

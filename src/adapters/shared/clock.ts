@@ -1,0 +1,26 @@
+/**
+ * Time as the runtime tells it.
+ *
+ * @module
+ */
+import { clearTimeout, setTimeout } from "node:timers";
+import type { Clock } from "../../core/ports.ts";
+
+/** Longest delay a timer takes: a greater one would fire at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** The clock on the wall. */
+export const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms: number, run: () => void): () => void {
+    let timer: ReturnType<typeof setTimeout>;
+    const wait = (leftMs: number): void => {
+      const step = Math.min(leftMs, MAX_DELAY_MS);
+      timer = setTimeout(() => leftMs > step ? wait(leftMs - step) : run(), step);
+      timer.unref();
+    };
+    wait(ms);
+    return () => clearTimeout(timer);
+  },
+};

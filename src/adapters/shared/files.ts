@@ -1,0 +1,68 @@
+/**
+ * The file system through `node:fs`, which all three runtimes have.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import type { Stats } from "node:fs";
+import * as fs from "node:fs/promises";
+import type { FileInfo, Files } from "../../core/ports.ts";
+
+/** The file system. */
+export const files: Files = {
+  readText: (path) => fs.readFile(path, "utf8"),
+  readBytes: (path) => fs.readFile(path),
+  readHead,
+  write: (path, content, mode = 0o600) => fs.writeFile(path, content, { mode }),
+  append: (path, text) => fs.appendFile(path, text, { mode: 0o600 }),
+  rename: (from, to) => fs.rename(from, to),
+  async makeDir(path, { recursive = false, mode = 0o777 } = {}): Promise<void> {
+    await fs.mkdir(path, { recursive, mode });
+  },
+  makeTempDir: (prefix) => fs.mkdtemp(prefix),
+  remove: (path) => fs.rm(path, { recursive: true, force: true }),
+  list: async (path) => (await fs.readdir(path)).sort(),
+  info: (path) => orNull(fs.lstat(path)),
+  target: (path) => orNull(fs.stat(path)),
+  realPath: (path) => fs.realpath(path),
+  readLink: (path) => fs.readlink(path),
+};
+
+async function readHead(path: string, count: number): Promise<Uint8Array> {
+  const file = await fs.open(path, "r");
+  try {
+    const head = Buffer.alloc(count);
+    let filled = 0;
+    while (filled < count) {
+      const { bytesRead } = await file.read(head, filled, count - filled, filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return head.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
+}
+
+async function orNull(asked: Promise<Stats>): Promise<FileInfo | null> {
+  try {
+    return fileInfo(await asked);
+  } catch (error) {
+    // ENOTDIR: a component on the way is a file, so nothing stands at the path either.
+    const { code } = error as { code?: string };
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
+  }
+}
+
+function fileInfo(stats: Stats): FileInfo {
+  return {
+    kind: stats.isFile() ? "file" : stats.isDirectory() ? "directory" : stats.isSymbolicLink() ? "symlink" : "other",
+    dev: stats.dev,
+    ino: stats.ino,
+    mode: stats.mode & 0o7777,
+    uid: stats.uid,
+    size: stats.size,
+    modifiedMs: stats.mtimeMs,
+  };
+}

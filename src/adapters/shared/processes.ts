@@ -1,0 +1,106 @@
+/**
+ * Child processes through `node:child_process`, the fastest pipes in all three runtimes. One trap: on Deno it rewrites
+ * an argument that equals the path of Deno's own executable, so such a path never goes into `args`.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import process from "node:process";
+import type { ChildProcess, Command, Exit, ProcessListeners, ProcessSpawner, Signal } from "../../core/ports.ts";
+
+/** Starts processes. */
+export const processes: ProcessSpawner = {
+  async spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess> {
+    const { file, args, env, cwd } = command;
+    const child = spawn(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"] });
+    const piped = pipe(child, listeners);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+    // From here on `error` only says that a signal could not be sent: the process had ended.
+    child.on("error", ignore);
+    return piped;
+  },
+
+  signal(pid: number, signal: Signal): boolean {
+    // 0 is this process group and -1 every process there is: no caller means those.
+    if (!Number.isSafeInteger(pid) || pid === 0 || pid === -1) throw new RangeError(`No process to signal: ${pid}`);
+    try {
+      return process.kill(pid, signal);
+    } catch (error) {
+      if ((error as { code?: string }).code === "ESRCH") return false;
+      throw error;
+    }
+  },
+};
+
+function ignore(): void {}
+
+/** Joins the child's streams to the listeners. */
+function pipe(child: ChildProcessWithoutNullStreams, listeners: ProcessListeners): ChildProcess {
+  const { stdin, stdout, stderr } = child;
+  let queuedBytes = 0;
+  let ended = false;
+  let paused = false;
+
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("exit", (code, signal) => {
+      ended = true;
+      resolve({ code, signal });
+      // Node resumes every pipe of a process that ended; a reader that asked for quiet still has it.
+      queueMicrotask(() => paused && stdout.pause());
+    });
+  });
+
+  let letGo = false;
+  let stdoutOpen = true;
+  const endStdout = (): void => {
+    if (!stdoutOpen) return;
+    stdoutOpen = false;
+    listeners.stdoutEnd();
+  };
+  stdout.on("data", (chunk: Uint8Array) => letGo || listeners.stdout(chunk));
+  stderr.on("data", (chunk: Uint8Array) => letGo || listeners.stderr(chunk));
+  const stdoutEnded = atEnd(stdout).then(endStdout);
+  const closed = Promise.all([stdoutEnded, atEnd(stderr)]).then(ignore);
+
+  stdin.on("error", ignore); // A process that died takes no input; that it died is told by `exited`.
+  const write = (text: string): void => {
+    if (ended || !stdin.writable) return;
+    const bytes = Buffer.from(text, "utf8");
+    // Counted here: `writableLength` counts characters on Node and Deno, and stays 0 on Bun.
+    queuedBytes += bytes.length;
+    stdin.write(bytes, () => {
+      queuedBytes -= bytes.length;
+      if (queuedBytes === 0 && !ended && !letGo) listeners.drain?.();
+    });
+  };
+
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    closed,
+    write,
+    bufferedBytes: () => queuedBytes,
+    endInput: () => void stdin.end(),
+    pause: () => void (paused = true, stdout.pause()),
+    resume: () => void (paused = false, stdout.resume()),
+    release(): void {
+      letGo = true;
+      for (const stream of [stdin, stdout, stderr]) stream.destroy();
+      endStdout();
+    },
+    kill: (signal) => void (ended || child.kill(signal)),
+  };
+}
+
+/** Resolves when a stream has given all it will give. */
+function atEnd(stream: NodeJS.ReadableStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once("end", () => resolve());
+    stream.once("close", () => resolve());
+    stream.once("error", () => resolve());
+  });
+}

@@ -1,0 +1,23 @@
+/**
+ * Why a text is no capability.
+ *
+ * @module
+ */
+import { ERRORS } from "../errors.ts";
+import { shown } from "./shown_value.ts";
+
+/** Why a text is no capability. */
+export interface CapabilityProblem {
+  /** Which rule it breaks: `capability.<reason>`. */
+  readonly code: string;
+  /** What is wrong, for a person. */
+  readonly message: string;
+  /** The next step. */
+  readonly hint?: string;
+}
+
+/** Makes a problem from its row of the error table and the value at fault. */
+export function problem(code: string, value: unknown, hint?: string): CapabilityProblem {
+  const { cause, fix } = ERRORS[code]!;
+  return { code, message: `${cause}: ${shown(value)}`, hint: hint ?? fix };
+}

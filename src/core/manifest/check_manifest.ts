@@ -1,0 +1,41 @@
+/**
+ * Plain data to a manifest: shape, rules, defaults.
+ *
+ * @module
+ */
+import { canonicalHook } from "./hook_names.ts";
+import { checkKnobs } from "./knob_rules.ts";
+import type { Manifest } from "./manifest.ts";
+import { checkCapabilities, checkRules } from "./manifest_rules.ts";
+import type { ManifestReport } from "./manifest_report.ts";
+import { isMap } from "./plain_data.ts";
+import { checkShape } from "./shape_issues.ts";
+
+/** Checks everything there is to check. Returns the manifest in canonical form, or null when `report` says why not. */
+export function checkManifest(data: unknown, report: ManifestReport): Manifest | null {
+  if (!isMap(data)) {
+    report.error("manifest.not_a_map", []);
+    return null;
+  }
+  const input = checkShape(data, report);
+  const capabilities = checkCapabilities(data, report);
+  checkRules(data, report);
+  checkKnobs(data, report);
+  if (!input || !report.isClean) return null;
+  const { role, roles: listed, ...fields } = input;
+  const hooks = distinct(input.hooks.map(canonicalHook));
+  const roles = listed ?? (role ? [role] : hooks.length > 0 ? ["observer" as const] : []);
+  return {
+    ...fields,
+    description: input.description.trim(),
+    capabilities,
+    roles: distinct(roles),
+    hooks,
+    methods: distinct(input.methods),
+    notifications: distinct(input.notifications),
+  };
+}
+
+function distinct<T>(items: readonly T[]): T[] {
+  return [...new Set(items)];
+}

@@ -1,0 +1,151 @@
+/**
+ * What the fields of a manifest say of each other. Each rule reads what it needs from data of any shape, so that a
+ * mistake in one field never hides one in another.
+ *
+ * @module
+ */
+import { capabilityEntries, formatCapability, parseCapability } from "./capability.ts";
+import { canonicalHook } from "./hook_names.ts";
+import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
+import { isMap, itemsOf, mapOf, stringsOf } from "./plain_data.ts";
+import { shown } from "./shown_value.ts";
+
+/** Data of any shape under the manifest's keys. */
+type Data = Record<string, unknown>;
+
+const BUILTIN_NAMES: readonly string[] = ["file", "search", "code", "debug", "shell", "kaged"];
+/** Methods of the protocol that have two segments, as a tool's full name has. */
+const SYSTEM_METHODS: readonly string[] = [
+  "config.update",
+  "projects.activated",
+  "projects.deactivated",
+  "system.cancel",
+  "system.progress",
+  "system.rate_limited",
+];
+/** What an install record keeps under the plugin's name, beside its secrets. */
+const RECORD_KEYS: readonly string[] = ["installed", "version", "hash", "local", "enabled", "package"];
+
+/** Checks every rule between fields. */
+export function checkRules(data: Data, report: ManifestReport): void {
+  checkNames(data, report);
+  checkCommand(data, report);
+  checkRoles(data, report);
+  checkTools(data, report);
+  checkConfigSchemas(data, report);
+  for (const list of ["roles", "hooks", "methods", "notifications"]) warnOfDuplicates(stringsOf(data, list), report);
+}
+
+/** Checks every capability. Returns them in canonical form, each once. */
+export function checkCapabilities(data: Data, report: ManifestReport): string[] {
+  const found: [string, DocumentPath][] = [];
+  for (const [item, itemPath] of itemsOf(data, "capabilities")) {
+    const entries = capabilityEntries(item);
+    entries.forEach((entry, index) => {
+      const path = entries.length > 1 ? [...itemPath, "net", index] : itemPath;
+      const result = parseCapability(entry);
+      if (result.ok) found.push([formatCapability(result.capability), path]);
+      else report.error(result.problem.code, path, result.problem);
+    });
+  }
+  const none = found.find(([text]) => text === "net:[]");
+  const other = found.find(([text]) => text.startsWith("net:") && text !== "net:[]");
+  if (none && other) {
+    report.error("capability.net_contradiction", none[1], { message: `net:[] stands beside ${shown(other[0])}` });
+  }
+  warnOfDuplicates(found, report);
+  return [...new Set(found.map(([text]) => text))];
+}
+
+function checkNames({ name }: Data, report: ManifestReport): void {
+  if (typeof name === "string" && BUILTIN_NAMES.includes(name)) {
+    report.warn("manifest.builtin_name", ["name"], { message: `${shown(name)} is also a group of built-in tools` });
+  }
+}
+
+function checkCommand(data: Data, report: ManifestReport): void {
+  const [program] = itemsOf(data, "command");
+  if (typeof program?.[0] !== "string" || program[0].startsWith("/") || !program[0].includes("/")) return;
+  let depth = 0;
+  for (const segment of program[0].split("/")) {
+    if (segment === "..") depth--;
+    else if (segment !== "." && segment !== "") depth++;
+    if (depth < 0) return report.error("manifest.outside_command", program[1]);
+  }
+}
+
+function checkRoles(data: Data, report: ManifestReport): void {
+  if (Object.hasOwn(data, "role") && Object.hasOwn(data, "roles")) {
+    report.error("manifest.role_and_roles", ["role"], { part: "key" });
+  }
+  const compactor = [...stringsOf(data, "roles"), [data.role, ["role"]] as const].find(([role]) =>
+    role === "compactor"
+  );
+  const hooks = stringsOf(data, "hooks").map(([hook]) => canonicalHook(hook));
+  if (compactor && !hooks.includes("pre_compact")) report.error("manifest.compactor_without_hook", compactor[1]);
+}
+
+function checkTools(data: Data, report: ManifestReport): void {
+  const methods = new Set([...SYSTEM_METHODS, ...stringsOf(data, "methods").map(([method]) => method)]);
+  const names = new Set<string>();
+  const tools = itemsOf(data, "tools");
+  const { name: owner } = data;
+  if (tools.length > 0 && typeof owner === "string" && owner.length === 1) {
+    report.error("manifest.short_tool_owner", ["name"]);
+  }
+  for (const [tool, itemPath] of tools) {
+    if (!isMap(tool)) continue;
+    checkSchema(tool.parameters_schema, [...itemPath, "parameters_schema"], report);
+    if (typeof tool.name !== "string") continue;
+    const path = [...itemPath, "name"];
+    if (names.has(tool.name)) {
+      report.error("manifest.duplicate_tool", path, { message: `Two tools are named ${shown(tool.name)}` });
+    }
+    names.add(tool.name);
+    const wireName = `${owner}.${tool.name}`;
+    if (methods.has(wireName)) {
+      report.error("manifest.taken_tool_name", path, { message: `${shown(wireName)} is a method's name already` });
+    }
+  }
+}
+
+function checkConfigSchemas(data: Data, report: ManifestReport): void {
+  for (const key of ["config_schema", "system_config_schema"]) checkSchema(data[key], [key], report);
+  const project = mapOf(mapOf(data, "config_schema"), "properties");
+  const system = mapOf(mapOf(data, "system_config_schema"), "properties");
+  for (const field of Object.keys(system)) {
+    const path = ["system_config_schema", "properties", field];
+    if (Object.hasOwn(project, field)) {
+      const message = `Field ${shown(field)} is in config_schema too`;
+      report.error("manifest.shared_config_field", path, { message, part: "key" });
+    }
+    if (RECORD_KEYS.includes(field)) {
+      const message = `Field ${shown(field)} has a name the host keeps for install records`;
+      report.error("manifest.reserved_config_field", path, { message, part: "key" });
+    }
+  }
+}
+
+/** Checks of a plugin's JSON Schema what others rely on: that its properties are a map of schemas. */
+function checkSchema(schema: unknown, path: DocumentPath, report: ManifestReport): void {
+  if (!isMap(schema) || !Object.hasOwn(schema, "properties")) return;
+  const { properties } = schema;
+  if (!isMap(properties)) {
+    return report.error("manifest.invalid_schema", [...path, "properties"], { message: "properties is not a map" });
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    if (isMap(property) || typeof property === "boolean") continue;
+    const message = `Property ${shown(name)} is not a schema`;
+    report.error("manifest.invalid_schema", [...path, "properties", name], { message });
+  }
+}
+
+/** Saying a thing twice means no more than saying it once, so it is a slip to point out and no reason to refuse. */
+function warnOfDuplicates(entries: readonly (readonly [string, DocumentPath])[], report: ManifestReport): void {
+  const seen = new Set<string>();
+  for (const [entry, path] of entries) {
+    const name = path[0] === "hooks" ? canonicalHook(entry) : entry;
+    if (seen.has(name)) report.warn("manifest.duplicate_entry", path, { message: `${shown(name)} stands twice` });
+    seen.add(name);
+  }
+}

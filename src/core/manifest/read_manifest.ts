@@ -1,0 +1,98 @@
+/**
+ * Reads `kaged-plugin.yaml`.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../errors.ts";
+import type { Files } from "../ports.ts";
+import type { Manifest, ManifestIssue } from "./manifest.ts";
+import { ManifestReport } from "./manifest_report.ts";
+
+/** Name of the file that makes a folder a plugin. */
+export const MANIFEST_FILE = "kaged-plugin.yaml";
+
+/** Bytes a manifest may have. */
+export const MAX_MANIFEST_BYTES: number = 256 * 1024;
+
+/** A manifest that follows the rules, and what is still doubtful about it. */
+export interface ParsedManifest {
+  /** The manifest, with every default filled in and everything in canonical form. */
+  readonly manifest: Manifest;
+  /** What is allowed and yet looks like a slip. */
+  readonly warnings: readonly ManifestIssue[];
+}
+
+/**
+ * Reads the manifest in a plugin's folder.
+ *
+ * @throws {HostError} `manifest.missing`, `manifest.unreadable`, or `manifest.invalid` with every issue in
+ * `data.issues`.
+ */
+export async function readManifest(dir: string, files: Files): Promise<ParsedManifest> {
+  const file = `${dir.replace(/\/+$/, "")}/${MANIFEST_FILE}`;
+  const bytes = await readBounded(file, files);
+  const report = new ManifestReport(file);
+  if (bytes.length > MAX_MANIFEST_BYTES) report.errorAt("manifest.too_large", { line: 1, column: 1 });
+  report.throwErrors();
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    report.errorAt("manifest.not_utf8", { line: 1, column: 1 });
+    report.throwErrors();
+    throw new TypeError("unreachable");
+  }
+  return await parseManifest(text, { file });
+}
+
+/**
+ * Reads the text of a manifest; `file` names it in issues.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * const text = "name: notes\nversion: 0.1.0\nkaged_api: 1\ndescription: Notes\ncommand: [js, ./notes.js]\ncapabilities: []\n";
+ * const { manifest } = await parseManifest(text, { file: "kaged-plugin.yaml" });
+ * assert.equal(manifest.health_interval_sec, 30);
+ * ```
+ * @throws {HostError} `manifest.invalid`, with every issue in `data.issues`.
+ */
+export async function parseManifest(text: string, { file }: { readonly file: string }): Promise<ParsedManifest> {
+  const report = new ManifestReport(file);
+  if (new TextEncoder().encode(text).length > MAX_MANIFEST_BYTES) {
+    report.errorAt("manifest.too_large", { line: 1, column: 1 });
+    report.throwErrors();
+  }
+  // The YAML and schema libraries load at the first manifest, not with the host.
+  const [{ readYamlTree }, { checkManifest }] = await Promise.all([
+    import("./yaml_tree.ts"),
+    import("./check_manifest.ts"),
+  ]);
+  const data = await readYamlTree(text, report);
+  report.throwErrors();
+  const manifest = checkManifest(data, report);
+  report.throwErrors();
+  if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
+  return { manifest, warnings: report.warnings };
+}
+
+/** Reads at most one byte more than a manifest may have. */
+async function readBounded(file: string, files: Files): Promise<Uint8Array> {
+  let kind: string | undefined;
+  try {
+    kind = (await files.target(file))?.kind;
+    if (kind === "file") return await files.readHead(file, MAX_MANIFEST_BYTES + 1);
+  } catch (thrown) {
+    throw new HostError("manifest.unreadable", `Cannot read "${file}": ${messageOf(thrown)}`, {
+      cause: thrown,
+      data: { file },
+    });
+  }
+  if (kind === undefined) {
+    throw new HostError("manifest.missing", `No manifest at "${file}"`, {
+      data: { file },
+      hint: "Name the folder that holds kaged-plugin.yaml, or make one with kaged plugin new",
+    });
+  }
+  throw new HostError("manifest.unreadable", `"${file}" is no file`, { data: { file, kind } });
+}

@@ -1,0 +1,124 @@
+/**
+ * Checks a manifest's shape and says what does not fit.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { ERRORS } from "../errors.ts";
+import { HOOK_NAMES } from "./hook_names.ts";
+import { KNOB_TYPES, knobKeys } from "./knob_schema.ts";
+import type { DocumentPath, IssueText, ManifestReport } from "./manifest_report.ts";
+import { didYouMean } from "./nearest_word.ts";
+import { isMap, itemsOf, mapOf } from "./plain_data.ts";
+import { MANIFEST_KEYS, type ManifestInput, manifestInput, TOOL_KEYS } from "./schema.ts";
+import { shown } from "./shown_value.ts";
+
+/** Checks each field of `data` alone. Returns the manifest with its simple defaults, or null when something is wrong. */
+export function checkShape(data: Record<string, unknown>, report: ManifestReport): ManifestInput | null {
+  checkKeys(data, report);
+  const lists = listsInPlaceOfMaps(data);
+  const listKeys = new Set(lists.map((path) => JSON.stringify(path)));
+  for (const path of lists) report.error("manifest.wrong_type", path, { message: "Expected a map, got a list" });
+  const result = v.safeParse(manifestInput, data);
+  for (const issue of result.issues ?? []) {
+    const path = (issue.path ?? []).map(({ key }) => key as string | number);
+    const isUnknownKey = issue.expected === "never";
+    // Capabilities have a grammar of their own, with better words than "does not match".
+    const isCapability = path[0] === "capabilities" && path.length > 1;
+    const isBelowList = path.some((_, index) => listKeys.has(JSON.stringify(path.slice(0, index + 1))));
+    if (!isUnknownKey && !isCapability && !isBelowList) reportIssue(issue, path, report);
+  }
+  return result.success && report.isClean ? result.output : null;
+}
+
+function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: ManifestReport): void {
+  const last = issue.path?.at(-1);
+  if (issue.kind === "schema" && last?.origin === "key" && !Object.hasOwn(last.input as object, last.key as string)) {
+    const message = `Field ${shown(last.key)} is missing`;
+    return report.error("manifest.missing_field", path, { message });
+  }
+  const part = last?.origin === "key" ? "key" : "value";
+  if (!Object.hasOwn(ERRORS, issue.message) || isOfAnotherType(issue)) {
+    const message = `Expected ${expectedType(issue)}, got ${typeName(issue.input)}`;
+    const isUnquoted = issue.expected === "string" && ["number", "boolean"].includes(typeof issue.input);
+    const hint = isUnquoted ? "Put it in quotes" : undefined;
+    return report.error("manifest.wrong_type", path, { message, part, ...(hint && { hint }) });
+  }
+  const code = refinedCode(issue.message, issue.input);
+  const { cause } = ERRORS[code]!;
+  report.error(code, path, { message: `${cause}: ${shown(issue.input)}`, part, ...hintFor(code, issue) });
+}
+
+/** Whether a list of choices was given something that is no string at all. */
+function isOfAnotherType(issue: v.BaseIssue<unknown>): boolean {
+  return issue.type === "picklist" && typeof issue.input !== "string";
+}
+
+/** Returns the code that says best what a name collides with. */
+function refinedCode(code: string, input: unknown): string {
+  const name = String(input);
+  if (code === "manifest.invalid_env_name" && name.startsWith("LD_")) return "manifest.forbidden_env_name";
+  if (code === "manifest.invalid_env_name" && name.startsWith("KAGED_")) return "manifest.reserved_env_name";
+  const isReserved = /^(?:(?:kaged|system)\.|config\.update$|projects\.(?:de)?activated$)/.test(name);
+  return code === "manifest.invalid_method_name" && isReserved ? "manifest.reserved_method_name" : code;
+}
+
+function hintFor(code: string, issue: v.BaseIssue<unknown>): Pick<IssueText, "hint"> {
+  const { requirement } = issue as { requirement?: unknown };
+  if (code === "manifest.unknown_hook") {
+    return { hint: didYouMean(String(issue.input), HOOK_NAMES, `Hooks: ${HOOK_NAMES.join(", ")}`) };
+  }
+  if (code === "manifest.unknown_knob_type") {
+    return { hint: didYouMean(String(issue.input), KNOB_TYPES, `Knob types: ${KNOB_TYPES.join(", ")}`) };
+  }
+  if (code === "manifest.out_of_range" && issue.type === "min_value") return { hint: `Use at least ${requirement}` };
+  if (code === "manifest.out_of_range" && issue.type === "max_value") return { hint: `Use at most ${requirement}` };
+  return {};
+}
+
+/** Reports every key that is not known, and those that JavaScript objects would confuse with their own. */
+function checkKeys(data: Record<string, unknown>, report: ManifestReport): void {
+  const check = (map: Record<string, unknown>, known: readonly string[], path: DocumentPath) => {
+    for (const key of Object.keys(map)) {
+      if (known.includes(key)) continue;
+      const hint = didYouMean(key, known, `Keys here: ${known.join(", ")}`);
+      report.error("manifest.unknown_key", [...path, key], { message: `Unknown key ${shown(key)}`, hint, part: "key" });
+    }
+  };
+  check(data, MANIFEST_KEYS, []);
+  for (const [tool, path] of itemsOf(data, "tools")) if (isMap(tool)) check(tool, TOOL_KEYS, path);
+  for (const field of ["env", "knobs"]) {
+    for (const [name, value] of Object.entries(mapOf(data, field))) {
+      const isReserved = name === "constructor" || name === "prototype";
+      if (isReserved) report.error("manifest.forbidden_key", [field, name], { part: "key" });
+      const keys = field === "knobs" && isMap(value) ? knobKeys(value.type) : null;
+      if (keys) check(value as Record<string, unknown>, keys, [field, name]);
+    }
+  }
+}
+
+/** The schema library takes a list for a map: here are the places where one stands. */
+function listsInPlaceOfMaps(data: Record<string, unknown>): DocumentPath[] {
+  const places: [unknown, DocumentPath][] = ["env", "config_schema", "system_config_schema", "knobs"]
+    .map((key) => [data[key], [key]]);
+  for (const [tool, path] of itemsOf(data, "tools")) {
+    places.push([tool, path]);
+    if (isMap(tool)) places.push([tool.parameters_schema, [...path, "parameters_schema"]]);
+  }
+  for (const [name, knob] of Object.entries(mapOf(data, "knobs"))) {
+    places.push([knob, ["knobs", name]]);
+    if (isMap(knob)) places.push([knob.labels, ["knobs", name, "labels"]]);
+  }
+  return places.filter(([value]) => Array.isArray(value)).map(([, path]) => path);
+}
+
+function expectedType(issue: v.BaseIssue<unknown>): string {
+  const names: Record<string, string> = { Object: "a map", Array: "a list" };
+  return names[issue.expected ?? ""] ?? issue.expected ?? "another type";
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "a map" : `${typeof value} ${shown(value)}`;
+}

@@ -1,0 +1,172 @@
+/**
+ * The handshake: initialize → checks → config.update → initialized. The only order in which a plugin comes alive.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import { excessCapabilities } from "../manifest/capability_set.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { Connection } from "../protocol/connection_types.ts";
+import { API_VERSION, HOST_VERSION } from "../version.ts";
+
+/** Longest the plugin may take for each step. */
+export const HANDSHAKE_TIMEOUT_MS: number = 10_000;
+
+/** What a handshake is about. */
+export interface HandshakeOptions {
+  /** The plugin's checked manifest. */
+  readonly manifest: Manifest;
+  /** Merged config. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Projects that activated the plugin. */
+  readonly projects: readonly string[];
+  /** Whether storage stands ready. */
+  readonly storageAvailable: boolean;
+  /** Runs after the answer to initialize was checked, before anything secret is sent. */
+  readonly beforeConfig: () => Promise<void>;
+  /** Runs when the handshake is over, in the same turn in which `initialized` is sent. */
+  readonly onInitialized: () => void;
+}
+
+/** What the plugin told of itself. */
+export interface PluginProfile {
+  /** Methods, tools and hooks that may be called. */
+  readonly callable: ReadonlySet<string>;
+  /** Methods of its own that both manifest and process name. */
+  readonly methods: readonly string[];
+  /** Optional parts of the protocol it takes part in. */
+  readonly features: readonly string[];
+  /** Methods the manifest names and the process does not. */
+  readonly missing: readonly string[];
+  /** Methods the process names and the manifest does not. */
+  readonly undeclared: readonly string[];
+  /** Whether it was given config and does not know what config is. */
+  readonly configIgnored: boolean;
+}
+
+/** Shakes hands. Rejects with `initialize.*`, `plugin.config_invalid` or what ended the connection. */
+export async function shakeHands(connection: Connection, options: HandshakeOptions): Promise<PluginProfile> {
+  const { manifest, config, projects, storageAvailable, beforeConfig, onInitialized } = options;
+  const answer = await step(connection, "initialize", {
+    daemon_version: HOST_VERSION,
+    api_version: API_VERSION,
+    plugin_name: manifest.name,
+    storage_available: storageAvailable,
+    projects,
+  });
+  const profile = checkInitializeResult(answer, manifest);
+  connection.features = new Set(profile.features);
+  await beforeConfig();
+  const configTaken = await sendConfig(connection, config);
+  connection.notify("initialized", {});
+  onInitialized();
+  return { ...profile, configIgnored: !configTaken && Object.keys(config).length > 0 };
+}
+
+/**
+ * Sends `config.update`. Returns false when the plugin does not know the method: it takes no config, which is fine as
+ * long as there is none. Rejects with `plugin.config_invalid` when it refuses what it was given.
+ */
+export async function sendConfig(
+  connection: Connection,
+  config: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  try {
+    await connection.call("config.update", config, { timeoutMs: HANDSHAKE_TIMEOUT_MS });
+    return true;
+  } catch (error) {
+    if (error instanceof HostError && error.rpc === -32601) return false;
+    throw error;
+  }
+}
+
+async function step(connection: Connection, method: string, params: unknown): Promise<unknown> {
+  try {
+    return await connection.call(method, params, { timeoutMs: HANDSHAKE_TIMEOUT_MS });
+  } catch (error) {
+    if (!(error instanceof HostError) || connection.closed) throw error;
+    if (error.code === "protocol.timeout") {
+      throw new HostError("initialize.timeout", `No answer to "${method}" within ${HANDSHAKE_TIMEOUT_MS} ms`, {
+        cause: error,
+        data: { timeout_ms: HANDSHAKE_TIMEOUT_MS },
+        hint: "Answer initialize before any slow start-up work",
+      });
+    }
+    throw new HostError("initialize.refused", `The plugin answered "${method}" with ${error.rpc}: ${error.message}`, {
+      cause: error,
+      data: { code: error.rpc, message: error.message },
+    });
+  }
+}
+
+/**
+ * Compares what a plugin answered to `initialize` with its manifest.
+ *
+ * @throws {HostError} `initialize.malformed`, `.name_mismatch`, `.version_mismatch`, `.api_mismatch` or
+ * `.capability_overreach`.
+ */
+export function checkInitializeResult(answer: unknown, manifest: Manifest): PluginProfile {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
+    throw malformed("the result is no object");
+  }
+  const result = answer as Record<string, unknown>;
+  const { name, version, api_version: api } = result;
+  for (const [field, value, kind] of [["name", name, "string"], ["version", version, "string"]]) {
+    if (typeof value !== kind) throw malformed(`"${field}" is no string`);
+  }
+  if (!Number.isInteger(api)) throw malformed('"api_version" is no integer');
+  if (name !== manifest.name) throw mismatch("name", name, manifest.name);
+  if (version !== manifest.version) throw mismatch("version", version, manifest.version);
+  if (api !== API_VERSION) throw mismatch("api", api, API_VERSION);
+
+  const reported = strings(result, "methods");
+  strings(result, "notifications");
+  const overreach = excessCapabilities(strings(result, "capabilities_used"), manifest.capabilities) as string[];
+  if (overreach.length > 0) {
+    throw new HostError("initialize.capability_overreach", `The plugin claims ${quoted(overreach)}`, {
+      data: { claimed: overreach, allowed: manifest.capabilities },
+      hint: "Declare them in kaged-plugin.yaml, or do not claim them",
+    });
+  }
+  const declared = new Set(manifest.methods);
+  const tools = manifest.tools.map((tool) => `${manifest.name}.${tool.name}`);
+  const hooks = manifest.hooks.map((hook) => `kaged.hook.${hook}`);
+  const known = new Set(reported);
+  const methods = manifest.methods.filter((method) => known.has(method));
+  const expected = new Set([...declared, ...tools, ...hooks]);
+  return {
+    callable: new Set([...methods, ...tools, ...hooks]),
+    methods,
+    features: strings(result, "features"),
+    missing: manifest.methods.filter((method) => !known.has(method)),
+    undeclared: reported.filter((method) => !expected.has(method)),
+    configIgnored: false,
+  };
+}
+
+function strings(result: Record<string, unknown>, field: string): string[] {
+  const value = result[field] ?? [];
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+    throw malformed(`"${field}" is no list of strings`);
+  }
+  return value;
+}
+
+function malformed(reason: string): HostError {
+  return new HostError("initialize.malformed", `The answer to initialize is malformed: ${reason}`, {
+    data: { reason },
+    hint: "Answer with name, version, api_version, methods, notifications and capabilities_used",
+  });
+}
+
+function mismatch(field: "name" | "version" | "api", claimed: unknown, expected: unknown): HostError {
+  const what = field === "api" ? "API version" : field;
+  return new HostError(`initialize.${field}_mismatch`, `The ${what} is "${claimed}" but must be "${expected}"`, {
+    data: { claimed, expected },
+    hint: field === "api" ? "Build the plugin for this API version" : `Use one ${field} in manifest and plugin`,
+  });
+}
+
+function quoted(values: readonly string[]): string {
+  return values.map((value) => `"${value}"`).join(", ");
+}

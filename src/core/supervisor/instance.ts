@@ -1,0 +1,283 @@
+/**
+ * One plugin instance: the state machine of `next_state.ts` around one process at a time.
+ *
+ * @module
+ */
+import type { Audit, AuditSubject } from "../audit/audit.ts";
+import type { OpenCage } from "../cage/cage.ts";
+import { asHostError, HostError } from "../errors.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
+import { auditRefusal, isFinal } from "./failure.ts";
+import type { PluginProfile } from "./handshake.ts";
+import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
+import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
+import type { PluginCallContext, PluginInfo, PluginNotification, PluginSpec, SupervisorOptions } from "./types.ts";
+
+/** What an instance is made of. */
+export interface InstanceOptions {
+  /** How the supervisor is set up. */
+  readonly host: SupervisorOptions;
+  /** What to run. */
+  readonly spec: PluginSpec;
+  /** Its manifest, as it was when the plugin was registered. */
+  readonly manifest: Manifest;
+  /** Reads the manifest again, when the file has changed. */
+  readonly freshManifest: () => Promise<Manifest>;
+  /** Builds cages. */
+  readonly openCage: OpenCage;
+  /** Where audit events go. */
+  readonly audit: Audit;
+  /** Whom they are about. */
+  readonly subject: AuditSubject;
+  /** Hears notifications. */
+  readonly onNotification: (notification: PluginNotification) => void;
+}
+
+/** A registered plugin. */
+export class PluginInstance {
+  /** Its process, or null. */
+  live: PluginProcess | null = null;
+  /** What the running process told of itself, or null. */
+  profile: PluginProfile | null = null;
+  /** Whom its audit events are about. */
+  readonly subject: AuditSubject;
+  readonly #options: InstanceOptions;
+  #manifest: Manifest;
+  #state: InstanceState = FRESH;
+  #error: HostError | null = null;
+  #enabled: boolean;
+  #attempt: Promise<void> | null = null;
+  #cancelDelay: () => void = () => {};
+
+  /** Takes a plugin on; nothing is started. */
+  constructor(options: InstanceOptions) {
+    this.#options = options;
+    this.subject = options.subject;
+    this.#manifest = options.manifest;
+    this.#enabled = options.spec.enabled ?? true;
+  }
+
+  /** Whether it starts with the others. */
+  get isEnabled(): boolean {
+    return this.#enabled;
+  }
+
+  /** What is known of it. */
+  info(): PluginInfo {
+    const { spec, subject } = this.#options;
+    return {
+      instance: subject.instance,
+      plugin: subject.name,
+      version: this.#manifest.version,
+      dir: spec.dir,
+      manifest: this.#manifest,
+      status: this.#state.status,
+      pid: this.live?.pid ?? null,
+      restarts: this.#state.restarts,
+      methods: this.profile?.methods ?? [],
+      features: this.profile?.features ?? [],
+      error: this.#error,
+    };
+  }
+
+  /** Starts it, forgetting earlier failures. Rejects with why the first try failed; further tries go on behind. */
+  async start(): Promise<void> {
+    if (this.#state.status === "running") return;
+    this.#cancelDelay();
+    this.#enabled = true;
+    this.#apply({ type: "enabled" });
+    await this.#try();
+  }
+
+  /** Stops it and keeps it down. */
+  async stop(event: "stopped" | "disabled"): Promise<void> {
+    this.#cancelDelay();
+    const live = this.live;
+    const attempt = this.#attempt;
+    this.#apply({ type: event });
+    if (event === "disabled") this.#enabled = false;
+    this.profile = null;
+    if (live) this.#auditStop(await live.stop());
+    if (attempt) await attempt.catch(() => {}); // Its failure was reported to whoever started it.
+    this.live = null;
+  }
+
+  /** Calls a method the plugin may be asked for. */
+  call(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    context: PluginCallContext,
+    options: CallOptions,
+  ): Promise<unknown> {
+    const { live, profile, subject } = this;
+    if (!live || !profile) throw this.#unavailable();
+    if (!profile.callable.has(method) && method !== "ping") throw this.#unknownMethod(method);
+    const { audit, host } = this.#options;
+    const sent = method === "ping" ? {} : { ...params, _context: context };
+    if (!audit.active) return live.call(method, sent, options);
+
+    const { clock } = host.runtime;
+    const { request_id, operator_id, project_id, agent_path } = context;
+    const startedMs = clock.monotonic();
+    const returned = (success: boolean) => {
+      const duration_ms = Math.round((clock.monotonic() - startedMs) * 1000) / 1000;
+      audit.emit("plugin.method_returned", subject, { method, duration_ms, success }, request_id);
+    };
+    audit.emit("plugin.method_called", subject, { method, operator_id, project_id, agent_path }, request_id);
+    return live.call(method, sent, options).then((result) => {
+      returned(true);
+      return result;
+    }, (error) => {
+      returned(false);
+      throw error;
+    });
+  }
+
+  #unavailable(): HostError {
+    const { name, instance } = this.subject;
+    const { status } = this.#state;
+    return new HostError("plugin.unavailable", `[BLOCKED] Plugin "${name}" is ${status}`, {
+      data: { instance, status },
+      hint: status === "crashed" ? "It is being restarted: try again" : "Enable it again once its cause is mended",
+      ...(this.#error ? { cause: this.#error } : {}),
+    });
+  }
+
+  #unknownMethod(method: string): HostError {
+    const isMissing = this.profile?.missing.includes(method);
+    const message = isMissing
+      ? `Plugin "${this.subject.name}" declares "${method}" but does not offer it`
+      : `Plugin "${this.subject.name}" has no method "${method}"`;
+    return new HostError("protocol.method_unknown", message, {
+      data: { method, callable: [...this.profile?.callable ?? []] },
+      hint: isMissing ? "List it in the answer to initialize" : "Declare it in kaged-plugin.yaml, or call another",
+    });
+  }
+
+  #try(): Promise<void> {
+    this.#attempt ??= this.#bringUp().finally(() => this.#attempt = null);
+    return this.#attempt;
+  }
+
+  /** One start: cage, process, handshake. */
+  async #bringUp(): Promise<void> {
+    let live: PluginProcess | null = null;
+    try {
+      live = await this.#spawn();
+      const { host, spec } = this.#options;
+      const { config = {}, projects = [] } = spec;
+      const profile = await live.handshake({ config, projects, storageAvailable: host.storageAvailable ?? false });
+      if (!this.#isWanted()) throw this.#unavailable();
+      this.#onReady(profile);
+    } catch (thrown) {
+      const error = asHostError(thrown);
+      if (live) await live.ended; // And with it #onEnded, which keeps the state.
+      else this.#fail(error);
+      throw error;
+    }
+  }
+
+  async #spawn(): Promise<PluginProcess> {
+    const { host, spec, audit, subject, openCage, freshManifest } = this.#options;
+    this.#manifest = await freshManifest();
+    const cage = await openCage({
+      manifest: this.#manifest,
+      places: { installDir: spec.dir, home: host.home, projectDir: spec.projectDir ?? null },
+      logLevel: host.logLevel ?? "info",
+      runtimes: host.runtimes ?? {},
+    }, host.runtime);
+    if (!this.#isWanted()) { // Stopped meanwhile.
+      await cage.close();
+      throw this.#unavailable();
+    }
+    const live = this.live = await spawnPlugin({
+      runtime: host.runtime,
+      cage,
+      manifest: this.#manifest,
+      audit,
+      subject,
+      onLog: (line) => host.onLog?.({ plugin: subject.name, instance: subject.instance, line }),
+      onNotification: (method, params) => this.#options.onNotification({ instance: subject.instance, method, params }),
+      onRequest: (request) => this.#onRequest(request),
+    });
+    void live.ended.then((ending) => this.#onEnded(live, ending));
+    if (!this.#isWanted()) this.#auditStop(await live.stop());
+    return live;
+  }
+
+  #onReady(profile: PluginProfile): void {
+    const { audit, subject } = this.#options;
+    const { missing, undeclared, callable, configIgnored } = profile;
+    this.profile = profile;
+    this.#error = null;
+    this.#apply({ type: "ready" });
+    if (missing.length > 0 || undeclared.length > 0) {
+      audit.emit("plugin.method_unavailable", subject, { missing: [...missing], undeclared: [...undeclared] });
+    }
+    if (configIgnored) {
+      const error_message = "The plugin was given config but does not answer config.update";
+      audit.emit("plugin.config_rejected", subject, { error_code: -32601, error_message });
+    }
+    const capabilities_count = this.#manifest.capabilities.length;
+    audit.emit("plugin.initialized", subject, { methods_count: callable.size, capabilities_count });
+  }
+
+  #onEnded(live: PluginProcess, ending: Ending): void {
+    if (this.live !== live || !this.#isWanted()) return; // Ended on purpose: stop() tells of it.
+    const { audit, subject } = this.#options;
+    const { exit, error } = ending;
+    const last_stderr = [...ending.lastStderr];
+    this.live = null;
+    this.profile = null;
+    auditRefusal(error, audit, subject);
+    if (exit.code === 0) audit.emit("plugin.exited", subject, { exit_code: 0, last_stderr });
+    else {
+      const reason = error.code;
+      audit.emit("plugin.crashed", subject, { exit_code: exit.code, signal: exit.signal, reason, last_stderr });
+    }
+    this.#fail(error);
+  }
+
+  #isWanted(): boolean {
+    return this.#state.status === "spawning" || this.#state.status === "running";
+  }
+
+  #fail(error: HostError): void {
+    const { clock } = this.#options.host.runtime;
+    const { audit, subject } = this.#options;
+    if (!this.#isWanted()) return;
+    this.#error = error;
+    if (error.code.startsWith("manifest.")) {
+      this.#apply({ type: "disabled" });
+      return audit.emit("plugin.disabled", subject, { reason: "invalid manifest" });
+    }
+    this.#apply(isFinal(error) ? { type: "refused" } : { type: "failed", atMs: clock.monotonic() });
+    if (this.#state.status === "failed") {
+      const total_failures = Math.max(1, this.#state.failures.length);
+      audit.emit("plugin.failed", subject, { total_failures, error_code: error.code, error_message: error.message });
+      audit.emit("plugin.disabled", subject, { reason: "failed" });
+    } else if (this.#state.status === "crashed") {
+      this.#cancelDelay = clock.after(this.#state.delayMs, () => {
+        this.#apply({ type: "delayElapsed" });
+        this.#try().catch(() => {}); // Told by #fail.
+      });
+    }
+  }
+
+  #auditStop(ending: Ending): void {
+    const { audit, subject } = this.#options;
+    const { code: exit_code, signal } = ending.exit;
+    if (ending.stopped) audit.emit("plugin.stopped", subject, { exit_code, signal });
+  }
+
+  #onRequest(request: IncomingRequest): unknown {
+    const { onRequest } = this.#options.host;
+    if (!onRequest) throw new HostError("protocol.method_unknown", `The host has no method "${request.method}"`);
+    return onRequest(this.info(), request);
+  }
+
+  #apply(event: InstanceEvent): void {
+    this.#state = nextState(this.#state, event, RESTART_POLICY);
+  }
+}

@@ -1,0 +1,340 @@
+/**
+ * One process of one plugin, from spawn to end: its cage, its connection, its health.
+ *
+ * @module
+ */
+import type { Audit, AuditSubject } from "../audit/audit.ts";
+import type { Cage } from "../cage/cage.ts";
+import { asHostError, HostError, messageOf } from "../errors.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import { createConnection } from "../protocol/connection.ts";
+import type { CallOptions, Connection, IncomingRequest, Irregularity } from "../protocol/connection_types.ts";
+import type { ChildProcess, Exit, Runtime } from "../ports.ts";
+import { type HandshakeOptions, type PluginProfile, shakeHands } from "./handshake.ts";
+import { type HealthWatch, watchHealth } from "./health.ts";
+import { rateLimit } from "./rate_limit.ts";
+import { stderrTail } from "./stderr_tail.ts";
+
+const TERM_GRACE_MS = 2_000;
+/** How long a process may live without stdout, and how long pipes may outlive their process. */
+const PIPE_GRACE_MS = 1_000;
+const NOTIFICATIONS_PER_SECOND = 100;
+const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
+
+/** What a process is made of. */
+export interface PluginProcessOptions {
+  /** The runtime it stands on. */
+  readonly runtime: Runtime;
+  /** Its cage, used up by this one start. */
+  readonly cage: Cage;
+  /** Its manifest. */
+  readonly manifest: Manifest;
+  /** Where audit events go. */
+  readonly audit: Audit;
+  /** Whom they are about. */
+  readonly subject: AuditSubject;
+  /** Hears a line of stderr. */
+  readonly onLog: (line: string) => void;
+  /** Hears a notification that passed the rate limit. */
+  readonly onNotification: (method: string, params: unknown) => void;
+  /** Answers a request of the plugin. */
+  readonly onRequest: (request: IncomingRequest) => unknown;
+}
+
+/** How a process ended. */
+export interface Ending {
+  /** Exit code or signal. */
+  readonly exit: Exit;
+  /** Why. */
+  readonly error: HostError;
+  /** Whether the host asked it to end and it did so without SIGKILL. */
+  readonly stopped: boolean;
+  /** Its last lines of stderr. */
+  readonly lastStderr: readonly string[];
+}
+
+/** Starts the process of one plugin. Rejects with `cage.spawn_failed`; the cage is closed then. */
+export async function spawnPlugin(options: PluginProcessOptions): Promise<PluginProcess> {
+  const plugin = new PluginProcess(options);
+  await plugin.spawn();
+  return plugin;
+}
+
+/** A plugin's process. */
+export class PluginProcess {
+  /** Resolves when the process is gone and its cage is closed. */
+  readonly ended: Promise<Ending>;
+  readonly #options: PluginProcessOptions;
+  readonly #connection: Connection;
+  readonly #stderr: ReturnType<typeof stderrTail>;
+  readonly #rate = rateLimit(NOTIFICATIONS_PER_SECOND);
+  readonly #health: HealthWatch;
+  readonly #timers = new Set<() => void>();
+  #end!: (ending: Ending) => void;
+  #child: ChildProcess | null = null;
+  #phase: "initializing" | "configuring" | "running" | "ended" = "initializing";
+  #cause: HostError | null = null;
+  #stopping = false;
+  #killed = false;
+
+  /** Use {@link spawnPlugin}. */
+  constructor(options: PluginProcessOptions) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => this.#end = resolve);
+    this.#stderr = stderrTail(options.onLog);
+    const { clock, bytes } = options.runtime;
+    this.#connection = createConnection({
+      clock,
+      bytes,
+      wire: {
+        write: (text) => this.#child?.write(text),
+        bufferedBytes: () => this.#child?.bufferedBytes() ?? 0,
+        pause: () => this.#child?.pause(),
+        resume: () => this.#child?.resume(),
+      },
+      onRequest: (request) => this.#onRequest(request),
+      onNotification: (method, params) => this.#onNotification(method, params),
+      onIrregularity: (irregularity) => this.#onIrregularity(irregularity),
+    });
+    this.#health = watchHealth({
+      connection: this.#connection,
+      intervalMs: options.manifest.health_interval_sec * 1000,
+      after: (ms, run) => this.#after(ms, run),
+      isWatched: () => this.#phase === "running" && !this.#stopping,
+      onIll: (failures, error) => {
+        options.audit.emit("plugin.health_fail", options.subject, { consecutive_failures: failures, error });
+      },
+      onDead: (cause, reason) => this.#becomeIll(cause, reason),
+      plugin: options.manifest.name,
+    });
+  }
+
+  /** Process id of the launcher. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Starts the process; called once by {@link spawnPlugin}. */
+  async spawn(): Promise<void> {
+    const { runtime, cage, audit, subject, manifest } = this.#options;
+    try {
+      this.#child = await runtime.processes.spawn(cage.command, {
+        stdout: (chunk) => this.#connection.receive(chunk),
+        stdoutEnd: () => this.#onStdoutEnd(),
+        stderr: (chunk) => this.#stderr.receive(chunk),
+        drain: () => this.#connection.drained(),
+      });
+    } catch (error) {
+      await cage.close();
+      throw new HostError("cage.spawn_failed", `Cannot start "${cage.command.file}": ${messageOf(error)}`, {
+        cause: error,
+        hint: "Run kaged doctor",
+      });
+    }
+    audit.emit("plugin.spawned", subject, { version: manifest.version, pid: this.pid, cage_id: cage.id });
+    void this.#child.exited.then((exit) => this.#onExit(exit));
+  }
+
+  /** Shakes hands. When it rejects, the process has been told to end: await {@link ended}. */
+  async handshake(
+    options: Pick<HandshakeOptions, "config" | "projects" | "storageAvailable">,
+  ): Promise<PluginProfile> {
+    try {
+      return await shakeHands(this.#connection, {
+        ...options,
+        manifest: this.#options.manifest,
+        beforeConfig: async () => {
+          this.#phase = "configuring";
+          await this.#options.cage.verifyMounts();
+        },
+        onInitialized: () => {
+          this.#phase = "running";
+          this.#health.start();
+        },
+      });
+    } catch (error) {
+      this.kill(asHostError(error));
+      throw error;
+    }
+  }
+
+  /** Calls a method, whatever its name. A call that times out asks whether the plugin is still alive. */
+  call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
+    const answer = this.#connection.call(method, params, options);
+    answer.catch((error: HostError) => {
+      if (error.code === "protocol.timeout" && this.#phase === "running") void this.#health.suspect(error);
+    });
+    return answer;
+  }
+
+  /** Sends a notification, unless the plugin no longer reads. */
+  notify(method: string, params: unknown): void {
+    try {
+      this.#connection.notify(method, params);
+    } catch {
+      // Not reading: its ping will fail, and the health check ends it.
+    }
+  }
+
+  /** Asks it to end: `shutdown`, then SIGTERM, then SIGKILL. Resolves when it has. */
+  async stop(): Promise<Ending> {
+    const { manifest } = this.#options;
+    if (!this.#stopping && this.#phase !== "ended") {
+      this.#stopping = true;
+      if (this.#phase === "running") {
+        this.notify("shutdown", {});
+        this.#after(manifest.shutdown_timeout_sec * 1000, () => void this.#terminate("ignored shutdown"));
+      } else {
+        void this.#terminate("stopped during the handshake");
+      }
+    }
+    return await this.ended;
+  }
+
+  /** Ends it at once because of `cause`. */
+  kill(cause: HostError): void {
+    if (this.#phase === "ended") return;
+    this.#cause ??= cause;
+    this.#connection.close(this.#cause);
+    this.#sigkill(this.#cause.code);
+  }
+
+  #sigkill(reason: string): void {
+    if (this.#killed) return;
+    this.#killed = true;
+    this.#options.audit.emit("plugin.killed", this.#options.subject, { reason });
+    this.#child?.kill("SIGKILL");
+  }
+
+  /** SIGTERM to the plugin's own process group, SIGKILL when that does not end it. */
+  async #terminate(reason: string): Promise<void> {
+    if (this.#phase === "ended") return;
+    this.#after(TERM_GRACE_MS, () => this.#sigkill(reason));
+    const pid = await this.#options.cage.childPid();
+    // SIGTERM to bwrap itself would kill the plugin before its handler runs: signal the group inside.
+    if (pid === null || !this.#options.runtime.processes.signal(-pid, "SIGTERM")) this.#child?.kill("SIGTERM");
+    this.#child?.endInput();
+  }
+
+  #onExit(exit: Exit): void {
+    const child = this.#child!;
+    const cancelGrace = this.#options.runtime.clock.after(PIPE_GRACE_MS, () => child.release());
+    void child.closed.then(async () => {
+      cancelGrace();
+      await this.#finish(exit);
+    });
+  }
+
+  async #finish(exit: Exit): Promise<void> {
+    const { cage, manifest } = this.#options;
+    this.#phase = "ended";
+    for (const cancel of this.#timers) cancel();
+    this.#stderr.end();
+    const lastStderr = this.#stderr.lines();
+    const how = exit.signal ? `by ${exit.signal}` : `with exit code ${exit.code}`;
+    const error = this.#cause ?? await cage.diagnose(exit, lastStderr).catch(asHostError) ??
+      new HostError("plugin.unavailable", `[BLOCKED] Plugin "${manifest.name}" ended ${how}`, {
+        data: { exit_code: exit.code, signal: exit.signal },
+        hint: "Its last lines on stderr are in the audit event plugin.crashed",
+      });
+    this.#connection.close(error);
+    await cage.close();
+    this.#end({ exit, error, stopped: this.#stopping && !this.#killed, lastStderr });
+  }
+
+  #onStdoutEnd(): void {
+    // The end of stdout announces the end of the process; if that does not come, the plugin is of no use.
+    this.#after(PIPE_GRACE_MS, () => {
+      this.kill(
+        new HostError("protocol.closed", `[BLOCKED] Plugin "${this.#options.manifest.name}" closed its stdout`, {
+          hint: "A plugin must keep stdout open until it ends",
+        }),
+      );
+    });
+  }
+
+  #onRequest(request: IncomingRequest): unknown {
+    if (this.#phase === "initializing") return this.#violate("message_before_initialize", request.method);
+    if (this.#phase === "configuring") {
+      throw new HostError("plugin.not_initialized", `Cannot serve "${request.method}" before initialized`, {
+        hint: "Send it after the initialized notification",
+      });
+    }
+    return this.#options.onRequest(request);
+  }
+
+  #onNotification(method: string, params: unknown): void {
+    if (this.#phase === "initializing") return this.#violate("message_before_initialize", method);
+    const { audit, subject, runtime, onNotification } = this.#options;
+    const verdict = this.#rate.judge(runtime.clock.monotonic());
+    if (verdict === "dropAndTell") {
+      audit.emit("plugin.notification_flood", subject, { rate: this.#rate.rate });
+      this.notify("system.rate_limited", { limit_per_second: NOTIFICATIONS_PER_SECOND });
+    }
+    if (verdict !== "take") return;
+    if (this.#phase === "configuring" || !NOTIFICATION_NAME.test(method)) {
+      const violation_type = this.#phase === "configuring" ? "notification_before_initialized" : "notification_name";
+      audit.emit("plugin.protocol_violation", subject, { violation_type, detail: method.slice(0, 200) });
+      return;
+    }
+    audit.emit("plugin.notification", subject, { notification_type: method });
+    onNotification(method, params);
+  }
+
+  #onIrregularity(irregularity: Irregularity): void {
+    const { audit, subject } = this.#options;
+    if (irregularity.kind === "noise") {
+      audit.emit("plugin.stdout_noise", subject, { line: irregularity.line });
+      return;
+    }
+    const detail = describe(irregularity);
+    if (irregularity.kind === "oversize") {
+      audit.emit("plugin.protocol_violation", subject, { violation_type: "protocol.oversize_message", detail });
+      this.kill(
+        new HostError("protocol.oversize_message", `[BLOCKED] Plugin "${subject.name}" sent ${detail}`, {
+          hint: "Send less, or in pieces",
+        }),
+      );
+      return;
+    }
+    if (this.#phase === "initializing") return this.#violate(`${irregularity.kind}_before_initialize`, detail);
+    audit.emit("plugin.protocol_violation", subject, { violation_type: irregularity.kind, detail });
+  }
+
+  #violate(violation_type: string, what: string): void {
+    const detail = what.slice(0, 200);
+    this.#options.audit.emit("plugin.protocol_violation", this.#options.subject, { violation_type, detail });
+    this.kill(
+      new HostError("protocol.violation", `The plugin sent "${detail}" before it had answered initialize`, {
+        data: { violation_type, detail },
+        hint: "Answer initialize first and send nothing before it",
+      }),
+    );
+  }
+
+  #becomeIll(cause: HostError, reason: string): void {
+    this.#cause ??= cause;
+    void this.#terminate(reason);
+  }
+
+  #after(ms: number, run: () => void): void {
+    const cancel = this.#options.runtime.clock.after(ms, () => {
+      this.#timers.delete(cancel);
+      if (this.#phase !== "ended") run();
+    });
+    this.#timers.add(cancel);
+  }
+}
+
+function describe(irregularity: Exclude<Irregularity, { kind: "noise" }>): string {
+  switch (irregularity.kind) {
+    case "oversize":
+      return `a line longer than ${irregularity.limitBytes} bytes`;
+    case "unknown_response":
+      return `a response to id ${JSON.stringify(irregularity.id)?.slice(0, 100)}`;
+    case "invalid":
+      return `${irregularity.reason}: ${irregularity.line}`;
+    case "batch":
+      return irregularity.line;
+  }
+}

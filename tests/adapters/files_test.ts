@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { symlink } from "node:fs/promises";
+import { test } from "node:test";
+import { detectRuntime } from "../../src/adapters/default.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
+
+const { files } = await detectRuntime();
+const missing = { code: "ENOENT" };
+
+test("a file holds what was written, text or bytes, and is private at first", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  await files.write(path, "é");
+  assert.equal(await files.readText(path), "é");
+  assert.deepEqual([...await files.readBytes(path)], [0xc3, 0xa9]);
+  assert.equal((await files.info(path))?.mode, 0o600);
+  await files.write(path, new Uint8Array([0, 255]));
+  assert.deepEqual([...await files.readBytes(path)], [0, 255]);
+});
+
+test("write() creates a file with the mode it is given", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  await files.write(path, "", 0o400);
+  assert.equal((await files.info(path))?.mode, 0o400);
+});
+
+test("readHead() gives the first bytes, fewer when the file is shorter", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  await files.write(path, "#!/bin/sh");
+  assert.equal(new TextDecoder().decode(await files.readHead(path, 2)), "#!");
+  assert.equal(new TextDecoder().decode(await files.readHead(path, 100)), "#!/bin/sh");
+});
+
+test("append() adds to a file and makes it private when missing", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  await files.append(path, "1\n");
+  await files.append(path, "2\n");
+  assert.equal(await files.readText(path), "1\n2\n");
+  assert.equal((await files.info(path))?.mode, 0o600);
+});
+
+test("rename() puts one file over another in one step", async (t) => {
+  const dir = await scratchDir(t);
+  await files.write(`${dir}/old`, "old");
+  await files.write(`${dir}/new`, "new");
+  const moved = await files.info(`${dir}/new`);
+  await files.rename(`${dir}/new`, `${dir}/old`);
+  assert.deepEqual(await files.list(dir), ["old"]);
+  assert.equal((await files.info(`${dir}/old`))?.ino, moved?.ino);
+});
+
+test("makeDir() refuses what exists unless recursive, and sets the mode", async (t) => {
+  const dir = await scratchDir(t);
+  await files.makeDir(`${dir}/a`, { mode: 0o700 });
+  assert.equal((await files.info(`${dir}/a`))?.mode, 0o700);
+  await assert.rejects(files.makeDir(`${dir}/a`), { code: "EEXIST" });
+  await assert.rejects(files.makeDir(`${dir}/b/c`), missing);
+  await files.makeDir(`${dir}/b/c`, { recursive: true });
+  await files.makeDir(`${dir}/b/c`, { recursive: true });
+  assert.deepEqual(await files.list(dir), ["a", "b"]);
+});
+
+test("makeTempDir() makes a new private folder each time", async (t) => {
+  const dir = await scratchDir(t);
+  const [one, two] = [await files.makeTempDir(`${dir}/x-`), await files.makeTempDir(`${dir}/x-`)];
+  assert.notEqual(one, two);
+  assert.ok(one.startsWith(`${dir}/x-`));
+  assert.equal((await files.info(one))?.mode, 0o700);
+});
+
+test("remove() takes a whole folder, takes a link but not its target, and minds no missing path", async (t) => {
+  const dir = await scratchDir(t);
+  await files.makeDir(`${dir}/a/b`, { recursive: true });
+  await files.write(`${dir}/kept`, "");
+  await symlink(`${dir}/kept`, `${dir}/a/link`);
+  await files.remove(`${dir}/a`);
+  await files.remove(`${dir}/a`);
+  assert.deepEqual(await files.list(dir), ["kept"]);
+});
+
+test("info() tells the kind of each entry without following links; target() follows them", async (t) => {
+  const dir = await scratchDir(t);
+  await files.write(`${dir}/file`, "abc");
+  await symlink("file", `${dir}/link`);
+  await symlink("nowhere", `${dir}/dangling`);
+  assert.equal(spawnSync("mkfifo", [`${dir}/fifo`]).status, 0);
+  const kinds = async (ask: typeof files.info): Promise<unknown[]> =>
+    await Promise.all(
+      ["file", "link", "dangling", "fifo", ".", "none", "file/x"].map(async (name) =>
+        (await ask(`${dir}/${name}`))?.kind ?? null
+      ),
+    );
+  assert.deepEqual(await kinds(files.info), ["file", "symlink", "symlink", "other", "directory", null, null]);
+  assert.deepEqual(await kinds(files.target), ["file", "file", null, "other", "directory", null, null]);
+  const [info, target] = [await files.info(`${dir}/file`), await files.target(`${dir}/link`)];
+  assert.deepEqual(info, target);
+  assert.equal(info?.size, 3);
+});
+
+test("info() shows setuid and who may write", async () => {
+  const tmp = await files.info("/tmp");
+  assert.equal(tmp?.mode, 0o1777);
+  assert.equal(tmp?.uid, 0);
+});
+
+test("target() reaches through the root of another process", async () => {
+  const outside = await files.target("/usr/lib");
+  const through = await files.target("/proc/self/root/usr/lib");
+  assert.deepEqual([through?.dev, through?.ino], [outside?.dev, outside?.ino]);
+});
+
+test("links are read as text or resolved whole", async (t) => {
+  const dir = await scratchDir(t);
+  await files.makeDir(`${dir}/real`);
+  await symlink("real", `${dir}/link`);
+  assert.equal(await files.readLink(`${dir}/link`), "real");
+  assert.equal(await files.realPath(`${dir}/link/.`), `${dir}/real`);
+});
+
+test("a missing path rejects with ENOENT in every reader", async (t) => {
+  const path = `${await scratchDir(t)}/none`;
+  await assert.rejects(files.readText(path), missing);
+  await assert.rejects(files.readBytes(path), missing);
+  await assert.rejects(files.readHead(path, 1), missing);
+  await assert.rejects(files.list(path), missing);
+  await assert.rejects(files.realPath(path), missing);
+  await assert.rejects(files.readLink(path), missing);
+  await assert.rejects(files.rename(path, `${path}2`), missing);
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { detectRuntime } from "../../src/adapters/default.ts";
+
+const runtime = await detectRuntime();
+const { bytes, clock, databases, ids } = runtime;
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+test("detectRuntime() finds the runtime that runs", async () => {
+  const { runtime: mine } = await import(`../../src/adapters/${runtime.name}/mod.ts`);
+  assert.equal(mine, runtime);
+  assert.match(runtime.version, /^\d+\.\d+\.\d+/);
+  assert.ok(runtime.executable.startsWith("/"));
+  const { stdout } = spawnSync("uname", ["-sm"], { encoding: "utf8" });
+  assert.equal(stdout.trim(), `Linux ${runtime.arch}`);
+  assert.equal(runtime.platform, "linux");
+  assert.equal(String(runtime.uid), spawnSync("id", ["-u"], { encoding: "utf8" }).stdout.trim());
+});
+
+test("an adapter refuses to load on another runtime", async () => {
+  for (const name of ["node", "bun", "deno"].filter((name) => name !== runtime.name)) {
+    await assert.rejects(import(`../../src/adapters/${name}/mod.ts`), /another runtime runs here/);
+  }
+});
+
+test("env() reads a variable or gives null", () => {
+  assert.equal(runtime.env("PATH"), process.env.PATH ?? null);
+  assert.equal(runtime.env("KAGED_NO_SUCH_VARIABLE"), null);
+});
+
+test("indexOfNewline() finds the first newline at or after an index", () => {
+  for (const chunk of [utf8("a\nb\n"), Buffer.from("a\nb\n"), utf8("xa\nb\n").subarray(1)]) {
+    assert.deepEqual([0, 1, 2, 3, 4].map((from) => bytes.indexOfNewline(chunk, from)), [1, 1, 3, 3, -1]);
+  }
+  assert.equal(bytes.indexOfNewline(new Uint8Array(), 0), -1);
+});
+
+test("decode() gives the text of UTF-8, keeps a byte order mark and the replacement character", () => {
+  for (const text of ["", "abc", "é漢🙂", "\ufeffabc", "a\ufffdb", "\0"]) {
+    assert.equal(bytes.decode(utf8(text)), text);
+    assert.equal(bytes.decode(utf8(`__${text}`).subarray(2)), text);
+    assert.equal(bytes.decode(Buffer.from(text)), text);
+  }
+});
+
+test("decode() throws on bytes that are not UTF-8", () => {
+  const broken = [[0xff], [0xc3], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xf5, 0x80, 0x80, 0x80], [
+    0x61,
+    0xe2,
+  ]];
+  for (const raw of broken) assert.throws(() => bytes.decode(new Uint8Array(raw)), TypeError, String(raw));
+});
+
+test("byteLength() counts the bytes a text takes", () => {
+  for (const text of ["", "abc", "é漢🙂", "x".repeat(70_000)]) assert.equal(bytes.byteLength(text), utf8(text).length);
+});
+
+test("ids are unique and carry their prefix", () => {
+  const made = Array.from({ length: 1_000 }, () => ids.create("req"));
+  assert.equal(new Set(made).size, 1_000);
+  for (const id of made) assert.match(id, /^req_[0-9a-z]{17,}$/);
+});
+
+test("the clock goes forward and calls once what is due", async () => {
+  const [wall, start] = [clock.now(), clock.monotonic()];
+  assert.ok(wall > Date.UTC(2024, 0));
+  let calls = 0;
+  const keepAlive = setInterval(() => {}, 1_000);
+  await new Promise<void>((resolve) => clock.after(5, () => resolve(void calls++)));
+  clearInterval(keepAlive);
+  assert.equal(calls, 1);
+  assert.ok(clock.monotonic() >= start);
+});
+
+test("a cancelled timer never calls, and one too long for a timer does not call at once", async () => {
+  let calls = 0;
+  clock.after(1, () => calls++)();
+  const cancels = [2 ** 31, 2 ** 40, Infinity].map((ms) => clock.after(ms, () => calls++));
+  const keepAlive = setInterval(() => {}, 1_000);
+  await new Promise<void>((resolve) => clock.after(10, resolve));
+  clearInterval(keepAlive);
+  for (const cancel of cancels) cancel();
+  assert.equal(calls, 0);
+});
+
+test("a waiting timer does not keep the process alive", () => {
+  const script = fileURLToPath(new URL("./fixtures/waits_for_an_hour.ts", import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8", timeout: 30_000 });
+  assert.equal(status, 0, stderr);
+});
+
+test("a database keeps rows and gives back each kind of value", () => {
+  assert.match(databases.version() ?? "", /^3\.\d+/);
+  const database = databases.open(":memory:");
+  database.run("create table t (a, b, c, d)");
+  assert.equal(database.run("insert into t values (?, ?, ?, ?)", [1, "é", null, new Uint8Array([1, 2])]), 1);
+  const [row] = database.all("select * from t where a = ?", [1]);
+  assert.deepEqual({ ...row, d: [...row?.d as Uint8Array] }, { a: 1, b: "é", c: null, d: [1, 2] });
+  assert.throws(() => database.run("no sql"), /syntax/);
+  database.close();
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, normalize } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ERRORS } from "../src/core/errors.ts";
+import { HOST_VERSION } from "../src/core/version.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const OUTWARD = /^(?!\s*[*/]).*(from "(node|bun):|import\("(node|bun):|\/adapters\/|\b(Deno|Bun|Buffer|process)\.)/m;
+const IMPORT = /(?:from|import\() ?"(\.[^"]+)"/g;
+
+async function sourcesIn(folder: string): Promise<{ path: string; text: string }[]> {
+  const entries = await readdir(join(root, folder), { recursive: true });
+  const paths = entries.filter((entry) => entry.endsWith(".ts")).map((entry) => join(folder, entry));
+  return await Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(root, path), "utf8") })));
+}
+
+const importsOf = ({ path, text }: { path: string; text: string }) =>
+  [...text.matchAll(IMPORT)].map((match) => normalize(join(dirname(path), match[1]!)));
+
+test("src/core reaches for no runtime and no adapter", async () => {
+  const sources = await sourcesIn("src/core");
+  assert.ok(sources.length > 20);
+  for (const { path, text } of sources) assert.doesNotMatch(text, OUTWARD, path);
+});
+
+test("src/core has no circle of imports", async () => {
+  const graph = new Map((await sourcesIn("src/core")).map((source) => [source.path, importsOf(source)]));
+  const done = new Set<string>();
+  const visit = (path: string, trail: string[]) => {
+    assert.ok(!trail.includes(path), `circle: ${[...trail, path].join(" → ")}`);
+    if (done.has(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+});
+
+test("src/core/protocol, manifest and audit know nothing of cage and supervisor", async () => {
+  for (const room of ["protocol", "manifest", "audit"]) {
+    for (const source of await sourcesIn(`src/core/${room}`)) {
+      for (const target of importsOf(source)) assert.doesNotMatch(target, /core\/(cage|supervisor)\//, source.path);
+    }
+  }
+});
+
+test("adapters import the core and never each other", async () => {
+  for (const name of ["node", "bun", "deno"]) {
+    for (const source of await sourcesIn(`src/adapters/${name}`)) {
+      for (const target of importsOf(source)) {
+        assert.match(target, new RegExp(`^src/(core|adapters/(${name}|shared))/`), `${source.path} → ${target}`);
+      }
+    }
+  }
+});
+
+test("src/sdk/mod.ts imports no other file: a plugin carries it alone", async () => {
+  const text = await readFile(join(root, "src/sdk/mod.ts"), "utf8");
+  assert.doesNotMatch(text, /^import .* from "(?!node:)/m);
+});
+
+test("every code given to HostError has a row in the error table", async () => {
+  const used = new Map<string, string>();
+  for (const { path, text } of await sourcesIn("src")) {
+    for (const match of text.matchAll(/new HostError\(\s*"([^"]+)"/g)) used.set(match[1]!, path);
+  }
+  assert.ok(used.size > 10);
+  for (const [code, path] of used) assert.ok(ERRORS[code], `${path} uses "${code}"`);
+});
+
+test("the version on the wire is the package's", async () => {
+  const { version } = JSON.parse(await readFile(join(root, "deno.json"), "utf8"));
+  assert.equal(HOST_VERSION, version);
+});

@@ -1,0 +1,86 @@
+/**
+ * Plugin folders for tests: each is made fresh in a temporary folder from one small behaviour file of
+ * `tests/fixtures/plugins/`, the loop they share, and a manifest.
+ *
+ * @module
+ */
+import { copyFile, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Manifest } from "../../src/core/manifest/manifest.ts";
+
+/** A plugin folder that lives as long as its test. */
+export interface FixturePlugin extends AsyncDisposable {
+  /** The folder. */
+  readonly dir: string;
+  /** The plugin's name: the fixture's, with hyphens. */
+  readonly name: string;
+}
+
+/** How a fixture's folder differs from the usual one. */
+export interface FixtureOptions {
+  /** Manifest fields to replace; `name` makes a second plugin of one fixture. */
+  readonly manifest?: Partial<Manifest>;
+  /** More files: path in the folder → text. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Manifest fields of the fixtures that need more than `fixture.call`. */
+const MANIFESTS: Readonly<Record<string, Partial<Manifest>>> = {
+  echo: {
+    methods: [
+      "echo.argv",
+      "echo.big",
+      "echo.config",
+      "echo.connect",
+      "echo.env",
+      "echo.exit",
+      "echo.initialize",
+      "echo.line",
+      "echo.list",
+      "echo.log",
+      "echo.notifications",
+      "echo.notify",
+      "echo.params",
+      "echo.pid",
+      "echo.read",
+      "echo.storage",
+      "echo.write",
+    ],
+    notifications: ["echo.happened"],
+  },
+  floods_notifications: { methods: ["fixture.call", "fixture.limited"] },
+  forks_children: { methods: ["fixture.call", "fixture.exit"] },
+  honours_cancel: { methods: ["fixture.call", "fixture.cancelled"] },
+  lists_other_methods: { methods: ["fixture.call", "fixture.absent"] },
+  reports_progress: { methods: ["fixture.call", "fixture.step"] },
+};
+
+const SOURCES: string = fileURLToPath(new URL("../fixtures/plugins/", import.meta.url));
+
+/** Makes the folder of a fixture: `await using plugin = await fixturePlugin("never_answers")`. */
+export async function fixturePlugin(fixture: string, options: FixtureOptions = {}): Promise<FixturePlugin> {
+  const manifest = {
+    name: fixture.replaceAll("_", "-"),
+    version: "1.0.0",
+    kaged_api: 1,
+    description: `Fixture: ${fixture}`,
+    command: ["js", "./index.js"],
+    capabilities: [],
+    methods: ["fixture.call"],
+    notifications: ["fixture.happened"],
+    ...MANIFESTS[fixture],
+    ...options.manifest,
+  };
+  const dir = await realpath(await mkdtemp(join(tmpdir(), "kaged-fixture-")));
+  await copyFile(join(SOURCES, `${fixture}.js`), join(dir, "index.js"));
+  await copyFile(join(SOURCES, "wire.js"), join(dir, "wire.js"));
+  const files = {
+    "kaged-plugin.yaml": JSON.stringify(manifest, null, 2) + "\n",
+    "package.json": '{ "type": "module" }\n', // Without it Node parses each file twice to find out.
+    ...options.files,
+  };
+  for (const [path, text] of Object.entries(files)) await writeFile(join(dir, path), text);
+  return { dir, name: manifest.name, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+}

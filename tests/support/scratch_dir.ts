@@ -1,0 +1,15 @@
+/**
+ * A folder of its own for one test, removed when the test ends.
+ *
+ * @module
+ */
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Makes an empty 0700 folder, its path free of links, that goes away with the test. */
+export async function scratchDir(t: { after(run: () => Promise<void>): void }): Promise<string> {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), "kaged-test-")));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
