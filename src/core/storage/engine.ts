@@ -1,0 +1,310 @@
+/**
+ * Runs plugins' statements on one connection: rewrites, compiles under the authorizer, binds, runs, checks, commits.
+ * It decides nothing about processes and time; whoever calls it does.
+ *
+ * @module
+ */
+import type { Database, SqlValue, Statement } from "../ports.ts";
+import { type Access, type CallRules, mayAccess } from "./authorizer.ts";
+import { type Catalogue, entriesOf, nameSpaceOf, readCatalogue } from "./catalogue.ts";
+import { claim } from "./claims.ts";
+import { failureOf, quotaExceeded } from "./failures.ts";
+import type { StorageLimits } from "./limits.ts";
+import { tablePrefix } from "./names.ts";
+import { bindParams } from "./params.ts";
+import { Quota, type QuotaCall } from "./quota.ts";
+import { type EncodedRows, encodeRows } from "./rows.ts";
+import { checkSchema } from "./schema_check.ts";
+import { denied } from "./sql/refusals.ts";
+import { type NameSpace, type RewriteRule, type Rewritten, rewriteSql } from "./sql/rewrite.ts";
+
+/** One statement of a plugin. */
+export interface StatementCall {
+  /** The SQL, as the plugin wrote it. */
+  readonly sql: string;
+  /** Values for its parameters, as they travelled. */
+  readonly params: unknown;
+}
+
+/** What a query gives. */
+export type QueryOutcome = EncodedRows;
+
+/** What a statement gives. */
+export interface ExecOutcome {
+  /** Rows inserted, changed or deleted. */
+  readonly rowsAffected: number;
+  /** Rows, where the statement returns some. */
+  readonly returned: EncodedRows | null;
+}
+
+/** What a plugin has. */
+export interface SchemaOutcome {
+  /** Its tables, FTS5 tables included. */
+  readonly tables: string[];
+  /** Its views. */
+  readonly views: string[];
+}
+
+/** How an engine is set up. */
+export interface EngineOptions {
+  /** How much a call may return and a plugin may keep. */
+  readonly limits: StorageLimits;
+  /** A quota that differs from the one in `limits`, by plugin. */
+  readonly quotas?: Readonly<Record<string, number>>;
+  /** Bytes left on the disk, or null when that cannot be told. */
+  readonly freeBytes?: () => number | null;
+  /** Wall to take down. Only tests do: each must see what comes through. */
+  readonly without?: "authorizer" | "schema_check" | "query_only" | RewriteRule;
+}
+
+interface Compiled {
+  readonly rewritten: Rewritten;
+  readonly statement: Statement;
+  readonly rules: CallRules;
+}
+
+const CACHED_STATEMENTS = 256;
+
+/** The engine of one connection. */
+export class StorageEngine {
+  readonly #database: Database;
+  readonly #options: EngineOptions;
+  readonly #writable: boolean;
+  readonly #schemaVersion: Statement;
+  readonly #begin: Statement | null;
+  readonly #commit: Statement | null;
+  readonly #quota: Quota | null;
+  readonly #compiled: Map<string, Map<string, Compiled>> = new Map();
+  readonly #nameSpaces: Map<string, NameSpace> = new Map();
+  #cachedCount = 0;
+  #version: SqlValue = null;
+  #catalogue: Catalogue = { entries: [], plugins: new Set(), names: new Set() };
+  /** Whose rules hold right now: a plugin's, the host's, or nobody's, which refuses everything. */
+  #rules: CallRules | "host" | null = "host";
+  #refused: Access | null = null;
+
+  /** Sets the connection up. `writable` says whether it takes writes at all. */
+  constructor(database: Database, writable: boolean, options: EngineOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#writable = writable;
+    // Once: to replace it would expire every compiled statement.
+    database.setAuthorizer((action, first, second, schema) => this.#authorize({ action, first, second, schema }));
+    for (const pragma of ["trusted_schema = 0", "temp_store = MEMORY", "cell_size_check = 1"]) {
+      database.prepare(`PRAGMA ${pragma}`).all([]);
+    }
+    if (writable) {
+      for (const pragma of ["journal_mode = WAL", "synchronous = NORMAL", "journal_size_limit = 16777216"]) {
+        database.prepare(`PRAGMA ${pragma}`).all([]);
+      }
+    } else if (options.without !== "query_only") {
+      database.prepare("PRAGMA query_only = 1").all([]);
+    }
+    this.#schemaVersion = database.prepare("PRAGMA schema_version");
+    this.#begin = writable ? database.prepare("BEGIN IMMEDIATE") : null;
+    this.#commit = writable ? database.prepare("COMMIT") : null;
+    this.#quota = writable ? new Quota(database) : null;
+    this.#rules = null;
+  }
+
+  /** Claims the plugin's prefix. Throws `storage.prefix_taken` when another plugin keeps something under it. */
+  claim(plugin: string): void {
+    this.#refresh();
+    if (this.#catalogue.plugins.has(plugin)) return;
+    this.#transaction(plugin, () => this.#asHost(() => claim(this.#database, plugin)), { isHostWork: true });
+  }
+
+  /** Runs a query. Whatever the SQL says, nothing is written. */
+  query(plugin: string, { sql, params }: StatementCall): QueryOutcome {
+    try {
+      this.#refresh();
+      const compiled = this.#compile(plugin, sql);
+      if (compiled.rewritten.kind !== "select") throw denied("Cannot write in a query", "Use kaged.storage.exec");
+      return this.#rows(compiled, bindParams(compiled.rewritten, params));
+    } catch (error) {
+      throw this.#failure(error, plugin);
+    }
+  }
+
+  /** Runs one statement in a transaction of its own. */
+  exec(plugin: string, call: StatementCall): ExecOutcome {
+    return this.#transaction(plugin, (quota) => this.#execOne(plugin, call, quota));
+  }
+
+  /** Runs statements in one transaction: all of them or none. */
+  batch(plugin: string, calls: readonly StatementCall[]): ExecOutcome[] {
+    return this.#transaction(plugin, (quota) => calls.map((call) => this.#execOne(plugin, call, quota)));
+  }
+
+  /** Lists what the plugin has. */
+  schema(plugin: string): SchemaOutcome {
+    this.#refresh();
+    const prefix = tablePrefix(plugin);
+    const own = entriesOf(this.#catalogue, plugin);
+    const shadows = new Set(
+      own.filter(({ sql }) => /^create virtual/i.test(sql))
+        .flatMap(({ name }) => ["data", "idx", "content", "docsize", "config"].map((part) => `${name}_${part}`)),
+    );
+    const names = (type: string): string[] =>
+      own.filter((entry) => entry.type === type && !shadows.has(entry.name))
+        .map(({ name }) => name.slice(prefix.length)).sort();
+    return { tables: names("table"), views: names("view") };
+  }
+
+  #authorize(access: Access): boolean {
+    if (this.#options.without === "authorizer" || this.#rules === "host") return true;
+    if (this.#rules !== null && mayAccess(this.#rules, access)) return true;
+    this.#refused ??= access;
+    return false;
+  }
+
+  #asHost<T>(run: () => T): T {
+    const rules = this.#rules;
+    this.#rules = "host";
+    try {
+      return run();
+    } finally {
+      this.#rules = rules;
+    }
+  }
+
+  #asPlugin<T>(rules: CallRules, run: () => T): T {
+    this.#rules = rules;
+    try {
+      return run();
+    } finally {
+      this.#rules = null;
+    }
+  }
+
+  /** Reads the catalogue again when any connection has changed the schema. */
+  #refresh(): void {
+    this.#asHost(() => {
+      const version = this.#schemaVersion.all([])[0]![0]!;
+      if (version === this.#version) return;
+      this.#forget();
+      this.#catalogue = readCatalogue(this.#database);
+      this.#version = version;
+    });
+  }
+
+  #forget(): void {
+    this.#version = null;
+    this.#cachedCount = 0;
+    this.#compiled.clear();
+    this.#nameSpaces.clear();
+  }
+
+  #nameSpace(plugin: string): NameSpace {
+    let names = this.#nameSpaces.get(plugin);
+    if (!names) {
+      names = nameSpaceOf(this.#catalogue, plugin);
+      const { without } = this.#options;
+      if (without) names = { ...names, without: without as RewriteRule };
+      this.#nameSpaces.set(plugin, names);
+    }
+    return names;
+  }
+
+  #compile(plugin: string, sql: string): Compiled {
+    const known = this.#compiled.get(plugin)?.get(sql);
+    if (known) return known;
+    const names = this.#nameSpace(plugin);
+    const rewritten = rewriteSql(sql, names);
+    const rules: CallRules = { owns: names.owns, kind: rewritten.kind, writes: this.#writable };
+    const statement = this.#asPlugin(rules, () => this.#database.prepare(rewritten.sql));
+    const compiled: Compiled = { rewritten, statement, rules };
+    if (isDefinition(rewritten)) return compiled;
+    if (this.#cachedCount++ >= CACHED_STATEMENTS) this.#forgetCompiled();
+    let own = this.#compiled.get(plugin);
+    if (!own) this.#compiled.set(plugin, own = new Map());
+    own.set(sql, compiled);
+    return compiled;
+  }
+
+  #forgetCompiled(): void {
+    this.#compiled.clear();
+    this.#cachedCount = 1;
+  }
+
+  #rows({ statement, rules }: Compiled, values: readonly SqlValue[]): EncodedRows {
+    const rows = this.#asPlugin(rules, () => statement.all(values));
+    return encodeRows(statement.columns, rows, this.#options.limits);
+  }
+
+  #execOne(plugin: string, { sql, params }: StatementCall, quota: QuotaCall): ExecOutcome {
+    this.#refresh();
+    const compiled = this.#compile(plugin, sql);
+    const { rewritten, statement, rules } = compiled;
+    const values = bindParams(rewritten, params);
+    let outcome: ExecOutcome;
+    if (rewritten.returnsRows) {
+      const returned = this.#rows(compiled, values);
+      outcome = { rowsAffected: rewritten.kind === "select" ? 0 : returned.rows.length, returned };
+    } else {
+      const changes = this.#asPlugin(rules, () => statement.run(values));
+      outcome = { rowsAffected: isDefinition(rewritten) ? 0 : changes, returned: null };
+    }
+    if (rewritten.kind !== "select" && !this.#asHost(() => quota.isWithin())) throw quotaExceeded();
+    return outcome;
+  }
+
+  /** Looks at what the transaction did to the schema since `before`, with the plugin's bodies under its own rules. */
+  #checkSchema(plugin: string, before: Catalogue): void {
+    this.#refresh();
+    if (before === this.#catalogue || this.#options.without === "schema_check") return;
+    const rules: CallRules = { owns: this.#nameSpace(plugin).owns, kind: "write", writes: true };
+    checkSchema(before, this.#catalogue, {
+      database: this.#database,
+      plugin,
+      asHost: (run) => this.#asHost(run),
+      mayCompile: (sql) => {
+        try {
+          this.#asPlugin(rules, () => this.#database.prepare(sql));
+        } catch {
+          // What does not compile cannot be used; only what was refused on the way matters here.
+        }
+        return this.#refused === null;
+      },
+    });
+  }
+
+  #transaction<T>(plugin: string, run: (quota: QuotaCall) => T, { isHostWork = false } = {}): T {
+    if (!this.#begin || !this.#commit || !this.#quota) throw denied("Cannot write in a query", "Use kaged.storage.exec");
+    const { limits, quotas } = this.#options;
+    try {
+      this.#asHost(() => this.#begin!.run([]));
+      this.#refresh();
+      const quota = this.#asHost(() =>
+        this.#quota!.begin(plugin, quotas?.[plugin] ?? limits.quotaBytes, this.#catalogue)
+      );
+      const before = this.#catalogue;
+      const outcome = run(quota);
+      if (!isHostWork) this.#checkSchema(plugin, before);
+      this.#asHost(() => this.#commit!.run([]));
+      quota.commit();
+      return outcome;
+    } catch (error) {
+      const failure = this.#failure(error, plugin);
+      this.#rollBack();
+      throw failure;
+    }
+  }
+
+  /** Ends a transaction that is still open: INSERT OR ROLLBACK and RAISE(ROLLBACK) end it themselves. */
+  #rollBack(): void {
+    if (this.#database.inTransaction) this.#asHost(() => this.#database.prepare("ROLLBACK").run([]));
+    this.#forget();
+  }
+
+  #failure(error: unknown, plugin: string): Error {
+    const refused = this.#refused;
+    this.#refused = null;
+    const freeBytes = this.#options.freeBytes?.() ?? null;
+    return failureOf(error, { plugin, catalogue: this.#catalogue, refused, freeBytes });
+  }
+}
+
+function isDefinition({ kind }: Rewritten): boolean {
+  return kind === "create" || kind === "alter" || kind === "drop";
+}

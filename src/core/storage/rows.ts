@@ -1,0 +1,71 @@
+/**
+ * Rows as they travel.
+ *
+ * @module
+ */
+import type { SqlValue } from "../ports.ts";
+import { resultTooLarge } from "./failures.ts";
+import type { StorageLimits } from "./limits.ts";
+import { toWire, type WireValue } from "./values.ts";
+
+/** Rows between the storage process and the host: one array each. */
+export interface EncodedRows {
+  /** Names of the columns, each once: a second `id` is `id:1`. */
+  readonly columns: readonly string[];
+  /** Rows, values in the order of the columns. */
+  readonly rows: readonly (readonly WireValue[])[];
+}
+
+/** A row with its values under the names of their columns. */
+export type RowObject = Record<string, WireValue>;
+
+const CHARACTERS_PER_VALUE = 3;
+
+/** Encodes rows in place. Throws `storage.too_large` above the limits. */
+export function encodeRows(
+  columns: readonly string[],
+  rows: SqlValue[][],
+  { maxRows, maxResultBytes }: Pick<StorageLimits, "maxRows" | "maxResultBytes">,
+): EncodedRows {
+  if (rows.length > maxRows) throw resultTooLarge(`${maxRows} rows`);
+  const names = uniqueNames(columns);
+  let bytes = rows.length * names.reduce((sum, name) => sum + name.length + CHARACTERS_PER_VALUE, 0);
+  for (const row of rows) {
+    for (let at = 0; at < row.length; at++) {
+      const value = row[at]!;
+      if (typeof value === "string") bytes += value.length;
+      else if (value !== null) {
+        const wire = toWire(value);
+        if (typeof wire === "object" && wire !== null) bytes += "$base64" in wire ? wire.$base64.length : 32;
+        // The array is the driver's own and ours from here on.
+        (row as unknown[])[at] = wire;
+      }
+    }
+    if (bytes > maxResultBytes) throw resultTooLarge(`${maxResultBytes} bytes`);
+  }
+  return { columns: names, rows: rows as WireValue[][] };
+}
+
+/** Returns rows as objects. */
+export function rowObjects({ columns, rows }: EncodedRows): RowObject[] {
+  return rows.map((row) => {
+    const object: RowObject = {};
+    for (let at = 0; at < columns.length; at++) {
+      const name = columns[at]!;
+      if (name === "__proto__") Object.defineProperty(object, name, { value: row[at], enumerable: true });
+      else object[name] = row[at]!;
+    }
+    return object;
+  });
+}
+
+function uniqueNames(columns: readonly string[]): readonly string[] {
+  if (new Set(columns).size === columns.length) return columns;
+  const seen = new Set<string>();
+  return columns.map((column) => {
+    let name = column;
+    for (let count = 1; seen.has(name); count++) name = `${column}:${count}`;
+    seen.add(name);
+    return name;
+  });
+}
