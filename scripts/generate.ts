@@ -11,6 +11,7 @@ import errorCodes from "./generators/error_codes.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
+import storageProgram from "./generators/storage_program.ts";
 
 /** A file that is made from the sources. */
 export interface Generator {
@@ -21,7 +22,7 @@ export interface Generator {
 }
 
 /** Every generated file. */
-export const generators: readonly Generator[] = [manifestSchema, sdkModule, errorCodes, requirements];
+export const generators: readonly Generator[] = [manifestSchema, sdkModule, errorCodes, requirements, storageProgram];
 
 if (import.meta.main) {
   const isCheck = process.argv.includes("--check");

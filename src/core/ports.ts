@@ -203,6 +203,8 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean;
   /** Limits of the connection; with them the connection also takes no double-quoted strings and guards its schema. */
   readonly limits?: SqlLimits;
+  /** Whether SQL may not write what only SQLite itself should: the tables behind a search table. Default true. */
+  readonly defensive?: boolean;
   /** Time to wait for a lock, in ms. Default 5 000. */
   readonly busyMs?: number;
 }
@@ -229,6 +231,8 @@ export interface DatabaseOpener {
   open(path: string, options?: DatabaseOptions): Database;
   /** Version of the SQLite library, or null when this runtime has none. */
   version(): string | null;
+  /** Whether a connection can have an authorizer and limits here: without them no plugin's statement may run. */
+  isFenced(): boolean;
   /** Text of the program that runs plugins' statements in a process of its own, for this runtime. */
   storageProgram(): Promise<string>;
 }

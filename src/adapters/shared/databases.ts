@@ -29,13 +29,21 @@ export const databases: DatabaseOpener = {
     database.close();
     return row.version;
   },
+  isFenced(): boolean {
+    if (!sqlite) return false;
+    const probe = new sqlite.DatabaseSync(":memory:");
+    const isFenced = typeof probe.setAuthorizer === "function" && typeof probe.enableDefensive === "function" &&
+      "limits" in probe;
+    probe.close();
+    return isFenced;
+  },
   storageProgram: async () => (await import("../generated/storage_program.ts")).STORAGE_PROGRAM,
 };
 
-function connectionOptions({ readOnly = false, limits, busyMs = 5_000 }: DatabaseOptions): object {
-  const common = { readOnly, timeout: busyMs, enableForeignKeyConstraints: true };
+function connectionOptions({ readOnly = false, defensive = true, limits, busyMs = 5_000 }: DatabaseOptions): object {
+  const common = { readOnly, defensive, timeout: busyMs, enableForeignKeyConstraints: true };
   if (!limits) return common;
-  return { ...common, enableDoubleQuotedStringLiterals: false, allowExtension: false, defensive: true, limits };
+  return { ...common, enableDoubleQuotedStringLiterals: false, allowExtension: false, limits };
 }
 
 function wrap(database: Connection): Database {

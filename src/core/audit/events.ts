@@ -34,6 +34,7 @@ export interface AuditData {
   "plugin.name_mismatch": { claimed: unknown; expected: string };
   "plugin.version_mismatch": { claimed: unknown; expected: string };
   "plugin.capability_overreach": { claimed: string[]; allowed: string[] };
+  "plugin.storage_denied": { sql: string; reason: string };
   "plugin.config_rejected": { error_code: number; error_message: string };
 }
 

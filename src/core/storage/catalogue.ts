@@ -5,6 +5,7 @@
  */
 import type { Database } from "../ports.ts";
 import { ownerOf, tablePrefix } from "./names.ts";
+import { denied } from "./sql/refusals.ts";
 import type { NameSpace } from "./sql/rewrite.ts";
 import { foldName } from "./sql/tokens.ts";
 
@@ -58,16 +59,43 @@ export function entriesOf(catalogue: Catalogue, plugin: string): CatalogueEntry[
   return catalogue.entries.filter(({ table }) => ownerOf(table, catalogue.plugins) === plugin);
 }
 
-/** Returns the names of `plugin` for the rewriter. */
+/** Returns what the names in a plugin's SQL become: its prefix goes in front. */
 export function nameSpaceOf(catalogue: Catalogue, plugin: string): NameSpace {
   const prefix = tablePrefix(plugin);
-  const ftsTables = new Map<string, string>();
-  for (const { type, name, sql } of entriesOf(catalogue, plugin)) {
-    if (type !== "table" || !FTS5.test(sql)) continue;
-    const own = name.slice(prefix.length);
-    ftsTables.set(foldName(own), own);
-  }
-  return { prefix, owns: (name) => ownerOf(name, catalogue.plugins) === plugin, ftsTables };
+  const tables = ftsTablesOf(catalogue, plugin).map((name) => name.slice(prefix.length));
+  return {
+    ftsTables: new Map(tables.map((name) => [foldName(name), name])),
+    translate(name) {
+      if (/^(plugin_|sqlite_|pragma_)/.test(foldName(name))) {
+        const hint = "Names that start with plugin_, sqlite_ or pragma_ are the host's";
+        throw denied(`Cannot use the name "${name}"`, hint);
+      }
+      if (ownerOf(prefix + name, catalogue.plugins) !== plugin) {
+        throw denied(`Cannot use the name "${name}": it belongs to another plugin`, "Choose another name");
+      }
+      return prefix + name;
+    },
+  };
+}
+
+/** Returns what the names in the catalogue become when a plugin's objects leave the host: the prefix goes. */
+export function exportSpaceOf(catalogue: Catalogue, plugin: string): NameSpace {
+  const prefix = tablePrefix(plugin);
+  return {
+    ftsTables: new Map(ftsTablesOf(catalogue, plugin).map((name) => [foldName(name), name])),
+    translate: (name) => foldName(name).startsWith(prefix) ? name.slice(prefix.length) : name,
+  };
+}
+
+/** Returns the full names of a plugin's FTS5 tables. */
+export function ftsTablesOf(catalogue: Catalogue, plugin: string): string[] {
+  return entriesOf(catalogue, plugin).filter(({ type, sql }) => type === "table" && FTS5.test(sql)).map(({ name }) => name);
+}
+
+/** Returns the full names of the tables in which FTS5 keeps what it indexes. */
+export function shadowTablesOf(catalogue: Catalogue, plugin: string): Set<string> {
+  const parts = ["data", "idx", "content", "docsize", "config"];
+  return new Set(ftsTablesOf(catalogue, plugin).flatMap((name) => parts.map((part) => `${name}_${part}`)));
 }
 
 /** Returns other plugins' objects under the prefix of `plugin`, which its claim would take from them. */

@@ -6,11 +6,11 @@
  */
 import type { Database, SqlValue, Statement } from "../ports.ts";
 import { type Access, type CallRules, mayAccess } from "./authorizer.ts";
-import { type Catalogue, entriesOf, nameSpaceOf, readCatalogue } from "./catalogue.ts";
+import { type Catalogue, entriesOf, nameSpaceOf, readCatalogue, shadowTablesOf } from "./catalogue.ts";
 import { claim } from "./claims.ts";
 import { failureOf, quotaExceeded } from "./failures.ts";
 import type { StorageLimits } from "./limits.ts";
-import { tablePrefix } from "./names.ts";
+import { ownerOf, tablePrefix } from "./names.ts";
 import { bindParams } from "./params.ts";
 import { Quota, type QuotaCall } from "./quota.ts";
 import { type EncodedRows, encodeRows } from "./rows.ts";
@@ -111,7 +111,7 @@ export class StorageEngine {
   claim(plugin: string): void {
     this.#refresh();
     if (this.#catalogue.plugins.has(plugin)) return;
-    this.#transaction(plugin, () => this.#asHost(() => claim(this.#database, plugin)), { isHostWork: true });
+    this.asHost((database) => claim(database, plugin));
   }
 
   /** Runs a query. Whatever the SQL says, nothing is written. */
@@ -136,15 +136,17 @@ export class StorageEngine {
     return this.#transaction(plugin, (quota) => calls.map((call) => this.#execOne(plugin, call, quota)));
   }
 
+  /** Runs work of the host's own in one transaction, under no plugin's rules. */
+  asHost<T>(run: (database: Database) => T): T {
+    return this.#transaction("", () => this.#asHost(() => run(this.#database)), { isHostWork: true });
+  }
+
   /** Lists what the plugin has. */
   schema(plugin: string): SchemaOutcome {
     this.#refresh();
     const prefix = tablePrefix(plugin);
     const own = entriesOf(this.#catalogue, plugin);
-    const shadows = new Set(
-      own.filter(({ sql }) => /^create virtual/i.test(sql))
-        .flatMap(({ name }) => ["data", "idx", "content", "docsize", "config"].map((part) => `${name}_${part}`)),
-    );
+    const shadows = shadowTablesOf(this.#catalogue, plugin);
     const names = (type: string): string[] =>
       own.filter((entry) => entry.type === type && !shadows.has(entry.name))
         .map(({ name }) => name.slice(prefix.length)).sort();
@@ -206,12 +208,17 @@ export class StorageEngine {
     return names;
   }
 
+  #ownedBy(plugin: string): CallRules["owns"] {
+    const { plugins } = this.#catalogue;
+    return (name) => ownerOf(name, plugins) === plugin;
+  }
+
   #compile(plugin: string, sql: string): Compiled {
     const known = this.#compiled.get(plugin)?.get(sql);
     if (known) return known;
     const names = this.#nameSpace(plugin);
     const rewritten = rewriteSql(sql, names);
-    const rules: CallRules = { owns: names.owns, kind: rewritten.kind, writes: this.#writable };
+    const rules: CallRules = { owns: this.#ownedBy(plugin), kind: rewritten.kind, writes: this.#writable };
     const statement = this.#asPlugin(rules, () => this.#database.prepare(rewritten.sql));
     const compiled: Compiled = { rewritten, statement, rules };
     if (isDefinition(rewritten)) return compiled;
@@ -253,7 +260,7 @@ export class StorageEngine {
   #checkSchema(plugin: string, before: Catalogue): void {
     this.#refresh();
     if (before === this.#catalogue || this.#options.without === "schema_check") return;
-    const rules: CallRules = { owns: this.#nameSpace(plugin).owns, kind: "write", writes: true };
+    const rules: CallRules = { owns: this.#ownedBy(plugin), kind: "write", writes: true };
     checkSchema(before, this.#catalogue, {
       database: this.#database,
       plugin,
@@ -281,6 +288,7 @@ export class StorageEngine {
       const before = this.#catalogue;
       const outcome = run(quota);
       if (!isHostWork) this.#checkSchema(plugin, before);
+      else this.#quota.forget();
       this.#asHost(() => this.#commit!.run([]));
       quota.commit();
       return outcome;

@@ -161,7 +161,7 @@ function walkSource(walk: Walk): void {
     const alias = walkAlias(walk);
     const builtIn = walk.ftsTable(name) === undefined;
     // Unaliased, its columns are named `json_each.value`: with the alias they are renamed like everything else.
-    if (alias === null && builtIn) walk.edit({ start: end, end }, ` AS ${walk.quoted(name)}`, "table_function");
+    if (alias === null && builtIn) walk.edit({ start: end, end }, ` AS ${walk.translated(name)}`, "table_function");
     walk.addSource(alias ?? name, builtIn ? null : name);
     return;
   }

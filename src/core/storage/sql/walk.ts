@@ -26,13 +26,11 @@ export type RewriteRule =
   | "table_function"
   | "fts";
 
-/** Whose names they are. */
+/** What becomes of names. */
 export interface NameSpace {
-  /** What every name gets in front: `plugin_notes_`. */
-  readonly prefix: string;
-  /** Whether a full name belongs to the plugin. */
-  owns(name: string): boolean;
-  /** The plugin's FTS5 tables: folded name without prefix → name as it was created. */
+  /** Returns what a name of the table namespace becomes; throws for one that may not be used. */
+  translate(name: string): string;
+  /** FTS5 tables by their folded names, before translation → name as it was created. */
   readonly ftsTables: ReadonlyMap<string, string>;
   /** A rule to leave out. Only tests do: each must see what breaks without it. */
   readonly without?: RewriteRule;
@@ -184,20 +182,13 @@ export class Walk {
   /** Renames a token that has been taken; returns its folded name. */
   rename(token: Token, rule: RewriteRule): string {
     const name = nameOf(token);
-    const folded = foldName(name);
-    if (/^(plugin_|sqlite_|pragma_)/.test(folded)) {
-      throw denied(`Cannot use the name "${name}"`, "Names that start with plugin_, sqlite_ or pragma_ are the host's");
-    }
-    if (!this.#names.owns(this.#names.prefix + folded)) {
-      throw denied(`Cannot use the name "${name}": it belongs to another plugin`, "Choose another name");
-    }
-    this.edit(token, this.quoted(name), rule);
-    return folded;
+    this.edit(token, this.translated(name), rule);
+    return foldName(name);
   }
 
-  /** The full name of `name`, in quotes. */
-  quoted(name: string): string {
-    return `"${(this.#names.prefix + name).replaceAll('"', '""')}"`;
+  /** What `name` becomes, in quotes. */
+  translated(name: string): string {
+    return `"${this.#names.translate(name).replaceAll('"', '""')}"`;
   }
 
   /** Replaces a token. */
@@ -251,7 +242,7 @@ export class Walk {
       ? [...scope.sources.values()].includes(name)
       : scope.sources.get(qualifier) === name;
     if (!found) return qualifier !== null && scope.sources.has(qualifier);
-    this.edit(token, this.quoted(this.ftsTable(name) ?? name), "fts");
+    this.edit(token, this.translated(this.ftsTable(name) ?? name), "fts");
     this.#ftsEdits.add(token.start);
     return true;
   }
@@ -306,6 +297,11 @@ export class Walk {
     this.#columns.push({ start: first.start, end: next.start, lastEnd: this.previous().end, plain });
   }
 
+  #ftsName(start: number): string {
+    const written = nameOf(this.#tokens.find((token) => token.start === start)!);
+    return this.ftsTable(foldName(written)) ?? written;
+  }
+
   /** The text with every change made. */
   finish(): string {
     const edits = this.#edits.toSorted((a, b) => a.start - b.start);
@@ -317,7 +313,7 @@ export class Walk {
       if (column.plain && !fts) continue;
       // SQLite names such a column by its text, up to the next token; without an alias the prefix would show.
       const text = this.#sql.slice(column.start, column.end).trim();
-      const name = column.plain && fts ? nameOf(this.#tokens.find((token) => token.start === fts.start)!) : text;
+      const name = column.plain && fts ? this.#ftsName(fts.start) : text;
       this.edit({ start: column.lastEnd, end: column.lastEnd }, ` AS "${name.replaceAll('"', '""')}"`, "column_name");
     }
     let text = "";

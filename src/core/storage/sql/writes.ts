@@ -20,7 +20,7 @@ export function walkInsert(walk: Walk): boolean {
       const column = walk.takeName();
       // An FTS5 table takes commands in a column of its own name: INSERT INTO docs(docs) VALUES('optimize').
       if (foldName(nameOf(column)) === table && walk.ftsTable(table) !== undefined) {
-        walk.edit(column, walk.quoted(walk.ftsTable(table)!), "fts");
+        walk.edit(column, walk.translated(walk.ftsTable(table)!), "fts");
       }
     } while (walk.accept(","));
     walk.expect(")");

@@ -1,0 +1,126 @@
+/**
+ * A lane: questions that wait, and processes that take them. Writes have a lane with one process, because SQLite has one
+ * writer; reads have one that grows, so that a slow query of one plugin does not keep the others waiting.
+ *
+ * @module
+ */
+import type { Clock } from "../ports.ts";
+import type { StorageQuestion } from "./messages.ts";
+import type { StorageProcess } from "./storage_process.ts";
+
+/** How a lane is set up. */
+export interface LaneOptions {
+  /** Starts a process. */
+  readonly start: () => Promise<StorageProcess>;
+  /** Most processes at once. */
+  readonly maxProcesses: number;
+  /** Time. */
+  readonly clock: Clock;
+}
+
+interface Waiting {
+  readonly question: StorageQuestion;
+  readonly deadlineMs: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A question waits this long for a process that is busy before another one is started. */
+const GROW_AFTER_MS = 25;
+/** A process beyond the first is let go after this long without work. */
+const IDLE_MS = 30_000;
+
+/** Questions in, answers out, in order of arrival. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #idle: StorageProcess[] = [];
+  readonly #all: Set<StorageProcess> = new Set();
+  readonly #starts: Set<Promise<void>> = new Set();
+  readonly #queue: Waiting[] = [];
+  #cancelGrowth: (() => void) | null = null;
+  #cancelShrink: (() => void) | null = null;
+  #isClosed = false;
+
+  /** Makes a lane; no process is started before the first question. */
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** Asks a question; its time runs from when a process takes it. */
+  ask(question: StorageQuestion, deadlineMs: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ question, deadlineMs, resolve, reject });
+      this.#advance();
+    });
+  }
+
+  /** How many processes there are. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Ends every process; questions that wait are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelGrowth?.();
+    this.#cancelShrink?.();
+    await Promise.allSettled(this.#starts);
+    await Promise.all([...this.#all].map((process) => process.close()));
+  }
+
+  #advance(): void {
+    while (this.#queue.length > 0) {
+      const process = this.#idle.pop();
+      if (!process) break;
+      if (!process.isDead) this.#run(process, this.#queue.shift()!);
+      else this.#all.delete(process);
+    }
+    if (this.#queue.length === 0 || this.#isClosed) return;
+    const count = this.#all.size + this.#starts.size;
+    if (count === 0) this.#grow();
+    else if (count < this.#options.maxProcesses && this.#starts.size === 0) {
+      this.#cancelGrowth ??= this.#options.clock.after(GROW_AFTER_MS, () => {
+        this.#cancelGrowth = null;
+        if (this.#queue.length > 0 && !this.#isClosed) this.#grow();
+      });
+    }
+  }
+
+  #grow(): void {
+    const start = this.#options.start().then(
+      (process) => {
+        this.#all.add(process);
+        this.#idle.push(process);
+      },
+      // The one that has waited longest is told; the others try again.
+      (error) => this.#queue.shift()?.reject(error),
+    ).finally(() => {
+      this.#starts.delete(start);
+      this.#advance();
+    });
+    this.#starts.add(start);
+  }
+
+  async #run(process: StorageProcess, { question, deadlineMs, resolve, reject }: Waiting): Promise<void> {
+    try {
+      resolve(await process.ask(question, deadlineMs));
+    } catch (error) {
+      reject(error);
+    }
+    if (process.isDead) this.#all.delete(process);
+    else this.#idle.push(process);
+    this.#advance();
+    this.#shrinkLater();
+  }
+
+  #shrinkLater(): void {
+    if (this.#all.size < 2 || this.#isClosed) return;
+    this.#cancelShrink?.();
+    this.#cancelShrink = this.#options.clock.after(IDLE_MS, () => {
+      for (const process of this.#idle.splice(1)) {
+        this.#all.delete(process);
+        void process.close();
+      }
+    });
+  }
+}
