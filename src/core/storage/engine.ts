@@ -53,8 +53,8 @@ export interface EngineOptions {
   readonly quotas?: Readonly<Record<string, number>>;
   /** Bytes left on the disk, or null when that cannot be told. */
   readonly freeBytes?: () => number | null;
-  /** Wall to take down. Only tests do: each must see what comes through. */
-  readonly without?: "authorizer" | "schema_check" | "query_only" | RewriteRule;
+  /** Walls to take down. Only tests do: each must see what comes through. */
+  readonly without?: readonly ("authorizer" | "schema_check" | "query_only" | RewriteRule)[];
 }
 
 interface Compiled {
@@ -97,7 +97,7 @@ export class StorageEngine {
       for (const pragma of ["journal_mode = WAL", "synchronous = NORMAL", "journal_size_limit = 16777216"]) {
         database.prepare(`PRAGMA ${pragma}`).all([]);
       }
-    } else if (options.without !== "query_only") {
+    } else if (!options.without?.includes("query_only")) {
       database.prepare("PRAGMA query_only = 1").all([]);
     }
     this.#schemaVersion = database.prepare("PRAGMA schema_version");
@@ -154,7 +154,7 @@ export class StorageEngine {
   }
 
   #authorize(access: Access): boolean {
-    if (this.#options.without === "authorizer" || this.#rules === "host") return true;
+    if (this.#options.without?.includes("authorizer") || this.#rules === "host") return true;
     if (this.#rules !== null && mayAccess(this.#rules, access)) return true;
     this.#refused ??= access;
     return false;
@@ -202,7 +202,7 @@ export class StorageEngine {
     if (!names) {
       names = nameSpaceOf(this.#catalogue, plugin);
       const { without } = this.#options;
-      if (without) names = { ...names, without: without as RewriteRule };
+      if (without) names = { ...names, without };
       this.#nameSpaces.set(plugin, names);
     }
     return names;
@@ -259,7 +259,7 @@ export class StorageEngine {
   /** Looks at what the transaction did to the schema since `before`, with the plugin's bodies under its own rules. */
   #checkSchema(plugin: string, before: Catalogue): void {
     this.#refresh();
-    if (before === this.#catalogue || this.#options.without === "schema_check") return;
+    if (before === this.#catalogue || this.#options.without?.includes("schema_check")) return;
     const rules: CallRules = { owns: this.#ownedBy(plugin), kind: "write", writes: true };
     checkSchema(before, this.#catalogue, {
       database: this.#database,
