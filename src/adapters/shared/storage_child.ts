@@ -14,11 +14,9 @@ import type { StorageSetup } from "../../core/storage/messages.ts";
 import { serveStorage } from "../../core/storage/serve.ts";
 import { databases } from "./databases.ts";
 
-// While a statement runs this thread cannot see that the host has died. Another one looks, and ends both.
-const WATCH = `
-  const host = process.ppid;
-  setInterval(() => process.ppid === host || process.kill(process.pid, "SIGKILL"), 500);
-`;
+// While a statement runs this thread cannot see that the host has died. Another one looks, and ends both. Whose child
+// this is must be asked here: by the time that thread runs, the host may be gone.
+const WATCH = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, "SIGKILL"), 500);`;
 const RETRY_MS = 1;
 
 new Worker(WATCH, { eval: true }).unref();

@@ -98,11 +98,11 @@ export function shadowTablesOf(catalogue: Catalogue, plugin: string): Set<string
   return new Set(ftsTablesOf(catalogue, plugin).flatMap((name) => parts.map((part) => `${name}_${part}`)));
 }
 
-/** Returns other plugins' objects under the prefix of `plugin`, which its claim would take from them. */
+/** Returns other plugins' objects which the claim of `plugin` would take from them; longer prefixes keep their own. */
 export function strangersUnder(catalogue: Catalogue, plugin: string): CatalogueEntry[] {
   const prefix = tablePrefix(plugin);
   return catalogue.entries.filter(({ name }) => {
     const owner = foldName(name).startsWith(prefix) ? ownerOf(name, catalogue.plugins) : null;
-    return owner !== null && owner !== plugin;
+    return owner !== null && tablePrefix(owner).length < prefix.length;
   });
 }

@@ -174,6 +174,14 @@ test("claim() refuses a prefix under which another plugin keeps something, and t
   assert.match(errorOf(() => world.exec("p", "CREATE TABLE x_other(a)")), /^storage.denied/);
 });
 
+test("claim() comes in either order: a longer prefix keeps what is under it", () => {
+  using world = openWorld({}, ["a-b"]);
+  world.exec("a-b", "CREATE TABLE t(x)");
+  world.engine.claim("a");
+  assert.deepEqual(world.engine.schema("a"), { tables: [], views: [] });
+  assert.deepEqual(world.engine.schema("a-b"), { tables: ["t"], views: [] });
+});
+
 test("uninstalling drops what a plugin has and only that (K-056)", () => {
   using world = openWorld({}, ["a", "a-b", "ab"]);
   for (const plugin of ["a", "a-b", "ab"]) {
