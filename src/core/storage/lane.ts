@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { HostError } from "../errors.ts";
 import type { Clock } from "../ports.ts";
 import type { StorageQuestion } from "./messages.ts";
 import type { StorageProcess } from "./storage_process.ts";
@@ -23,6 +24,7 @@ interface Waiting {
   readonly deadlineMs: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly isRepeat: boolean;
 }
 
 /** A question waits this long for a process that is busy before another one is started. */
@@ -49,7 +51,7 @@ export class Lane {
   /** Asks a question; its time runs from when a process takes it. */
   ask(question: StorageQuestion, deadlineMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ question, deadlineMs, resolve, reject });
+      this.#queue.push({ question, deadlineMs, resolve, reject, isRepeat: false });
       this.#advance();
     });
   }
@@ -101,11 +103,15 @@ export class Lane {
     this.#starts.add(start);
   }
 
-  async #run(process: StorageProcess, { question, deadlineMs, resolve, reject }: Waiting): Promise<void> {
+  async #run(process: StorageProcess, waiting: Waiting): Promise<void> {
+    const { question, deadlineMs, resolve, reject, isRepeat } = waiting;
     try {
       resolve(await process.ask(question, deadlineMs));
     } catch (error) {
-      reject(error);
+      // A process that died by itself may have died before the question reached it: what changes nothing is asked again.
+      const mayRepeat = !isRepeat && !this.#isClosed && isHarmless(question) && isLost(error);
+      if (mayRepeat) this.#queue.unshift({ question, deadlineMs, resolve, reject, isRepeat: true });
+      else reject(error);
     }
     if (process.isDead) this.#all.delete(process);
     else this.#idle.push(process);
@@ -123,4 +129,12 @@ export class Lane {
       }
     });
   }
+}
+
+function isHarmless({ op }: StorageQuestion): boolean {
+  return op === "query" || op === "schema" || op === "claim" || op === "report";
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof HostError && error.code === "storage.failed";
 }
