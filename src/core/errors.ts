@@ -362,6 +362,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
     "net:[] stands beside other network grants",
     "Keep net:[] or the grants",
   ),
+  "capability.no_project": row(-32602, 400, "A project:/ grant outside any project", "Start the plugin from a project"),
   "capability.path_missing": row(-32602, 400, "A granted path does not exist", "Create it or drop the grant"),
   "capability.path_forbidden": row(-32001, 403, "A granted path may never be granted", "Grant a narrower path"),
   "capability.symlink_escape": row(-32001, 403, "A granted path leads elsewhere", "Grant the resolved path"),
@@ -376,6 +377,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Use the distribution's package",
   ),
   "cage.bwrap_old": row(-32603, 502, "This bubblewrap lacks a flag the cage needs", "Install bubblewrap 0.5 or newer"),
+  "cage.bash_missing": row(-32603, 502, "The launcher needs bash", "Install the package bash"),
   "cage.apparmor": row(
     -32603,
     502,
@@ -392,6 +394,12 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
     422,
     "The plugin's command is not in the cage",
     "Correct command or add the grant",
+  ),
+  "cage.command_shim": row(
+    -32602,
+    422,
+    "A program is a version manager's stand-in",
+    "Name the program itself under runtimes in config.toml",
   ),
   "cage.setup_failed": row(-32603, 502, "bubblewrap could not build the cage", "Run kaged doctor"),
   "cage.spawn_failed": row(-32603, 502, "The launcher could not be started", "Run kaged doctor"),

@@ -1,0 +1,96 @@
+/**
+ * Builds the cage of one start of one plugin.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import type { Exit, Files, Runtime } from "../ports.ts";
+import type { Cage, CageRequest, OpenCage } from "./cage.ts";
+import type { CagePlan, GrantedPath } from "./cage_plan.ts";
+import { compileCage } from "./compile_cage.ts";
+import { diagnose } from "./diagnose.ts";
+import { gatherFacts } from "./gather_facts.ts";
+import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
+
+const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
+
+/**
+ * Builds a cage. There is no way around it: what cannot be caged is not started.
+ *
+ * Every cage has an empty network of its own, whatever `net:` rules its manifest has; the rules are in the plan for the
+ * gatekeeper to come.
+ */
+export const openCage: OpenCage = async (request: CageRequest, runtime: Runtime): Promise<Cage> => {
+  refuseOtherSystems(runtime);
+  const { files } = runtime;
+  const [bash] = await Promise.all([findBash(files), files.makeDir(request.places.home, PRIVATE)]);
+  const plan = compileCage(request, await gatherFacts(request, runtime));
+  return await standingCage(plan, { bash, home: request.places.home, runtime });
+};
+
+const PRIVATE = { recursive: true, mode: 0o700 };
+
+/** What a plan needs to become a cage. */
+export interface CageGround {
+  /** Path of bash. */
+  readonly bash: string;
+  /** The operator's folder. */
+  readonly home: string;
+  /** The runtime. */
+  readonly runtime: Runtime;
+}
+
+/** Writes the plan's files and returns the cage that stands on them. */
+export async function standingCage(plan: CagePlan, { bash, home, runtime }: CageGround): Promise<Cage> {
+  const { files } = runtime;
+  await files.makeDir(`${home}/run`, PRIVATE);
+  const dir = await files.makeTempDir(`${home}/run/cage-`);
+  const close = (): Promise<void> => files.remove(dir);
+  try {
+    await writeLaunchFiles(plan, dir, files);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
+  return {
+    id: runtime.ids.create("cage"),
+    command: launchCommand(bash, dir),
+    childPid,
+    verifyMounts: async () => await verifyMounts(await childPid(), plan.granted, files),
+    diagnose: async (exit: Exit, stderr) =>
+      await diagnose({ exit, status: await readStatus(dir, files), stderr }, files),
+    close,
+  };
+}
+
+/** Throws `cage.unsupported` unless this is Linux. */
+export function refuseOtherSystems({ platform }: Pick<Runtime, "platform">): void {
+  if (platform === "linux") return;
+  throw new HostError("cage.unsupported", `Cannot cage plugins on "${platform}"`, {
+    data: { platform },
+    hint: "Run the host on Linux, for example in a virtual machine",
+  });
+}
+
+/** Returns the path of bash. Throws `cage.bash_missing`. */
+export async function findBash(files: Files): Promise<string> {
+  for (const path of BASH_PATHS) {
+    if ((await files.target(path))?.kind === "file") return path;
+  }
+  throw new HostError("cage.bash_missing", `Cannot cage plugins: no bash at ${BASH_PATHS.join(" or ")}`, {
+    hint: "Install the package bash",
+  });
+}
+
+/** Compares what is mounted inside with what was checked outside: a path could be swapped in between. */
+async function verifyMounts(pid: number | null, granted: readonly GrantedPath[], files: Files): Promise<void> {
+  await Promise.all(granted.map(async ({ path, dev, ino }) => {
+    const inside = pid === null ? null : await files.target(`/proc/${pid}/root${path}`);
+    if (inside?.dev === dev && inside.ino === ino) return;
+    throw new HostError("cage.path_swapped", `Cannot trust the cage: "${path}" changed while the plugin started`, {
+      data: { path },
+      hint: "Start the plugin again",
+    });
+  }));
+}
