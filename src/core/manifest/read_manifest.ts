@@ -68,9 +68,8 @@ export async function parseManifest(text: string, { file }: { readonly file: str
     import("./yaml_tree.ts"),
     import("./check_manifest.ts"),
   ]);
-  const data = await readYamlTree(text, report);
-  report.throwErrors();
-  const manifest = checkManifest(data, report);
+  const tree = await readYamlTree(text, report);
+  const manifest = tree && checkManifest(tree.data, report);
   report.throwErrors();
   if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
   return { manifest, warnings: report.warnings };
