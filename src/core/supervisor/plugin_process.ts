@@ -16,7 +16,7 @@ import { rateLimit } from "./rate_limit.ts";
 import { stderrTail } from "./stderr_tail.ts";
 
 const TERM_GRACE_MS = 2_000;
-/** How long a process may live without stdout, and how long pipes may outlive their process. */
+/** How long pipes may outlive their process. */
 const PIPE_GRACE_MS = 1_000;
 const NOTIFICATIONS_PER_SECOND = 100;
 const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
@@ -120,7 +120,7 @@ export class PluginProcess {
     try {
       this.#child = await runtime.processes.spawn(cage.command, {
         stdout: (chunk) => this.#connection.receive(chunk),
-        stdoutEnd: () => this.#onStdoutEnd(),
+        stdoutEnd() {}, // bwrap holds stdout as long as the cage stands: its end says no more than the exit.
         stderr: (chunk) => this.#stderr.receive(chunk),
         drain: () => this.#connection.drained(),
       });
@@ -240,17 +240,6 @@ export class PluginProcess {
     this.#connection.close(error);
     await cage.close();
     this.#end({ exit, error, stopped: this.#stopping && !this.#killed, lastStderr });
-  }
-
-  #onStdoutEnd(): void {
-    // The end of stdout announces the end of the process; if that does not come, the plugin is of no use.
-    this.#after(PIPE_GRACE_MS, () => {
-      this.kill(
-        new HostError("protocol.closed", `[BLOCKED] Plugin "${this.#options.manifest.name}" closed its stdout`, {
-          hint: "A plugin must keep stdout open until it ends",
-        }),
-      );
-    });
   }
 
   #onRequest(request: IncomingRequest): unknown {
