@@ -99,7 +99,7 @@ class LineConnection implements Connection {
   }
 
   receive(chunk: Uint8Array): void {
-    if (this.#closedBy === null) this.#reader.push(chunk);
+    this.#reader.push(chunk);
   }
 
   drained(): void {

@@ -133,6 +133,14 @@ test("every request is answered in the end when the plugin reads again", async (
   assert.deepEqual((await peer.sent()).map(({ id }) => id), Array.from({ length: 100 }, (_, id) => id));
 });
 
+test("reading goes on by itself when the wire takes a tick's answers at once", async () => {
+  const peer = createRawPeer({ maxQueuedBytes: 100, onRequest: () => "x".repeat(50) });
+  peer.send(...Array.from({ length: 20 }, (_, id) => request(id, "a.b")));
+  assert.equal(peer.paused, true);
+  for (let round = 0; round < 20; round++) await flushed();
+  assert.deepEqual([(await peer.sent()).length, peer.paused], [20, false]);
+});
+
 test("a flood of batches pauses reading too", () => {
   const peer = createRawPeer({ maxQueuedBytes: 1000 });
   peer.buffered = 2001;
