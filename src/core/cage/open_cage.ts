@@ -88,6 +88,7 @@ async function verifyMounts(pid: number | null, granted: readonly GrantedPath[],
   await Promise.all(granted.map(async ({ path, dev, ino }) => {
     const inside = pid === null ? null : await files.target(`/proc/${pid}/root${path}`);
     if (inside?.dev === dev && inside.ino === ino) return;
+    if (inside === null && await files.target(`/proc/${pid}/root`) === null) return; // The process is gone: so be it.
     throw new HostError("cage.path_swapped", `Cannot trust the cage: "${path}" changed while the plugin started`, {
       data: { path },
       hint: "Start the plugin again",
