@@ -87,7 +87,7 @@ test("a manifest with any part replaced by any text is a manifest or a list of i
     fc.asyncProperty(place, fc.nat({ max: 40 }), fc.array(piece, { maxLength: 4 }), async (at, cut, texts) => {
       await isManifest(FULL_SAMPLE.slice(0, at) + texts.join("") + FULL_SAMPLE.slice(at + cut));
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -98,7 +98,7 @@ test("a manifest with any value in any field is a manifest or a list of issues",
     fc.asyncProperty(fc.constantFrom(...Object.keys(sample)), values, async (field, value) => {
       await isManifest(JSON.stringify({ ...sample, [field]: value }));
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
