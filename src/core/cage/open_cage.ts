@@ -9,6 +9,7 @@ import type { Cage, CageRequest, OpenCage } from "./cage.ts";
 import type { CagePlan, GrantedPath } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose } from "./diagnose.ts";
+import { endLeftovers } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
 
@@ -48,6 +49,7 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
   let closed = false;
   const close = async (): Promise<void> => {
     closed = true;
+    await endLeftovers(dir, runtime);
     await files.remove(dir);
   };
   try {

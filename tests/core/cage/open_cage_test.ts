@@ -81,7 +81,8 @@ test("a caged plugin writes where it may, and nowhere else", async (t) => {
     "write:fs:project:/out",
     "write:fs:config:/notes",
   ];
-  const write = (path: string): string => `(echo x >${path}) 2>/dev/null && echo "wrote ${path}"; `;
+  // Opened, not written: on a host that is root a hole in /proc/sys would be a changed kernel.
+  const write = (path: string): string => `(: >${path}) 2>/dev/null && echo "wrote ${path}"; `;
   const allowed = [
     `${dir}/read/inner/x`,
     `${projectDir}/out/x`,
@@ -95,7 +96,7 @@ test("a caged plugin writes where it may, and nowhere else", async (t) => {
   ];
   const { out } = await cagedBash([...allowed, ...closed].map(write).join("\n"), { capabilities }, places);
   assert.deepEqual(lines(out), allowed.map((path) => `wrote ${path}`));
-  assert.equal(await files.readText(`${projectDir}/out/x`), "x\n");
+  assert.deepEqual(await files.list(`${projectDir}/out`), ["x"]);
   assert.deepEqual(await files.list(installDir), []);
 });
 
@@ -290,7 +291,9 @@ test("close() removes the cage's files, also twice; they are private while they 
   const cage = await openCage(requestOf({ env: { TOKEN: "secret" } }, places), runtime);
   const { cwd } = cage.command;
   for (const path of [`${places.home}/run`, cwd]) assert.equal((await files.info(path))?.mode, 0o700);
-  for (const name of await files.list(cwd)) assert.equal((await files.info(`${cwd}/${name}`))?.mode, 0o600, name);
+  for (const name of ["args", "command", "hosts"]) {
+    assert.equal((await files.info(`${cwd}/${name}`))?.mode, 0o600, name);
+  }
   await cage.close();
   await cage.close();
   assert.deepEqual(await files.list(`${places.home}/run`), []);
