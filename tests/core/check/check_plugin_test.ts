@@ -157,6 +157,23 @@ test("checkPlugin() ends early when told to, and leaves nothing in the operator'
   assert.deepEqual(await leftIn(join(home, "run")), []);
 });
 
+test("checkPlugin() starts nothing any more once it was told to end", async (t) => {
+  await using plugin = await fixturePlugin("never_initializes");
+  const runtime = await detectRuntime();
+  const { processes } = runtime;
+  const controller = new AbortController();
+  let startedLate = 0;
+  const spawn: typeof processes.spawn = (command, listeners) => {
+    if (controller.signal.aborted) startedLate++;
+    return processes.spawn(command, listeners);
+  };
+  // The manifest is read once more between the cage and the start: the signal comes meanwhile.
+  const onCheck = ({ id }: Check) => void (id === "cage" && setImmediate(() => controller.abort()));
+  const watched = { ...runtime, processes: { ...processes, spawn } };
+  await assert.rejects(check(t, plugin.dir, { runtime: watched, signal: controller.signal, onCheck }));
+  assert.equal(startedLate, 0);
+});
+
 async function leftIn(dir: string): Promise<string[]> {
   return await readdir(dir).catch(() => []);
 }
