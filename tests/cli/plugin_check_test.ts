@@ -49,6 +49,17 @@ test("kaged plugin check takes a folder that does not exist for a plugin without
   assert.deepEqual([code, JSON.parse(stdout).checks[0].code], [1, "manifest.missing"]);
 });
 
+test("kaged plugin check cleans up without a word when its reader goes away", async (t) => {
+  const tmp = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  const { code, stderr } = await runKaged(["plugin", "check", plugin.dir], {
+    env: { TMPDIR: tmp },
+    onStart: (child) => child.stdout?.once("data", () => child.stdout?.destroy()),
+  });
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
+});
+
 test("kaged plugin check stops the plugin at SIGTERM, leaves nothing behind and exits with 143", async (t) => {
   const tmp = await scratchDir(t);
   await using plugin = await fixturePlugin("never_initializes");
