@@ -3,7 +3,8 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. What bubblewrap is told lies in a folder of its own, which is the shell's
- * working directory: `command` (bubblewrap and the plugin's command), `args` and `hosts`. There it leaves `status`.
+ * working directory: `command` (bubblewrap and the plugin's command), `args` and `hosts`. There it leaves `launcher`
+ * (process ids) and `status`.
  *
  * @module
  */
@@ -34,6 +35,7 @@ for path in "\${fds[@]}"; do
 done
 mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
 exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args || exit 122
+echo "$$ $PPID" >launcher || exit 122
 cd / && exec -c "\${command[@]}"
 `;
 

@@ -12,6 +12,7 @@ import { diagnose } from "./diagnose.ts";
 import { endLeftovers } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
+import { sweepRun } from "./sweep_run.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
 
@@ -45,6 +46,7 @@ export interface CageGround {
 export async function standingCage(plan: CagePlan, { bash, home, runtime }: CageGround): Promise<Cage> {
   const { files } = runtime;
   await files.makeDir(`${home}/run`, PRIVATE);
+  await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
   let closed = false;
   const close = async (): Promise<void> => {
@@ -71,6 +73,15 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files),
     close,
   };
+}
+
+/** Homes this process has swept: another host that dies later is swept by whoever starts next. */
+const swept = new Map<string, Promise<void>>();
+
+async function sweepOnce(home: string, runtime: Runtime): Promise<void> {
+  const sweep = swept.get(home) ?? sweepRun(home, runtime);
+  swept.set(home, sweep);
+  await sweep;
 }
 
 /** Throws `cage.unsupported` unless this is Linux. */

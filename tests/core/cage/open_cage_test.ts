@@ -207,7 +207,7 @@ test("SIGKILL to the launcher ends every process of the cage, those that left it
   caged.child.kill("SIGKILL");
   const { exit, failure } = await caged.end();
   assert.deepEqual([exit.signal, failure], ["SIGKILL", null]);
-  await untilGone(namespace);
+  untilGone(namespace);
 });
 
 test("verifyMounts() passes while each granted path is the one that was checked", async (t) => {
@@ -247,7 +247,7 @@ test("verifyMounts() takes the end of a process for its end, and a report that i
   await files.write(status, report);
   caged.child.kill("SIGKILL");
   await caged.child.exited;
-  await untilGone(await files.readLink(`/proc/${await caged.cage.childPid()}/ns/pid`).catch(() => "none"));
+  untilGone(await files.readLink(`/proc/${await caged.cage.childPid()}/ns/pid`).catch(() => "none"));
   await caged.cage.verifyMounts();
   await caged.end();
   await caged.cage.verifyMounts();
@@ -321,7 +321,7 @@ test("plugins in Python, in JavaScript and as scripts start in a cage", async (t
 });
 
 /** Waits until no process is left in a PID namespace: the kernel ends them one after the other. */
-async function untilGone(namespace: string): Promise<void> {
+function untilGone(namespace: string): void {
   for (;;) {
     const { stdout } = spawnSync("bash", ["-c", "readlink /proc/[0-9]*/ns/pid"], { encoding: "utf8" });
     if (!stdout.includes(namespace)) return;
