@@ -131,6 +131,14 @@ test("K-043 checkPlugin() finds a capability that leads nowhere and still looks 
   assert.equal(find(report, "capabilities").code, "capability.path_missing");
 });
 
+test("checkPlugin() does not call a capability kept when the cage cannot be built", async (t) => {
+  const report = await checkFixture(t, "echo", {
+    manifest: { command: ["no-such-runtime", "./index.js"], capabilities: ["write:fs:config:/echo"] },
+  });
+  assert.deepEqual([broken(report), find(report, "cage").code], [["cage"], "cage.command_missing"]);
+  assert.equal(find(report, "capabilities").detail, "Not tried: cage failed");
+});
+
 test("checkPlugin() names an import that leaves the folder, with file and line", async (t) => {
   const report = await checkFixture(t, "echo", { files: { "index.js": '\nimport "../elsewhere.js";\n' } });
   assert.deepEqual(find(report, "imports").data, {
