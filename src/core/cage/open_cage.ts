@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError, messageOf } from "../errors.ts";
 import type { Exit, Files, Runtime } from "../ports.ts";
 import type { Cage, CageRequest, OpenCage } from "./cage.ts";
 import type { CagePlan, GrantedPath } from "./cage_plan.ts";
@@ -23,8 +23,8 @@ const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
  * gatekeeper to come.
  */
 export const openCage: OpenCage = async (request: CageRequest, runtime: Runtime): Promise<Cage> => {
-  refuseOtherSystems(runtime);
   const { files } = runtime;
+  await requireGround(runtime);
   const [bash] = await Promise.all([findBash(files), files.makeDir(request.places.home, PRIVATE)]);
   const plan = compileCage(request, await gatherFacts(request, runtime));
   return await standingCage(plan, { bash, home: request.places.home, runtime });
@@ -84,13 +84,22 @@ async function sweepOnce(home: string, runtime: Runtime): Promise<void> {
   await sweep;
 }
 
-/** Throws `cage.unsupported` unless this is Linux. */
-export function refuseOtherSystems({ platform }: Pick<Runtime, "platform">): void {
-  if (platform === "linux") return;
-  throw new HostError("cage.unsupported", `Cannot cage plugins on "${platform}"`, {
-    data: { platform },
-    hint: "Run the host on Linux, for example in a virtual machine",
-  });
+/** Rejects with `cage.unsupported` or `cage.no_permission` where no cage could be built or trusted. */
+export async function requireGround({ platform, files }: Pick<Runtime, "platform" | "files">): Promise<void> {
+  if (platform !== "linux") {
+    throw new HostError("cage.unsupported", `Cannot cage plugins on "${platform}"`, {
+      data: { platform },
+      hint: "Run the host on Linux, for example in a virtual machine",
+    });
+  }
+  try {
+    await files.target("/proc/self/root/"); // What verifyMounts() needs: Deno refuses it under less than -A.
+  } catch (cause) {
+    throw new HostError("cage.no_permission", `Cannot cage plugins: ${messageOf(cause)}`, {
+      cause,
+      hint: "Start Deno with -A: the cage is what confines plugins",
+    });
+  }
 }
 
 /** Returns the path of bash. Throws `cage.bash_missing`. */

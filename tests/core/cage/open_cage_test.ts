@@ -39,6 +39,14 @@ test("probeCage() tells why a machine cannot cage", async (t) => {
   assert.equal((await probeCage(bare, home)).error?.code, "cage.bwrap_missing");
 });
 
+test("openCage() refuses a runtime that does not let it look into a cage", async (t) => {
+  const places = await placesIn(await scratchDir(t), runtime);
+  const target: typeof files.target = (path) =>
+    path.startsWith("/proc/self/root") ? Promise.reject(new Error("Requires all access")) : files.target(path);
+  const limited = { ...runtime, files: { ...files, target } };
+  await assert.rejects(openCage(requestOf({}, places), limited), { code: "cage.no_permission", hint: /-A/ });
+});
+
 test("openCage() refuses other systems and a machine without bash", async (t) => {
   const places = await placesIn(await scratchDir(t), runtime);
   await assert.rejects(openCage(requestOf({}, places), { ...runtime, platform: "win32" }), {
