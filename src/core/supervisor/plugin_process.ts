@@ -78,6 +78,7 @@ export class PluginProcess {
   #stopping = false;
   #killed = false;
   #wasAsked = false;
+  #terminating = false;
 
   /** Use {@link spawnPlugin}. */
   constructor(options: PluginProcessOptions) {
@@ -211,6 +212,7 @@ export class PluginProcess {
   /** SIGTERM to the plugin's own process group, SIGKILL when that does not end it. */
   async #terminate(reason: string): Promise<void> {
     if (this.#phase === "ended") return;
+    this.#terminating = true;
     this.#after(TERM_GRACE_MS, () => this.#sigkill(reason));
     // The group inside, not bubblewrap: that one would take the plugin with it before its handler has run. No such
     // group yet means no plugin yet.
@@ -243,7 +245,14 @@ export class PluginProcess {
       });
     this.#connection.close(error);
     await cage.close();
-    this.#end({ exit, error, kind: !this.#wasAsked ? "unasked" : this.#killed ? "killed" : "stopped", lastStderr });
+    this.#end({ exit, error, kind: this.#endingKind(exit), lastStderr });
+  }
+
+  /** A process that is asked to end may still crash on the way: heeding means exit code 0, or our SIGTERM. */
+  #endingKind(exit: Exit): Ending["kind"] {
+    if (!this.#wasAsked) return "unasked";
+    if (this.#killed) return "killed";
+    return exit.code === 0 || this.#terminating ? "stopped" : "unasked";
   }
 
   #onRequest(request: IncomingRequest): unknown {
