@@ -41,7 +41,12 @@ test("kaged plugin check lists every issue of a manifest with file, line and col
   for (const place of [`${file}:1:7 name: `, `${file}:2:10 version: `, `${file}:3:9 hooks[0]: `]) {
     assert.ok(stdout.includes(place), `${place} in:\n${stdout}`);
   }
+  assert.match(stdout, /hint: Correct each of these places\n/);
   assert.match(stdout, /1 rule broken, 15 not tried\n$/);
+  const called = await runKaged(["plugin", "call", dir, "a.b"]);
+  assert.equal(called.code, 1);
+  assert.match(called.stderr, /^error\[manifest\.invalid\]: /);
+  assert.ok(called.stderr.includes(`\n  ${file}:2:10 version: `), called.stderr);
 });
 
 test("kaged plugin check takes a folder that does not exist for a plugin without a manifest", async () => {
