@@ -22,7 +22,6 @@ export function openBare(file: string, args: readonly string[], options: SpawnPl
   let lastId = 0;
   let out = "";
   let partial: Buffer[] = [];
-
   const flush = (): void => {
     child.stdin.write(out);
     out = "";
