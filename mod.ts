@@ -16,11 +16,11 @@ export type {
   Supervisor,
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
-export { ERRORS, type ErrorRow, HostError, type HostErrorOptions } from "./src/core/errors.ts";
+export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
 export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
-export { readManifest } from "./src/core/manifest/read_manifest.ts";
+export { type ParsedManifest, readManifest } from "./src/core/manifest/read_manifest.ts";
 export type {
   JsonSchema,
   Knob,
@@ -29,16 +29,20 @@ export type {
   ManifestTool,
   PluginRole,
 } from "./src/core/manifest/manifest.ts";
-export type { CageRequest } from "./src/core/cage/cage.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/protocol/connection_types.ts";
+export { createStorage, isStorageAvailable, type Storage, type StorageClient, type StorageOptions } from "./src/core/storage/storage.ts";
+export type { StorageLimits } from "./src/core/storage/limits.ts";
+export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
 export { detectRuntime } from "./src/adapters/default.ts";
 export type {
+  Authorizer,
   Bytes,
   ChildProcess,
   Clock,
   Command,
   Database,
   DatabaseOpener,
+  DatabaseOptions,
   Exit,
   FileInfo,
   Files,
@@ -47,5 +51,7 @@ export type {
   ProcessSpawner,
   Runtime,
   Signal,
+  SqlLimits,
   SqlValue,
+  Statement,
 } from "./src/core/ports.ts";

@@ -9,6 +9,8 @@ import { dirname } from "node:path";
 import process from "node:process";
 import errorCodes from "./generators/error_codes.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
+import notesSdkDts from "./generators/notes_sdk_dts.ts";
+import notesSdkJs from "./generators/notes_sdk_js.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
 import storageProgram from "./generators/storage_program.ts";
@@ -22,7 +24,15 @@ export interface Generator {
 }
 
 /** Every generated file. */
-export const generators: readonly Generator[] = [manifestSchema, sdkModule, errorCodes, requirements, storageProgram];
+export const generators: readonly Generator[] = [
+  manifestSchema,
+  sdkModule,
+  notesSdkJs,
+  notesSdkDts,
+  errorCodes,
+  requirements,
+  storageProgram,
+];
 
 if (import.meta.main) {
   const isCheck = process.argv.includes("--check");

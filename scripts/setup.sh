@@ -6,11 +6,14 @@ cd "$(dirname "$0")/.."
 level=${1:-demo}
 
 missing=""
-need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+# Only these two folders count: a plugin's cage looks nowhere else, and version managers put stand-ins elsewhere.
+need() { [ -x "/usr/bin/$1" ] || [ -x "/usr/local/bin/$1" ] || missing="$missing $2"; }
 need bash bash
 need bwrap bubblewrap
+need jq jq
+need python3 python3
 case $level in
-  test | extras) need jq jq; need python3 python3; need git git ;;
+  test | extras) need git git ;;
 esac
 
 if [ -n "$missing" ]; then

@@ -16,4 +16,5 @@ ${rows.join("\n")}
 `);
 }
 
-export default { path: "docs/errors.md", render };
+const generator: { path: string; render: () => Promise<string> } = { path: "docs/errors.md", render };
+export default generator;

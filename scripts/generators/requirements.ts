@@ -39,4 +39,5 @@ ${shown} of ${rows.length} requirements are named by a test.
 ${sections.join("\n")}`;
 }
 
-export default { path: "docs/requirements.md", render };
+const generator: { path: string; render: () => Promise<string> } = { path: "docs/requirements.md", render };
+export default generator;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,24 +34,32 @@ const sdkModule: { readonly path: string; render(): Promise<string> } = {
 
 export default sdkModule;
 
+const ORIGIN = "// Plugin SDK of @kaged/plugin-host. Do not edit: replace the file to upgrade.\n";
+
 /** Returns the SDK as one JavaScript module, comments kept, and its declarations. */
-async function compileSdk(): Promise<{ js: string; dts: string }> {
+export async function compileSdk(): Promise<{ js: string; dts: string }> {
   const outDir = await mkdtemp(join(tmpdir(), "kaged-sdk-"));
   try {
-    const bin = (path: string): string => join(ROOT, "node_modules", path);
     const language = ["--target", "esnext", "--module", "nodenext", "--types", "node", "--newLine", "lf"];
     const output = ["--declaration", "--rootDir", "src/sdk", "--outDir", outDir];
     const args = ["--ignoreConfig", "--strict", "--skipLibCheck", ...language, ...output, "src/sdk/mod.ts"];
     await promisify(execFile)(bin(".bin/node"), [bin("typescript/lib/tsc.js"), ...args], { cwd: ROOT });
-    const read = (name: string): Promise<string> => readFile(join(outDir, name), "utf8");
-    return { js: indentByTwo(await read("mod.js")), dts: indentByTwo(await read("mod.d.ts")) };
+    const js = await readFile(join(outDir, "mod.js"), "utf8");
+    const dts = await readFile(join(outDir, "mod.d.ts"), "utf8");
+    return {
+      js: formatted(ORIGIN + js, "js"),
+      dts: formatted(`${ORIGIN}// deno-lint-ignore-file no-explicit-any\n${dts}`, "ts"),
+    };
   } finally {
     await rm(outDir, { recursive: true });
   }
 }
 
-/** The compiler indents by four; comments inside stay one space deeper, as they were. */
-const indentByTwo = (text: string): string => text.replace(/^( {4})+/gm, (indent) => " ".repeat(indent.length / 2));
+const bin = (path: string): string => join(ROOT, "node_modules", path);
+
+/** The compiler's layout is its own; plugins get ours. */
+const formatted = (text: string, ext: string): string =>
+  execFileSync(bin(".bin/deno"), ["fmt", "--quiet", "--ext", ext, "-"], { cwd: ROOT, input: text, encoding: "utf8" });
 
 /** Writes text as a template literal, so that its lines stay lines. */
 const template = (text: string): string => "`" + text.replace(/[\\`]|\$(?=\{)/g, "\\$&") + "`";

@@ -140,7 +140,7 @@ test("an onShutdown that throws is logged and ends with code 1", async () => {
 test("a plugin starts once", async () => {
   const made = createPlugin({ name: "test", version: "1.0.0" });
   await using _plugin = driveInMemory(made);
-  assert.throws(() => made.start(), /started already/);
+  assert.throws(() => driveInMemory(made), /started already/);
 });
 
 test("createPlugin() refuses names the host would refuse, and names that mean two things", () => {

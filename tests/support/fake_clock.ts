@@ -16,6 +16,8 @@ export interface FakeClock extends Clock {
   readonly waiting: number;
   /** Milliseconds until the next timer, or null when none waits. */
   readonly nextInMs: number | null;
+  /** Whether a timer falls due in exactly `ms`. */
+  isDueIn(ms: number): boolean;
 }
 
 /** Makes a clock that shows `startMs` (default: 2026-01-01T00:00:00Z) and whose monotonic time starts at 0. */
@@ -47,6 +49,7 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClo
       }
       elapsedMs = endMs;
     },
+    isDueIn: (ms: number): boolean => [...timers.values()].some(({ dueMs }) => dueMs === elapsedMs + ms),
     get waiting(): number {
       return timers.size;
     },

@@ -6,7 +6,8 @@
  */
 
 /** Text of `kaged_sdk.js`. */
-export const SDK_JS: string = `/**
+export const SDK_JS: string = `// Plugin SDK of @kaged/plugin-host. Do not edit: replace the file to upgrade.
+/**
  * The plugin's side of the wire, in one module without dependencies that a plugin carries with it. It runs on Node, Bun
  * and Deno.
  *
@@ -35,8 +36,9 @@ export class PluginError extends Error {
     super(message);
     this.name = "PluginError";
     this.code = options.code ?? -32000;
-    if (options.data !== undefined)
+    if (options.data !== undefined) {
       this.data = options.data;
+    }
   }
 }
 /**
@@ -55,6 +57,7 @@ class WirePlugin {
   storage = {
     query: (sql, params = []) => this.#ask("kaged.storage.query", { sql, params }),
     exec: (sql, params = []) => this.#ask("kaged.storage.exec", { sql, params }),
+    batch: (statements) => this.#ask("kaged.storage.batch", { statements }),
     schema: () => this.#ask("kaged.storage.schema", {}),
   };
   #definition;
@@ -83,31 +86,36 @@ class WirePlugin {
     return this.#config;
   }
   start(streams) {
-    if (this.#transport)
+    if (this.#transport) {
       throw new Error(\`Plugin "\${this.#definition.name}" has been started already\`);
+    }
     return new Promise((resolve) => {
-      if (streams?.log)
+      if (streams?.log) {
         this.#writeLog = streams.log;
+      }
       const transport = this.#transport = streams ? streamTransport(streams, resolve) : stdioTransport(this.log);
       transport.read((bytes) => this.#receive(bytes), () => this.#loseHost(0));
     });
   }
   notify(notification, params = {}) {
-    if (!METHOD_NAME.test(notification))
+    if (!METHOD_NAME.test(notification)) {
       throw new TypeError(\`Cannot send "\${notification}": \${METHOD_RULE}\`);
+    }
     this.#sendWhenReady(line({ method: notification, params }));
   }
   #receive(bytes) {
-    if (this.#hostGone || this.#lines.push(bytes, (text) => this.#take(text)))
+    if (this.#hostGone || this.#lines.push(bytes, (text) => this.#take(text))) {
       return;
+    }
     this.log.error("The host sent a line of more than 4 MiB");
     this.#loseHost(1);
   }
   /** Nothing more comes: nobody is left to answer, and the plugin ends. */
   #loseHost(code) {
     this.#hostGone = true;
-    for (const { reject } of this.#asked.values())
+    for (const { reject } of this.#asked.values()) {
       reject(hostGone());
+    }
     this.#asked.clear();
     void this.#end(code);
   }
@@ -115,63 +123,72 @@ class WirePlugin {
     let message;
     try {
       message = JSON.parse(text);
-    }
-    catch {
+    } catch {
       return this.#refuse(null, -32700, "Not JSON");
     }
-    if (Array.isArray(message))
+    if (Array.isArray(message)) {
       return this.#refuse(null, -32600, "A batch: send each message on a line of its own");
+    }
     if (!isRecord(message) || message.jsonrpc !== "2.0") {
       return this.#refuse(null, -32600, "Not a JSON-RPC 2.0 message");
     }
     const { id, method, params } = message;
     if (typeof method === "string") {
-      if (id === undefined)
+      if (id === undefined) {
         this.#hear(method, params);
-      else if (isId(id))
+      } else if (isId(id)) {
         this.#serve(id, method, params);
-      else
+      } else {
         this.#refuse(null, -32600, "An id is a number or a string");
-    }
-    else if (isId(id) && ("result" in message || "error" in message))
+      }
+    } else if (isId(id) && ("result" in message || "error" in message)) {
       this.#settle(id, message);
-    else
+    } else {
       this.#refuse(isId(id) ? id : null, -32600, "Neither a request nor a response");
+    }
   }
   #hear(method, params) {
     if (method === "initialized") {
       const held = this.#held ?? [];
       this.#held = undefined;
-      for (const text of held)
+      for (const text of held) {
         this.#write(text);
-    }
-    else if (method === "shutdown")
+      }
+    } else if (method === "shutdown") {
       void this.#end(0);
-    else if (method === "system.cancel" && isRecord(params))
+    } else if (method === "system.cancel" && isRecord(params)) {
       this.#calls.get(params.id)?.abort("cancelled");
-    else if (method === "system.rate_limited")
+    } else if (method === "system.rate_limited") {
       this.log.warn("The host drops notifications: too many a second");
+    }
   }
   #serve(id, method, params) {
-    if (method === "initialize")
+    if (method === "initialize") {
       return this.#greet(id, params);
-    if (method === "ping")
+    }
+    if (method === "ping") {
       return this.#write(\`{"jsonrpc":"2.0","id":\${JSON.stringify(id)},"result":{"status":"ok"}}\`);
-    if (method === "config.update")
+    }
+    if (method === "config.update") {
       return this.#configure(id, isRecord(params) ? params : {});
-    if (method === "shutdown")
+    }
+    if (method === "shutdown") {
       return void this.#end(0, id);
-    if (this.#held)
+    }
+    if (this.#held) {
       return this.#refuse(id, -32002, \`Cannot call "\${method}" before initialized\`);
+    }
     const handler = this.#handlers.get(method);
-    if (!handler)
+    if (!handler) {
       return this.#refuse(id, -32601, \`No method "\${method}"\`);
+    }
     this.#call(id, handler, method, params);
   }
   #greet(id, params) {
     const { name, version, notifications = [], capabilitiesUsed = [] } = this.#definition;
-    if (this.#greeted)
+    if (this.#greeted) {
       return this.#refuse(id, -32600, "initialize comes once");
+    }
     this.#greeted = true;
     if (isRecord(params) && params.plugin_name !== name) {
       this.log.warn("Host and plugin disagree on the name", { host: params.plugin_name, plugin: name });
@@ -195,8 +212,7 @@ class WirePlugin {
         await this.#definition.onConfigUpdate?.(config);
         this.#config = config;
         this.#answer(id, {});
-      }
-      catch (error) {
+      } catch (error) {
         this.#refuse(id, -32004, messageOf(error), error instanceof PluginError ? error.data : undefined);
       }
     });
@@ -205,19 +221,20 @@ class WirePlugin {
     const { _context, _config, ...rest } = isRecord(params) ? params : {};
     const config = isRecord(_config) ? { ...this.#config, ..._config } : this.#config;
     const call = new Call(isRecord(_context) ? _context : {}, config, (report) => {
-      if (this.#calls.get(id) === call)
+      if (this.#calls.get(id) === call) {
         this.#write(line({ method: "system.progress", params: { id, ...report } }));
+      }
     });
     this.#calls.set(id, call);
     try {
       const result = handler(Array.isArray(params) ? params : rest, call);
       // A plain value is answered in this turn, so that the answers of one chunk leave in one write.
-      if (!isPromise(result))
+      if (!isPromise(result)) {
         this.#answer(id, result);
-      else
+      } else {
         result.then((value) => this.#answer(id, value), (error) => this.#fail(id, method, error));
-    }
-    catch (error) {
+      }
+    } catch (error) {
       this.#fail(id, method, error);
     }
   }
@@ -233,12 +250,12 @@ class WirePlugin {
     let text;
     try {
       text = \`{"jsonrpc":"2.0","id":\${JSON.stringify(id)},"result":\${JSON.stringify(result) ?? "null"}}\`;
-    }
-    catch (error) {
+    } catch (error) {
       return this.#refuse(id, -32603, \`The result cannot be written as JSON: \${messageOf(error)}\`);
     }
-    if (isOversize(text))
+    if (isOversize(text)) {
       return this.#refuse(id, -32603, "The result does not fit a line of 4 MiB");
+    }
     this.#write(text);
   }
   #refuse(id, code, message, data) {
@@ -249,8 +266,9 @@ class WirePlugin {
   }
   #ask(method, params) {
     return new Promise((resolve, reject) => {
-      if (this.#hostGone)
+      if (this.#hostGone) {
         throw hostGone();
+      }
       const id = ++this.#lastId;
       this.#sendWhenReady(line({ id, method, params }));
       this.#asked.set(id, { resolve, reject });
@@ -258,49 +276,56 @@ class WirePlugin {
   }
   #settle(id, { result, error }) {
     const waiting = this.#asked.get(id);
-    if (!waiting)
+    if (!waiting) {
       return this.log.warn("The host answered what was not asked", { id, error });
+    }
     this.#asked.delete(id);
-    if (!isRecord(error))
+    if (!isRecord(error)) {
       return waiting.resolve(result);
+    }
     const code = typeof error.code === "number" ? error.code : -32603;
     waiting.reject(new PluginError(String(error.message), { code, data: error.data }));
   }
   #sendWhenReady(text) {
-    if (isOversize(text))
+    if (isOversize(text)) {
       throw new PluginError("The message does not fit a line of 4 MiB", { code: -32603 });
-    if (this.#held)
+    }
+    if (this.#held) {
       this.#held.push(text);
-    else
+    } else {
       this.#write(text);
+    }
   }
   /** Joins the lines of one turn into one write. */
   #write(text) {
-    if (this.#outgoing === "")
+    if (this.#outgoing === "") {
       queueMicrotask(() => this.#flush());
+    }
     this.#outgoing += text + "\\n";
   }
   #flush() {
     const text = this.#outgoing;
     this.#outgoing = "";
-    if (text !== "")
+    if (text !== "") {
       this.#written = this.#transport?.write(text);
+    }
   }
   /** Ends the plugin once; answers \`id\` when the end was asked for by a request. */
   #end(code, id) {
     return this.#ending ??= (async () => {
-      for (const call of this.#calls.values())
+      for (const call of this.#calls.values()) {
         call.abort("shutting down");
+      }
       let exitCode = code;
       try {
         await this.#definition.onShutdown?.();
-      }
-      catch (error) {
+      } catch (error) {
         this.log.error("onShutdown failed", { error });
         exitCode = 1;
       }
-      if (id !== undefined)
+      if (id !== undefined) {
         this.#answer(id, {});
+      }
       this.#flush();
       await this.#written;
       this.#transport?.end(exitCode);
@@ -323,8 +348,9 @@ class Call {
     this.agent_path = context.agent_path ?? null;
     this.session_id = context.session_id ?? null;
     this.request_id = context.request_id ?? "";
-    if (context.traceparent !== undefined)
+    if (context.traceparent !== undefined) {
       this.traceparent = context.traceparent;
+    }
     this.#config = config;
     this.#report = report;
   }
@@ -358,19 +384,22 @@ class LineReader {
     let start = 0;
     // Search bytes, not text: a chunk can end inside a UTF-8 character, but 0x0a is never part of one.
     for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
-      if (this.#size + end - start > MAX_LINE_BYTES)
+      if (this.#size + end - start > MAX_LINE_BYTES) {
         return false;
+      }
       onLine(this.#decode(bytes.subarray(start, end)));
       start = end + 1;
     }
-    if (start < bytes.length)
+    if (start < bytes.length) {
       this.#pieces.push(bytes.subarray(start));
+    }
     this.#size += bytes.length - start;
     return this.#size <= MAX_LINE_BYTES;
   }
   #decode(last) {
-    if (this.#size === 0)
+    if (this.#size === 0) {
       return this.#decoder.decode(last);
+    }
     const whole = new Uint8Array(this.#size + last.length);
     let at = 0;
     for (const piece of this.#pieces) {
@@ -387,8 +416,9 @@ function streamTransport({ input, output }, end) {
   return {
     read(onBytes, onEnd) {
       const readAll = async () => {
-        for await (const bytes of input)
+        for await (const bytes of input) {
           onBytes(bytes);
+        }
       };
       readAll().then(onEnd, onEnd); // A stream that breaks has ended too.
     },
@@ -405,13 +435,14 @@ function stdioTransport(log) {
     log.error("The plugin broke down", { error });
     writeLog("", () => process.exit(1)); // Behind the lines before it.
   };
-  stdout.write = ((chunk, ...rest) => {
+  stdout.write = (chunk, ...rest) => {
     printTo(log.info, chunk);
     const done = rest.at(-1);
-    if (typeof done === "function")
+    if (typeof done === "function") {
       queueMicrotask(() => done());
+    }
     return true;
-  });
+  };
   redirectConsole(log);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
@@ -429,19 +460,21 @@ function stdioTransport(log) {
 /** Logs what was meant for stdout. */
 function printTo(print, chunk) {
   const text = typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
-  if (text.trim() !== "")
+  if (text.trim() !== "") {
     print(text.replace(/\\n$/, ""));
+  }
 }
 /** Sends every printing method of \`console\` to the log; formatting is loaded with the first line printed. */
 function redirectConsole(log) {
   const formatters = new Map();
   const formatter = (print) => {
     const known = formatters.get(print);
-    if (known)
+    if (known) {
       return known;
+    }
     const { Console } = process.getBuiltinModule("node:console");
     const write = (text) => printTo(print, text);
-    const stream = { write, listenerCount: () => 0, on() { }, once() { }, removeListener() { } };
+    const stream = { write, listenerCount: () => 0, on() {}, once() {}, removeListener() {} };
     const made = new Console(stream);
     formatters.set(print, made);
     return made;
@@ -455,8 +488,9 @@ function redirectConsole(log) {
     assert: log.error,
   };
   for (const name of Object.keys(target)) {
-    if (typeof target[name] !== "function" || name === "Console")
+    if (typeof target[name] !== "function" || name === "Console") {
       continue;
+    }
     target[name] = (...values) => {
       const made = formatter(levels[name] ?? log.info);
       (made[name] ?? made.log)?.(...values);
@@ -464,10 +498,11 @@ function redirectConsole(log) {
   }
 }
 function createLog(write) {
-  const least = Math.max(0, LEVELS.indexOf((process.env.KAGED_LOG_LEVEL ?? "info")));
+  const least = Math.max(0, LEVELS.indexOf(process.env.KAGED_LOG_LEVEL ?? "info"));
   const method = (level) => (message, fields) => {
-    if (LEVELS.indexOf(level) < least)
+    if (LEVELS.indexOf(level) < least) {
       return;
+    }
     const head = { level, msg: message, time: new Date().toISOString() };
     const entry = { ...head, ...fields, ...head };
     const text = attempt(() => JSON.stringify(entry, loggable)) ?? JSON.stringify(head);
@@ -476,8 +511,9 @@ function createLog(write) {
   return { debug: method("debug"), info: method("info"), warn: method("warn"), error: method("error") };
 }
 function loggable(_key, value) {
-  if (value instanceof Error)
+  if (value instanceof Error) {
     return value.stack ?? String(value);
+  }
   return typeof value === "bigint" ? String(value) : value;
 }
 const HOOK_PREFIX = "kaged.hook.";
@@ -489,27 +525,33 @@ const SYSTEM_METHODS = new Set(["config.update", "projects.activated", "projects
 function routes({ name, methods = {}, tools = {}, hooks = {} }) {
   const handlers = new Map();
   const add = (wireName, handler) => {
-    if (typeof handler !== "function")
+    if (typeof handler !== "function") {
       throw new TypeError(\`Cannot call "\${wireName}": its handler is no function\`);
-    if (handlers.has(wireName))
+    }
+    if (handlers.has(wireName)) {
       throw new TypeError(\`Cannot tell the tool "\${wireName}" from the method of that name\`);
+    }
     handlers.set(wireName, handler);
   };
   for (const [method, handler] of Object.entries(methods)) {
-    if (!METHOD_NAME.test(method))
+    if (!METHOD_NAME.test(method)) {
       throw new TypeError(\`Cannot offer the method "\${method}": \${METHOD_RULE}\`);
-    if (SYSTEM_METHODS.has(method))
+    }
+    if (SYSTEM_METHODS.has(method)) {
       throw new TypeError(\`Cannot offer the method "\${method}": it is the host's\`);
+    }
     add(method, handler);
   }
   for (const [tool, handler] of Object.entries(tools)) {
-    if (!SHORT_NAME.test(tool))
+    if (!SHORT_NAME.test(tool)) {
       throw new TypeError(\`Cannot offer the tool "\${tool}": names look like add_note\`);
+    }
     add(\`\${name}.\${tool}\`, handler);
   }
   for (const [hook, handler] of Object.entries(hooks)) {
-    if (!SHORT_NAME.test(hook))
+    if (!SHORT_NAME.test(hook)) {
       throw new TypeError(\`Cannot subscribe to "\${hook}": names look like on_session_start\`);
+    }
     add(HOOK_PREFIX + hook, handler);
   }
   return handlers;
@@ -526,15 +568,16 @@ const messageOf = (thrown) => thrown instanceof Error ? thrown.message : String(
 function attempt(work) {
   try {
     return work();
-  }
-  catch {
+  } catch {
     return undefined;
   }
 }
 `;
 
 /** Text of `kaged_sdk.d.ts`. */
-export const SDK_DTS: string = `/** A plugin's config, as the host merged it. */
+export const SDK_DTS: string = `// Plugin SDK of @kaged/plugin-host. Do not edit: replace the file to upgrade.
+// deno-lint-ignore-file no-explicit-any
+/** A plugin's config, as the host merged it. */
 export type Config = Readonly<Record<string, any>>;
 /** On whose behalf the host calls. The three middle fields are set together or null together. */
 export interface PluginCallContext {
@@ -568,9 +611,24 @@ export interface CallContext extends PluginCallContext {
  * Answers one method, tool or hook. What it returns, or its promise resolves to, is the result; nothing means null.
  * Throw a {@link PluginError} to choose the code and data of the error; anything else becomes -32603.
  */
-export type Handler<Params = any, Result = unknown> = (params: Params, context: CallContext) => Result | Promise<Result>;
+export type Handler<Params = any, Result = unknown> = (
+  params: Params,
+  context: CallContext,
+) => Result | Promise<Result>;
 /** Lifecycle hooks a plugin may subscribe to; the manifest lists them too. */
-export type HookName = "on_session_start" | "on_session_idle" | "pre_compact" | "post_compact" | "session_end" | "user_prompt_submitted" | "pre_tool_use" | "post_tool_use" | "subagent_start" | "subagent_stop" | "on_error" | "on_budget_exceeded";
+export type HookName =
+  | "on_session_start"
+  | "on_session_idle"
+  | "pre_compact"
+  | "post_compact"
+  | "session_end"
+  | "user_prompt_submitted"
+  | "pre_tool_use"
+  | "post_tool_use"
+  | "subagent_start"
+  | "subagent_stop"
+  | "on_error"
+  | "on_budget_exceeded";
 /** What a plugin is and does. Name, version and all that is listed must agree with \`kaged-plugin.yaml\`. */
 export interface PluginDefinition {
   /** The plugin's name. */
@@ -611,20 +669,41 @@ export interface QueryResult<Row = Record<string, unknown>> {
   /** Names of the columns. */
   readonly columns: string[];
 }
+/** What a statement that is no query came to. */
+export interface ExecResult<Row = Record<string, unknown>> {
+  /** Rows inserted, changed or deleted. */
+  readonly rows_affected: number;
+  /** Rows, where the statement has RETURNING. */
+  readonly rows?: Row[];
+  /** Names of their columns. */
+  readonly columns?: string[];
+}
+/** Values for a statement's parameters: in order, or by name. */
+export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+/** One statement of a batch. */
+export interface BatchStatement {
+  /** The statement. */
+  readonly sql: string;
+  /** Values for its parameters. */
+  readonly params?: SqlParams;
+}
 /**
  * The plugin's private tables, kept by the host. A refusal rejects with a {@link PluginError}. What is asked before the
  * handshake is done waits for it.
  */
 export interface PluginStorage {
   /** Runs a SELECT. */
-  query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<QueryResult<Row>>;
+  query<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<QueryResult<Row>>;
   /** Runs any other statement, in a transaction of its own. */
-  exec(sql: string, params?: readonly unknown[]): Promise<{
-    readonly rows_affected: number;
+  exec<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<ExecResult<Row>>;
+  /** Runs statements in one transaction: all of them, or none. */
+  batch(statements: readonly BatchStatement[]): Promise<{
+    readonly results: ExecResult[];
   }>;
-  /** Lists the plugin's tables. */
+  /** Lists the plugin's tables and views. */
   schema(): Promise<{
     readonly tables: string[];
+    readonly views: string[];
   }>;
 }
 /** Writes a log line: JSON on stderr, never stdout. */

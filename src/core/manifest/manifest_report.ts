@@ -41,6 +41,7 @@ export class ManifestReport {
   readonly #file: string;
   readonly #errors = new Map<string, ManifestIssue>();
   readonly #warnings = new Map<string, ManifestIssue>();
+  readonly #unreadable = new Set<string>();
   #places: PlaceFinder = { placeOf: () => ({ line: 1, column: 1 }) };
 
   /** Starts an empty report about `file`. */
@@ -63,8 +64,11 @@ export class ManifestReport {
     return inFileOrder(this.#warnings);
   }
 
-  /** Adds an error. One place breaks one rule once. */
+  /** Adds an error. One place breaks one rule once, and what is no good YAML is not judged further. */
   error(code: string, path: DocumentPath, text: IssueText = {}): void {
+    const where = formatPath(path);
+    if (code.startsWith("manifest.yaml_")) this.#unreadable.add(where);
+    else if (this.#unreadable.has(where)) return;
     this.#add(this.#errors, code, path, this.#places.placeOf(path, text.part ?? "value"), text);
   }
 

@@ -32,16 +32,17 @@ export async function readManifest(dir: string, files: Files): Promise<ParsedMan
   const file = `${dir.replace(/\/+$/, "")}/${MANIFEST_FILE}`;
   const bytes = await readBounded(file, files);
   const report = new ManifestReport(file);
+  let text = "";
+  // A file that is cut may end inside a character: its size comes first.
   if (bytes.length > MAX_MANIFEST_BYTES) report.errorAt("manifest.too_large", { line: 1, column: 1 });
-  report.throwErrors();
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    report.errorAt("manifest.not_utf8", { line: 1, column: 1 });
-    report.throwErrors();
-    throw new TypeError("unreachable");
+  else {
+    try {
+      text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    } catch {
+      report.errorAt("manifest.not_utf8", { line: 1, column: 1 });
+    }
   }
+  report.throwErrors();
   return await parseManifest(text, { file });
 }
 
@@ -68,9 +69,8 @@ export async function parseManifest(text: string, { file }: { readonly file: str
     import("./yaml_tree.ts"),
     import("./check_manifest.ts"),
   ]);
-  const data = await readYamlTree(text, report);
-  report.throwErrors();
-  const manifest = checkManifest(data, report);
+  const tree = await readYamlTree(text, report);
+  const manifest = tree && checkManifest(tree.data, report);
   report.throwErrors();
   if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
   return { manifest, warnings: report.warnings };

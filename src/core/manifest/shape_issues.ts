@@ -28,12 +28,12 @@ export function checkShape(data: Record<string, unknown>, report: ManifestReport
     const isBelowList = path.some((_, index) => listKeys.has(JSON.stringify(path.slice(0, index + 1))));
     if (!isUnknownKey && !isCapability && !isBelowList) reportIssue(issue, path, report);
   }
-  return result.success && report.isClean ? result.output : null;
+  return result.success ? result.output : null;
 }
 
 function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: ManifestReport): void {
   const last = issue.path?.at(-1);
-  if (issue.kind === "schema" && last?.origin === "key" && !Object.hasOwn(last.input as object, last.key as string)) {
+  if (issue.kind === "schema" && last && !Object.hasOwn(last.input as object, last.key as string)) {
     const message = `Field ${shown(last.key)} is missing`;
     return report.error("manifest.missing_field", path, { message });
   }
@@ -49,9 +49,9 @@ function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: Ma
   report.error(code, path, { message: `${cause}: ${shown(issue.input)}`, part, ...hintFor(code, issue) });
 }
 
-/** Whether a list of choices was given something that is no string at all. */
-function isOfAnotherType(issue: v.BaseIssue<unknown>): boolean {
-  return issue.type === "picklist" && typeof issue.input !== "string";
+/** Whether a choice was given something that is no string at all, or a map of some kind something that is no map. */
+function isOfAnotherType({ type, input, expected }: v.BaseIssue<unknown>): boolean {
+  return type === "picklist" && typeof input !== "string" || type === "variant" && expected === "Object";
 }
 
 /** Returns the code that says best what a name collides with. */

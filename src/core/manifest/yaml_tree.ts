@@ -17,8 +17,11 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(
   ["map", "seq", "str", "int", "float", "bool", "null"].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** Reads one YAML document as JSON data. Everything that is wrong goes to `report`; the data is null then. */
-export async function readYamlTree(text: string, report: ManifestReport): Promise<unknown> {
+/**
+ * Reads one YAML document as JSON data. Everything that is wrong goes to `report`. Returns null when it is so much
+ * that the rest of the document has no meaning.
+ */
+export async function readYamlTree(text: string, report: ManifestReport): Promise<{ readonly data: unknown } | null> {
   const yaml = await import("yaml");
   const lines = new yaml.LineCounter();
   const placeAt = (offset: number): Place => {
@@ -32,7 +35,7 @@ export async function readYamlTree(text: string, report: ManifestReport): Promis
     return null;
   }
   // Duplicate keys are found below: the library compares every key of a map with every other.
-  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "silent" } as const;
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
   const document = yaml.parseDocument(text, options);
   for (const { code, message, pos } of document.errors) {
     const known = code === "MULTIPLE_DOCS" ? "manifest.yaml_documents" : "manifest.yaml_syntax";
@@ -41,8 +44,7 @@ export async function readYamlTree(text: string, report: ManifestReport): Promis
   if (!report.isClean) return null;
   const builder = new TreeBuilder(yaml, document, report, placeAt);
   report.locateWith(builder);
-  const data = builder.build();
-  return report.isClean ? data : null;
+  return builder.build();
 }
 
 /**
@@ -103,9 +105,9 @@ class TreeBuilder implements PlaceFinder {
     this.#placeAt = placeAt;
   }
 
-  build(): unknown {
+  build(): { readonly data: unknown } | null {
     try {
-      return this.#convert(this.#document.contents, [], null);
+      return { data: this.#convert(this.#document.contents, [], null) };
     } catch (thrown) {
       if (!(thrown instanceof TreeTooLarge)) throw thrown;
       return null;
@@ -145,10 +147,10 @@ class TreeBuilder implements PlaceFinder {
   }
 
   #map(items: readonly { key: unknown; value: unknown }[], path: DocumentPath): Record<string, unknown> {
-    const { isScalar } = this.#yaml;
+    const { isNode, isScalar } = this.#yaml;
     const map: Record<string, unknown> = {};
     for (const { key, value } of items) {
-      const at = (isScalar(key) ? key.range?.[0] : undefined) ?? null;
+      const at = (isNode(key) ? key.range?.[0] : undefined) ?? null;
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== "string") {
         const place = at === null ? this.placeOf(path, "value") : this.#placeAt(at);

@@ -36,8 +36,6 @@ const source = (name: string): string =>
   String.raw`// @ts-check
 import { createPlugin } from "./kaged_sdk.js";
 
-let greeting = "Hello";
-
 const plugin = createPlugin({
   name: "@NAME@",
   version: "0.1.0",
@@ -47,17 +45,16 @@ const plugin = createPlugin({
   },
 
   tools: {
-    greet: ({ who }) => ({ text: ${"`${greeting}, ${who}!`"} }),
+    greet({ who }, { config }) {
+      plugin.log.info("Greeting", { who }); // To stderr: stdout belongs to the protocol.
+      return { text: ${'`${config.greeting ?? "Hello"}, ${who}!`'} };
+    },
   },
 
   hooks: {
-    on_session_start: () => ({ inject: ${'`Greet people with "${greeting}".`'} }),
-  },
-
-  onConfigUpdate(config) {
-    greeting = String(config.greeting ?? "Hello");
+    on_session_start: (_, { config }) => ({ inject: ${'`Greet people with "${config.greeting ?? "Hello"}".`'} }),
   },
 });
 
-await plugin.start();
+plugin.start();
 `.replaceAll("@NAME@", name);

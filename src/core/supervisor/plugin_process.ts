@@ -5,6 +5,7 @@
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { Cage } from "../cage/cage.ts";
+import { killCage } from "../cage/kill_cage.ts";
 import { asHostError, HostError, messageOf } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { createConnection } from "../protocol/connection.ts";
@@ -16,7 +17,7 @@ import { rateLimit } from "./rate_limit.ts";
 import { stderrTail } from "./stderr_tail.ts";
 
 const TERM_GRACE_MS = 2_000;
-/** How long a process may live without stdout, and how long pipes may outlive their process. */
+/** How long pipes may outlive their process. */
 const PIPE_GRACE_MS = 1_000;
 const NOTIFICATIONS_PER_SECOND = 100;
 const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
@@ -47,8 +48,8 @@ export interface Ending {
   readonly exit: Exit;
   /** Why. */
   readonly error: HostError;
-  /** Whether the host asked it to end and it did so without SIGKILL. */
-  readonly stopped: boolean;
+  /** Whether it heeded the host, had to be killed on the way, or ended unasked. */
+  readonly kind: "stopped" | "killed" | "unasked";
   /** Its last lines of stderr. */
   readonly lastStderr: readonly string[];
 }
@@ -76,6 +77,8 @@ export class PluginProcess {
   #cause: HostError | null = null;
   #stopping = false;
   #killed = false;
+  #wasAsked = false;
+  #terminating = false;
 
   /** Use {@link spawnPlugin}. */
   constructor(options: PluginProcessOptions) {
@@ -120,7 +123,7 @@ export class PluginProcess {
     try {
       this.#child = await runtime.processes.spawn(cage.command, {
         stdout: (chunk) => this.#connection.receive(chunk),
-        stdoutEnd: () => this.#onStdoutEnd(),
+        stdoutEnd() {}, // bwrap holds stdout as long as the cage stands: its end says no more than the exit.
         stderr: (chunk) => this.#stderr.receive(chunk),
         drain: () => this.#connection.drained(),
       });
@@ -203,21 +206,24 @@ export class PluginProcess {
     if (this.#killed) return;
     this.#killed = true;
     this.#options.audit.emit("plugin.killed", this.#options.subject, { reason });
-    this.#child?.kill("SIGKILL");
+    if (this.#child) void killCage(this.#child, this.#options.runtime);
   }
 
   /** SIGTERM to the plugin's own process group, SIGKILL when that does not end it. */
   async #terminate(reason: string): Promise<void> {
     if (this.#phase === "ended") return;
+    this.#terminating = true;
     this.#after(TERM_GRACE_MS, () => this.#sigkill(reason));
+    // The group inside, not bubblewrap: that one would take the plugin with it before its handler has run. No such
+    // group yet means no plugin yet.
     const pid = await this.#options.cage.childPid();
-    // SIGTERM to bwrap itself would kill the plugin before its handler runs: signal the group inside.
-    if (pid === null || !this.#options.runtime.processes.signal(-pid, "SIGTERM")) this.#child?.kill("SIGTERM");
+    if (pid === null || !this.#options.runtime.processes.signal(-pid, "SIGTERM")) return this.#sigkill(reason);
     this.#child?.endInput();
   }
 
   #onExit(exit: Exit): void {
     const child = this.#child!;
+    this.#wasAsked = this.#stopping;
     const cancelGrace = this.#options.runtime.clock.after(PIPE_GRACE_MS, () => child.release());
     void child.closed.then(async () => {
       cancelGrace();
@@ -239,18 +245,14 @@ export class PluginProcess {
       });
     this.#connection.close(error);
     await cage.close();
-    this.#end({ exit, error, stopped: this.#stopping && !this.#killed, lastStderr });
+    this.#end({ exit, error, kind: this.#endingKind(exit), lastStderr });
   }
 
-  #onStdoutEnd(): void {
-    // The end of stdout announces the end of the process; if that does not come, the plugin is of no use.
-    this.#after(PIPE_GRACE_MS, () => {
-      this.kill(
-        new HostError("protocol.closed", `[BLOCKED] Plugin "${this.#options.manifest.name}" closed its stdout`, {
-          hint: "A plugin must keep stdout open until it ends",
-        }),
-      );
-    });
+  /** A process that is asked to end may still crash on the way: heeding means exit code 0, or our SIGTERM. */
+  #endingKind(exit: Exit): Ending["kind"] {
+    if (!this.#wasAsked) return "unasked";
+    if (this.#killed) return "killed";
+    return exit.code === 0 || this.#terminating ? "stopped" : "unasked";
   }
 
   #onRequest(request: IncomingRequest): unknown {

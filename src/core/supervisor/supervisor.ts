@@ -29,9 +29,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
   }
 
-  const all = <T>(act: (id: string, instance: PluginInstance) => Promise<T>) =>
-    Promise.all([...instances].map(([id, instance]) => act(id, instance)));
-
   const supervisor: Supervisor = {
     async register(spec) {
       const freshManifest = manifestReader(spec.dir, files);
@@ -58,22 +55,21 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
 
     async startAll() {
+      const enabled = [...instances].filter(([, instance]) => instance.isEnabled);
+      const starts = await Promise.allSettled(enabled.map(([, instance]) => instance.start()));
       const running: string[] = [];
       const failed: { instance: string; error: HostError }[] = [];
-      await all(async (id, instance) => {
-        try {
-          if (instance.isEnabled) await instance.start();
-          if (instance.isEnabled) running.push(id);
-        } catch (error) {
-          failed.push({ instance: id, error: asHostError(error) });
-        }
+      starts.forEach((start, index) => {
+        const instance = enabled[index]![0];
+        if (start.status === "fulfilled") running.push(instance);
+        else failed.push({ instance, error: asHostError(start.reason) });
       });
       return { running, failed };
     },
     start: (id) => find(id).start(),
     stop: (id) => find(id).stop("stopped"),
     async stopAll() {
-      await all((_, instance) => instance.stop("stopped"));
+      await Promise.all([...instances.values()].map((instance) => instance.stop("stopped")));
       await audit.flush();
     },
     async enable(id) {

@@ -4,7 +4,6 @@
  * @module
  */
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
-import type { CageRequest } from "../cage/cage.ts";
 import type { HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runtime } from "../ports.ts";
@@ -108,7 +107,7 @@ export interface SupervisorOptions {
   /** What KAGED_LOG_LEVEL says to plugins. Default `info`. */
   readonly logLevel?: string;
   /** Interpreters outside the usual places: name → absolute path. */
-  readonly runtimes?: CageRequest["runtimes"];
+  readonly runtimes?: Readonly<Record<string, string>>;
   /** Where audit events go, besides {@link Supervisor.onAudit}. */
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */

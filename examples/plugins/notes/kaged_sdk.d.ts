@@ -1,0 +1,183 @@
+// Plugin SDK of @kaged/plugin-host. Do not edit: replace the file to upgrade.
+// deno-lint-ignore-file no-explicit-any
+/** A plugin's config, as the host merged it. */
+export type Config = Readonly<Record<string, any>>;
+/** On whose behalf the host calls. The three middle fields are set together or null together. */
+export interface PluginCallContext {
+  /** The operator who started it, or null. */
+  readonly operator_id: string | null;
+  /** The project, or null for a call of the host itself. */
+  readonly project_id: string | null;
+  /** The agent, such as `primary.subagents.researcher`, or null. */
+  readonly agent_path: string | null;
+  /** The session, or null. */
+  readonly session_id: string | null;
+  /** Ties the call to the host's audit events. */
+  readonly request_id: string;
+  /** W3C trace context, when the host traces. */
+  readonly traceparent?: string;
+}
+/** What a handler gets beside its params. */
+export interface CallContext extends PluginCallContext {
+  /** Aborts when the host cancels the call or the plugin shuts down. */
+  readonly signal: AbortSignal;
+  /** The config for this call: the plugin's own, with the calling agent's overrides. */
+  readonly config: Config;
+  /** Tells the host how far the call is; each report gives it more time. */
+  progress(progress: number, total?: number, message?: string): void;
+  /** @deprecated Older name of `operator_id`. */
+  readonly user_id: string | null;
+  /** @deprecated Older name of `project_id`. */
+  readonly project: string | null;
+}
+/**
+ * Answers one method, tool or hook. What it returns, or its promise resolves to, is the result; nothing means null.
+ * Throw a {@link PluginError} to choose the code and data of the error; anything else becomes -32603.
+ */
+export type Handler<Params = any, Result = unknown> = (
+  params: Params,
+  context: CallContext,
+) => Result | Promise<Result>;
+/** Lifecycle hooks a plugin may subscribe to; the manifest lists them too. */
+export type HookName =
+  | "on_session_start"
+  | "on_session_idle"
+  | "pre_compact"
+  | "post_compact"
+  | "session_end"
+  | "user_prompt_submitted"
+  | "pre_tool_use"
+  | "post_tool_use"
+  | "subagent_start"
+  | "subagent_stop"
+  | "on_error"
+  | "on_budget_exceeded";
+/** What a plugin is and does. Name, version and all that is listed must agree with `kaged-plugin.yaml`. */
+export interface PluginDefinition {
+  /** The plugin's name. */
+  readonly name: string;
+  /** Its version. */
+  readonly version: string;
+  /** Methods of its own, by full name: `presets.list`. */
+  readonly methods?: Readonly<Record<string, Handler>>;
+  /** Tools, by short name: agents see `<plugin>.<tool>`. */
+  readonly tools?: Readonly<Record<string, Handler>>;
+  /** Hooks, by short name: `on_session_start`. */
+  readonly hooks?: Readonly<Partial<Record<HookName, Handler>>>;
+  /** Notifications it may send. */
+  readonly notifications?: readonly string[];
+  /** Capabilities it tells the host it uses; a subset of the manifest's. */
+  readonly capabilitiesUsed?: readonly string[];
+  /**
+   * Takes a new config; what it throws refuses the config (-32004) with its message. The first one comes before the
+   * host answers storage requests: start them here if need be, but do not wait for them.
+   */
+  readonly onConfigUpdate?: (config: Config) => void | Promise<void>;
+  /** Last words, when the host shuts the plugin down or goes away. */
+  readonly onShutdown?: () => void | Promise<void>;
+}
+/** Where a plugin's lines come from and go to, in place of the process's own streams: for tests and embedding. */
+export interface PluginStreams {
+  /** Bytes from the host, in any pieces. */
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Takes whole lines for the host; what it returns is waited for before the plugin ends. */
+  readonly output: (text: string) => void | Promise<void>;
+  /** Takes log lines. Default: stderr. */
+  readonly log?: (line: string) => void;
+}
+/** Rows of a query. */
+export interface QueryResult<Row = Record<string, unknown>> {
+  /** One object per row. */
+  readonly rows: Row[];
+  /** Names of the columns. */
+  readonly columns: string[];
+}
+/** What a statement that is no query came to. */
+export interface ExecResult<Row = Record<string, unknown>> {
+  /** Rows inserted, changed or deleted. */
+  readonly rows_affected: number;
+  /** Rows, where the statement has RETURNING. */
+  readonly rows?: Row[];
+  /** Names of their columns. */
+  readonly columns?: string[];
+}
+/** Values for a statement's parameters: in order, or by name. */
+export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+/** One statement of a batch. */
+export interface BatchStatement {
+  /** The statement. */
+  readonly sql: string;
+  /** Values for its parameters. */
+  readonly params?: SqlParams;
+}
+/**
+ * The plugin's private tables, kept by the host. A refusal rejects with a {@link PluginError}. What is asked before the
+ * handshake is done waits for it.
+ */
+export interface PluginStorage {
+  /** Runs a SELECT. */
+  query<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<QueryResult<Row>>;
+  /** Runs any other statement, in a transaction of its own. */
+  exec<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<ExecResult<Row>>;
+  /** Runs statements in one transaction: all of them, or none. */
+  batch(statements: readonly BatchStatement[]): Promise<{
+    readonly results: ExecResult[];
+  }>;
+  /** Lists the plugin's tables and views. */
+  schema(): Promise<{
+    readonly tables: string[];
+    readonly views: string[];
+  }>;
+}
+/** Writes a log line: JSON on stderr, never stdout. */
+export type LogMethod = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+/** The plugin's log. Lines below the level in `KAGED_LOG_LEVEL` are dropped. */
+export interface PluginLog {
+  /** For who looks for a fault. */
+  readonly debug: LogMethod;
+  /** What happens. */
+  readonly info: LogMethod;
+  /** What should not happen, and is dealt with. */
+  readonly warn: LogMethod;
+  /** What went wrong. */
+  readonly error: LogMethod;
+}
+/** A plugin, ready to start. */
+export interface Plugin {
+  /** The config the plugin accepted last; empty before the first. */
+  readonly config: Config;
+  /** The plugin's private tables. */
+  readonly storage: PluginStorage;
+  /** The plugin's log. */
+  readonly log: PluginLog;
+  /**
+   * Serves the host until it shuts the plugin down or goes away, then ends the process. `console` and
+   * `process.stdout` write to the log from here on. With `streams` the process is left alone, and the promise resolves
+   * with the code it would have ended with.
+   */
+  start(streams?: PluginStreams): Promise<number>;
+  /**
+   * Sends a notification; before the handshake is done it waits for it.
+   *
+   * @throws {PluginError} When it does not fit a line of 4 MiB.
+   */
+  notify(notification: string, params?: Readonly<Record<string, unknown>>): void;
+}
+/** A failure with a code and data of its own, as it travels on the wire. */
+export declare class PluginError extends Error {
+  /** JSON-RPC error code. */
+  readonly code: number;
+  /** Details for a program, in JSON. */
+  readonly data?: unknown;
+  /** Makes an error; a plugin's own codes are -32000…-32099, and -32602 says that params are wrong. */
+  constructor(message: string, options?: {
+    readonly code?: number;
+    readonly data?: unknown;
+  });
+}
+/**
+ * Makes a plugin of its handlers.
+ *
+ * @throws {TypeError} When a name breaks the rules or means two things.
+ */
+export declare function createPlugin(definition: PluginDefinition): Plugin;

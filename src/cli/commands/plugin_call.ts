@@ -1,0 +1,113 @@
+/**
+ * `kaged plugin call`: start a plugin in its cage, call it once, print the result, stop it.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
+import { didYouMean } from "../../core/manifest/nearest_word.ts";
+import { interruptible, unlessAborted } from "../interrupt.ts";
+import { addRunOptions, parseObject, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+interface CallFlags extends RunFlags {
+  readonly timeout?: number;
+  readonly quiet?: boolean;
+}
+
+/** Adds the command. */
+export function addPluginCall(parent: Command, terminal: Terminal): void {
+  const command = parent.command("call")
+    .summary("start a plugin, call it once, print the result")
+    .description(
+      "Starts a plugin in its cage, calls one method or tool, prints the result and stops the plugin.\n" +
+        "What the plugin logs goes to standard error.",
+    )
+    .argument("<dir>", "the plugin's folder")
+    .argument("<method>", "a method the plugin declares, or a tool as <plugin>.<tool>")
+    .argument("[json]", "params, a JSON object; - reads them from standard input")
+    .option("--timeout <ms>", "time the call may take, such as 500, 500ms, 20s or 2m (default: 30s)", parseDuration)
+    .option("-q, --quiet", "do not show what the plugin logs");
+  addRunOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action((dir: string, method: string, json: string | undefined, flags: CallFlags) =>
+      callOnce({ dir, method, json, flags }, terminal)
+    );
+}
+
+const EXAMPLES = `
+Examples:
+  kaged plugin call . greetings.list
+  kaged plugin call . greeter.greet '{"who": "Ada"}' --config '{"greeting": "Ahoy"}'
+  echo '{"who": "Ada"}' | kaged plugin call . greeter.greet - --json
+With --json it prints { "result": … } or { "error": { "code", "message", "rpc"?, "hint"?, "data"? } }.`;
+
+interface Call {
+  readonly dir: string;
+  readonly method: string;
+  readonly json: string | undefined;
+  readonly flags: CallFlags;
+}
+
+async function callOnce(call: Call, terminal: Terminal): Promise<void> {
+  const { json, flags } = call;
+  const params = json === undefined ? {} : paramsOf(json === "-" ? await terminal.readInput() : json);
+  const result = await interruptible((signal) =>
+    withPlaces(flags, terminal, (places) => callIn(places, call, params, signal, terminal))
+  );
+  const text = JSON.stringify(flags.json ? { result: result ?? null } : result ?? null, null, 2);
+  terminal.out.line(flags.json ? text : printable(text));
+}
+
+async function callIn(
+  { runtime, home, projectDir, runtimes, config }: RunPlaces,
+  { dir, method, flags }: Call,
+  params: Record<string, unknown>,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<unknown> {
+  const { createSupervisor } = await import("../../core/supervisor/supervisor.ts");
+  await using supervisor = createSupervisor({
+    runtime,
+    home,
+    runtimes,
+    onLog: ({ line }) => {
+      if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(printable(line)));
+    },
+  });
+  const { instance, manifest } = await supervisor.register({ dir: resolve(terminal.cwd, dir), config, projectDir });
+  refuseUnknown(method, manifest);
+  await unlessAborted(supervisor.start(instance), signal);
+  const timing = flags.timeout === undefined ? {} : { timeoutMs: flags.timeout };
+  return await unlessAborted(supervisor.call(instance, method, params, { ...timing, signal }), signal);
+}
+
+/** Says so before anything is started when the plugin declares no such method. */
+function refuseUnknown(method: string, { name, methods, tools }: Manifest): void {
+  const callable = ["ping", ...methods, ...tools.map((tool) => `${name}.${tool.name}`)];
+  if (callable.includes(method)) return;
+  throw new HostError("protocol.method_unknown", `Plugin "${name}" has no method "${method}"`, {
+    data: { method, callable },
+    hint: didYouMean(method, callable, `It has ${callable.join(", ")}`),
+  });
+}
+
+function paramsOf(text: string): Record<string, unknown> {
+  try {
+    return parseObject(text);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new HostError("host.misuse", `Cannot use the params. ${error.message}`, {
+      hint: `Pass a JSON object, such as '{"who": "Ada"}'`,
+    });
+  }
+}
+
+function parseDuration(text: string): number {
+  const [, digits, unit = "ms"] = /^(\d{1,9})(ms|s|m)?$/.exec(text) ?? [];
+  const ms = Number(digits) * { ms: 1, s: 1000, m: 60_000 }[unit as "ms" | "s" | "m"];
+  if (!(ms > 0)) throw new InvalidArgumentError("It takes a time above zero, such as 500, 500ms, 20s or 2m");
+  return ms;
+}

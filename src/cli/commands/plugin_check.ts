@@ -1,0 +1,72 @@
+/**
+ * `kaged plugin check`: every rule a plugin must keep, one line each.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { type Check, CHECK_IDS, type CheckReport } from "../../core/check/report.ts";
+import { interruptible } from "../interrupt.ts";
+import { manifestLines } from "../print_error.ts";
+import { addRunOptions, type RunFlags, withPlaces } from "../run_options.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
+
+/** Adds the command; `exit` takes the exit code of a check that ran to its end. */
+export function addPluginCheck(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const command = parent.command("check")
+    .summary("check a plugin against every rule")
+    .description(
+      "Checks a plugin the way a host meets it: reads the manifest, cages it, shakes hands, pings it and shuts it down." +
+        "\nOne line per rule; exit code 1 when one is broken.",
+    )
+    .argument("<dir>", "the plugin's folder");
+  addRunOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (dir: string, flags: RunFlags) => exit((await checkDir(dir, flags, terminal)).ok ? 0 : 1));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged plugin check .
+  kaged plugin check ./greeter --config '{"greeting": "Ahoy"}'
+  kaged plugin check ./greeter --runtime-path deno=/opt/deno/bin/deno
+  kaged plugin check . --json | jq '.checks[] | select(.ok | not)'`;
+
+async function checkDir(dir: string, flags: RunFlags, terminal: Terminal): Promise<CheckReport> {
+  const { checkPlugin } = await import("../../core/check/check_plugin.ts");
+  const onCheck = flags.json ? () => {} : (check: Check) => printCheck(check, terminal.out);
+  const report = await interruptible((signal) =>
+    withPlaces(
+      flags,
+      terminal,
+      (places) => checkPlugin(resolve(terminal.cwd, dir), { ...places, signal, onCheck }),
+    )
+  );
+  if (flags.json) terminal.out.line(JSON.stringify(report, null, 2));
+  else printSummary(report, terminal.out);
+  return report;
+}
+
+const WIDTH = Math.max(...CHECK_IDS.map((id) => id.length));
+
+function printCheck(check: Check, { line, paint }: Printer): void {
+  const { id, ok, skipped, detail, hint, code, warnings = [], log = [] } = check;
+  const mark = ok ? paint.green("✓") : skipped ? paint.dim("-") : paint.red("✗");
+  const text = printable(detail);
+  line(`${mark} ${id.padEnd(WIDTH)}  ${skipped ? paint.dim(text) : text}${code ? paint.dim(` [${code}]`) : ""}`);
+  const indent = " ".repeat(WIDTH + 4);
+  const details = manifestLines(check);
+  for (const detail of details) line(indent + printable(detail));
+  for (const warning of warnings) line(indent + paint.yellow(`warning: ${printable(warning)}`));
+  for (const said of log) line(indent + paint.dim(`stderr: ${printable(said)}`));
+  if (hint !== undefined && details.length === 0) line(`${indent}hint: ${printable(hint)}`);
+}
+
+function printSummary({ ok, checks }: CheckReport, { line, paint }: Printer): void {
+  const broken = checks.filter((check) => !check.ok && !check.skipped).length;
+  const skipped = checks.filter((check) => check.skipped).length;
+  const rules = (count: number): string => count === 1 ? "1 rule" : `${count} rules`;
+  line();
+  if (ok) return line(paint.green(`All ${rules(checks.length)} kept`));
+  line(paint.red(`${rules(broken)} broken`) + (skipped > 0 ? `, ${skipped} not tried` : ""));
+}

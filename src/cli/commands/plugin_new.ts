@@ -1,0 +1,80 @@
+/**
+ * `kaged plugin new`: the files of a plugin that passes its check at once.
+ *
+ * @module
+ */
+import { basename, join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { HostError } from "../../core/errors.ts";
+import { SCAFFOLD_RUNTIMES, type ScaffoldRuntime } from "../../core/scaffold/plugin_program.ts";
+import { makeDirs } from "../make_dirs.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface NewFlags {
+  readonly runtime: ScaffoldRuntime;
+  readonly name?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command. */
+export function addPluginNew(parent: Command, terminal: Terminal): void {
+  parent.command("new")
+    .summary("make a plugin that passes its check")
+    .description("Makes a small plugin with one tool, one method, one hook and one setting.")
+    .argument("<dir>", "a new or empty folder")
+    .addOption(
+      new Option("--runtime <name>", "what it is written for; js is the runtime that the host itself runs on")
+        .choices(SCAFFOLD_RUNTIMES)
+        .default("js"),
+    )
+    .option("--name <name>", "the plugin's name (default: the folder's)")
+    .option("--json", "print JSON")
+    .addHelpText("after", EXAMPLES)
+    .action((dir: string, flags: NewFlags) => makePlugin(dir, flags, terminal));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged plugin new greeter                     # JavaScript with the SDK beside it
+  kaged plugin new greeter --runtime bash      # bash and jq, no SDK
+  kaged plugin new . --name my-greeter         # into this folder, if it is empty`;
+
+async function makePlugin(dir: string, { runtime: written, name: given, json }: NewFlags, terminal: Terminal) {
+  const [{ pluginNameProblem, scaffold }, { SDK_DTS, SDK_JS }, { detectRuntime }] = await Promise.all([
+    import("../../core/scaffold/scaffold.ts"),
+    import("../generated/sdk_source.ts"),
+    import("../../adapters/default.ts"),
+  ]);
+  const path = resolve(terminal.cwd, dir);
+  const name = given ?? basename(path);
+  const problem = pluginNameProblem(name);
+  if (problem !== null) {
+    throw new HostError("scaffold.name_invalid", `A plugin cannot be called "${name}": ${problem}`, {
+      data: { name },
+      hint: given === undefined ? "Name it with --name" : "Choose another name",
+    });
+  }
+  const { files } = await detectRuntime();
+  const kind = (await files.target(path))?.kind;
+  if (kind !== undefined && (kind !== "directory" || (await files.list(path)).length > 0)) {
+    const state = kind === "directory" ? "is not empty" : "is no folder";
+    throw new HostError("scaffold.not_empty", `"${path}" ${state}`, {
+      data: { path },
+      hint: "Name a new or empty folder",
+    });
+  }
+
+  const made = scaffold({ name, runtime: written, sdk: { js: SDK_JS, dts: SDK_DTS } });
+  await makeDirs(path, 0o755, files);
+  for (const [file, { content, mode }] of made) await files.write(join(path, file), content, mode);
+  const { line, paint } = terminal.out;
+  if (json) return line(JSON.stringify({ name, dir: path, runtime: written, files: [...made.keys()] }, null, 2));
+  line(`${paint.green("✓")} Made ${paint.bold(name)} in ${path}`);
+  for (const file of made.keys()) line(`    ${file}`);
+  line(`${paint.dim("→")} check it with: kaged plugin check ${shellWord(dir)}`);
+}
+
+/** Returns text that a shell reads as one word. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,41 @@
+/**
+ * Ctrl-C and its kin: the work under way is told to end, so that no plugin is left behind.
+ *
+ * @module
+ */
+import process from "node:process";
+import { HostError } from "../core/errors.ts";
+
+const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+/**
+ * Runs `work` with a signal that aborts, with a `host.interrupted`, when the process is asked to end. A second request
+ * ends the process at once; plugins die with it.
+ */
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const listeners = Object.entries(NUMBERS).map(([name, number]) => {
+    const exitCode = 128 + number;
+    const listener = () => {
+      if (controller.signal.aborted) process.exit(exitCode);
+      controller.abort(new HostError("host.interrupted", `Stopped by ${name}`, { data: { exit_code: exitCode } }));
+    };
+    process.on(name, listener);
+    return () => process.off(name, listener);
+  });
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const remove of listeners) remove();
+  }
+}
+
+/** Settles as `work` does, or rejects with the signal's reason when that comes first. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * Reads the command line and runs one command.
+ *
+ * @module
+ */
+import { Command, CommanderError } from "commander";
+import { asHostError, HostError } from "../core/errors.ts";
+import { HOST_VERSION } from "../core/version.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addPluginCall } from "./commands/plugin_call.ts";
+import { addPluginCheck } from "./commands/plugin_check.ts";
+import { addPluginNew } from "./commands/plugin_new.ts";
+import { printError } from "./print_error.ts";
+import { processTerminal, type Terminal } from "./terminal.ts";
+
+/** The command did what it was asked. */
+const OK = 0;
+/** It could not, or what it looked at is not in order. */
+const FAILED = 1;
+/** It was asked wrongly. */
+const MISUSE = 2;
+
+/** Runs `kaged` with `args`; returns the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  const terminal = processTerminal();
+  let exitCode = OK;
+  try {
+    await program(terminal, (code) => exitCode = code).parseAsync([...args], { from: "user" });
+    return exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return OK; // --help and --version have printed.
+    if (thrown instanceof CommanderError && thrown.code === "commander.help") return MISUSE; // So has this.
+    const error = thrown instanceof CommanderError ? misuse(thrown) : failure(thrown);
+    printError(error, terminal, { json: args.includes("--json") });
+    return exitCodeOf(error);
+  }
+}
+
+function program(terminal: Terminal, exit: (code: number) => void): Command {
+  const kaged = new Command("kaged")
+    .description("Runs plugins that nobody has to trust: each in a cage, each with what it was granted and no more.")
+    .version(HOST_VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "print the help of a command")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out.line(text.trimEnd()),
+      writeErr: (text) => terminal.err.line(text.trimEnd()), // The help, where a command was left out.
+      outputError: () => {}, // Failures are printed in one place: main().
+    })
+    .addHelpText("after", EXAMPLES + EXIT_CODES);
+
+  addDoctor(kaged, terminal, exit);
+  const plugin = kaged.command("plugin")
+    .summary("make, check and call a plugin")
+    .description("Makes, checks and calls a plugin.")
+    .addHelpText("after", PLUGIN_EXAMPLES);
+  addPluginNew(plugin, terminal);
+  addPluginCheck(plugin, terminal, exit);
+  addPluginCall(plugin, terminal);
+  return kaged;
+}
+
+const EXAMPLES = `
+Examples:
+  kaged doctor
+  kaged plugin new greeter
+  kaged plugin check greeter
+`;
+
+const PLUGIN_EXAMPLES = `
+Examples:
+  kaged plugin new greeter
+  kaged plugin check greeter
+  kaged plugin call greeter greeter.greet '{"who": "Ada"}'`;
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failed, 2 asked wrongly.
+Every failure prints error[<code>] and, where there is one, a hint. With --json it is an object on standard output.`;
+
+/** Turns what commander complains about into a failure like every other. */
+function misuse({ message }: CommanderError): HostError {
+  const [first = "", second] = message.replace(/^error: /, "").split("\n");
+  const hint = second?.replace(/^\((.*)\)$/, "$1") ?? "Add --help to see what it takes";
+  const capital = first.charAt(0).toUpperCase() + first.slice(1).replace(/\.$/, "");
+  return new HostError("host.misuse", capital, { hint });
+}
+
+/** Turns anything else that was thrown into a failure; what the system refuses is no fault of ours. */
+function failure(thrown: unknown): HostError {
+  const { code, path } = thrown as { code?: unknown; path?: unknown };
+  if (thrown instanceof HostError || !(thrown instanceof Error) || !/^E[A-Z0-9]+$/.test(String(code))) {
+    return asHostError(thrown);
+  }
+  return new HostError("host.file_unreadable", thrown.message, {
+    data: { code, ...(path === undefined ? {} : { path }) },
+    hint: "Check the path and its permissions",
+    cause: thrown,
+  });
+}
+
+function exitCodeOf({ code, data }: HostError): number {
+  if (code === "host.misuse") return MISUSE;
+  if (code === "host.interrupted") return (data as { exit_code: number }).exit_code; // 128 + signal, as shells do.
+  return FAILED;
+}

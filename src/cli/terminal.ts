@@ -1,0 +1,81 @@
+/**
+ * Where the command prints, and in which colours.
+ *
+ * @module
+ */
+import process from "node:process";
+
+/** Marks text for a person. Returns it unchanged where colours have no place. */
+export interface Paint {
+  /** For what matters. */
+  readonly bold: (text: string) => string;
+  /** For what can be skipped. */
+  readonly dim: (text: string) => string;
+  /** For success. */
+  readonly green: (text: string) => string;
+  /** For warnings. */
+  readonly yellow: (text: string) => string;
+  /** For failures. */
+  readonly red: (text: string) => string;
+}
+
+/** One stream a command prints to. */
+export interface Printer {
+  /** Prints text and ends the line. */
+  line(text?: string): void;
+  /** Colours that suit this stream. */
+  readonly paint: Paint;
+}
+
+/** Everything a command sees of its surroundings. */
+export interface Terminal {
+  /** Results. */
+  readonly out: Printer;
+  /** Failures and logs. */
+  readonly err: Printer;
+  /** Folder the command was started in. */
+  readonly cwd: string;
+  /** Reads all of standard input. */
+  readInput(): Promise<string>;
+}
+
+/** Returns the terminal of this process. */
+export function processTerminal(): Terminal {
+  // A reader that went away (`kaged … | head -1`) is no failure of ours: go on, and clean up at the end.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  return {
+    out: printer(process.stdout),
+    err: printer(process.stderr),
+    cwd: process.cwd(),
+    async readInput(): Promise<string> {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of process.stdin) chunks.push(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
+      return await new Blob(chunks as BlobPart[]).text();
+    },
+  };
+}
+
+const encoder = new TextEncoder();
+
+function printer(stream: NodeJS.WriteStream): Printer {
+  const colours = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+  return { line: (text = "") => void stream.write(text + "\n"), paint: paint(colours) };
+}
+
+/** Returns colours, or none. */
+export function paint(colours: boolean): Paint {
+  const style = (on: number, off: number) => (text: string): string =>
+    colours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return { bold: style(1, 22), dim: style(2, 22), green: style(32, 39), yellow: style(33, 39), red: style(31, 39) };
+}
+
+/**
+ * Returns text that a terminal shows as it is: what a plugin wrote may hold escape sequences that move the cursor,
+ * colour a lie, or turn the direction of writing.
+ */
+export function printable(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escaped);
+}
+
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -1,0 +1,111 @@
+/**
+ * What a cage is compiled from and to.
+ *
+ * @module
+ */
+import type { Capability } from "../manifest/capability.ts";
+
+/** A bubblewrap that may be trusted, and what it can do. */
+export interface Bwrap {
+  /** Absolute path. */
+  readonly path: string;
+  /** The flags its help lists, with their dashes. */
+  readonly flags: ReadonlySet<string>;
+}
+
+/** A path that a capability names, before anyone looked at the disk. */
+export interface WantedPath {
+  /** The capability as declared. */
+  readonly capability: string;
+  /** The absolute path it names. */
+  readonly path: string;
+  /** What the plugin may do there. */
+  readonly access: "read" | "write";
+  /** The folder a missing target may be made under, or null when a missing path is an error. */
+  readonly makeUnder: string | null;
+}
+
+/** What the disk says of a wanted path. */
+export interface PathFacts {
+  /** Kind of entry, links not followed; null when nothing is there. */
+  readonly kind: "file" | "directory" | "symlink" | "other" | null;
+  /** The path with every link resolved; null when that leads nowhere. */
+  readonly real: string | null;
+  /** Device number. */
+  readonly dev: number;
+  /** Inode number. */
+  readonly ino: number;
+}
+
+/** A path mounted into the cage, and which file or folder it was when it was checked. */
+export interface GrantedPath {
+  /** The path, the same inside and outside. */
+  readonly path: string;
+  /** What the plugin may do there. */
+  readonly access: "read" | "write";
+  /** Device number. */
+  readonly dev: number;
+  /** Inode number. */
+  readonly ino: number;
+}
+
+/** One file or folder shown read-only, or a link, at a place of its own. */
+export interface ExecutableMount {
+  /** Where it is on the host, links resolved; for a link, the text of the link. */
+  readonly source: string;
+  /** Where it is in the cage. */
+  readonly dest: string;
+  /** A link in the cage instead of a mount. */
+  readonly link?: true;
+}
+
+/** The program to run and all that must be there for it. */
+export interface ResolvedCommand {
+  /** The command as it runs inside. */
+  readonly argv: readonly string[];
+  /** What is mounted for it and for each `exec:` grant. */
+  readonly mounts: readonly ExecutableMount[];
+}
+
+/** What stands at one of the top folders that hold programs and libraries. */
+export type RootEntry =
+  /** A link, with its text: modern systems keep everything in /usr. */
+  | { readonly path: string; readonly link: string }
+  /** A folder of its own. */
+  | { readonly path: string; readonly link: null };
+
+/** What the host's disk says, gathered before compiling. */
+export interface CageFacts {
+  /** Bubblewrap. */
+  readonly bwrap: Bwrap;
+  /** The plugin's folder, links resolved. */
+  readonly installDir: GrantedPath;
+  /** `/bin`, `/sbin`, `/lib`, `/lib64`, as far as they exist. */
+  readonly rootEntries: readonly RootEntry[];
+  /** Program, interpreters and `exec:` programs. */
+  readonly command: ResolvedCommand;
+  /** Granted paths that passed every rule. */
+  readonly grants: readonly GrantedPath[];
+}
+
+/** A network rule of the manifest. */
+export type NetRule = Extract<Capability, { kind: "net" }>;
+
+/** One start of one plugin, spelled out. */
+export interface CagePlan {
+  /** Path of bubblewrap. */
+  readonly bwrap: string;
+  /** Its arguments up to the command. They travel in a file: they hold host paths and environment values. */
+  readonly args: readonly string[];
+  /** The command inside. */
+  readonly command: readonly string[];
+  /** Text of `/etc/hosts` inside. */
+  readonly hosts: string;
+  /** Everything granted, the plugin's own folder among it: compared again once the process runs. */
+  readonly granted: readonly GrantedPath[];
+  /**
+   * Network rules of the manifest. Every cage has an empty network of its own until the gatekeeper that enforces these
+   * rules stands between it and the host's: a rule that cannot be enforced grants nothing.
+   */
+  readonly net: readonly NetRule[];
+}

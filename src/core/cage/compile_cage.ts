@@ -1,0 +1,123 @@
+/**
+ * Request and facts → the whole argument list of bubblewrap. Pure: nothing here looks at the disk, and a test compares
+ * the whole list. The order matters, later mounts cover earlier ones.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import { readCapabilities } from "../manifest/capability.ts";
+import type { CageRequest } from "./cage.ts";
+import { cageEnv } from "./cage_env.ts";
+import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, NetRule, RootEntry } from "./cage_plan.ts";
+import { HOSTS_FD, STATUS_FD } from "./launcher.ts";
+
+const MIB = 1024 * 1024;
+const HOSTS = "127.0.0.1 localhost\n::1 localhost\n";
+/** Certificates: of use only to a plugin that may talk to someone. */
+const NET_FILES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"];
+
+/** Returns the plan for one start. Throws `manifest.invalid` when the manifest cannot be put into arguments. */
+export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
+  const { manifest, logLevel } = request;
+  const { bwrap, command, grants, installDir, rootEntries } = facts;
+  const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
+  const env = cageEnv(manifest, { installDir: installDir.path, logLevel });
+  const args = [
+    ...namespaceArgs(bwrap.flags),
+    "--clearenv",
+    ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...skeletonArgs(rootEntries),
+    ...etcArgs(net),
+    ...kernelArgs(bwrap.flags),
+    ...command.mounts.flatMap(executableArgs),
+    ...grants.flatMap(grantArgs),
+    // After the grants: a writable folder around the plugin's own must not make it writable.
+    ...grantArgs(installDir),
+    "--remount-ro",
+    "/",
+    "--chdir",
+    installDir.path,
+    "--json-status-fd",
+    `${STATUS_FD}`,
+  ];
+  refuseNul([...args, ...command.argv], manifest.name);
+  return { bwrap: bwrap.path, args, command: command.argv, hosts: HOSTS, granted: [...grants, installDir], net };
+}
+
+function namespaceArgs(flags: ReadonlySet<string>): string[] {
+  return [
+    // Asked for by name: for root, bubblewrap would go without a user namespace.
+    "--unshare-user",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    ...(flags.has("--disable-userns") ? ["--disable-userns"] : []),
+    "--die-with-parent",
+    "--new-session",
+    ...["--cap-drop", "ALL"],
+    ...["--uid", "65534", "--gid", "65534"],
+    ...["--hostname", "cage"],
+  ];
+}
+
+function skeletonArgs(rootEntries: readonly RootEntry[]): string[] {
+  return [
+    ...["/etc", "/usr", "/usr/bin"].flatMap(dirArgs),
+    ...["--ro-bind", "/usr/lib", "/usr/lib"],
+    ...["/usr/lib64", "/usr/share", "/usr/local/lib"].flatMap((path) => ["--ro-bind-try", path, path]),
+    ...rootEntries.flatMap(({ path, link }) => {
+      if (link !== null) return ["--symlink", link, path];
+      return path.startsWith("/lib") ? ["--ro-bind", path, path] : dirArgs(path);
+    }),
+  ];
+}
+
+/** Never `/etc/passwd`, nor any other file that tells of the host's people. */
+function etcArgs(net: readonly NetRule[]): string[] {
+  const isOnline = net.some(({ scope }) => scope !== "none");
+  return [
+    ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
+    ...["--perms", "0644", "--ro-bind-data", `${HOSTS_FD}`, "/etc/hosts"],
+    ...["/etc/localtime", ...(isOnline ? NET_FILES : [])].flatMap((path) => ["--ro-bind-try", path, path]),
+  ];
+}
+
+function kernelArgs(flags: ReadonlySet<string>): string[] {
+  const tmpfs = (path: string, mebibytes: number): string[] => {
+    const size = flags.has("--size") ? ["--size", `${mebibytes * MIB}`] : [];
+    return [...size, "--perms", "1777", "--tmpfs", path];
+  };
+  return [
+    ...["--proc", "/proc"],
+    // With a root host the plugin could rewrite kernel settings: bubblewrap covers other parts of /proc, not this one.
+    ...["--ro-bind", "/proc/sys", "/proc/sys"],
+    ...["--dev", "/dev"],
+    ...tmpfs("/dev/shm", 16),
+    ...["--remount-ro", "/dev"],
+    ...tmpfs("/tmp", 64),
+  ];
+}
+
+const dirArgs = (path: string): string[] => ["--perms", "0755", "--dir", path];
+
+const executableArgs = ({ source, dest, link }: ExecutableMount): string[] => [
+  link ? "--symlink" : "--ro-bind",
+  source,
+  dest,
+];
+
+// Never the -try forms: a path that was granted and is gone is an error.
+const grantArgs = (
+  { path, access }: GrantedPath,
+): string[] => [access === "write" ? "--bind" : "--ro-bind", path, path];
+
+/** Arguments travel separated by NUL: one inside would end an argument and begin another. */
+function refuseNul(args: readonly string[], plugin: string): void {
+  if (!args.some((arg) => arg.includes("\0"))) return;
+  throw new HostError("manifest.invalid", `Cannot cage "${plugin}": its command or env holds a NUL character`, {
+    data: { plugin },
+    hint: "Remove it from kaged-plugin.yaml",
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * Finds a bubblewrap that nobody but the system's administrator can change.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../errors.ts";
+import type { FileInfo, Runtime } from "../ports.ts";
+import type { CageRequest } from "./cage.ts";
+import type { Bwrap } from "./cage_plan.ts";
+import { outputOf } from "./output_of.ts";
+
+const PATHS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/** Flags no cage can do without. `--disable-userns` and `--size` are used when they are there. */
+const REQUIRED_FLAGS = [
+  ...["--args", "--bind", "--cap-drop", "--chdir", "--clearenv", "--dev", "--die-with-parent", "--dir", "--gid"],
+  ...["--hostname", "--json-status-fd", "--new-session", "--perms", "--proc", "--remount-ro", "--ro-bind"],
+  ...["--ro-bind-data", "--ro-bind-try", "--seccomp", "--setenv", "--symlink", "--tmpfs", "--uid"],
+  ...["--unshare-cgroup-try", "--unshare-ipc", "--unshare-net", "--unshare-pid", "--unshare-user", "--unshare-uts"],
+];
+
+/** Flags by file: asking costs a process, and a file that did not change gives the same answer. */
+const known = new Map<string, Promise<ReadonlySet<string>>>();
+
+/**
+ * Returns the bubblewrap to use: the one of the `bwrap` setting, else the system's.
+ *
+ * @throws {HostError} `cage.bwrap_missing`, `cage.bwrap_untrusted` or `cage.bwrap_old`.
+ */
+export async function findBwrap(runtime: Runtime, settings: CageRequest["runtimes"] = {}): Promise<Bwrap> {
+  const candidates = settings.bwrap === undefined ? PATHS : [settings.bwrap];
+  for (const candidate of candidates) {
+    const info = await runtime.files.target(candidate);
+    if (!info) continue;
+    const path = await runtime.files.realPath(candidate);
+    refuseUntrusted(path, info);
+    return { path, flags: await flagsOf(path, info, runtime) };
+  }
+  throw new HostError("cage.bwrap_missing", `Cannot cage plugins: no bubblewrap at ${candidates.join(" or ")}`, {
+    data: { searched: candidates },
+    hint: "Install the package bubblewrap, for example: apt-get install bubblewrap",
+  });
+}
+
+function refuseUntrusted(path: string, { kind, mode, uid }: FileInfo): void {
+  const reason = kind !== "file"
+    ? "is no file"
+    : uid !== 0
+    ? "does not belong to root"
+    : (mode & 0o6000) !== 0
+    ? "runs with more rights than its caller (setuid)"
+    : (mode & 0o022) !== 0
+    ? "can be changed by others than root"
+    : null;
+  if (reason === null) return;
+  throw new HostError("cage.bwrap_untrusted", `Cannot cage plugins: "${path}" ${reason}`, {
+    data: { path, mode: mode.toString(8), uid },
+    hint: "Use the distribution's package bubblewrap",
+  });
+}
+
+async function flagsOf(path: string, info: FileInfo, runtime: Runtime): Promise<ReadonlySet<string>> {
+  const key = [path, info.dev, info.ino, info.size, info.modifiedMs].join("\n");
+  const asked = known.get(key) ?? askFlags(path, runtime);
+  known.set(key, asked);
+  try {
+    return await asked;
+  } catch (error) {
+    known.delete(key);
+    throw error;
+  }
+}
+
+async function askFlags(path: string, runtime: Runtime): Promise<ReadonlySet<string>> {
+  const help = await outputOf(runtime, path, ["--help"]).catch((cause) => {
+    throw new HostError("cage.setup_failed", `Cannot run "${path}": ${messageOf(cause)}`, { cause });
+  });
+  const flags = new Set(help.match(/--[a-z][a-z0-9-]+/g) ?? []);
+  const absent = REQUIRED_FLAGS.filter((flag) => !flags.has(flag));
+  if (absent.length === 0) return flags;
+  throw new HostError("cage.bwrap_old", `Cannot cage plugins: "${path}" does not know ${absent.join(", ")}`, {
+    data: { path, absent },
+    hint: "Install bubblewrap 0.5 or newer; 0.12 or a patched build is advised",
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * Looks at the disk for everything {@link compileCage} needs to know. Done anew at each start: what was true at the last
+ * one may have been changed by the plugin since.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import { readCapabilities } from "../manifest/capability.ts";
+import type { Files, Runtime } from "../ports.ts";
+import type { CagePlaces, CageRequest } from "./cage.ts";
+import type { CageFacts, GrantedPath, PathFacts, RootEntry } from "./cage_plan.ts";
+import { findBwrap } from "./find_bwrap.ts";
+import { makeTarget } from "./make_target.ts";
+import { forbiddenFailure, forbiddenReason, grantedPaths, throwAll } from "./path_rules.ts";
+import { resolveCommand } from "./resolve_command.ts";
+import { wantedPaths } from "./wanted_paths.ts";
+
+const ROOT_ENTRIES = ["/bin", "/sbin", "/lib", "/lib64"];
+
+/** Gathers the facts for one start. Rejects with a `cage.*` or `capability.*` error. */
+export async function gatherFacts(request: CageRequest, runtime: Runtime): Promise<CageFacts> {
+  const { files } = runtime;
+  const { manifest, runtimes } = request;
+  const capabilities = readCapabilities(manifest.capabilities);
+  const programs = capabilities.flatMap((asked) => asked.kind === "exec" ? [asked.binary] : []);
+  const places = await realPlaces(request.places, files);
+  const { installDir: dir, home } = places;
+
+  const [bwrap, installDir, rootEntries, command, grants] = await Promise.all([
+    findBwrap(runtime, runtimes),
+    installFacts(places, files),
+    rootEntriesOf(files),
+    resolveCommand(manifest, { installDir: dir, home, runtimes, programs }, runtime),
+    checkedGrants(capabilities, places, files),
+  ]);
+  return { bwrap, installDir, rootEntries, command, grants };
+}
+
+/** The places with links resolved: grants are compared with where things really are. */
+async function realPlaces(places: CagePlaces, files: Files): Promise<CagePlaces> {
+  const [installDir, home, projectDir] = await Promise.all([
+    files.realPath(places.installDir).catch((cause) => {
+      throw new HostError("cage.path_vanished", `Cannot find the plugin's folder "${places.installDir}"`, { cause });
+    }),
+    files.realPath(places.home),
+    places.projectDir === null ? null : files.realPath(places.projectDir).catch((cause) => {
+      throw new HostError("cage.path_vanished", `Cannot find the project's folder "${places.projectDir}"`, { cause });
+    }),
+  ]);
+  return { installDir, home, projectDir };
+}
+
+async function installFacts(places: CagePlaces, files: Files): Promise<GrantedPath> {
+  const path = places.installDir;
+  const info = await files.info(path);
+  // As a grant it would pass by being the plugin's own folder: ask as if it were elsewhere.
+  const store = { ...places, installDir: `${places.home}/plugins` };
+  const reason = info?.kind === "directory" ? forbiddenReason(path, "read", store) : "it is no folder";
+  if (info === null || reason !== null) {
+    throw new HostError("capability.path_forbidden", `Cannot cage the plugin in "${path}": ${reason}`, {
+      data: { path },
+      hint: "Move the plugin to a folder of its own",
+    });
+  }
+  return { path, access: "read", dev: info.dev, ino: info.ino };
+}
+
+async function checkedGrants(
+  capabilities: ReturnType<typeof readCapabilities>,
+  places: CagePlaces,
+  files: Files,
+): Promise<GrantedPath[]> {
+  const wanted = wantedPaths(capabilities, places);
+  // Nothing is made on disk for a plugin that asks for what it may never have.
+  throwAll(wanted.flatMap((path) => forbiddenFailure(path, places)));
+  // One after the other: two grants may share a folder that is missing.
+  for (const path of wanted) await makeTarget(path, files);
+  const examined = await Promise.all(
+    wanted.map(async (path) => ({ ...path, facts: await pathFacts(path.path, files) })),
+  );
+  return grantedPaths(examined, places);
+}
+
+async function pathFacts(path: string, files: Files): Promise<PathFacts> {
+  const [info, real] = await Promise.all([files.info(path), files.realPath(path).catch(() => null)]);
+  return { kind: info?.kind ?? null, real, dev: info?.dev ?? 0, ino: info?.ino ?? 0 };
+}
+
+async function rootEntriesOf(files: Files): Promise<RootEntry[]> {
+  const entries = await Promise.all(ROOT_ENTRIES.map(async (path): Promise<RootEntry[]> => {
+    const info = await files.info(path);
+    if (info?.kind === "symlink") return [{ path, link: await files.readLink(path) }];
+    return info?.kind === "directory" ? [{ path, link: null }] : [];
+  }));
+  return entries.flat();
+}

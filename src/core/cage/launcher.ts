@@ -1,0 +1,85 @@
+/**
+ * The way from the host into a cage: a shell without environment and without inherited descriptors, which becomes
+ * bubblewrap. The same on every runtime.
+ *
+ * Nothing of the host is in its arguments. What bubblewrap is told lies in a folder of its own, which is the shell's
+ * working directory: `command` (bubblewrap and the plugin's command), `args` and `hosts`. There it leaves `launcher`
+ * (process ids) and `status`.
+ *
+ * @module
+ */
+import type { Command, Files } from "../ports.ts";
+import type { CagePlan } from "./cage_plan.ts";
+
+/** Descriptor of the text of `/etc/hosts`. */
+export const HOSTS_FD = 6;
+/** Descriptor bubblewrap reports on. */
+export const STATUS_FD = 7;
+const ARGS_FD = 8;
+
+/** How the shell ends when it cannot do its part, and what that part was. */
+export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
+  [121, "it could not see its own descriptors in /proc"],
+  [122, "it could not read the files of the cage"],
+]);
+
+// An inherited descriptor of a folder is a way out of the cage: all above 2 are closed. `exec -c` leaves bubblewrap an
+// empty environment: what it has can be read inside as /proc/1/environ.
+const SCRIPT = `
+umask 077
+fds=(/proc/self/fd/*)
+[[ -e \${fds[0]} ]] || exit 121
+for path in "\${fds[@]}"; do
+  fd=\${path##*/}
+  if ((fd > 2)); then exec {fd}>&-; fi
+done
+mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
+exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args || exit 122
+echo "$$ $PPID" >launcher || exit 122
+cd / && exec -c "\${command[@]}"
+`;
+
+/** Returns the command that starts the cage whose files lie in `dir`. */
+export function launchCommand(bash: string, dir: string): Command {
+  // --norc --noprofile: with a socket for stdin bash takes itself for a remote login and reads ~/.bashrc, uncaged.
+  return { file: bash, args: ["--norc", "--noprofile", "-c", SCRIPT], env: {}, cwd: dir };
+}
+
+/** Writes the files of the cage. */
+export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files): Promise<void> {
+  const command = [plan.bwrap, "--args", `${ARGS_FD}`, "--", ...plan.command];
+  await Promise.all([
+    files.write(`${dir}/command`, terminated(command)),
+    files.write(`${dir}/args`, terminated(plan.args)),
+    files.write(`${dir}/hosts`, plan.hosts),
+  ]);
+}
+
+const terminated = (words: readonly string[]): string => words.map((word) => `${word}\0`).join("");
+
+/** What bubblewrap said of the process inside. */
+export interface CageStatus {
+  /** Whether the launcher got as far as starting bubblewrap. */
+  readonly launched: boolean;
+  /** Process id outside the cage of the first process inside, or null when there is none yet. */
+  readonly childPid: number | null;
+  /** Number of the cage's own process namespace: tells that process from a later one with its id. */
+  readonly pidNamespace: number | null;
+  /** Exit code of the plugin, or null when it has not ended or never began. */
+  readonly exitCode: number | null;
+}
+
+/** Reads what bubblewrap has said so far. */
+export async function readStatus(dir: string, files: Files): Promise<CageStatus> {
+  const text = await files.readText(`${dir}/status`).catch(() => null);
+  const number = (name: string): number | null => {
+    const found = new RegExp(`"${name}": *([0-9]+)`).exec(text ?? "")?.[1];
+    return found === undefined ? null : Number(found);
+  };
+  return {
+    launched: text !== null,
+    childPid: number("child-pid"),
+    pidNamespace: number("pid-namespace"),
+    exitCode: number("exit-code"),
+  };
+}

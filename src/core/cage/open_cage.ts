@@ -1,0 +1,128 @@
+/**
+ * Builds the cage of one start of one plugin.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../errors.ts";
+import type { Exit, Files, Runtime } from "../ports.ts";
+import type { Cage, CageRequest, OpenCage } from "./cage.ts";
+import type { CagePlan, GrantedPath } from "./cage_plan.ts";
+import { compileCage } from "./compile_cage.ts";
+import { diagnose } from "./diagnose.ts";
+import { endLeftovers } from "./end_leftovers.ts";
+import { gatherFacts } from "./gather_facts.ts";
+import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
+import { sweepRun } from "./sweep_run.ts";
+
+const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
+
+/**
+ * Builds a cage. There is no way around it: what cannot be caged is not started.
+ *
+ * Every cage has an empty network of its own, whatever `net:` rules its manifest has; the rules are in the plan for the
+ * gatekeeper to come.
+ */
+export const openCage: OpenCage = async (request: CageRequest, runtime: Runtime): Promise<Cage> => {
+  const { files } = runtime;
+  await requireGround(runtime);
+  const [bash] = await Promise.all([findBash(files), files.makeDir(request.places.home, PRIVATE)]);
+  const plan = compileCage(request, await gatherFacts(request, runtime));
+  return await standingCage(plan, { bash, home: request.places.home, runtime });
+};
+
+const PRIVATE = { recursive: true, mode: 0o700 };
+
+/** What a plan needs to become a cage. */
+export interface CageGround {
+  /** Path of bash. */
+  readonly bash: string;
+  /** The operator's folder. */
+  readonly home: string;
+  /** The runtime. */
+  readonly runtime: Runtime;
+}
+
+/** Writes the plan's files and returns the cage that stands on them. */
+export async function standingCage(plan: CagePlan, { bash, home, runtime }: CageGround): Promise<Cage> {
+  const { files } = runtime;
+  await files.makeDir(`${home}/run`, PRIVATE);
+  await sweepOnce(home, runtime);
+  const dir = await files.makeTempDir(`${home}/run/cage-`);
+  let closed = false;
+  const close = async (): Promise<void> => {
+    closed = true;
+    await endLeftovers(dir, runtime);
+    await files.remove(dir);
+  };
+  try {
+    await writeLaunchFiles(plan, dir, files);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
+  return {
+    id: runtime.ids.create("cage"),
+    command: launchCommand(bash, dir),
+    childPid,
+    async verifyMounts(): Promise<void> {
+      const pid = await childPid();
+      if (!closed) await verifyMounts(pid, plan.granted, files);
+    },
+    diagnose: async (exit: Exit, stderr) =>
+      await diagnose({ exit, status: await readStatus(dir, files), stderr }, files),
+    close,
+  };
+}
+
+/** Homes this process has swept: another host that dies later is swept by whoever starts next. */
+const swept = new Map<string, Promise<void>>();
+
+async function sweepOnce(home: string, runtime: Runtime): Promise<void> {
+  const sweep = swept.get(home) ?? sweepRun(home, runtime);
+  swept.set(home, sweep);
+  await sweep;
+}
+
+/** Rejects with `cage.unsupported` or `cage.no_permission` where no cage could be built or trusted. */
+export async function requireGround({ platform, files }: Pick<Runtime, "platform" | "files">): Promise<void> {
+  if (platform !== "linux") {
+    throw new HostError("cage.unsupported", `Cannot cage plugins on "${platform}"`, {
+      data: { platform },
+      hint: "Run the host on Linux, for example in a virtual machine",
+    });
+  }
+  try {
+    await files.target("/proc/self/root/"); // What verifyMounts() needs: Deno refuses it under less than -A.
+  } catch (cause) {
+    throw new HostError("cage.no_permission", `Cannot cage plugins: ${messageOf(cause)}`, {
+      cause,
+      hint: "Start Deno with -A: the cage is what confines plugins",
+    });
+  }
+}
+
+/** Returns the path of bash. Throws `cage.bash_missing`. */
+export async function findBash(files: Files): Promise<string> {
+  for (const path of BASH_PATHS) {
+    if ((await files.target(path))?.kind === "file") return path;
+  }
+  throw new HostError("cage.bash_missing", `Cannot cage plugins: no bash at ${BASH_PATHS.join(" or ")}`, {
+    hint: "Install the package bash",
+  });
+}
+
+/** Compares what is mounted inside with what was checked outside: a path could be swapped in between. */
+async function verifyMounts(pid: number | null, granted: readonly GrantedPath[], files: Files): Promise<void> {
+  await Promise.all(granted.map(async ({ path, dev, ino }) => {
+    const root = pid === null ? null : `/proc/${pid}/root`;
+    const inside = root === null ? null : await files.target(`${root}${path}`);
+    if (inside?.dev === dev && inside.ino === ino) return;
+    // A process that has ended has no root, and nothing to be told: its end is reported as what it is.
+    if (inside === null && root !== null && await files.target(root) === null) return;
+    throw new HostError("cage.path_swapped", `Cannot trust the cage: "${path}" changed while the plugin started`, {
+      data: { path },
+      hint: "Start the plugin again",
+    });
+  }));
+}

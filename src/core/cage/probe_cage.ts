@@ -1,0 +1,91 @@
+/**
+ * Tries whether this machine can cage a plugin, by caging one that does nothing.
+ *
+ * @module
+ */
+import { asHostError, HostError } from "../errors.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { Runtime } from "../ports.ts";
+import { compileCage } from "./compile_cage.ts";
+import { findBwrap } from "./find_bwrap.ts";
+import { gatherFacts } from "./gather_facts.ts";
+import { findBash, requireGround, standingCage } from "./open_cage.ts";
+import { outputOf } from "./output_of.ts";
+
+/** What the attempt showed. */
+export interface CageProbe {
+  /** Why plugins cannot be caged here, or null when they can. */
+  readonly error: HostError | null;
+  /** Path of bubblewrap, or null when none was found. */
+  readonly path: string | null;
+  /** Its version, or null. */
+  readonly version: string | null;
+}
+
+/** Stands in for the plugin's folder: every system has it, and every cage shows it anyway. */
+const PROBE_DIR = "/usr/share";
+
+const PROBE: Manifest = {
+  name: "probe",
+  version: "1.0.0",
+  kaged_api: 1,
+  description: "Ends at once",
+  command: ["true"],
+  env: {},
+  capabilities: [],
+  roles: [],
+  hooks: [],
+  tools: [],
+  methods: [],
+  notifications: [],
+  knobs: {},
+  shutdown_timeout_sec: 5,
+  health_interval_sec: 30,
+  hook_timeout_sec: 10,
+};
+
+/** Builds a whole cage and runs `true` in it. Never rejects: what went wrong is in the answer. */
+export async function probeCage(
+  runtime: Runtime,
+  home: string,
+  runtimes: Readonly<Record<string, string>> = {},
+): Promise<CageProbe> {
+  let path: string | null = null;
+  let version: string | null = null;
+  try {
+    await requireGround(runtime);
+    path = (await findBwrap(runtime, runtimes)).path;
+    version = /[0-9]+(\.[0-9]+)+/.exec(await outputOf(runtime, path, ["--version"]))?.[0] ?? null;
+    await runOnce(runtime, home, runtimes);
+    return { error: null, path, version };
+  } catch (error) {
+    return { error: asHostError(error), path, version };
+  }
+}
+
+async function runOnce(runtime: Runtime, home: string, runtimes: Readonly<Record<string, string>>): Promise<void> {
+  const bash = await findBash(runtime.files);
+  await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
+  const places = { installDir: PROBE_DIR, home, projectDir: null };
+  const request = { manifest: PROBE, places, logLevel: "info", runtimes };
+  const plan = compileCage(request, await gatherFacts(request, runtime));
+  const cage = await standingCage(plan, { bash, home, runtime });
+  try {
+    const decoder = new TextDecoder();
+    let stderr = "";
+    const child = await runtime.processes.spawn(cage.command, {
+      stdout: () => {},
+      stdoutEnd: () => {},
+      stderr: (chunk) => void (stderr += decoder.decode(chunk, { stream: true })),
+    });
+    const exit = await child.exited;
+    await child.closed;
+    const failure = await cage.diagnose(exit, stderr.split("\n").filter((line) => line !== ""));
+    if (failure) throw failure;
+    if (exit.code !== 0) {
+      throw new HostError("cage.setup_failed", `Cannot run "true" in a cage: it ended with exit code ${exit.code}`);
+    }
+  } finally {
+    await cage.close();
+  }
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { CHECK_IDS } from "../../src/core/check/report.ts";
+import { fixturePlugin } from "../support/fixture_plugins.ts";
+import { processesIn } from "../support/processes_in.ts";
+import { runKaged, signalKaged } from "../support/run_kaged.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
+
+test("kaged plugin check prints one line per rule and exits with 0 when all are kept", async (t) => {
+  const tmp = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  const { code, stdout, stderr } = await runKaged(["plugin", "check", plugin.dir], { env: { TMPDIR: tmp } });
+  const lines = stdout.split("\n");
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual(lines.slice(0, CHECK_IDS.length).map((line) => line.slice(0, 2)), CHECK_IDS.map(() => "✓ "));
+  assert.deepEqual(lines.slice(0, CHECK_IDS.length).map((line) => line.split(/\s+/)[1]), [...CHECK_IDS]);
+  assert.deepEqual(lines.slice(CHECK_IDS.length), ["", `All ${CHECK_IDS.length} rules kept`, ""]);
+  assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
+});
+
+test("kaged plugin check --json gives { ok, checks } with id, ok and detail in each", async () => {
+  await using plugin = await fixturePlugin("wrong_version");
+  const { code, stdout, stderr } = await runKaged(["plugin", "check", plugin.dir, "--json"]);
+  const { ok, checks } = JSON.parse(stdout);
+  assert.deepEqual([code, stderr, ok], [1, "", false]);
+  assert.deepEqual(checks.map(({ id }: { id: string }) => id), [...CHECK_IDS]);
+  for (const check of checks) assert.deepEqual([typeof check.ok, typeof check.detail], ["boolean", "string"]);
+  const { id, code: failure, hint } = checks.find((check: { ok: boolean }) => !check.ok);
+  assert.deepEqual([id, failure], ["initialize.version", "initialize.version_mismatch"]);
+  assert.equal(typeof hint, "string");
+});
+
+test("kaged plugin check lists every issue of a manifest with file, line and column", async (t) => {
+  const dir = await scratchDir(t);
+  const file = join(dir, "kaged-plugin.yaml");
+  await writeFile(file, "name: Bad Name\nversion: one\nhooks: [on_lunch]\n");
+  const { code, stdout } = await runKaged(["plugin", "check", dir]);
+  assert.equal(code, 1);
+  for (const place of [`${file}:1:7 name: `, `${file}:2:10 version: `, `${file}:3:9 hooks[0]: `]) {
+    assert.ok(stdout.includes(place), `${place} in:\n${stdout}`);
+  }
+  assert.match(stdout, /hint: Correct each of these places\n/);
+  assert.match(stdout, /1 rule broken, 15 not tried\n$/);
+  const called = await runKaged(["plugin", "call", dir, "a.b"]);
+  assert.equal(called.code, 1);
+  assert.match(called.stderr, /^error\[manifest\.invalid\]: /);
+  assert.ok(called.stderr.includes(`\n  ${file}:2:10 version: `), called.stderr);
+});
+
+test("kaged plugin check takes a folder that does not exist for a plugin without a manifest", async () => {
+  const { code, stdout } = await runKaged(["plugin", "check", "/nonexistent", "--json"]);
+  assert.deepEqual([code, JSON.parse(stdout).checks[0].code], [1, "manifest.missing"]);
+});
+
+test("kaged plugin check cleans up without a word when its reader goes away", async (t) => {
+  const tmp = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  const { code, stderr } = await runKaged(["plugin", "check", plugin.dir], {
+    env: { TMPDIR: tmp },
+    onStart: (child) => child.stdout?.once("data", () => child.stdout?.destroy()),
+  });
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
+});
+
+test("kaged plugin check stops the plugin at SIGTERM, leaves nothing behind and exits with 143", async (t) => {
+  const tmp = await scratchDir(t);
+  await using plugin = await fixturePlugin("never_initializes");
+  const { code, stderr } = await runKaged(["plugin", "check", plugin.dir], {
+    env: { TMPDIR: tmp },
+    onStart: (child) => {
+      // The cage is the last rule that is told before the plugin is spawned.
+      child.stdout?.on("data", (chunk) => String(chunk).includes("cage") && signalKaged(child, "SIGTERM"));
+    },
+  });
+  assert.deepEqual([code, stderr], [143, "error[host.interrupted]: Stopped by SIGTERM\n"]);
+  assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
+});

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cageEnv } from "../../../src/core/cage/cage_env.ts";
+import { manifestOf } from "../../support/cage_requests.ts";
+
+const options = { installDir: "/srv/notes", logLevel: "debug" };
+
+test("K-047 the environment is the host's own list", () => {
+  assert.deepEqual(cageEnv(manifestOf(), options), {
+    KAGED_PLUGIN_NAME: "caged",
+    KAGED_PLUGIN_DIR: "/srv/notes",
+    KAGED_API_VERSION: "1",
+    KAGED_LOG_LEVEL: "debug",
+    HOME: "/srv/notes",
+    PATH: "/usr/bin:/usr/local/bin",
+    LANG: "C.UTF-8",
+    TMPDIR: "/tmp",
+    DENO_DIR: "/tmp/.deno",
+    DENO_NO_PROMPT: "1",
+    DENO_NO_UPDATE_CHECK: "1",
+  });
+});
+
+test("K-047 the manifest's variables come on top, but cannot change who the plugin is", () => {
+  const lies = { KAGED_PLUGIN_NAME: "other", KAGED_PLUGIN_DIR: "/", KAGED_API_VERSION: "2" };
+  const env = cageEnv(manifestOf({ env: { ...lies, HOME: "/tmp", KAGED_LOG_LEVEL: "error", MINE: "é" } }), options);
+  assert.deepEqual(
+    [env.KAGED_PLUGIN_NAME, env.KAGED_PLUGIN_DIR, env.KAGED_API_VERSION, env.HOME, env.KAGED_LOG_LEVEL, env.MINE],
+    ["caged", "/srv/notes", "1", "/tmp", "error", "é"],
+  );
+});
+
+test("variables of the loader and names that are none are refused", () => {
+  for (const name of ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_", "", "A=B", "A\0B"]) {
+    assert.throws(() => cageEnv(manifestOf({ env: { [name]: "x" } }), options), { code: "manifest.invalid" }, name);
+  }
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CageFacts, GrantedPath } from "../../../src/core/cage/cage_plan.ts";
+import { compileCage } from "../../../src/core/cage/compile_cage.ts";
+import { requestOf } from "../../support/cage_requests.ts";
+
+const places = { installDir: "/srv/notes", home: "/srv/home", projectDir: null };
+const granted = (path: string, access: GrantedPath["access"]): GrantedPath => ({ path, access, dev: 1, ino: 2 });
+
+const facts: CageFacts = {
+  bwrap: { path: "/usr/bin/bwrap", flags: new Set(["--disable-userns", "--size"]) },
+  installDir: granted("/srv/notes", "read"),
+  rootEntries: [
+    { path: "/bin", link: "usr/bin" },
+    { path: "/sbin", link: "usr/sbin" },
+    { path: "/lib", link: "usr/lib" },
+    { path: "/lib64", link: "usr/lib64" },
+  ],
+  command: {
+    argv: ["/usr/bin/js", "./main.js"],
+    mounts: [{ source: "/opt/node/bin/node", dest: "/usr/bin/js" }, { source: "/usr/bin/jq", dest: "/usr/bin/jq" }],
+  },
+  grants: [granted("/data", "read"), granted("/data/out", "write")],
+};
+
+const NAMESPACES = [
+  ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
+];
+const IDENTITY = ["--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "cage"];
+const ENVIRONMENT = [
+  "--clearenv",
+  ...["--setenv", "KAGED_LOG_LEVEL", "info"],
+  ...["--setenv", "HOME", "/srv/notes"],
+  ...["--setenv", "PATH", "/usr/bin:/usr/local/bin"],
+  ...["--setenv", "LANG", "C.UTF-8"],
+  ...["--setenv", "TMPDIR", "/tmp"],
+  ...["--setenv", "DENO_DIR", "/tmp/.deno"],
+  ...["--setenv", "DENO_NO_PROMPT", "1"],
+  ...["--setenv", "DENO_NO_UPDATE_CHECK", "1"],
+  ...["--setenv", "KAGED_PLUGIN_NAME", "caged"],
+  ...["--setenv", "KAGED_PLUGIN_DIR", "/srv/notes"],
+  ...["--setenv", "KAGED_API_VERSION", "1"],
+];
+const SKELETON = [
+  ...["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/usr", "--perms", "0755", "--dir", "/usr/bin"],
+  ...["--ro-bind", "/usr/lib", "/usr/lib"],
+  ...["--ro-bind-try", "/usr/lib64", "/usr/lib64"],
+  ...["--ro-bind-try", "/usr/share", "/usr/share"],
+  ...["--ro-bind-try", "/usr/local/lib", "/usr/local/lib"],
+];
+const LINKS = [
+  ...["--symlink", "usr/bin", "/bin"],
+  ...["--symlink", "usr/sbin", "/sbin"],
+  ...["--symlink", "usr/lib", "/lib"],
+  ...["--symlink", "usr/lib64", "/lib64"],
+];
+const ETC = [
+  ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
+  ...["--perms", "0644", "--ro-bind-data", "6", "/etc/hosts"],
+  ...["--ro-bind-try", "/etc/localtime", "/etc/localtime"],
+];
+const KERNEL = [
+  ...["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
+  ...["--size", "16777216", "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
+  ...["--size", "67108864", "--perms", "1777", "--tmpfs", "/tmp"],
+];
+const END = ["--remount-ro", "/", "--chdir", "/srv/notes", "--json-status-fd", "7"];
+
+test("K-044 compileCage() gives the whole argument list, in the order that later mounts need", () => {
+  assert.deepEqual(compileCage(requestOf({}, places), facts), {
+    bwrap: "/usr/bin/bwrap",
+    command: ["/usr/bin/js", "./main.js"],
+    hosts: "127.0.0.1 localhost\n::1 localhost\n",
+    net: [],
+    granted: [...facts.grants, facts.installDir],
+    args: [
+      ...[...NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", ...IDENTITY],
+      ...[...ENVIRONMENT, ...SKELETON, ...LINKS, ...ETC, ...KERNEL],
+      ...["--ro-bind", "/opt/node/bin/node", "/usr/bin/js", "--ro-bind", "/usr/bin/jq", "/usr/bin/jq"],
+      ...["--ro-bind", "/data", "/data", "--bind", "/data/out", "/data/out"],
+      ...["--ro-bind", "/srv/notes", "/srv/notes"],
+      ...END,
+    ],
+  });
+});
+
+test("compileCage() goes without the two flags an older bubblewrap lacks, and without nothing else", () => {
+  const old = { ...facts, bwrap: { path: "/usr/bin/bwrap", flags: new Set<string>() } };
+  const whole = compileCage(requestOf({}, places), facts).args.join("\n");
+  const expected = whole.replace("\n--disable-userns", "").replace(/\n--size\n\d+/g, "");
+  assert.equal(compileCage(requestOf({}, places), old).args.join("\n"), expected);
+});
+
+test("compileCage() binds the top folders of a host that has not merged them into /usr", () => {
+  const rootEntries = [{ path: "/bin", link: null }, { path: "/lib", link: null }];
+  const { args } = compileCage(requestOf({}, places), { ...facts, rootEntries });
+  const after = args.slice(args.indexOf("/usr/local/lib") + 2, args.indexOf("/etc/ld.so.cache") - 1);
+  assert.deepEqual(after, ["--perms", "0755", "--dir", "/bin", "--ro-bind", "/lib", "/lib"]);
+});
+
+test("compileCage() links a program where its own place matters to it", () => {
+  const mounts = [{ source: "/opt/py/bin/python3", dest: "/usr/bin/python3", link: true as const }];
+  const { args } = compileCage(requestOf({}, places), { ...facts, command: { argv: ["x"], mounts } });
+  assert.ok(args.join(" ").includes("--symlink /opt/py/bin/python3 /usr/bin/python3"));
+});
+
+test("every cage has a network of its own, whatever the manifest asks for", () => {
+  for (const capabilities of [[], ["net:[]"], ["net:*"], ["net:api.example.com:443"], ["net:localhost:*"]]) {
+    assert.ok(compileCage(requestOf({ capabilities }, places), facts).args.includes("--unshare-net"));
+  }
+});
+
+test("network rules are in the plan, and bring certificates but no names of people", () => {
+  const plan = compileCage(requestOf({ capabilities: ["net:api.example.com:443"] }, places), facts);
+  assert.deepEqual(plan.net, [{ kind: "net", scope: "host", host: "api.example.com", port: 443 }]);
+  const shown = plan.args.filter((arg) => arg.startsWith("/etc/"));
+  assert.deepEqual([...new Set(shown)], [
+    ...["/etc/ld.so.cache", "/etc/hosts", "/etc/localtime"],
+    ...["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"],
+  ]);
+  const offline = compileCage(requestOf({ capabilities: ["net:[]"] }, places), facts);
+  assert.ok(!offline.args.includes("/etc/ssl/certs"));
+});
+
+test("a NUL in command or env cannot begin an argument of its own", () => {
+  const evil = { ...facts, command: { argv: ["x\0--share-net"], mounts: [] } };
+  assert.throws(() => compileCage(requestOf({}, places), evil), { code: "manifest.invalid" });
+  const env = { A: "1\0--bind\0/\0/" };
+  assert.throws(() => compileCage(requestOf({ env }, places), facts), { code: "manifest.invalid" });
+});

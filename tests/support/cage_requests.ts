@@ -1,0 +1,118 @@
+/**
+ * Manifests and cage requests for tests, and a way to run one to its end.
+ *
+ * @module
+ */
+import { detectRuntime } from "../../src/adapters/default.ts";
+import type { Cage, CagePlaces, CageRequest } from "../../src/core/cage/cage.ts";
+import { openCage } from "../../src/core/cage/open_cage.ts";
+import type { HostError } from "../../src/core/errors.ts";
+import type { Manifest } from "../../src/core/manifest/manifest.ts";
+import type { ChildProcess, Exit, Runtime } from "../../src/core/ports.ts";
+
+/** A manifest that asks for nothing and runs `true`, but for what is given. */
+export function manifestOf(own: Partial<Manifest> = {}): Manifest {
+  return {
+    name: "caged",
+    version: "1.0.0",
+    kaged_api: 1,
+    description: "A plugin of a test",
+    command: ["true"],
+    env: {},
+    capabilities: [],
+    roles: [],
+    hooks: [],
+    tools: [],
+    methods: [],
+    notifications: [],
+    knobs: {},
+    shutdown_timeout_sec: 5,
+    health_interval_sec: 30,
+    hook_timeout_sec: 10,
+    ...own,
+  };
+}
+
+/** A folder of its own for home, project and plugin, all made. */
+export async function placesIn(dir: string, runtime: Runtime): Promise<CagePlaces & { projectDir: string }> {
+  const places = { installDir: `${dir}/plugin`, home: `${dir}/home`, projectDir: `${dir}/project` };
+  for (const path of Object.values(places)) await runtime.files.makeDir(path, { recursive: true });
+  return places;
+}
+
+/** The request for a manifest in its places. */
+export function requestOf(manifest: Partial<Manifest>, places: CagePlaces): CageRequest {
+  return { manifest: manifestOf(manifest), places, logLevel: "info", runtimes: {} };
+}
+
+/** A process in a cage. */
+export interface Caged {
+  /** The cage. */
+  readonly cage: Cage;
+  /** The launcher's process. */
+  readonly child: ChildProcess;
+  /** What came on stdout so far. */
+  out(): string;
+  /** What came on stderr so far. */
+  err(): string;
+  /** Resolves when stdout holds a whole line, or ended. */
+  firstLine(): Promise<string>;
+  /** Waits for the end and cleans up. */
+  end(): Promise<CagedEnd>;
+}
+
+/** How a caged process ended. */
+export interface CagedEnd {
+  /** How it ended. */
+  readonly exit: Exit;
+  /** The failure of the cage, if it was that. */
+  readonly failure: HostError | null;
+  /** Its stdout. */
+  readonly out: string;
+  /** Its stderr. */
+  readonly err: string;
+}
+
+/** Opens a cage and starts it; `before` runs in between. */
+export async function startCaged(request: CageRequest, before?: (cage: Cage) => Promise<void>): Promise<Caged> {
+  const runtime = await detectRuntime();
+  const cage = await openCage(request, runtime);
+  await before?.(cage);
+  let [out, err] = ["", ""];
+  let told = (): void => {};
+  const line = new Promise<void>((resolve) => told = resolve);
+  const [outText, errText] = [new TextDecoder(), new TextDecoder()];
+  const child = await runtime.processes.spawn(cage.command, {
+    stdout(chunk) {
+      out += outText.decode(chunk, { stream: true });
+      if (out.includes("\n")) told();
+    },
+    stdoutEnd: () => told(),
+    stderr: (chunk) => void (err += errText.decode(chunk, { stream: true })),
+  });
+  return {
+    cage,
+    child,
+    out: () => out,
+    err: () => err,
+    firstLine: async () => (await line, out.split("\n", 1)[0] ?? ""),
+    async end(): Promise<CagedEnd> {
+      const exit = await child.exited;
+      await child.closed;
+      const failure = await cage.diagnose(exit, err.split("\n").filter((text) => text !== ""));
+      await cage.close();
+      return { exit, failure, out, err };
+    },
+  };
+}
+
+/** Runs a bash script in a cage to its end. */
+export async function cagedBash(
+  script: string,
+  own: Partial<Manifest>,
+  places: CagePlaces,
+): Promise<CagedEnd> {
+  const caged = await startCaged(requestOf({ command: ["bash", "-c", script], ...own }, places));
+  caged.child.endInput();
+  return await caged.end();
+}

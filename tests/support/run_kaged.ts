@@ -1,0 +1,78 @@
+/**
+ * Runs the real `kaged` command on the runtime of the test.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** How a run of the command ended. */
+export interface KagedRun {
+  /** Exit code, or null when a signal ended it. */
+  readonly code: number | null;
+  /** What it printed. */
+  readonly stdout: string;
+  /** What it complained of and logged. */
+  readonly stderr: string;
+}
+
+/** How a run differs from the usual one. */
+export interface KagedOptions {
+  /** Standard input. */
+  readonly input?: string;
+  /** Variables on top of PATH. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Folder it starts in. */
+  readonly cwd?: string;
+  /** Gets the process as soon as it runs. */
+  readonly onStart?: (child: ChildProcess) => void;
+}
+
+const BIN: string = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
+const CONFIG: string = fileURLToPath(new URL("../../deno.json", import.meta.url));
+
+/** Signals a running command. Deno reports a process that its own `kill` reached as ended by it, whatever it did. */
+export function signalKaged(child: ChildProcess, signal: "SIGINT" | "SIGTERM"): void {
+  process.kill(child.pid!, signal);
+}
+
+/** Arguments before the command's own, for this runtime. */
+function prefix(): string[] {
+  if (process.versions["deno"]) return ["run", "-A", "--quiet", "--no-lock", "--no-check", "--config", CONFIG, BIN];
+  if (process.versions["bun"]) return ["--config=/dev/null", "--no-env-file", "--no-install", BIN];
+  return ["--disable-warning=ExperimentalWarning", BIN];
+}
+
+/** Runs `kaged` with `args` and waits for its end. HOME is a folder that does not exist. */
+export async function runKaged(args: readonly string[], options: KagedOptions = {}): Promise<KagedRun> {
+  const { input = "", env = {}, cwd, onStart } = options;
+  const child = spawn(process.execPath, [...prefix(), ...args], {
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  child.stdin.on("error", () => {}); // It may end without reading.
+  child.stdin.end(input);
+  onStart?.(child);
+  const [code] = await once(child, "close") as [number | null];
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Uint8Array[] = [];
+  stream.on("data", (chunk) => chunks.push(chunk));
+  return () => new TextDecoder().decode(joined(chunks));
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
