@@ -81,8 +81,15 @@ export class Storage implements AsyncDisposable {
     this.#reads = new Lane({ start: () => this.#start(false), maxProcesses: options.maxReaders ?? 4, clock });
   }
 
-  /** Answers a plugin's `kaged.storage.*` request; what it throws is the error response. */
-  async handle(client: StorageClient, request: Pick<IncomingRequest, "method" | "params" | "signal">): Promise<unknown> {
+  /**
+   * Answers a plugin's `kaged.storage.*` request; what it throws is the error response. Fits a supervisor's `onRequest`,
+   * whose own `audit` then hears of refusals.
+   */
+  async handle(
+    client: StorageClient,
+    request: Pick<IncomingRequest, "method" | "params" | "signal">,
+    audit: Pick<Audit, "emit"> | undefined = this.#options.audit,
+  ): Promise<unknown> {
     const parsed = parseStorageRequest(request.method, request.params, this.#limits.maxBatch);
     try {
       this.#requireAccess(client, parsed);
@@ -91,7 +98,7 @@ export class Storage implements AsyncDisposable {
         return await this.#perform(client.plugin, parsed);
       });
     } catch (error) {
-      throw this.#told(asHostError(error), client, parsed);
+      throw told(asHostError(error), client, parsed, audit);
     }
   }
 
@@ -212,20 +219,24 @@ export class Storage implements AsyncDisposable {
       if (this.#turns.get(plugin) === turn) this.#turns.delete(plugin);
     }
   }
+}
 
-  /** The error as it is told to the plugin, and, when it is a refusal, to the audit log. */
-  #told(error: HostError, { plugin, instance }: StorageClient, request: StorageRequest): HostError {
-    if (error.rpc === -32003) {
-      const data = { sql: shapeOf(sqlOf(request)), reason: error.message.slice(0, 200) };
-      this.#options.audit?.emit("plugin.storage_denied", { name: plugin, instance }, data);
-    }
-    const data = { code: error.code, ...(error.data as object | undefined) };
-    return new HostError(error.code, error.message, {
-      data,
-      cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-    });
+/** The error as it is told to the plugin, and, when it is a refusal, to the audit log. */
+function told(
+  error: HostError,
+  { plugin, instance }: StorageClient,
+  request: StorageRequest,
+  audit: Pick<Audit, "emit"> | undefined,
+): HostError {
+  if (error.rpc === -32003) {
+    const data = { sql: shapeOf(sqlOf(request)), reason: error.message.slice(0, 200) };
+    audit?.emit("plugin.storage_denied", { name: plugin, instance }, data);
   }
+  return new HostError(error.code, error.message, {
+    data: { code: error.code, ...(error.data as object | undefined) },
+    cause: error,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  });
 }
 
 function shown(outcome: EncodedRows, asArrays: boolean): { rows: readonly unknown[] | RowObject[]; columns: readonly string[] } {
