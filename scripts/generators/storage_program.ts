@@ -30,8 +30,18 @@ const storageProgram: { readonly path: string; render(): Promise<string> } = {
     const external = ["--external", "*/generated/storage_program.ts"];
     const args = ["build", "--target=node", "--format=esm", "--minify-whitespace", ...external, entry];
     const { stdout } = await promisify(execFile)(bun, args, { cwd: ROOT, maxBuffer: 2 ** 24 });
-    return `${HEAD}${JSON.stringify(stdout.trim())};\n`;
+    return `${HEAD}${JSON.stringify(withGlobalProcess(stdout.trim()))};\n`;
   },
 };
+
+/**
+ * To import `node:process` reads every property of it on Node, `stdin` among them, and that makes the pipe answer "try
+ * again" in place of waiting: each question would cost a millisecond. The global is the same object.
+ */
+function withGlobalProcess(program: string): string {
+  const text = program.replace(/import (\w+) from"node:process";/g, "const $1=globalThis.process;");
+  if (text.includes("node:process")) throw new Error("The storage program imports node:process in an unknown way");
+  return text;
+}
 
 export default storageProgram;

@@ -61,14 +61,19 @@ function wrap(database: Connection): Database {
 
 function prepare(database: Connection, sql: string): Statement {
   const statement = database.prepare(sql);
-  statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   let columns: readonly string[] | null = null;
+  let readsBigInts = false;
+  const rows = (params: readonly SqlValue[], asBigInts: boolean): SqlValue[][] => {
+    if (readsBigInts !== asBigInts) statement.setReadBigInts(readsBigInts = asBigInts);
+    return statement.all(...params) as unknown as SqlValue[][];
+  };
   return {
     get columns() {
       return columns ??= statement.columns().map(({ name }) => name);
     },
     run: (params) => Number(statement.run(...params).changes),
-    all: (params) => statement.all(...params) as unknown as SqlValue[][],
+    all: (params) => rows(params, true),
+    allNumbers: (params) => rows(params, false),
   };
 }

@@ -13,7 +13,7 @@ import type { StorageLimits } from "./limits.ts";
 import { ownerOf, tablePrefix } from "./names.ts";
 import { bindParams } from "./params.ts";
 import { Quota, type QuotaCall } from "./quota.ts";
-import { type EncodedRows, encodeRows } from "./rows.ts";
+import { type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./rows.ts";
 import { checkSchema } from "./schema_check.ts";
 import { denied } from "./sql/refusals.ts";
 import { type NameSpace, type RewriteRule, type Rewritten, rewriteSql } from "./sql/rewrite.ts";
@@ -61,6 +61,11 @@ interface Compiled {
   readonly rewritten: Rewritten;
   readonly statement: Statement;
   readonly rules: CallRules;
+  readonly columns: ColumnFacts;
+  /** Whether SQLite compiles nothing more while it runs; a search table compiles statements of its own. */
+  readonly isSelfContained: boolean;
+  /** Whether a row held an integer that is no number. */
+  hasBigIntegers: boolean;
 }
 
 const CACHED_STATEMENTS = 256;
@@ -82,6 +87,7 @@ export class StorageEngine {
   /** Whose rules hold right now: a plugin's, the host's, or nobody's, which refuses everything. */
   #rules: CallRules | "host" | null = "host";
   #refused: Access | null = null;
+  #refusesCompiling = false;
 
   /** Sets the connection up. `writable` says whether it takes writes at all. */
   constructor(database: Database, writable: boolean, options: EngineOptions) {
@@ -117,12 +123,34 @@ export class StorageEngine {
   /** Runs a query. Whatever the SQL says, nothing is written. */
   query(plugin: string, { sql, params }: StatementCall): QueryOutcome {
     try {
+      const known = this.#compiled.get(plugin)?.get(sql);
+      const rows = known?.isSelfContained ? this.#unlessStale(known, params) : null;
+      if (rows) return rows;
       this.#refresh();
       const compiled = this.#compile(plugin, sql);
       if (compiled.rewritten.kind !== "select") throw denied("Cannot write in a query", "Use kaged.storage.exec");
       return this.#rows(compiled, bindParams(compiled.rewritten, params));
     } catch (error) {
       throw this.#failure(error, plugin);
+    }
+  }
+
+  /**
+   * Runs a query that was compiled before, without asking first whether the schema has changed. If it has, SQLite compiles
+   * the query again and asks the authorizer, which refuses: nothing is read by rules that may be out of date.
+   */
+  #unlessStale(known: Compiled, params: unknown): QueryOutcome | null {
+    const values = bindParams(known.rewritten, params);
+    this.#refusesCompiling = true;
+    try {
+      return this.#rows(known, values);
+    } catch (error) {
+      if (this.#refused === null) throw error;
+      this.#refused = null;
+      this.#version = null;
+      return null;
+    } finally {
+      this.#refusesCompiling = false;
     }
   }
 
@@ -155,7 +183,7 @@ export class StorageEngine {
 
   #authorize(access: Access): boolean {
     if (this.#options.without?.includes("authorizer") || this.#rules === "host") return true;
-    if (this.#rules !== null && mayAccess(this.#rules, access)) return true;
+    if (this.#rules !== null && !this.#refusesCompiling && mayAccess(this.#rules, access)) return true;
     this.#refused ??= access;
     return false;
   }
@@ -220,7 +248,9 @@ export class StorageEngine {
     const rewritten = rewriteSql(sql, names);
     const rules: CallRules = { owns: this.#ownedBy(plugin), kind: rewritten.kind, writes: this.#writable };
     const statement = this.#asPlugin(rules, () => this.#database.prepare(rewritten.sql));
-    const compiled: Compiled = { rewritten, statement, rules };
+    const isSelfContained = names.ftsTables.size === 0;
+    const columns = columnFacts(rewritten.returnsRows ? statement.columns : []);
+    const compiled: Compiled = { rewritten, statement, rules, columns, isSelfContained, hasBigIntegers: false };
     if (isDefinition(rewritten)) return compiled;
     if (this.#cachedCount++ >= CACHED_STATEMENTS) this.#forgetCompiled();
     let own = this.#compiled.get(plugin);
@@ -234,9 +264,9 @@ export class StorageEngine {
     this.#cachedCount = 1;
   }
 
-  #rows({ statement, rules }: Compiled, values: readonly SqlValue[]): EncodedRows {
-    const rows = this.#asPlugin(rules, () => statement.all(values));
-    return encodeRows(statement.columns, rows, this.#options.limits);
+  #rows(compiled: Compiled, values: readonly SqlValue[]): EncodedRows {
+    const rows = this.#asPlugin(compiled.rules, () => readRows(compiled, values));
+    return encodeRows(compiled.columns, rows, this.#options.limits);
   }
 
   #execOne(plugin: string, { sql, params }: StatementCall, quota: QuotaCall): ExecOutcome {
@@ -310,6 +340,19 @@ export class StorageEngine {
     this.#refused = null;
     const freeBytes = this.#options.freeBytes?.() ?? null;
     return failureOf(error, { plugin, catalogue: this.#catalogue, refused, freeBytes });
+  }
+}
+
+/** Reads rows with integers as numbers, which is faster, unless the statement writes or once gave a larger one. */
+function readRows(compiled: Compiled, values: readonly SqlValue[]): SqlValue[][] {
+  const { statement, rewritten } = compiled;
+  if (rewritten.kind !== "select" || compiled.hasBigIntegers) return statement.all(values);
+  try {
+    return statement.allNumbers(values);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    compiled.hasBigIntegers = true;
+    return statement.all(values);
   }
 }
 

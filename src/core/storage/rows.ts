@@ -21,23 +21,35 @@ export type RowObject = Record<string, WireValue>;
 
 const CHARACTERS_PER_VALUE = 3;
 
-/** Encodes rows in place. Throws `storage.too_large` above the limits. */
+/** What is known of a statement's columns before it runs. */
+export interface ColumnFacts {
+  /** Their names, each once. */
+  readonly names: readonly string[];
+  /** Bytes that names and punctuation take in every row. */
+  readonly bytesPerRow: number;
+}
+
+/** Returns the facts about columns of these names. */
+export function columnFacts(columns: readonly string[]): ColumnFacts {
+  const names = uniqueNames(columns);
+  return { names, bytesPerRow: names.reduce((sum, name) => sum + name.length + CHARACTERS_PER_VALUE, 0) };
+}
+
+/** Encodes rows in place: the arrays are the driver's own, and ours from here on. Throws `storage.too_large`. */
 export function encodeRows(
-  columns: readonly string[],
+  { names, bytesPerRow }: ColumnFacts,
   rows: SqlValue[][],
   { maxRows, maxResultBytes }: Pick<StorageLimits, "maxRows" | "maxResultBytes">,
 ): EncodedRows {
   if (rows.length > maxRows) throw resultTooLarge(`${maxRows} rows`);
-  const names = uniqueNames(columns);
-  let bytes = rows.length * names.reduce((sum, name) => sum + name.length + CHARACTERS_PER_VALUE, 0);
+  let bytes = rows.length * bytesPerRow;
   for (const row of rows) {
     for (let at = 0; at < row.length; at++) {
       const value = row[at]!;
       if (typeof value === "string") bytes += value.length;
-      else if (value !== null) {
+      else if (typeof value === "number" ? !Number.isFinite(value) : value !== null) {
         const wire = toWire(value);
         if (typeof wire === "object" && wire !== null) bytes += "$base64" in wire ? wire.$base64.length : 32;
-        // The array is the driver's own and ours from here on.
         (row as unknown[])[at] = wire;
       }
     }

@@ -16,7 +16,6 @@ export type WireValue =
   | { readonly $real: string }
   | { readonly $base64: string };
 
-const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const MAX_INTEGER = 2n ** 63n - 1n;
 const MIN_INTEGER = -(2n ** 63n);
 const REALS: Readonly<Record<string, number>> = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
@@ -41,7 +40,8 @@ export function fromWire(value: unknown, place: string): SqlValue {
 /** Returns `value` as it travels. */
 export function toWire(value: SqlValue): WireValue {
   if (typeof value === "bigint") {
-    return value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : { $int: String(value) };
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : { $int: String(value) };
   }
   if (typeof value === "number") return Number.isFinite(value) ? value : { $real: String(value) };
   if (value instanceof Uint8Array) return { $base64: toBase64(value) };

@@ -6,7 +6,7 @@ import { ownerOf, tablePrefix, withoutPrefix } from "../../../src/core/storage/n
 import { bindParams } from "../../../src/core/storage/params.ts";
 import { Patience } from "../../../src/core/storage/patience.ts";
 import { parseStorageRequest } from "../../../src/core/storage/requests.ts";
-import { encodeRows, rowObjects } from "../../../src/core/storage/rows.ts";
+import { columnFacts, encodeRows, rowObjects } from "../../../src/core/storage/rows.ts";
 import { shapeOf } from "../../../src/core/storage/sql/shape.ts";
 import { fromWire, toWire, type WireValue } from "../../../src/core/storage/values.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
@@ -55,7 +55,7 @@ test("bindParams() takes names with and without their first character", () => {
 });
 
 test("rowObjects() names a repeated column apart and keeps __proto__ a name", () => {
-  const { columns, rows } = encodeRows(["id", "id", "__proto__"], [[1n, 2n, 3n]], { maxRows: 9, maxResultBytes: 999 });
+  const { columns, rows } = encodeRows(columnFacts(["id", "id", "__proto__"]), [[1n, 2n, 3n]], { maxRows: 9, maxResultBytes: 999 });
   assert.deepEqual(columns, ["id", "id:1", "__proto__"]);
   const [object] = rowObjects({ columns, rows: rows as WireValue[][] });
   assert.deepEqual(JSON.parse(JSON.stringify(object)), JSON.parse('{"id":1,"id:1":2,"__proto__":3}'));

@@ -24,7 +24,7 @@ test("a plugin in its cage uses storage over the wire, and a refusal reaches the
   await s.supervisor.start(instance);
   const ask = (method: string, statement: object) => s.supervisor.call(instance, "echo.storage", { method, ...statement });
   await ask("exec", { sql: "CREATE TABLE t(a)" });
-  await ask("exec", { sql: "INSERT INTO t VALUES (?)", params: [7] });
+  await ask("exec", { sql: "INSERT INTO t VALUES (?)", values: [7] });
   const answer = JSON.stringify(await ask("query", { sql: "SELECT a FROM t" }));
   assert.match(answer, /"rows":\[\{"a":7\}\]/);
   const refused = JSON.stringify(await ask("query", { sql: "SELECT * FROM sqlite_schema" }));

@@ -10,7 +10,7 @@ import type { Database, SqlValue } from "../../../../src/core/ports.ts";
 import { type EngineOptions, StorageEngine } from "../../../../src/core/storage/engine.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../../src/core/storage/limits.ts";
 import { bindParams } from "../../../../src/core/storage/params.ts";
-import { encodeRows } from "../../../../src/core/storage/rows.ts";
+import { columnFacts, encodeRows } from "../../../../src/core/storage/rows.ts";
 import { rewriteSql } from "../../../../src/core/storage/sql/rewrite.ts";
 import { HOST_TABLE, type RandomStatement } from "./random_sql.ts";
 
@@ -106,7 +106,11 @@ function runOn(database: Database, sql: string, params: RandomStatement["params"
     const changes = statement.run(values);
     return { columns: [], rows: [], changes: isDefinition ? 0 : changes, error: null };
   }
-  const { columns, rows } = encodeRows(originalNames(statement.columns, parameterNames), statement.all(values), DEFAULT_LIMITS);
+  const { columns, rows } = encodeRows(
+    columnFacts(originalNames(statement.columns, parameterNames)),
+    statement.all(values),
+    DEFAULT_LIMITS,
+  );
   const isQuery = /^(\/\*.*?\*\/ )?(select|values|with)/i.test(sql);
   return { columns, rows, changes: isQuery ? 0 : rows.length, error: null };
 }
