@@ -30,7 +30,13 @@ export type {
   PluginRole,
 } from "./src/core/manifest/manifest.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/protocol/connection_types.ts";
-export { createStorage, isStorageAvailable, type Storage, type StorageClient, type StorageOptions } from "./src/core/storage/storage.ts";
+export {
+  createStorage,
+  isStorageAvailable,
+  type Storage,
+  type StorageClient,
+  type StorageOptions,
+} from "./src/core/storage/storage.ts";
 export type { StorageLimits } from "./src/core/storage/limits.ts";
 export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
 export { detectRuntime } from "./src/adapters/default.ts";

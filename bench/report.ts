@@ -83,7 +83,7 @@ export function resultsMarkdown(report: BenchReport, goals: readonly Goal[], dat
   const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`).join(", ");
   return `# Benchmark results
 
-Written by \`npm run bench -- ${report.name} --write\`; figures are what that run measured.
+Written by \`npm run bench -- <name> --write\`; figures are what that run measured.
 
 ## ${report.name}
 
@@ -98,4 +98,13 @@ ${tableOf(report)}
 
 ${goalLines(goals)}
 `;
+}
+
+/** Returns `results` with the section of one benchmark put in place of its former one, the other sections kept. */
+export function withSection(results: string, name: string, markdown: string): string {
+  const sections = (text: string): string[] => text.split(/^(?=## )/m).slice(1).map((section) => `${section.trimEnd()}\n`);
+  const [fresh = ""] = sections(markdown);
+  const kept = sections(results).filter((section) => !section.startsWith(`## ${name}\n`));
+  const head = markdown.slice(0, markdown.indexOf("## "));
+  return head + [...kept, fresh].sort().reverse().join("\n");
 }

@@ -3,24 +3,34 @@
  *
  * @module
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { type BenchOptions, type BenchReport, goalLines, resultsMarkdown, tableOf } from "./report.ts";
+import { type BenchOptions, type BenchReport, type Goal, goalLines, resultsMarkdown, tableOf, withSection } from "./report.ts";
+import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { wireGoals } from "./wire/goals.ts";
 import { benchWire } from "./wire/wire_bench.ts";
 
 const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
 
   wire      the protocol beside the bare limit and other JSON-RPC hosts
+  storage   a storage call beside the same prepared statement, and beside a ping
 
   --json    print the figures as JSON
   --quick   end within 50 s, with more noise
   --write   write bench/RESULTS.md
 `;
 
-const benches: Readonly<Record<string, (options: BenchOptions) => BenchReport>> = { wire: benchWire };
+interface Bench {
+  readonly run: (options: BenchOptions) => BenchReport;
+  readonly goals: (report: BenchReport) => Goal[];
+}
+
+const benches: Readonly<Record<string, Bench>> = {
+  wire: { run: benchWire, goals: wireGoals },
+  storage: { run: benchStorage, goals: storageGoals },
+};
 
 process.exitCode = main(process.argv.slice(2));
 
@@ -33,13 +43,14 @@ function main(args: string[]): number {
     console[values.help ? "log" : "error"](USAGE);
     return values.help ? 0 : 2;
   }
-  const report = bench({ quick: values.quick, say: (text) => console.error(text) });
-  const goals = wireGoals(report);
+  const report = bench.run({ quick: values.quick, say: (text) => console.error(text) });
+  const goals = bench.goals(report);
   console.log(values.json ? JSON.stringify(report) : `${tableOf(report)}\n\n${goalLines(goals)}`);
   if (values.write) {
     const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}`;
     const markdown = resultsMarkdown(report, goals, new Date().toISOString().slice(0, 10), machine);
-    writeFileSync(new URL("RESULTS.md", import.meta.url), markdown);
+    const file = new URL("RESULTS.md", import.meta.url);
+    writeFileSync(file, withSection(existsSync(file) ? readFileSync(file, "utf8") : "", name, markdown));
   }
   return 0;
 }

@@ -34,7 +34,9 @@ export function measureEngine(dir: string, rounds: number): Record<string, Figur
   }
   const reader = databases.open(`${dir}/ours.db`, { readOnly: true, limits: SQL_LIMITS });
   const reading = new StorageEngine(reader, false, { limits: DEFAULT_LIMITS });
-  const figures = Object.fromEntries(casesOf(writing, reading, plain).map((each) => [each.name, measure(each, rounds)]));
+  const figures = Object.fromEntries(
+    casesOf(writing, reading, plain).map((each) => [each.name, measure(each, rounds)]),
+  );
   for (const database of [reader, writer, plain]) database.close();
   return figures;
 }

@@ -40,7 +40,9 @@ export async function measureHops(dir: string, node: string, rounds: number): Pr
   const runtime = await detectRuntime();
   const [home, plugin] = [`${dir}/home`, `${dir}/plugin`];
   for (const path of [home, plugin]) await runtime.files.makeDir(path, { mode: 0o700 });
-  for (const [name, text] of [["main.mjs", PLUGIN], ["kaged_sdk.js", SDK_JS], ["kaged-plugin.yaml", MANIFEST]] as const) {
+  for (
+    const [name, text] of [["main.mjs", PLUGIN], ["kaged_sdk.js", SDK_JS], ["kaged-plugin.yaml", MANIFEST]] as const
+  ) {
     writeFileSync(`${plugin}/${name}`, text);
   }
   await using storage = createStorage({ runtime, home });

@@ -20,9 +20,15 @@ export function benchStorage({ quick, say }: BenchOptions): BenchReport {
     say(`storage: host on ${name}`);
     const rest = [...args, HOST, process.execPath, quick ? "6" : "30"];
     const text = execFileSync(file, rest, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-    rows.push(...Object.entries(JSON.parse(text) as Record<string, Figures>).map(([title, figures]) => rowOf(name, title, figures)));
+    rows.push(
+      ...Object.entries(JSON.parse(text) as Record<string, Figures>).map(([title, figures]) =>
+        rowOf(name, title, figures)
+      ),
+    );
   }
-  const controls = rows.flatMap(({ peers }) => ["direct", "ping"].flatMap((peer) => peer in peers ? [peers[peer]! / peers[`${peer} again`]!] : []));
+  const controls = rows.flatMap(({ peers }) =>
+    ["direct", "ping"].flatMap((peer) => peer in peers ? [peers[peer]! / peers[`${peer} again`]!] : [])
+  );
   const versions = Object.fromEntries(runtimes.map(({ name, version }) => [name, version]));
   return { name: "storage", rows, control: median(controls), versions };
 }
@@ -30,7 +36,9 @@ export function benchStorage({ quick, say }: BenchOptions): BenchReport {
 /** Returns what `bench storage` should show. */
 export function storageGoals({ rows }: BenchReport): Goal[] {
   const ratio = (title: string, peer: string): Record<string, number> =>
-    Object.fromEntries(rows.filter((row) => row.case === title && peer in row.peers).map((row) => [row.runtime, row.peers[peer]!]));
+    Object.fromEntries(
+      rows.filter((row) => row.case === title && peer in row.peers).map((row) => [row.runtime, row.peers[peer]!]),
+    );
   const atMost = (most: number) => (value: number): boolean => value <= most;
   return [
     ...["point select", "100-row select", "insert"].map((title) => ({

@@ -23,7 +23,11 @@ new Worker(WATCH, { eval: true }).unref();
 const lines = readLines();
 const setup = JSON.parse(lines.next().value ?? "null") as StorageSetup | null;
 if (setup) {
-  const answer = serveStorage(setup, { open: databases.open, freeBytes, byteLength: (text) => Buffer.byteLength(text) });
+  const answer = serveStorage(setup, {
+    open: databases.open,
+    freeBytes,
+    byteLength: (text) => Buffer.byteLength(text),
+  });
   write('{"ok":null}\n');
   for (const line of lines) write(`${answer(line)}\n`);
 }

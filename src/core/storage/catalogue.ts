@@ -89,13 +89,24 @@ export function exportSpaceOf(catalogue: Catalogue, plugin: string): NameSpace {
 
 /** Returns the full names of a plugin's FTS5 tables. */
 export function ftsTablesOf(catalogue: Catalogue, plugin: string): string[] {
-  return entriesOf(catalogue, plugin).filter(({ type, sql }) => type === "table" && FTS5.test(sql)).map(({ name }) => name);
+  return entriesOf(catalogue, plugin).filter(({ type, sql }) => type === "table" && FTS5.test(sql)).map(({ name }) =>
+    name
+  );
 }
 
 /** Returns the full names of the tables in which FTS5 keeps what it indexes. */
 export function shadowTablesOf(catalogue: Catalogue, plugin: string): Set<string> {
   const parts = ["data", "idx", "content", "docsize", "config"];
   return new Set(ftsTablesOf(catalogue, plugin).flatMap((name) => parts.map((part) => `${name}_${part}`)));
+}
+
+/** Returns the names of a plugin's tables and views, as the plugin knows them. */
+export function schemaOf(catalogue: Catalogue, plugin: string): { tables: string[]; views: string[] } {
+  const shadows = shadowTablesOf(catalogue, plugin);
+  const own = entriesOf(catalogue, plugin).filter(({ name }) => !shadows.has(name));
+  const names = (type: string): string[] =>
+    own.filter((entry) => entry.type === type).map(({ name }) => name.slice(tablePrefix(plugin).length)).sort();
+  return { tables: names("table"), views: names("view") };
 }
 
 /** Returns other plugins' objects which the claim of `plugin` would take from them; longer prefixes keep their own. */

@@ -20,10 +20,14 @@ export function claim(database: Database, plugin: string): void {
   const [stranger] = strangersUnder(catalogue, plugin);
   if (stranger) {
     const owner = ownerOf(stranger.name, catalogue.plugins)!;
-    throw new HostError("storage.prefix_taken", `Cannot give "${plugin}" its prefix: "${owner}" keeps tables under it`, {
-      data: { plugin, owner, object: stranger.name.slice(tablePrefix(owner).length) },
-      hint: `Rename what "${owner}" keeps there, or uninstall it`,
-    });
+    throw new HostError(
+      "storage.prefix_taken",
+      `Cannot give "${plugin}" its prefix: "${owner}" keeps tables under it`,
+      {
+        data: { plugin, owner, object: stranger.name.slice(tablePrefix(owner).length) },
+        hint: `Rename what "${owner}" keeps there, or uninstall it`,
+      },
+    );
   }
   database.run(`CREATE VIEW main.${quoteName(CLAIM_PREFIX + plugin)} AS SELECT 1 AS claimed`);
 }

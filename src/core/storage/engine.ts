@@ -6,56 +6,17 @@
  */
 import type { Database, SqlValue, Statement } from "../ports.ts";
 import { type Access, type CallRules, mayAccess } from "./authorizer.ts";
-import { type Catalogue, entriesOf, nameSpaceOf, readCatalogue, shadowTablesOf } from "./catalogue.ts";
+import { type Catalogue, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
 import { claim } from "./claims.ts";
+import type { EngineOptions, ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
 import { failureOf, quotaExceeded } from "./failures.ts";
-import type { StorageLimits } from "./limits.ts";
-import { ownerOf, tablePrefix } from "./names.ts";
+import { ownerOf } from "./names.ts";
 import { bindParams } from "./params.ts";
 import { Quota, type QuotaCall } from "./quota.ts";
 import { type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./rows.ts";
 import { checkSchema } from "./schema_check.ts";
 import { denied } from "./sql/refusals.ts";
-import { type NameSpace, type RewriteRule, type Rewritten, rewriteSql } from "./sql/rewrite.ts";
-
-/** One statement of a plugin. */
-export interface StatementCall {
-  /** The SQL, as the plugin wrote it. */
-  readonly sql: string;
-  /** Values for its parameters, as they travelled. */
-  readonly params: unknown;
-}
-
-/** What a query gives. */
-export type QueryOutcome = EncodedRows;
-
-/** What a statement gives. */
-export interface ExecOutcome {
-  /** Rows inserted, changed or deleted. */
-  readonly rowsAffected: number;
-  /** Rows, where the statement returns some. */
-  readonly returned: EncodedRows | null;
-}
-
-/** What a plugin has. */
-export interface SchemaOutcome {
-  /** Its tables, FTS5 tables included. */
-  readonly tables: string[];
-  /** Its views. */
-  readonly views: string[];
-}
-
-/** How an engine is set up. */
-export interface EngineOptions {
-  /** How much a call may return and a plugin may keep. */
-  readonly limits: StorageLimits;
-  /** A quota that differs from the one in `limits`, by plugin. */
-  readonly quotas?: Readonly<Record<string, number>>;
-  /** Bytes left on the disk, or null when that cannot be told. */
-  readonly freeBytes?: () => number | null;
-  /** Walls to take down. Only tests do: each must see what comes through. */
-  readonly without?: readonly ("authorizer" | "schema_check" | "query_only" | RewriteRule)[];
-}
+import { type NameSpace, rewriteSql, type Rewritten } from "./sql/rewrite.ts";
 
 interface Compiled {
   readonly rewritten: Rewritten;
@@ -172,13 +133,7 @@ export class StorageEngine {
   /** Lists what the plugin has. */
   schema(plugin: string): SchemaOutcome {
     this.#refresh();
-    const prefix = tablePrefix(plugin);
-    const own = entriesOf(this.#catalogue, plugin);
-    const shadows = shadowTablesOf(this.#catalogue, plugin);
-    const names = (type: string): string[] =>
-      own.filter((entry) => entry.type === type && !shadows.has(entry.name))
-        .map(({ name }) => name.slice(prefix.length)).sort();
-    return { tables: names("table"), views: names("view") };
+    return schemaOf(this.#catalogue, plugin);
   }
 
   #authorize(access: Access): boolean {
@@ -264,9 +219,19 @@ export class StorageEngine {
     this.#cachedCount = 1;
   }
 
+  /** Reads rows with integers as numbers, which is faster, unless the statement writes or once gave a larger one. */
   #rows(compiled: Compiled, values: readonly SqlValue[]): EncodedRows {
-    const rows = this.#asPlugin(compiled.rules, () => readRows(compiled, values));
-    return encodeRows(compiled.columns, rows, this.#options.limits);
+    const { statement, rules, columns, rewritten } = compiled;
+    const { limits } = this.#options;
+    if (rewritten.kind === "select" && !compiled.hasBigIntegers) {
+      try {
+        return encodeRows(columns, this.#asPlugin(rules, () => statement.allNumbers(values)), limits, true);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        compiled.hasBigIntegers = true;
+      }
+    }
+    return encodeRows(columns, this.#asPlugin(rules, () => statement.all(values)), limits);
   }
 
   #execOne(plugin: string, { sql, params }: StatementCall, quota: QuotaCall): ExecOutcome {
@@ -307,7 +272,9 @@ export class StorageEngine {
   }
 
   #transaction<T>(plugin: string, run: (quota: QuotaCall) => T, { isHostWork = false } = {}): T {
-    if (!this.#begin || !this.#commit || !this.#quota) throw denied("Cannot write in a query", "Use kaged.storage.exec");
+    if (!this.#begin || !this.#commit || !this.#quota) {
+      throw denied("Cannot write in a query", "Use kaged.storage.exec");
+    }
     const { limits, quotas } = this.#options;
     try {
       this.#asHost(() => this.#begin!.run([]));
@@ -340,19 +307,6 @@ export class StorageEngine {
     this.#refused = null;
     const freeBytes = this.#options.freeBytes?.() ?? null;
     return failureOf(error, { plugin, catalogue: this.#catalogue, refused, freeBytes });
-  }
-}
-
-/** Reads rows with integers as numbers, which is faster, unless the statement writes or once gave a larger one. */
-function readRows(compiled: Compiled, values: readonly SqlValue[]): SqlValue[][] {
-  const { statement, rewritten } = compiled;
-  if (rewritten.kind !== "select" || compiled.hasBigIntegers) return statement.all(values);
-  try {
-    return statement.allNumbers(values);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    compiled.hasBigIntegers = true;
-    return statement.all(values);
   }
 }
 

@@ -38,7 +38,10 @@ export function failureOf(thrown: unknown, call: FailedCall): HostError {
   if (refused !== null || result === RESULT.AUTH) return refusal(refused, plugin, catalogue);
   switch (result) {
     case RESULT.READONLY:
-      return new HostError("storage.denied", "Cannot write in a query", { hint: "Use kaged.storage.exec", cause: thrown });
+      return new HostError("storage.denied", "Cannot write in a query", {
+        hint: "Use kaged.storage.exec",
+        cause: thrown,
+      });
     case RESULT.BUSY:
     case RESULT.LOCKED:
       return new HostError("storage.busy", "Cannot write now: the database is locked", options);

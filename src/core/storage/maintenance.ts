@@ -44,7 +44,9 @@ export function reportStorage(database: Database, plugin: string): StorageReport
   const own = entriesOf(catalogue, plugin);
   const shadows = shadowTablesOf(catalogue, plugin);
   const tables = tablesOf(own).filter(({ name }) => !shadows.has(name)).map(({ name }): TableReport => {
-    const parts = own.filter((entry) => entry.table === name || (shadows.has(entry.table) && isPartOf(entry.table, name)));
+    const parts = own.filter((entry) =>
+      entry.table === name || (shadows.has(entry.table) && isPartOf(entry.table, name))
+    );
     const bytes = parts.reduce((sum, part) => sum + (sizes.get(part.name) ?? 0), 0);
     const [[rows] = [null]] = database.prepare(`SELECT count(*) FROM main.${quoteName(name)}`).all([]);
     return { name: name.slice(prefix.length), rows: rows === null ? null : Number(rows), bytes };

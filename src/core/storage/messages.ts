@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import type { ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine.ts";
+import type { ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
 import type { StorageLimits } from "./limits.ts";
 import type { StorageReport } from "./maintenance.ts";
 
@@ -64,5 +64,8 @@ export function errorParts({ code, message, hint, data }: HostError): StorageAns
 
 /** Returns the error that was sent in parts. */
 export function errorFromParts({ code, message, hint, data }: ErrorParts): HostError {
-  return new HostError(code, message, { ...(hint === undefined ? {} : { hint }), ...(data === undefined ? {} : { data }) });
+  return new HostError(code, message, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(data === undefined ? {} : { data }),
+  });
 }

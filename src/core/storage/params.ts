@@ -11,7 +11,10 @@ import { fromWire } from "./values.ts";
 const NONE: readonly SqlValue[] = [];
 
 /** Returns the values to bind: an array in order, or an object by name (`:name`, `@name` and `$name` alike). */
-export function bindParams(rewritten: Pick<Rewritten, "parameterCount" | "parameterNames">, params: unknown): readonly SqlValue[] {
+export function bindParams(
+  rewritten: Pick<Rewritten, "parameterCount" | "parameterNames">,
+  params: unknown,
+): readonly SqlValue[] {
   const { parameterCount, parameterNames } = rewritten;
   if (params === undefined || params === null) return expectCount(NONE, parameterCount);
   if (Array.isArray(params)) {

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import type { StatementCall } from "./engine.ts";
+import type { StatementCall } from "./engine_types.ts";
 
 /** A storage request. */
 export type StorageRequest =
@@ -27,7 +27,9 @@ export function parseStorageRequest(method: string, params: unknown, maxBatch: n
     }
     case "batch": {
       const { statements, rows_as } = fieldsOf(params, ["statements", "rows_as"]);
-      if (!Array.isArray(statements) || statements.length === 0) throw invalid('"statements" must be a list, not empty');
+      if (!Array.isArray(statements) || statements.length === 0) {
+        throw invalid('"statements" must be a list, not empty');
+      }
       if (statements.length > maxBatch) throw invalid(`"statements" has more than ${maxBatch} entries`);
       const calls = statements.map((each, index) => {
         const place = `statements[${index}].`;

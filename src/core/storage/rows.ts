@@ -35,11 +35,18 @@ export function columnFacts(columns: readonly string[]): ColumnFacts {
   return { names, bytesPerRow: names.reduce((sum, name) => sum + name.length + CHARACTERS_PER_VALUE, 0) };
 }
 
-/** Encodes rows in place: the arrays are the driver's own, and ours from here on. Throws `storage.too_large`. */
+/** The smallest integer. Drivers that refuse integers which are no numbers let this one through, rounded. */
+const SMALLEST = -(2 ** 63);
+
+/**
+ * Encodes rows in place: the arrays are the driver's own, and ours from here on. Throws `storage.too_large`, and with
+ * `asNumbers`, for rows whose integers were read as numbers, a `RangeError` at what may be no number.
+ */
 export function encodeRows(
   { names, bytesPerRow }: ColumnFacts,
   rows: SqlValue[][],
   { maxRows, maxResultBytes }: Pick<StorageLimits, "maxRows" | "maxResultBytes">,
+  asNumbers: boolean = false,
 ): EncodedRows {
   if (rows.length > maxRows) throw resultTooLarge(`${maxRows} rows`);
   let bytes = rows.length * bytesPerRow;
@@ -47,7 +54,8 @@ export function encodeRows(
     for (let at = 0; at < row.length; at++) {
       const value = row[at]!;
       if (typeof value === "string") bytes += value.length;
-      else if (typeof value === "number" ? !Number.isFinite(value) : value !== null) {
+      else if (typeof value === "number" ? !(value > SMALLEST && value < Infinity) : value !== null) {
+        if (asNumbers && value === SMALLEST) throw new RangeError("An integer may be no number");
         const wire = toWire(value);
         if (typeof wire === "object" && wire !== null) bytes += "$base64" in wire ? wire.$base64.length : 32;
         (row as unknown[])[at] = wire;

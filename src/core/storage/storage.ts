@@ -8,7 +8,7 @@ import { asHostError, HostError } from "../errors.ts";
 import { storageAccess } from "../manifest/capability_set.ts";
 import type { Runtime } from "../ports.ts";
 import type { IncomingRequest } from "../protocol/connection_types.ts";
-import type { ExecOutcome, QueryOutcome, SchemaOutcome } from "./engine.ts";
+import type { ExecOutcome, QueryOutcome, SchemaOutcome } from "./engine_types.ts";
 import { Lane } from "./lane.ts";
 import { DEFAULT_LIMITS, type StorageLimits } from "./limits.ts";
 import type { StorageReport } from "./maintenance.ts";
@@ -130,7 +130,9 @@ export class Storage implements AsyncDisposable {
   /** Writes a plugin's tables, unprefixed, to a new SQLite file; returns their names. */
   async exportTo(plugin: string, file: string): Promise<string[]> {
     if (await this.#options.runtime.files.info(file) !== null) {
-      throw new HostError("host.misuse", `Cannot export to "${file}": it exists`, { hint: "Name a file that does not" });
+      throw new HostError("host.misuse", `Cannot export to "${file}": it exists`, {
+        hint: "Name a file that does not",
+      });
     }
     return await this.#write({ op: "export", plugin, file }, MAINTENANCE_MS) as string[];
   }
@@ -176,11 +178,17 @@ export class Storage implements AsyncDisposable {
       case "schema":
         return await this.#reads.ask({ op: "schema", plugin }, deadlineMs) as SchemaOutcome;
       case "query": {
-        const outcome = await this.#patient(plugin, this.#reads.ask({ op: "query", plugin, ...request.statement }, deadlineMs));
+        const outcome = await this.#patient(
+          plugin,
+          this.#reads.ask({ op: "query", plugin, ...request.statement }, deadlineMs),
+        );
         return shown(outcome as QueryOutcome, request.asArrays);
       }
       case "exec": {
-        const outcome = await this.#patient(plugin, this.#write({ op: "exec", plugin, ...request.statement }, deadlineMs));
+        const outcome = await this.#patient(
+          plugin,
+          this.#write({ op: "exec", plugin, ...request.statement }, deadlineMs),
+        );
         return execShown(outcome as ExecOutcome, request.asArrays);
       }
       case "batch": {
@@ -239,7 +247,10 @@ function told(
   });
 }
 
-function shown(outcome: EncodedRows, asArrays: boolean): { rows: readonly unknown[] | RowObject[]; columns: readonly string[] } {
+function shown(
+  outcome: EncodedRows,
+  asArrays: boolean,
+): { rows: readonly unknown[] | RowObject[]; columns: readonly string[] } {
   return { rows: asArrays ? outcome.rows : rowObjects(outcome), columns: outcome.columns };
 }
 

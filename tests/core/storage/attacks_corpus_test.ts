@@ -82,7 +82,9 @@ function outcome(run: () => unknown): unknown {
 }
 
 function judge({ expect }: Attack, { setup, result }: { setup: HostError[]; result: unknown }): string | null {
-  const shown = result instanceof HostError ? `${result.message} ${JSON.stringify(result.data ?? "")}` : JSON.stringify(result);
+  const shown = result instanceof HostError
+    ? `${result.message} ${JSON.stringify(result.data ?? "")}`
+    : JSON.stringify(result);
   if (/hidden/.test(shown) && expect !== "allowed-isolated") return `gives ${shown}`;
   if (shown.toLowerCase().includes("plugin_p_")) return `shows the prefix: ${shown}`;
   const isDenied = result instanceof HostError && result.rpc === -32003;
@@ -127,7 +129,9 @@ test("the authorizer alone lets no attack reach a foreign table, whatever the re
   const dir = await scratchDir(t);
   const failures: string[] = [];
   const foreign = /plugin_other|host_sessions|audit_log|plugin_p_x|sqlite_|pragma|attach|vacuum|temp/i;
-  const reaching = (await attacks()).filter((each) => !isEndless(each) && each.category !== "framing" && foreign.test(each.sql));
+  const reaching = (await attacks()).filter((each) =>
+    !isEndless(each) && each.category !== "framing" && foreign.test(each.sql)
+  );
   assert.ok(reaching.length > 60);
   const path = `${dir}/raw.db`;
   using world = attackedWorld(path);

@@ -37,7 +37,9 @@ for (const after of [1, 137, 400]) {
     await exited;
     await untilAlone(home);
     const database = databases.open(`${home}/kaged.db`);
-    const [[rows, highest]] = database.prepare("SELECT count(*), max(n) FROM plugin_notes_t").all([]) as [[bigint, bigint]];
+    const [[rows, highest]] = database.prepare("SELECT count(*), max(n) FROM plugin_notes_t").all([]) as [
+      [bigint, bigint],
+    ];
     assert.ok(acknowledged >= after);
     assert.ok(Number(highest) >= acknowledged);
     assert.equal(rows, highest);

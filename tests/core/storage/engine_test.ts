@@ -95,7 +95,14 @@ test("a reading engine writes nothing, whatever the SQL says", async (t) => {
   const reads = databases.open(path, { readOnly: true, limits: SQL_LIMITS });
   t.after(() => reads.close());
   const reader = new StorageEngine(reads, false, { limits: DEFAULT_LIMITS });
-  for (const sql of ["INSERT INTO t VALUES (1) RETURNING a", "DELETE FROM t", "CREATE TABLE u(a)", "WITH c AS (SELECT 1) INSERT INTO t SELECT * FROM c"]) {
+  for (
+    const sql of [
+      "INSERT INTO t VALUES (1) RETURNING a",
+      "DELETE FROM t",
+      "CREATE TABLE u(a)",
+      "WITH c AS (SELECT 1) INSERT INTO t SELECT * FROM c",
+    ]
+  ) {
     assert.match(errorOf(() => reader.query("p", { sql, params: [] })), /^storage.denied/);
     assert.match(errorOf(() => reader.exec("p", { sql, params: [] })), /^storage.denied/);
   }
@@ -114,6 +121,36 @@ test("a reading engine sees at once what another connection changed in the schem
   assert.deepEqual(all(), { columns: ["a"], rows: [[1]] });
   world.exec("p", "ALTER TABLE t ADD COLUMN b DEFAULT 2");
   assert.deepEqual(all(), { columns: ["a", "b"], rows: [[1, 2]] });
+});
+
+test("a query compiled before a name changed hands does not read the new owner's table", async (t) => {
+  const path = `${await scratchDir(t)}/a.db`;
+  using world = openWorld({ path });
+  const reads = databases.open(path, { readOnly: true, limits: SQL_LIMITS });
+  t.after(() => reads.close());
+  const reader = new StorageEngine(reads, false, { limits: DEFAULT_LIMITS });
+  const ask = () => reader.query("p", { sql: "SELECT body FROM x_notes", params: [] }).rows;
+  world.exec("p", "CREATE TABLE x_notes(body)");
+  world.exec("p", "INSERT INTO x_notes VALUES ('mine')");
+  assert.deepEqual([ask(), ask()], [[["mine"]], [["mine"]]]);
+  world.exec("p", "DROP TABLE x_notes");
+  world.engine.claim("p-x");
+  world.exec("p-x", "CREATE TABLE notes(body)");
+  world.exec("p-x", "INSERT INTO notes VALUES ('hidden')");
+  assert.match(errorOf(ask), /^storage.denied/);
+  assert.match(errorOf(ask), /^storage.denied/);
+});
+
+test("integers that are no numbers keep every digit, the smallest one too", () => {
+  using world = openWorld();
+  world.exec("p", "CREATE TABLE t(a)");
+  world.exec("p", "INSERT INTO t VALUES (?), (9007199254740991), (2.0)", [{ $int: "9007199254740993" }]);
+  assert.deepEqual(world.rows("p", "SELECT a FROM t"), [[{ $int: "9007199254740993" }], [9007199254740991], [2]]);
+  const smallest = { $int: "-9223372036854775808" };
+  assert.deepEqual(world.rows("p", "SELECT ?, typeof(?1)", [smallest]), [[smallest, "integer"]]);
+  assert.deepEqual(world.rows("p", "SELECT -9223372036854775808.0, 1e400, -1e400"), [
+    [-(2 ** 63), { $real: "Infinity" }, { $real: "-Infinity" }],
+  ]);
 });
 
 test("results above the caps are refused with a clear error", () => {
@@ -147,7 +184,8 @@ test("a statement that would grow far beyond the quota is stopped while it runs"
   const path = `${await scratchDir(t)}/a.db`;
   using world = openWorld({ path, quotas: { p: 1_000_000 }, freeBytes: () => 1e12 });
   world.exec("p", "CREATE TABLE t(a)");
-  const endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) INSERT INTO t SELECT zeroblob(10000) FROM r";
+  const endless =
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) INSERT INTO t SELECT zeroblob(10000) FROM r";
   assert.match(errorOf(() => world.exec("p", endless)), /^storage.quota/);
   assert.deepEqual(world.rows("p", "SELECT count(*) FROM t"), [[0]]);
 });
@@ -192,7 +230,8 @@ test("uninstalling drops what a plugin has and only that (K-056)", () => {
     world.exec(plugin, "CREATE VIRTUAL TABLE docs USING fts5(body)");
     world.exec(plugin, "INSERT INTO t VALUES (1, NULL), (2, 1)");
   }
-  const names = () => (world.asHost("SELECT name FROM sqlite_schema WHERE name LIKE 'plugin%' ORDER BY name") as string[][]).flat();
+  const names = () =>
+    (world.asHost("SELECT name FROM sqlite_schema WHERE name LIKE 'plugin%' ORDER BY name") as string[][]).flat();
   const before = names();
   assert.deepEqual(world.engine.asHost((host) => dropStorage(host, "a")), ["docs", "t"]);
   assert.deepEqual(names(), before.filter((name) => name.startsWith("plugin_a_b_") || name.startsWith("plugin_ab_")));
@@ -206,7 +245,10 @@ test("the report names a plugin's tables with their rows and bytes", () => {
   world.exec("p", "CREATE VIRTUAL TABLE docs USING fts5(body)");
   world.exec("other", "CREATE TABLE big(a)");
   const { tables, bytes } = world.engine.asHost((host) => reportStorage(host, "p"));
-  assert.deepEqual(tables.map(({ name, rows }) => ({ name, rows })), [{ name: "docs", rows: 0 }, { name: "t", rows: 2 }]);
+  assert.deepEqual(tables.map(({ name, rows }) => ({ name, rows })), [{ name: "docs", rows: 0 }, {
+    name: "t",
+    rows: 2,
+  }]);
   assert.ok(tables.every((table) => table.bytes >= 4096));
   assert.equal(bytes, tables.reduce((sum, table) => sum + table.bytes, 0));
 });
@@ -218,7 +260,10 @@ test("an export holds a plugin's tables, rows and search data under its own name
   world.exec("p", "INSERT INTO notes(id, body) VALUES (7, 'red fox'), (9, 'dog')");
   world.exec("p", "CREATE VIEW sizes AS SELECT notes.id, notes.size FROM notes");
   world.exec("p", "CREATE VIRTUAL TABLE docs USING fts5(body, content='notes', content_rowid='id')");
-  world.exec("p", "CREATE TRIGGER r AFTER INSERT ON notes BEGIN INSERT INTO docs(rowid, body) VALUES (new.id, new.body); END");
+  world.exec(
+    "p",
+    "CREATE TRIGGER r AFTER INSERT ON notes BEGIN INSERT INTO docs(rowid, body) VALUES (new.id, new.body); END",
+  );
   world.exec("p", "INSERT INTO docs(docs) VALUES ('rebuild')");
   world.exec("other", "CREATE TABLE secrets(a)");
   const target = databases.open(path, { defensive: false });
@@ -229,5 +274,7 @@ test("an export holds a plugin's tables, rows and search data under its own name
   assert.deepEqual(all("SELECT rowid FROM docs WHERE docs MATCH 'fox'"), [[7n]]);
   target.run("INSERT INTO notes(body) VALUES ('another fox')");
   assert.deepEqual(all("SELECT rowid FROM docs('fox') ORDER BY rowid"), [[7n], [10n]]);
-  assert.deepEqual(all("SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%plugin_%' OR name LIKE '%secret%'"), [[0n]]);
+  assert.deepEqual(all("SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%plugin_%' OR name LIKE '%secret%'"), [[
+    0n,
+  ]]);
 });

@@ -35,9 +35,15 @@ test("fromWire() binds booleans as 0 and 1, and integral numbers as integers", (
 });
 
 test("fromWire() says which parameter is wrong", () => {
-  assert.match(errorOf(() => fromWire({ $int: "9223372036854775808" }, "2")), /^storage.params_invalid: Parameter 2 does not fit/);
+  assert.match(
+    errorOf(() => fromWire({ $int: "9223372036854775808" }, "2")),
+    /^storage.params_invalid: Parameter 2 does not fit/,
+  );
   assert.match(errorOf(() => fromWire([1], "3")), /^storage.params_invalid: Parameter 3 /);
-  assert.match(errorOf(() => fromWire({ $base64: "?" }, ":name")), /^storage.params_invalid: Parameter :name is no base64/);
+  assert.match(
+    errorOf(() => fromWire({ $base64: "?" }, ":name")),
+    /^storage.params_invalid: Parameter :name is no base64/,
+  );
 });
 
 test("bindParams() refuses one too few and one too many, and says which", () => {
@@ -55,7 +61,10 @@ test("bindParams() takes names with and without their first character", () => {
 });
 
 test("rowObjects() names a repeated column apart and keeps __proto__ a name", () => {
-  const { columns, rows } = encodeRows(columnFacts(["id", "id", "__proto__"]), [[1n, 2n, 3n]], { maxRows: 9, maxResultBytes: 999 });
+  const { columns, rows } = encodeRows(columnFacts(["id", "id", "__proto__"]), [[1n, 2n, 3n]], {
+    maxRows: 9,
+    maxResultBytes: 999,
+  });
   assert.deepEqual(columns, ["id", "id:1", "__proto__"]);
   const [object] = rowObjects({ columns, rows: rows as WireValue[][] });
   assert.deepEqual(JSON.parse(JSON.stringify(object)), JSON.parse('{"id":1,"id:1":2,"__proto__":3}'));

@@ -22,7 +22,8 @@ test("a plugin in its cage uses storage over the wire, and a refusal reaches the
   await using s = await supervised({ onRequest, storageAvailable: true });
   const instance = await s.add("echo", { manifest: WRITES });
   await s.supervisor.start(instance);
-  const ask = (method: string, statement: object) => s.supervisor.call(instance, "echo.storage", { method, ...statement });
+  const ask = (method: string, statement: object) =>
+    s.supervisor.call(instance, "echo.storage", { method, ...statement });
   await ask("exec", { sql: "CREATE TABLE t(a)" });
   await ask("exec", { sql: "INSERT INTO t VALUES (?)", values: [7] });
   const answer = JSON.stringify(await ask("query", { sql: "SELECT a FROM t" }));

@@ -6,17 +6,27 @@ import { attacks } from "./support/corpus.ts";
 import { openStorageHome, processesWith } from "./support/storage_home.ts";
 
 const ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r";
-const ENDLESS_WRITE = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) UPDATE t SET a = (SELECT max(n) FROM r)";
+const ENDLESS_WRITE =
+  "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) UPDATE t SET a = (SELECT max(n) FROM r)";
 
 test("a plugin makes a table, writes and reads, as objects and as arrays (K-057)", async (t) => {
   const { ask } = await openStorageHome(t);
-  assert.deepEqual(await ask("notes", "exec", { sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, v)" }), { rows_affected: 0 });
-  const insert = { sql: "INSERT INTO t(v) VALUES (?), (?) RETURNING id", params: ["a", { $base64: "AP8=" }] };
-  assert.deepEqual(await ask("notes", "exec", insert), { rows_affected: 2, rows: [{ id: 1 }, { id: 2 }], columns: ["id"] });
-  assert.deepEqual(await ask("notes", "query", { sql: "SELECT t.id, v, v FROM t WHERE id < :max", params: { max: 3 } }), {
-    rows: [{ id: 1, v: "a", "v:1": "a" }, { id: 2, v: { $base64: "AP8=" }, "v:1": { $base64: "AP8=" } }],
-    columns: ["id", "v", "v:1"],
+  assert.deepEqual(await ask("notes", "exec", { sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, v)" }), {
+    rows_affected: 0,
   });
+  const insert = { sql: "INSERT INTO t(v) VALUES (?), (?) RETURNING id", params: ["a", { $base64: "AP8=" }] };
+  assert.deepEqual(await ask("notes", "exec", insert), {
+    rows_affected: 2,
+    rows: [{ id: 1 }, { id: 2 }],
+    columns: ["id"],
+  });
+  assert.deepEqual(
+    await ask("notes", "query", { sql: "SELECT t.id, v, v FROM t WHERE id < :max", params: { max: 3 } }),
+    {
+      rows: [{ id: 1, v: "a", "v:1": "a" }, { id: 2, v: { $base64: "AP8=" }, "v:1": { $base64: "AP8=" } }],
+      columns: ["id", "v", "v:1"],
+    },
+  );
   assert.deepEqual(await ask("notes", "query", { sql: "SELECT count(t.id) FROM t", rows_as: "arrays" }), {
     rows: [[2]],
     columns: ["count(t.id)"],
@@ -33,13 +43,18 @@ test("a plugin's tables are shared by its instances and hidden from other plugin
 
 test("a batch is one transaction", async (t) => {
   const { ask, errorOf } = await openStorageHome(t);
-  const made = { statements: [{ sql: "CREATE TABLE t(a UNIQUE)" }, { sql: "INSERT INTO t VALUES (?) RETURNING a", params: [1] }] };
+  const made = {
+    statements: [{ sql: "CREATE TABLE t(a UNIQUE)" }, { sql: "INSERT INTO t VALUES (?) RETURNING a", params: [1] }],
+  };
   assert.deepEqual(await ask("p", "batch", made), {
     results: [{ rows_affected: 0 }, { rows_affected: 1, rows: [{ a: 1 }], columns: ["a"] }],
   });
   const failing = { statements: [{ sql: "INSERT INTO t VALUES (2)" }, { sql: "INSERT INTO t VALUES (1)" }] };
   assert.equal(await errorOf("p", "batch", failing), "storage.sql -32000 UNIQUE constraint failed: t.a");
-  assert.deepEqual(await ask("p", "query", { sql: "SELECT a FROM t", rows_as: "arrays" }), { rows: [[1]], columns: ["a"] });
+  assert.deepEqual(await ask("p", "query", { sql: "SELECT a FROM t", rows_as: "arrays" }), {
+    rows: [[1]],
+    columns: ["a"],
+  });
 });
 
 test("storage needs its capability: reading to query, writing to change anything (K-057)", async (t) => {
@@ -70,8 +85,14 @@ test("a refusal is audited with the shape of the SQL, and the plugin goes on (K-
 
 test("wrong params are answered -32602 and say which", async (t) => {
   const { errorOf } = await openStorageHome(t);
-  assert.match(await errorOf("p", "query", { sql: "SELECT ?", params: [] }), /^storage.params_invalid -32602 Parameter 1 is missing/);
-  assert.match(await errorOf("p", "query", { sql: "SELECT ?, ?", params: [1, {}] }), /^storage.params_invalid -32602 Parameter 2 /);
+  assert.match(
+    await errorOf("p", "query", { sql: "SELECT ?", params: [] }),
+    /^storage.params_invalid -32602 Parameter 1 is missing/,
+  );
+  assert.match(
+    await errorOf("p", "query", { sql: "SELECT ?, ?", params: [1, {}] }),
+    /^storage.params_invalid -32602 Parameter 2 /,
+  );
   assert.match(await errorOf("p", "query", { sql: 1 }), /^storage.params_invalid -32602 "sql" must be a string/);
 });
 
@@ -95,7 +116,10 @@ test("while a query runs away the host answers everyone else; then it is stopped
   const runaway = errorOf("rogue", "query", { sql: ENDLESS }).finally(() => isStopped = true);
   for (let at = 0; at < 20; at++) {
     await ask("other", "exec", { sql: "INSERT INTO t VALUES (?)", params: [at] });
-    assert.deepEqual(await ask("other", "query", { sql: "SELECT max(a) AS a FROM t" }), { rows: [{ a: at }], columns: ["a"] });
+    assert.deepEqual(await ask("other", "query", { sql: "SELECT max(a) AS a FROM t" }), {
+      rows: [{ a: at }],
+      columns: ["a"],
+    });
   }
   assert.equal(isStopped, false);
   clock.release();
@@ -139,9 +163,15 @@ test("a result without end is stopped at the memory cap", async (t) => {
 test("results are capped by rows and by bytes", async (t) => {
   const { errorOf } = await openStorageHome(t);
   const rows = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10001) SELECT n FROM r";
-  assert.equal(await errorOf("p", "query", { sql: rows }), "storage.too_large -32000 The result has more than 10000 rows");
+  assert.equal(
+    await errorOf("p", "query", { sql: rows }),
+    "storage.too_large -32000 The result has more than 10000 rows",
+  );
   const bytes = "SELECT replace(hex(zeroblob(1000000)), '00', char(1))";
-  assert.equal(await errorOf("p", "query", { sql: bytes }), "storage.too_large -32000 The result has more than 3145728 bytes");
+  assert.equal(
+    await errorOf("p", "query", { sql: bytes }),
+    "storage.too_large -32000 The result has more than 3145728 bytes",
+  );
 });
 
 test("a plugin whose statements had to be stopped twice waits before it may try again", async (t) => {
@@ -168,7 +198,10 @@ test("a request that was cancelled before its turn is not run", async (t) => {
   abort.abort();
   await assert.rejects(cancelled, { code: "protocol.cancelled" });
   await first;
-  assert.deepEqual(await ask("p", "query", { sql: "SELECT count(*) AS n FROM t" }), { rows: [{ n: 0 }], columns: ["n"] });
+  assert.deepEqual(await ask("p", "query", { sql: "SELECT count(*) AS n FROM t" }), {
+    rows: [{ n: 0 }],
+    columns: ["n"],
+  });
 });
 
 test("the storage process has an empty environment, and close() leaves none behind", async (t) => {
@@ -196,7 +229,10 @@ test("the operator sees what a plugin keeps, takes it out, and drops it (K-056)"
   await assert.rejects(storage.exportTo("a", `${home}/a.sqlite`), { code: "host.misuse" });
   assert.deepEqual(await storage.drop("a"), ["notes"]);
   assert.deepEqual(await ask("a", "schema"), { tables: [], views: [] });
-  assert.deepEqual(await ask("a-b", "query", { sql: "SELECT body FROM notes" }), { rows: [{ body: "a-b" }], columns: ["body"] });
+  assert.deepEqual(await ask("a-b", "query", { sql: "SELECT body FROM notes" }), {
+    rows: [{ body: "a-b" }],
+    columns: ["body"],
+  });
   const exported = databases.open(`${home}/a.sqlite`);
   t.after(() => exported.close());
   assert.deepEqual(exported.prepare("SELECT * FROM notes").all([]), [[1n, "a"]]);

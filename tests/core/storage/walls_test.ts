@@ -48,14 +48,20 @@ test("with both of them off, what the schema check refuses comes through", () =>
 test("with the rewriter's rule for RENAME TO off, the schema check refuses the new name", () => {
   using world = withNeighbour(openWorld({ without: ["rename_to"] }));
   world.exec("p", "CREATE TABLE t(a)");
-  assert.match(errorOf(() => world.exec("p", "ALTER TABLE t RENAME TO loot")), /^storage.denied: Cannot change what is not/);
+  assert.match(
+    errorOf(() => world.exec("p", "ALTER TABLE t RENAME TO loot")),
+    /^storage.denied: Cannot change what is not/,
+  );
   assert.deepEqual(world.engine.schema("p").tables, ["t"]);
 });
 
 test("with the rewriter's rule for IN off, the schema check refuses a view over the host's table", () => {
   using world = withNeighbour(openWorld({ without: ["in"] }));
   world.exec("p", "CREATE TABLE t(a)");
-  assert.match(errorOf(() => world.exec("p", "CREATE VIEW v AS SELECT 1 AS x WHERE 1 IN host_sessions")), /^storage.denied: Cannot reach what view "v"/);
+  assert.match(
+    errorOf(() => world.exec("p", "CREATE VIEW v AS SELECT 1 AS x WHERE 1 IN host_sessions")),
+    /^storage.denied: Cannot reach what view "v"/,
+  );
   const trigger = "CREATE TRIGGER r AFTER INSERT ON t BEGIN DELETE FROM t WHERE a IN host_sessions; END";
   assert.match(errorOf(() => world.exec("p", trigger)), /^storage.denied: Cannot reach what trigger "r"/);
 });
@@ -67,7 +73,10 @@ test("with the authorizer off, a reading engine still writes nothing: the file i
   for (const without of ["authorizer", "query_only"] as const) {
     const reads = databases.open(path, { readOnly: true, limits: SQL_LIMITS });
     const reader = new StorageEngine(reads, false, { limits: DEFAULT_LIMITS, without: [without] });
-    assert.match(errorOf(() => reader.query("p", { sql: "INSERT INTO t VALUES (1) RETURNING a", params: [] })), /^storage.denied/);
+    assert.match(
+      errorOf(() => reader.query("p", { sql: "INSERT INTO t VALUES (1) RETURNING a", params: [] })),
+      /^storage.denied/,
+    );
     assert.throws(() => reads.prepare("INSERT INTO plugin_p_t VALUES (1)").run([]));
     reads.close();
   }
@@ -75,7 +84,17 @@ test("with the authorizer off, a reading engine still writes nothing: the file i
 
 test("functions that reach outside are refused, whether or not they exist", () => {
   using world = openWorld();
-  for (const call of ["load_extension('x')", "readfile('/etc/passwd')", "writefile('/tmp/x', 'y')", "edit('x')", "sqlite_source_id()", "sqlite_compileoption_get(1)", "fts3_tokenizer('x')"]) {
+  for (
+    const call of [
+      "load_extension('x')",
+      "readfile('/etc/passwd')",
+      "writefile('/tmp/x', 'y')",
+      "edit('x')",
+      "sqlite_source_id()",
+      "sqlite_compileoption_get(1)",
+      "fts3_tokenizer('x')",
+    ]
+  ) {
     assert.match(errorOf(() => world.exec("p", `SELECT ${call}`)), /^storage\.(denied|sql: no such function)/, call);
   }
 });
@@ -83,7 +102,10 @@ test("functions that reach outside are refused, whether or not they exist", () =
 test("a plugin's mistake in one view does not stop another plugin's ALTER TABLE", () => {
   using world = openWorld({}, ["p", "other"]);
   world.exec("p", "CREATE TABLE t(a)");
-  assert.match(errorOf(() => world.exec("p", "CREATE VIEW v AS SELECT * FROM missing")), /^storage.sql: error in view v/);
+  assert.match(
+    errorOf(() => world.exec("p", "CREATE VIEW v AS SELECT * FROM missing")),
+    /^storage.sql: error in view v/,
+  );
   world.exec("other", "CREATE TABLE t(a)");
   world.exec("other", "ALTER TABLE t RENAME TO u");
 });

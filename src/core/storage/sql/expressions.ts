@@ -7,6 +7,7 @@ import { WORD_OPERATORS } from "./keywords.ts";
 import { denied } from "./refusals.ts";
 import type { Token } from "./tokens.ts";
 import type { Walk } from "./walk.ts";
+import { walkFrame } from "./window_frame.ts";
 
 /**
  * What an expression is to the naming of result columns: a column, a column under COLLATE or likely() (named as a
@@ -57,31 +58,8 @@ export function walkWindow(walk: Walk): void {
     walk.expect("BY");
     walkSortList(walk);
   }
-  if (walk.accept("RANGE", "ROWS", "GROUPS")) walkFrame(walk);
+  if (walk.accept("RANGE", "ROWS", "GROUPS")) walkFrame(walk, walkExpression);
   walk.expect(")");
-}
-
-function walkFrame(walk: Walk): void {
-  if (walk.accept("BETWEEN")) {
-    walkBound(walk);
-    walk.expect("AND");
-  }
-  walkBound(walk);
-  if (!walk.accept("EXCLUDE")) return;
-  if (walk.accept("NO")) walk.expect("OTHERS");
-  else if (walk.accept("CURRENT")) walk.expect("ROW");
-  else walk.expect("GROUP", "TIES");
-}
-
-function walkBound(walk: Walk): void {
-  if (walk.at("CURRENT") && walk.peek(1).key === "ROW") {
-    walk.take();
-    walk.take();
-    return;
-  }
-  if (walk.at("UNBOUNDED")) walk.take();
-  else walkExpression(walk);
-  walk.expect("PRECEDING", "FOLLOWING");
 }
 
 /** Walks what follows an operand, if the expression goes on. */

@@ -34,7 +34,8 @@ export interface Rewritten {
 /** Longest statement, in characters. */
 export const MAX_SQL_LENGTH = 100_000;
 
-const REFUSED_HINT = "SELECT, VALUES, WITH, INSERT, REPLACE, UPDATE, DELETE, CREATE, ALTER and DROP are the statements there are";
+const REFUSED_HINT =
+  "SELECT, VALUES, WITH, INSERT, REPLACE, UPDATE, DELETE, CREATE, ALTER and DROP are the statements there are";
 
 /**
  * Rewrites one statement.

@@ -29,7 +29,8 @@ export interface Token {
 const OPERATORS = ["->>", "->", "==", "<=", "<>", "<<", ">=", ">>", "!=", "||"];
 const SINGLES = "=<>|,&~;+*%/-().";
 const CLOSERS: Readonly<Record<string, string>> = { "'": "'", '"': '"', "`": "`", "[": "]" };
-const NUMBER = /0[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|(?:\d(?:_?\d)*(?:\.(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
+const NUMBER =
+  /0[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|(?:\d(?:_?\d)*(?:\.(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
 const BLOB = /[xX]'(?:[0-9a-fA-F]{2})*'/y;
 const WORD = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
 const WORD_CHARACTER = /[A-Za-z0-9_$\u0080-\uffff]/;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { applyEdits, columnNames, type Edit, type ResultColumn } from "./edits.ts";
 import { denied, sqlError } from "./refusals.ts";
 import { foldName, nameOf, type Token } from "./tokens.ts";
 import { JOIN_WORDS } from "./keywords.ts";
@@ -36,26 +37,11 @@ export interface NameSpace {
   readonly without?: readonly string[];
 }
 
-/** A change to the text. */
-interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 /** A name whose meaning depends on what is in scope, which is only known when the scope ends. */
 interface Pending {
   readonly token: Token;
   readonly kind: "row" | "excluded" | "fts";
   readonly qualifier: string | null;
-}
-
-/** A result column without alias. */
-interface ResultColumn {
-  readonly start: number;
-  readonly end: number;
-  readonly lastEnd: number;
-  readonly plain: boolean;
 }
 
 /** What one SELECT, INSERT, UPDATE or DELETE can name: visible name → name of the FTS table behind it, or null. */
@@ -301,43 +287,18 @@ export class Walk {
     this.#columns.push({ start: first.start, end: next.start, lastEnd: this.previous().end, plain });
   }
 
-  #ftsName(start: number): string {
+  /** The text with every change made. */
+  finish(): string {
+    const named = this.#isOff("column_name")
+      ? []
+      : columnNames(this.#sql, this.#edits, this.#columns, (start) => this.#ftsName(start));
+    return applyEdits(this.#sql, [...this.#edits, ...named]);
+  }
+
+  /** The name of the search table whose hidden column was renamed at `start`, or null. */
+  #ftsName(start: number): string | null {
+    if (!this.#ftsEdits.has(start)) return null;
     const written = nameOf(this.#tokens.find((token) => token.start === start)!);
     return this.ftsTable(foldName(written)) ?? written;
   }
-
-  /** The text with every change made. */
-  finish(): string {
-    const edits = this.#edits.toSorted((a, b) => a.start - b.start);
-    for (const column of this.#columns) {
-      const first = firstFrom(edits, column.start);
-      if (first === edits.length || edits[first]!.start >= column.end) continue;
-      const inside = column.plain ? edits.slice(first, first + 2).filter((edit) => edit.end <= column.end) : [];
-      const fts = inside.find((edit) => this.#ftsEdits.has(edit.start));
-      if (column.plain && !fts) continue;
-      // SQLite names such a column by its text, up to the next token; without an alias the prefix would show.
-      const text = this.#sql.slice(column.start, column.end).trim();
-      const name = column.plain && fts ? this.#ftsName(fts.start) : text;
-      this.edit({ start: column.lastEnd, end: column.lastEnd }, ` AS "${name.replaceAll('"', '""')}"`, "column_name");
-    }
-    let text = "";
-    let from = 0;
-    for (const edit of this.#edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
-      text += this.#sql.slice(from, edit.start) + edit.text;
-      from = edit.end;
-    }
-    return text + this.#sql.slice(from);
-  }
-}
-
-/** Index of the first edit at or after a place. */
-function firstFrom(edits: readonly Edit[], start: number): number {
-  let low = 0;
-  let high = edits.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (edits[middle]!.start < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -50,6 +50,8 @@ export function asWire(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const { $real, $blob } = value as { $real?: string; $blob?: string };
   if ($real !== undefined) return Number.isFinite(Number($real)) ? Number($real) : { $real };
-  if ($blob !== undefined) return { $base64: btoa($blob.replace(/../g, (pair) => String.fromCharCode(parseInt(pair, 16)))) };
+  if ($blob !== undefined) {
+    return { $base64: btoa($blob.replace(/../g, (pair) => String.fromCharCode(parseInt(pair, 16)))) };
+  }
   return value;
 }

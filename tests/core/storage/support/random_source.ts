@@ -17,7 +17,8 @@ export interface RandomSource {
 /** Makes a source that uses up `numbers` and then starts again at their beginning. */
 export function createRandomSource(numbers: readonly number[]): RandomSource {
   let at = 0;
-  const next = (): number => numbers.length === 0 ? 0 : numbers[at++ % numbers.length]! + Math.floor(at / numbers.length);
+  const next = (): number =>
+    numbers.length === 0 ? 0 : numbers[at++ % numbers.length]! + Math.floor(at / numbers.length);
   const below = (limit: number): number => next() % limit;
   return {
     below,

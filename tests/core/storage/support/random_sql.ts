@@ -65,12 +65,31 @@ interface Table {
 /** A table of the host's that a plugin must not reach. */
 export const HOST_TABLE = "host_sessions";
 
-const NAMES = ["t", "u", "Notes", "a b", "window", "over", "filter", "end", "excluded", "new", "old", "ß", 'q"q', "main"];
+const NAMES = [
+  "t",
+  "u",
+  "Notes",
+  "a b",
+  "window",
+  "over",
+  "filter",
+  "end",
+  "excluded",
+  "new",
+  "old",
+  "ß",
+  'q"q',
+  "main",
+];
 const KEYWORDS = new Set(["window", "over", "filter", "end", "new", "old"]);
 const COLUMNS = ["a", "b", "c", "t", "u", "end"];
 
 /** Makes a script of statements. */
-export function randomScript(numbers: readonly number[], length: number, count: (edge: EdgeCase) => void): RandomStatement[] {
+export function randomScript(
+  numbers: readonly number[],
+  length: number,
+  count: (edge: EdgeCase) => void,
+): RandomStatement[] {
   return new Script(createRandomSource(numbers), count).write(length);
 }
 
@@ -191,7 +210,7 @@ class Script {
     if (this.#source.chance(3)) {
       this.#count("create_as_select");
       this.#tables.push({ name, columns: ["a"], index: undefined });
-      const table = this.#table() ;
+      const table = this.#table();
       return `CREATE TABLE ${name} AS SELECT ${this.#name(table.name)}.a, max(${this.#name(table.name)}.b) FROM ${
         this.#source_(table)
       }`;
@@ -213,7 +232,9 @@ class Script {
       steps.push(`SELECT new.a FROM ${this.#name(target.name)} AS new`);
     }
     const body = steps.map((step) => `${step};`).join(" ");
-    return `CREATE TRIGGER ${this.#name(this.#fresh("r"))} AFTER ${event} ON ${this.#name(table.name)}${when} BEGIN ${body} END`;
+    return `CREATE TRIGGER ${this.#name(this.#fresh("r"))} AFTER ${event} ON ${
+      this.#name(table.name)
+    }${when} BEGIN ${body} END`;
   }
 
   #alterOrDrop(): string {
@@ -255,7 +276,9 @@ class Script {
         return `SELECT rowid, snippet(${name}, 0, '<', '>', '…', 4), ${name} IS NULL FROM ${name} AS d WHERE ${name} MATCH 'red' ORDER BY rank`;
       default:
         this.#count("fts_match");
-        return `SELECT title, bm25(${this.#name(name)}) FROM ${this.#name(name)} WHERE ${this.#name(name)} MATCH 'red' ORDER BY rank, rowid`;
+        return `SELECT title, bm25(${this.#name(name)}) FROM ${this.#name(name)} WHERE ${
+          this.#name(name)
+        } MATCH 'red' ORDER BY rank, rowid`;
     }
   }
 
@@ -264,7 +287,9 @@ class Script {
     const verb = this.#source.pick(["INSERT INTO", "INSERT OR IGNORE INTO", "REPLACE INTO", "INSERT OR REPLACE INTO"]);
     const returning = this.#returning(table.name);
     if (this.#source.chance(3)) {
-      return `${verb} ${this.#name(table.name)}(a, b) SELECT x.a + 10, x.b FROM ${this.#source_(table)} AS x LIMIT 3${returning}`;
+      return `${verb} ${this.#name(table.name)}(a, b) SELECT x.a + 10, x.b FROM ${
+        this.#source_(table)
+      } AS x LIMIT 3${returning}`;
     }
     return `${verb} ${this.#name(table.name)}(a, b) VALUES (${this.#source.below(30)}, ${this.#value()}), (${
       30 + this.#source.below(30)
@@ -284,7 +309,9 @@ class Script {
   #update(): string {
     const table = this.#table();
     const other = this.#table();
-    const from = this.#source.chance(3) ? ` FROM ${this.#source_(other)} AS o WHERE o.a = ${this.#name(table.name)}.a` : "";
+    const from = this.#source.chance(3)
+      ? ` FROM ${this.#source_(other)} AS o WHERE o.a = ${this.#name(table.name)}.a`
+      : "";
     const where = from === "" ? ` WHERE ${this.#condition(table, this.#name(table.name))}` : "";
     const own = this.#name(table.name);
     return `UPDATE ${own} SET b = ${this.#value()}${from}${where}${from === "" ? this.#returning(table.name) : ""}`;
@@ -310,7 +337,10 @@ class Script {
     if (this.#source.chance(3)) this.#count("nul_in_text");
     const text = this.#source.chance(3) ? "x\0y" : "text";
     if (this.#source.chance(2)) {
-      return { sql: `SELECT :one, typeof(@two), ?, length(:one) FROM ${name} WHERE a < $four LIMIT 2`, params: [text, 2, null, 9] };
+      return {
+        sql: `SELECT :one, typeof(@two), ?, length(:one) FROM ${name} WHERE a < $four LIMIT 2`,
+        params: [text, 2, null, 9],
+      };
     }
     return {
       sql: `SELECT ${name}.a, :p || @q, typeof(:p) FROM ${name} WHERE ${name}.a <> :p LIMIT 3`,
@@ -345,7 +375,9 @@ class Script {
         this.#count("table_function");
         return `SELECT json_each.value, ${visible}.a FROM ${from}, json_each('[1,2]') WHERE json_each.value <= ${visible}.a${order} LIMIT 7`;
       case 5:
-        return `SELECT q.a FROM (SELECT ${visible}.a, ${visible}.b || 'x' FROM ${from}) AS q ${order === "" ? "" : "ORDER BY 1"} LIMIT 7`;
+        return `SELECT q.a FROM (SELECT ${visible}.a, ${visible}.b || 'x' FROM ${from}) AS q ${
+          order === "" ? "" : "ORDER BY 1"
+        } LIMIT 7`;
       default:
         return `SELECT ${visible}.a, ${visible}.b, '${this.#literal(table)}' FROM ${from} WHERE ${
           this.#condition(table, visible)
@@ -383,7 +415,9 @@ class Script {
     switch (this.#source.below(5)) {
       case 0:
         this.#count("in_table");
-        return `${visible}.a IN (SELECT ${this.#name(other.name)}.a FROM ${this.#source_(other)}) OR 1 IN ${this.#name("one_column")}`;
+        return `${visible}.a IN (SELECT ${this.#name(other.name)}.a FROM ${this.#source_(other)}) OR 1 IN ${
+          this.#name("one_column")
+        }`;
       case 1:
         this.#count("in_main_table");
         return `${visible}.a NOT IN main.${this.#name("one_column")}`;

@@ -7,7 +7,8 @@
 import { databases } from "../../../../src/adapters/shared/databases.ts";
 import { HostError, messageOf } from "../../../../src/core/errors.ts";
 import type { Database, SqlValue } from "../../../../src/core/ports.ts";
-import { type EngineOptions, StorageEngine } from "../../../../src/core/storage/engine.ts";
+import { StorageEngine } from "../../../../src/core/storage/engine.ts";
+import type { EngineOptions } from "../../../../src/core/storage/engine_types.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../../src/core/storage/limits.ts";
 import { bindParams } from "../../../../src/core/storage/params.ts";
 import { columnFacts, encodeRows } from "../../../../src/core/storage/rows.ts";
@@ -120,7 +121,9 @@ function numbered(sql: string, names: ReadonlyMap<string, number>): string {
 }
 
 function originalNames(columns: readonly string[], names: ReadonlyMap<string, number>): string[] {
-  return columns.map((column) => [...names].reduce((text, [name, number]) => text.replaceAll(`?${number}`, name), column));
+  return columns.map((column) =>
+    [...names].reduce((text, [name, number]) => text.replaceAll(`?${number}`, name), column)
+  );
 }
 
 function failed(error: unknown): Outcome {

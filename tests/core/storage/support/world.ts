@@ -6,7 +6,8 @@
 import { databases } from "../../../../src/adapters/shared/databases.ts";
 import { HostError } from "../../../../src/core/errors.ts";
 import type { Database } from "../../../../src/core/ports.ts";
-import { type EngineOptions, type ExecOutcome, StorageEngine } from "../../../../src/core/storage/engine.ts";
+import { StorageEngine } from "../../../../src/core/storage/engine.ts";
+import type { EngineOptions, ExecOutcome } from "../../../../src/core/storage/engine_types.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS, type StorageLimits } from "../../../../src/core/storage/limits.ts";
 
 /** An engine with a short way to talk to it. */
