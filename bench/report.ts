@@ -88,9 +88,8 @@ Written by \`npm run bench -- <name> --write\`; figures are what that run measur
 ## ${report.name}
 
 ${date}, ${machine}, ${versions}. Best of interleaved rounds. \`÷ peer\` is our figure divided by the peer's: more than
-1 is better for rates, less than 1 for times and memory. \`bare again\` is the bare limit measured a second time: where
-the columns \`÷ bare\` and \`÷ bare again\` differ, the difference is noise. Median of that noise in this run:
-${report.control.toFixed(2)}.
+1 is better for rates, less than 1 for times and memory. \`… again\` is that peer measured a second time: where its
+two columns differ, the difference is noise. Median of that noise in this run: ${report.control.toFixed(2)}.
 
 ${tableOf(report)}
 
@@ -102,7 +101,8 @@ ${goalLines(goals)}
 
 /** Returns `results` with the section of one benchmark put in place of its former one, the other sections kept. */
 export function withSection(results: string, name: string, markdown: string): string {
-  const sections = (text: string): string[] => text.split(/^(?=## )/m).slice(1).map((section) => `${section.trimEnd()}\n`);
+  const sections = (text: string): string[] =>
+    text.split(/^(?=## )/m).slice(1).map((section) => `${section.trimEnd()}\n`);
   const [fresh = ""] = sections(markdown);
   const kept = sections(results).filter((section) => !section.startsWith(`## ${name}\n`));
   const head = markdown.slice(0, markdown.indexOf("## "));

@@ -7,7 +7,15 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { type BenchOptions, type BenchReport, type Goal, goalLines, resultsMarkdown, tableOf, withSection } from "./report.ts";
+import {
+  type BenchOptions,
+  type BenchReport,
+  type Goal,
+  goalLines,
+  resultsMarkdown,
+  tableOf,
+  withSection,
+} from "./report.ts";
 import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { wireGoals } from "./wire/goals.ts";
 import { benchWire } from "./wire/wire_bench.ts";

@@ -10,6 +10,7 @@ import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { supervised } from "../../support/supervised.ts";
 import { fixturePlugin } from "../../support/fixture_plugins.ts";
+import { docBlocks } from "./support/doc_blocks.ts";
 
 const canCage = (): Promise<boolean> => access("/usr/bin/bwrap").then(() => true, () => false);
 const WRITES = { capabilities: ["kaged:storage:write"] };
@@ -34,53 +35,33 @@ test("a plugin in its cage uses storage over the wire, and a refusal reaches the
   assert.deepEqual(data, { sql: "SELECT * FROM sqlite_schema", reason: 'Cannot use the name "sqlite_schema"' });
 });
 
-const NOTES = `
-import { createPlugin } from "./kaged_sdk.js";
-const plugin = createPlugin({
-  name: "keeper",
-  version: "0.1.0",
-  methods: {
-    "keeper.add": async ({ text }) => {
-      const { results } = await plugin.storage.batch([
-        { sql: "CREATE TABLE IF NOT EXISTS notes(id INTEGER PRIMARY KEY, body)" },
-        { sql: "INSERT INTO notes(body) VALUES (:body) RETURNING id", params: { body: text } },
-      ]);
-      return results[1].rows[0];
-    },
-    "keeper.list": async () => (await plugin.storage.query("SELECT notes.body FROM notes ORDER BY notes.id")).rows,
-    "keeper.schema": () => plugin.storage.schema(),
-  },
-});
-plugin.start();
-`;
-
-test("a plugin written with the SDK keeps its rows from one kaged plugin call to the next; info and export show them", async (t) => {
+test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to the next; info and export show them", async (t) => {
   if (!await requireOrSkip(t, "bubblewrap", canCage, "install bubblewrap")) return;
   const home = await scratchDir(t);
   await using plugin = await fixturePlugin("echo", {
     manifest: {
       ...WRITES,
-      name: "keeper",
+      name: "notes",
       version: "0.1.0",
-      command: ["js", "./keeper.mjs"],
-      methods: ["keeper.add", "keeper.list", "keeper.schema"],
+      command: ["js", "./notes.mjs"],
+      methods: ["notes.add", "notes.list"],
       notifications: [],
     },
-    files: { "keeper.mjs": NOTES, "kaged_sdk.js": SDK_JS },
+    files: { "notes.mjs": (await docBlocks("js"))[0]!, "kaged_sdk.js": SDK_JS },
   });
   const call = async (...args: string[]) => {
     const { code, stdout, stderr } = await runKaged(["plugin", ...args, "--home", home, "--json"]);
     assert.deepEqual([code, stderr], [0, ""], stdout);
     return JSON.parse(stdout);
   };
-  assert.deepEqual(await call("call", plugin.dir, "keeper.add", '{"text":"red"}'), { result: { id: 1 } });
-  assert.deepEqual(await call("call", plugin.dir, "keeper.add", '{"text":"blue"}'), { result: { id: 2 } });
-  assert.deepEqual(await call("call", plugin.dir, "keeper.list"), { result: [{ body: "red" }, { body: "blue" }] });
-  assert.deepEqual(await call("call", plugin.dir, "keeper.schema"), { result: { tables: ["notes"], views: [] } });
+  assert.deepEqual(await call("call", plugin.dir, "notes.add", '{"text":"red"}'), { result: { id: 1 } });
+  assert.deepEqual(await call("call", plugin.dir, "notes.add", '{"text":"blue"}'), { result: { id: 2 } });
+  const rows = [{ id: 1, body: "red" }, { id: 2, body: "blue" }];
+  assert.deepEqual(await call("call", plugin.dir, "notes.list"), { result: rows });
   const storage = { tables: [{ name: "notes", rows: 2, bytes: 4096 }], bytes: 4096 };
-  assert.deepEqual(await call("info", "keeper"), { name: "keeper", storage });
+  assert.deepEqual(await call("info", "notes"), { name: "notes", storage });
   const file = `${home}/out.sqlite`;
-  assert.deepEqual(await call("export", "keeper", "-o", file), { file, tables: ["notes"] });
+  assert.deepEqual(await call("export", "notes", "-o", file), { file, tables: ["notes"] });
 });
 
 test("kaged plugin info and export say what is wrong", async (t) => {
