@@ -32,13 +32,19 @@ test("kaged plugin check --json gives { ok, checks } with id, ok and detail in e
   assert.equal(typeof hint, "string");
 });
 
-test("kaged plugin check lists every issue of a manifest with file, line and column", async (t) => {
+test("kaged plugin check lists every issue of a manifest with file, line, column and code", async (t) => {
   const dir = await scratchDir(t);
   const file = join(dir, "kaged-plugin.yaml");
   await writeFile(file, "name: Bad Name\nversion: one\nhooks: [on_lunch]\n");
   const { code, stdout } = await runKaged(["plugin", "check", dir]);
   assert.equal(code, 1);
-  for (const place of [`${file}:1:7 name: `, `${file}:2:10 version: `, `${file}:3:9 hooks[0]: `]) {
+  for (
+    const place of [
+      `${file}:1:7 [manifest.invalid_name] name: `,
+      `${file}:2:10 [manifest.invalid_version] version: `,
+      `${file}:3:9 [manifest.unknown_hook] hooks[0]: `,
+    ]
+  ) {
     assert.ok(stdout.includes(place), `${place} in:\n${stdout}`);
   }
   assert.match(stdout, /hint: Correct each of these places\n/);

@@ -55,6 +55,7 @@ export function cancelledError(method: string, signal: AbortSignal): HostError {
 export class OutgoingCalls {
   readonly #clock: Clock;
   readonly #onAbandoned: (id: number) => void;
+  readonly #onTimeout: ((error: HostError) => void) | undefined;
   readonly #pending = new Map<number, PendingCall>();
   readonly #abandoned = new Set<number>();
   #lastId = 0;
@@ -64,10 +65,11 @@ export class OutgoingCalls {
   /** The time in this tick. Reading a clock can cost as much as the rest of a call: one look serves a whole tick. */
   #tickMs: number | null = null;
 
-  /** Makes an empty set of calls that tells `onAbandoned` which calls it gave up on its own. */
-  constructor(clock: Clock, onAbandoned: (id: number) => void) {
+  /** Makes an empty set of calls that tells `onAbandoned` which calls it gave up on its own, and `onTimeout` why. */
+  constructor(clock: Clock, onAbandoned: (id: number) => void, onTimeout?: (error: HostError) => void) {
     this.#clock = clock;
     this.#onAbandoned = onAbandoned;
+    this.#onTimeout = onTimeout;
   }
 
   /** The id {@link add} gives to the next call. */
@@ -188,7 +190,9 @@ export class OutgoingCalls {
     if (nextMs !== Infinity) this.#armSweep(nextMs, nowMs);
     for (const [id, { method, timeoutMs }] of expired) {
       const message = `No answer to "${method}" within ${timeoutMs} ms`;
-      this.#abandon(id, new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } }));
+      const error = new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } });
+      this.#abandon(id, error);
+      this.#onTimeout?.(error);
     }
   };
 }
