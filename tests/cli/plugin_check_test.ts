@@ -52,7 +52,7 @@ test("kaged plugin check lists every issue of a manifest with file, line, column
   const called = await runKaged(["plugin", "call", dir, "a.b"]);
   assert.equal(called.code, 1);
   assert.match(called.stderr, /^error\[manifest\.invalid\]: /);
-  assert.ok(called.stderr.includes(`\n  ${file}:2:10 version: `), called.stderr);
+  assert.ok(called.stderr.includes(`\n  ${file}:2:10 [manifest.invalid_version] version: `), called.stderr);
 });
 
 test("kaged plugin check takes a folder that does not exist for a plugin without a manifest", async () => {
