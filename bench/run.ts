@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import process from "node:process";
@@ -63,7 +62,6 @@ function main(args: string[]): number {
     const results = fileURLToPath(new URL("RESULTS.md", import.meta.url));
     const former = existsSync(results) ? readFileSync(results, "utf8") : "";
     writeFileSync(results, withSection(former, name, markdown));
-    execFileSync(fileURLToPath(new URL("../node_modules/.bin/deno", import.meta.url)), ["fmt", "--quiet", results]);
   }
   return 0;
 }

@@ -37,6 +37,7 @@ export class StorageEngine {
   readonly #options: EngineOptions;
   readonly #writable: boolean;
   readonly #schemaVersion: Statement;
+  readonly #dataVersion: Statement | null;
   readonly #begin: Statement | null;
   readonly #commit: Statement | null;
   readonly #quota: Quota | null;
@@ -44,6 +45,9 @@ export class StorageEngine {
   readonly #nameSpaces: Map<string, NameSpace> = new Map();
   #cachedCount = 0;
   #version: SqlValue = null;
+  #seenDataVersion: SqlValue = null;
+  /** Whether the transaction that runs has changed the schema. */
+  #hasDefined = false;
   #catalogue: Catalogue = { entries: [], plugins: new Set(), names: new Set() };
   /** Whose rules hold right now: a plugin's, the host's, or nobody's, which refuses everything. */
   #rules: CallRules | "host" | null = "host";
@@ -68,6 +72,7 @@ export class StorageEngine {
       database.prepare("PRAGMA query_only = 1").all([]);
     }
     this.#schemaVersion = database.prepare("PRAGMA schema_version");
+    this.#dataVersion = writable ? database.prepare("PRAGMA data_version") : null;
     this.#begin = writable ? database.prepare("BEGIN IMMEDIATE") : null;
     this.#commit = writable ? database.prepare("COMMIT") : null;
     this.#quota = writable ? new Quota(database) : null;
@@ -173,6 +178,20 @@ export class StorageEngine {
     });
   }
 
+  /** Reads again what another connection may have changed since this one last wrote. */
+  #refreshIfForeign(): void {
+    const version = this.#asHost(() => this.#dataVersion!.all([])[0]![0]!);
+    if (version === this.#seenDataVersion && this.#version !== null) return;
+    if (version !== this.#seenDataVersion) this.#quota?.forgetPages();
+    this.#seenDataVersion = version;
+    this.#refresh();
+  }
+
+  #forgetAll(): void {
+    this.#forget();
+    this.#quota?.forget();
+  }
+
   #forget(): void {
     this.#version = null;
     this.#cachedCount = 0;
@@ -235,7 +254,7 @@ export class StorageEngine {
   }
 
   #execOne(plugin: string, { sql, params }: StatementCall, quota: QuotaCall): ExecOutcome {
-    this.#refresh();
+    if (this.#hasDefined) this.#refresh();
     const compiled = this.#compile(plugin, sql);
     const { rewritten, statement, rules } = compiled;
     const values = bindParams(rewritten, params);
@@ -247,6 +266,7 @@ export class StorageEngine {
       const changes = this.#asPlugin(rules, () => statement.run(values));
       outcome = { rowsAffected: isDefinition(rewritten) ? 0 : changes, returned: null };
     }
+    this.#hasDefined ||= isDefinition(rewritten);
     if (rewritten.kind !== "select" && !this.#asHost(() => quota.isWithin())) throw quotaExceeded();
     return outcome;
   }
@@ -278,16 +298,17 @@ export class StorageEngine {
     const { limits, quotas } = this.#options;
     try {
       this.#asHost(() => this.#begin!.run([]));
-      this.#refresh();
+      this.#hasDefined = isHostWork;
+      this.#refreshIfForeign();
       const quota = this.#asHost(() =>
         this.#quota!.begin(plugin, quotas?.[plugin] ?? limits.quotaBytes, this.#catalogue)
       );
       const before = this.#catalogue;
       const outcome = run(quota);
-      if (!isHostWork) this.#checkSchema(plugin, before);
-      else this.#quota.forget();
+      if (!isHostWork && this.#hasDefined) this.#checkSchema(plugin, before);
       this.#asHost(() => this.#commit!.run([]));
       quota.commit();
+      if (isHostWork) this.#forgetAll();
       return outcome;
     } catch (error) {
       const failure = this.#failure(error, plugin);

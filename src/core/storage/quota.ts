@@ -10,6 +10,12 @@ import { type Catalogue, entriesOf } from "./catalogue.ts";
 /** Pages in steps of which the file's own limit is set: setting it for every call would cost more than it tells. */
 const STEP = 1024;
 
+/** Pages of the file. */
+interface FileSize {
+  readonly pages: number;
+  readonly free: number;
+}
+
 /** One call, counted. */
 export interface QuotaCall {
   /** Whether the plugin is within its quota, asked before the commit. */
@@ -26,6 +32,8 @@ export class Quota {
   readonly #freePages: Statement;
   readonly #used: Map<string, number> = new Map();
   #limit = 0;
+  /** The file as of the last commit, as long as nobody else writes. */
+  #file: FileSize | null = null;
 
   /** Counts for one connection. */
   constructor(database: Database) {
@@ -38,23 +46,36 @@ export class Quota {
   /** Starts a call of `plugin`; returns what tells, before the commit, whether it stayed within `quotaBytes`. */
   begin(plugin: string, quotaBytes: number, catalogue: Catalogue): QuotaCall {
     const used = this.#used.get(plugin) ?? this.#measure(plugin, catalogue);
-    const pages = numberOf(this.#pageCount);
-    const free = numberOf(this.#freePages);
+    const { pages, free } = this.#file ??= this.#count();
     const allowance = Math.max(0, Math.floor(quotaBytes / this.#pageSize) - used);
     this.#limitFile(pages + Math.max(0, allowance - free));
-    let grown = 0;
+    let after = this.#file;
     return {
       isWithin: () => {
-        grown = numberOf(this.#pageCount) - numberOf(this.#freePages) - (pages - free);
+        after = this.#count();
+        const grown = after.pages - after.free - (pages - free);
         return grown <= 0 || grown <= allowance;
       },
-      commit: () => void this.#used.set(plugin, Math.max(0, used + grown)),
+      commit: () => {
+        this.#file = after;
+        this.#used.set(plugin, Math.max(0, used + after.pages - after.free - (pages - free)));
+      },
     };
+  }
+
+  /** Forgets the size of the file: another connection has changed it. */
+  forgetPages(): void {
+    this.#file = null;
   }
 
   /** Forgets what was counted: somebody else may have changed the file. */
   forget(): void {
     this.#used.clear();
+    this.#file = null;
+  }
+
+  #count(): FileSize {
+    return { pages: numberOf(this.#pageCount), free: numberOf(this.#freePages) };
   }
 
   #measure(plugin: string, catalogue: Catalogue): number {
