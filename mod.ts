@@ -17,6 +17,7 @@ export type {
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
 export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
+export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
 export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
