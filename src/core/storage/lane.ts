@@ -51,6 +51,7 @@ export class Lane {
   /** Asks a question; its time runs from when a process takes it. */
   ask(question: StorageQuestion, deadlineMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(closed());
       this.#queue.push({ question, deadlineMs, resolve, reject, isRepeat: false });
       this.#advance();
     });
@@ -66,16 +67,17 @@ export class Lane {
     this.#isClosed = true;
     this.#cancelGrowth?.();
     this.#cancelShrink?.();
+    for (const { reject } of this.#queue.splice(0)) reject(closed());
     await Promise.allSettled(this.#starts);
-    await Promise.all([...this.#all].map((process) => process.close()));
+    await Promise.all([...this.#all].map((worker) => worker.close()));
   }
 
   #advance(): void {
     while (this.#queue.length > 0) {
-      const process = this.#idle.pop();
-      if (!process) break;
-      if (!process.isDead) this.#run(process, this.#queue.shift()!);
-      else this.#all.delete(process);
+      const worker = this.#idle.pop();
+      if (!worker) break;
+      if (!worker.isDead) this.#run(worker, this.#queue.shift()!);
+      else this.#all.delete(worker);
     }
     if (this.#queue.length === 0 || this.#isClosed) return;
     const count = this.#all.size + this.#starts.size;
@@ -90,9 +92,9 @@ export class Lane {
 
   #grow(): void {
     const start = this.#options.start().then(
-      (process) => {
-        this.#all.add(process);
-        this.#idle.push(process);
+      (worker) => {
+        this.#all.add(worker);
+        this.#idle.push(worker);
       },
       // The one that has waited longest is told; the others try again.
       (error) => this.#queue.shift()?.reject(error),
@@ -103,18 +105,18 @@ export class Lane {
     this.#starts.add(start);
   }
 
-  async #run(process: StorageProcess, waiting: Waiting): Promise<void> {
+  async #run(worker: StorageProcess, waiting: Waiting): Promise<void> {
     const { question, deadlineMs, resolve, reject, isRepeat } = waiting;
     try {
-      resolve(await process.ask(question, deadlineMs));
+      resolve(await worker.ask(question, deadlineMs));
     } catch (error) {
       // A process that died by itself may have died before the question reached it: what changes nothing is asked again.
       const mayRepeat = !isRepeat && !this.#isClosed && isHarmless(question) && isLost(error);
       if (mayRepeat) this.#queue.unshift({ question, deadlineMs, resolve, reject, isRepeat: true });
       else reject(error);
     }
-    if (process.isDead) this.#all.delete(process);
-    else this.#idle.push(process);
+    if (worker.isDead) this.#all.delete(worker);
+    else this.#idle.push(worker);
     this.#advance();
     this.#shrinkLater();
   }
@@ -123,9 +125,9 @@ export class Lane {
     if (this.#all.size < 2 || this.#isClosed) return;
     this.#cancelShrink?.();
     this.#cancelShrink = this.#options.clock.after(IDLE_MS, () => {
-      for (const process of this.#idle.splice(1)) {
-        this.#all.delete(process);
-        void process.close();
+      for (const worker of this.#idle.splice(1)) {
+        this.#all.delete(worker);
+        void worker.close();
       }
     });
   }
@@ -137,4 +139,8 @@ function isHarmless({ op }: StorageQuestion): boolean {
 
 function isLost(error: unknown): boolean {
   return error instanceof HostError && error.code === "storage.failed";
+}
+
+function closed(): HostError {
+  return new HostError("storage.failed", "The storage was closed");
 }

@@ -63,10 +63,10 @@ export class StorageProcess {
     }).catch((error) => {
       throw new HostError("storage.failed", `Cannot start the storage process: ${messageOf(error)}`, { cause: error });
     });
-    const process = started = new StorageProcess(child, options);
-    child.exited.then(({ code, signal }) => process.#ended(signal ?? `code ${code}`));
-    await process.#exchange(JSON.stringify(setup), { deadlineMs: Infinity });
-    return process;
+    const ready = started = new StorageProcess(child, options);
+    child.exited.then(({ code, signal }) => ready.#ended(signal ?? `code ${code}`));
+    await ready.#exchange(JSON.stringify(setup), { deadlineMs: Infinity });
+    return ready;
   }
 
   /** Whether it has ended, or is being ended. */
