@@ -82,6 +82,17 @@ test("with the authorizer off, a reading engine still writes nothing: the file i
   }
 });
 
+test("with the file open for writing and query_only off, the authorizer refuses a reading engine's writes", () => {
+  const database = databases.open(":memory:", { limits: SQL_LIMITS });
+  database.run("CREATE TABLE plugin_p_t(a)");
+  database.run('CREATE VIEW "kaged_storage:p" AS SELECT 1');
+  const reader = new StorageEngine(database, false, { limits: DEFAULT_LIMITS, without: ["query_only"] });
+  for (const sql of ["INSERT INTO t VALUES (1) RETURNING a", "DROP TABLE t", "CREATE INDEX i ON t(a)"]) {
+    assert.match(errorOf(() => reader.query("p", { sql, params: [] })), /^storage.denied: Not authorized/);
+  }
+  database.close();
+});
+
 test("functions that reach outside are refused, whether or not they exist", () => {
   using world = openWorld();
   for (
