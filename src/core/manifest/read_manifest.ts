@@ -14,6 +14,8 @@ export const MANIFEST_FILE = "kaged-plugin.yaml";
 /** Bytes a manifest may have. */
 export const MAX_MANIFEST_BYTES: number = 256 * 1024;
 
+const YAML_LIMITS = { maxLexemes: 50_000, maxNodes: 20_000 };
+
 /** A manifest that follows the rules, and what is still doubtful about it. */
 export interface ParsedManifest {
   /** The manifest, with every default filled in and everything in canonical form. */
@@ -66,10 +68,10 @@ export async function parseManifest(text: string, { file }: { readonly file: str
   }
   // The YAML and schema libraries load at the first manifest, not with the host.
   const [{ readYamlTree }, { checkManifest }] = await Promise.all([
-    import("./yaml_tree.ts"),
+    import("../yaml/yaml_tree.ts"),
     import("./check_manifest.ts"),
   ]);
-  const tree = await readYamlTree(text, report);
+  const tree = await readYamlTree(text, report, YAML_LIMITS);
   const manifest = tree && checkManifest(tree.data, report);
   report.throwErrors();
   if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
