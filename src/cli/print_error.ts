@@ -14,19 +14,25 @@ export function printError(error: HostError, terminal: Terminal, { json }: { rea
   line(`${paint.red(`error[${error.code}]`)}: ${printable(error.message)}`);
   for (const issue of issuesOf(error)) line(`  ${printable(issueLine(issue))}`);
   if (error.hint !== undefined) line(`  hint: ${printable(error.hint)}`);
+  // Without a hint of ours the error is the plugin's own, and so is what it adds.
+  else if (isWire(error) && error.data !== undefined) line(`  data: ${printable(JSON.stringify(error.data))}`);
 }
 
 /** Returns what a program gets to know of a failure. */
-export function errorJson({ code, message, rpc, hint, data }: HostError): Record<string, unknown> {
-  // The number is what a plugin chose, or what stands for its silence; elsewhere it says nothing.
-  const isWire = code.startsWith("plugin.") || code.startsWith("protocol.");
+export function errorJson(error: HostError): Record<string, unknown> {
+  const { code, message, rpc, hint, data } = error;
   return {
     code,
     message,
-    ...(isWire ? { rpc } : {}),
+    ...(isWire(error) ? { rpc } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+/** Whether a plugin's answer, or the lack of one, is what failed: elsewhere the number on the wire says nothing. */
+function isWire({ code }: HostError): boolean {
+  return code.startsWith("plugin.") || code.startsWith("protocol.");
 }
 
 /** Returns the issues of a manifest error; none for any other. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { processesIn } from "../support/processes_in.ts";
-import { runKaged } from "../support/run_kaged.ts";
+import { runKaged, signalKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 test("kaged plugin call prints the result, and as { result } with --json", async () => {
@@ -106,16 +106,19 @@ test("kaged plugin call leaves no process and no file behind", async (t) => {
 
 test("kaged plugin call stops the plugin at Ctrl-C, leaves nothing behind and exits with 130", async (t) => {
   const tmp = await scratchDir(t);
-  await using plugin = await fixturePlugin("never_answers", {
-    files: {
-      "index.js": `import { serve, writeAll } from "./wire.js";\n` +
-        `serve({ "fixture.call": () => writeAll(2, "called\\n") });\n`,
-    },
-  });
-  const { code, stderr } = await runKaged(["plugin", "call", plugin.dir, "fixture.call"], {
-    env: { TMPDIR: tmp },
-    onStart: (child) => child.stderr?.once("data", () => child.kill("SIGINT")),
-  });
-  assert.deepEqual([code, stderr], [130, "called\nerror[host.interrupted]: Stopped by SIGINT\n"]);
-  assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
+  // One is interrupted in its call, one before it has answered initialize.
+  for (const step of ["fixture.call", "initialize"]) {
+    await using plugin = await fixturePlugin("never_answers", {
+      files: {
+        "index.js": `import { serve, writeAll } from "./wire.js";\n` +
+          `serve({ ${JSON.stringify(step)}: () => writeAll(2, "reached\\n") });\n`,
+      },
+    });
+    const { code, stderr } = await runKaged(["plugin", "call", plugin.dir, "fixture.call"], {
+      env: { TMPDIR: tmp },
+      onStart: (child) => child.stderr?.once("data", () => signalKaged(child, "SIGINT")),
+    });
+    assert.deepEqual([code, stderr], [130, "reached\nerror[host.interrupted]: Stopped by SIGINT\n"], step);
+    assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []], step);
+  }
 });

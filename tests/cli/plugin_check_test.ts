@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { CHECK_IDS } from "../../src/core/check/report.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { processesIn } from "../support/processes_in.ts";
-import { runKaged } from "../support/run_kaged.ts";
+import { runKaged, signalKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 test("kaged plugin check prints one line per rule and exits with 0 when all are kept", async (t) => {
@@ -56,7 +56,7 @@ test("kaged plugin check stops the plugin at SIGTERM, leaves nothing behind and 
     env: { TMPDIR: tmp },
     onStart: (child) => {
       // The cage is the last rule that is told before the plugin is spawned.
-      child.stdout?.on("data", (chunk) => String(chunk).includes("cage") && child.kill("SIGTERM"));
+      child.stdout?.on("data", (chunk) => String(chunk).includes("cage") && signalKaged(child, "SIGTERM"));
     },
   });
   assert.deepEqual([code, stderr], [143, "error[host.interrupted]: Stopped by SIGTERM\n"]);

@@ -26,12 +26,17 @@ export interface KagedOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Folder it starts in. */
   readonly cwd?: string;
-  /** Gets the process as soon as it runs, and what it prints on stderr. */
+  /** Gets the process as soon as it runs. */
   readonly onStart?: (child: ChildProcess) => void;
 }
 
 const BIN: string = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
 const CONFIG: string = fileURLToPath(new URL("../../deno.json", import.meta.url));
+
+/** Signals a running command. Deno reports a process that its own `kill` reached as ended by it, whatever it did. */
+export function signalKaged(child: ChildProcess, signal: "SIGINT" | "SIGTERM"): void {
+  process.kill(child.pid!, signal);
+}
 
 /** Arguments before the command's own, for this runtime. */
 function prefix(): string[] {

@@ -45,7 +45,11 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
   const { files } = runtime;
   await files.makeDir(`${home}/run`, PRIVATE);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
-  const close = (): Promise<void> => files.remove(dir);
+  let closed = false;
+  const close = async (): Promise<void> => {
+    closed = true;
+    await files.remove(dir);
+  };
   try {
     await writeLaunchFiles(plan, dir, files);
   } catch (error) {
@@ -57,7 +61,10 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
     id: runtime.ids.create("cage"),
     command: launchCommand(bash, dir),
     childPid,
-    verifyMounts: async () => await verifyMounts(await childPid(), plan.granted, files),
+    async verifyMounts(): Promise<void> {
+      const pid = await childPid();
+      if (!closed) await verifyMounts(pid, plan.granted, files);
+    },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files),
     close,
@@ -86,9 +93,11 @@ export async function findBash(files: Files): Promise<string> {
 /** Compares what is mounted inside with what was checked outside: a path could be swapped in between. */
 async function verifyMounts(pid: number | null, granted: readonly GrantedPath[], files: Files): Promise<void> {
   await Promise.all(granted.map(async ({ path, dev, ino }) => {
-    const inside = pid === null ? null : await files.target(`/proc/${pid}/root${path}`);
+    const root = pid === null ? null : `/proc/${pid}/root`;
+    const inside = root === null ? null : await files.target(`${root}${path}`);
     if (inside?.dev === dev && inside.ino === ino) return;
-    if (inside === null && await files.target(`/proc/${pid}/root`) === null) return; // The process is gone: so be it.
+    // A process that has ended has no root, and nothing to be told: its end is reported as what it is.
+    if (inside === null && root !== null && await files.target(root) === null) return;
     throw new HostError("cage.path_swapped", `Cannot trust the cage: "${path}" changed while the plugin started`, {
       data: { path },
       hint: "Start the plugin again",

@@ -46,6 +46,7 @@ export async function checkLife(
   const stopEarly = () => void supervisor.stopAll();
   signal?.addEventListener("abort", stopEarly, { once: true });
   try {
+    signal?.throwIfAborted(); // It may have come before anyone listened.
     const failure = await failureOf(supervisor.start(instance));
     signal?.throwIfAborted();
     recordHandshake(run, failure);
@@ -80,7 +81,7 @@ function recordHandshake(run: Run, failure: HostError | null): void {
     ["config.update", () => recorder.pass("config.update", sent(config), ignored)],
   ];
   for (const [id, record] of shown) {
-    if (failure && id === broken) return recorder.fail(id, failure, log);
+    if (failure && id === broken) return recorder.fail(id, explained(failure, log), log);
     record();
   }
 }
@@ -131,9 +132,8 @@ async function recordPing(run: Run, supervisor: Supervisor, instance: string): P
   const failure = await failureOf(
     supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }).then((result) => answer = result),
   );
-  const { status, error } = supervisor.plugin(instance);
-  if (failure && status !== "running") {
-    recorder.fail("initialized", error ?? failure, log);
+  if (failure && hasEnded(failure)) {
+    recorder.fail("initialized", explained(failure, log), log);
     return false;
   }
   recorder.pass("initialized", "Runs on");
@@ -144,6 +144,21 @@ async function recordPing(run: Run, supervisor: Supervisor, instance: string): P
     recorder.fail("ping", new HostError("check.ping_answer", message, { hint: 'Answer ping with {"status": "ok"}' }));
   }
   return true;
+}
+
+/** Points at what the plugin wrote itself, where it just ended. */
+function explained(failure: HostError, log: readonly string[]): HostError {
+  if (failure.code !== "plugin.unavailable") return failure;
+  const hint = log.length > 0
+    ? "Its last lines on stderr say why"
+    : "It wrote nothing to stderr: let it say why it ends";
+  const { code, message, data, cause } = failure;
+  return new HostError(code, message, { data, cause, hint });
+}
+
+/** Whether a call failed because the plugin is gone, rather than by its answer or for want of one. */
+function hasEnded({ code }: HostError): boolean {
+  return ["plugin.unavailable", "protocol.closed", "protocol.oversize_message"].includes(code);
 }
 
 function recordShutdown(run: Run, tookMs: number): void {

@@ -14,6 +14,9 @@ import type { CheckOptions } from "./check_options.ts";
 import { surveyImports } from "./leaving_imports.ts";
 import { CheckRecorder, type CheckReport } from "./report.ts";
 
+/** Imports that are named in words; all of them are in the data. */
+const SHOWN = 5;
+
 /** Checks the plugin in `dir` (absolute) against every rule. A plugin that breaks them is a report, not an error. */
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
@@ -89,7 +92,8 @@ async function checkImports(
   const { files, leaving } = await surveyImports(dir, manifest.command, runtime.files);
   if (leaving.length > 0) {
     const named = leaving.map(({ file, line, specifier, reason }) => `${file}:${line} "${specifier}" ${reason}`);
-    const message = `Only the plugin's own folder is in the cage: ${named.join("; ")}`;
+    const more = named.length > SHOWN ? `; and ${named.length - SHOWN} more` : "";
+    const message = `Only the plugin's own folder is in the cage: ${named.slice(0, SHOWN).join("; ")}${more}`;
     const hint = "Bundle the plugin into one file, or copy what it imports into its folder";
     return recorder.fail("imports", new HostError("check.imports_leave", message, { data: { leaving }, hint }));
   }

@@ -80,7 +80,7 @@ export class CheckRecorder {
     this.#add({
       id,
       ok: false,
-      detail: failure.message,
+      detail: failure.message.replace(/^\[BLOCKED\] /, ""), // That mark is for sessions.
       ...(failure.hint === undefined ? {} : { hint: failure.hint }),
       ...("code" in failure ? { code: failure.code } : {}),
       ...("data" in failure && failure.data !== undefined ? { data: failure.data } : {}),

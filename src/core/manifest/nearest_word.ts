@@ -27,21 +27,15 @@ export function didYouMean(word: string, known: readonly string[], otherwise: st
   return near === null ? otherwise : `Did you mean "${near}"?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+/** Insertions, deletions and replacements that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + cost);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        least = Math.min(least, beforeLast[j - 2]! + 1);
-      }
-      row.push(least);
+      row.push(Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + cost));
     }
-    beforeLast = last;
     last = row;
   }
   return last[b.length]!;

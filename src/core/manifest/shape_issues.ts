@@ -28,7 +28,7 @@ export function checkShape(data: Record<string, unknown>, report: ManifestReport
     const isBelowList = path.some((_, index) => listKeys.has(JSON.stringify(path.slice(0, index + 1))));
     if (!isUnknownKey && !isCapability && !isBelowList) reportIssue(issue, path, report);
   }
-  return result.success && report.isClean ? result.output : null;
+  return result.success ? result.output : null;
 }
 
 function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: ManifestReport): void {

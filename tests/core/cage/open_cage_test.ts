@@ -232,7 +232,24 @@ test("verifyMounts() finds a path that was swapped between the check and the mou
   await assert.rejects(caged.cage.verifyMounts(), { code: "cage.path_swapped", message: /project\/a"/ });
   caged.child.kill("SIGKILL");
   await caged.end();
+});
+
+test("verifyMounts() takes the end of a process for its end, and a report that is missing for a swap", async (t) => {
+  const places = await ground(t);
+  if (!places) return;
+  const caged = await startCaged(requestOf({ command: ["bash", "-c", "echo ready; read end"] }, places));
+  await caged.firstLine();
+  const status = `${caged.cage.command.cwd}/status`;
+  const report = await files.readText(status);
+  await files.write(status, "");
   await assert.rejects(caged.cage.verifyMounts(), { code: "cage.path_swapped" });
+  await files.write(status, report);
+  caged.child.kill("SIGKILL");
+  await caged.child.exited;
+  await untilGone(await files.readLink(`/proc/${await caged.cage.childPid()}/ns/pid`).catch(() => "none"));
+  await caged.cage.verifyMounts();
+  await caged.end();
+  await caged.cage.verifyMounts();
 });
 
 test("a granted path that goes away before the mount is the cage's failure", async (t) => {

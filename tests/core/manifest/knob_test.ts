@@ -17,9 +17,11 @@ test("K-037 every type of knob has its own fields", async () => {
   const knobs = [
     "type: range, min: 0, max: 1, step: 0.1, default: 0.5",
     "type: int_range, min: 1, max: 20, step: 1, default: 3",
+    "type: int_range, min: 1, max: 2, step: 1, default: 1",
+    "type: int_range, min: 1, max: 2, step: 1, default: 2",
     "type: enum, values: [low, mid], default: mid, labels: { low: Low }",
     "type: boolean, default: true",
-    'type: text, default: x, max_length: 10, pattern: "^x+$"',
+    'type: text, default: x, max_length: 1, pattern: "^x+$"',
     'type: multiline, default: "a\\nb", max_length: 10',
     "type: model_alias, default: null, filter: reasoning",
     "type: model_alias, default: fast-one",
@@ -50,12 +52,14 @@ test("K-037 a knob has the fields of its type, and no other", async () => {
   assert.deepEqual(await problems(withKnob("type: boolean, default: true, min: 1")), [
     `manifest.unknown_key 11:${START + 30} knobs.k.min`,
   ]);
-  const [unknown] = await issuesOf(withKnob("type: int-range"));
+  const [unknown] = await issuesOf(withKnob("type: int-range", "{ type: string }"));
   assert.deepEqual([unknown?.code, unknown?.path, unknown?.hint], [
     "manifest.unknown_knob_type",
     "knobs.k.type",
     'Did you mean "int_range"?',
   ]);
+  const unlisted = await problems(withKnob("type: enum, values: x, default: a", "{ type: string, enum: [a] }"));
+  assert.deepEqual(unlisted, [`manifest.wrong_type 11:${START + 20} knobs.k.values`]);
   const untyped = await problems(manifestText("knobs: { k: { label: L, binds_to: config.a } }"));
   assert.deepEqual(untyped, [
     "manifest.missing_field 7:13 knobs.k.type",
@@ -99,6 +103,7 @@ test("K-037 a knob's bounds and default agree", async () => {
     ["type: text, default: abc, max_length: 0", "invalid_knob_bounds", "max_length"],
     ['type: text, default: "a\\nb"', "invalid_knob_default", "default"],
     ['type: text, default: a, pattern: "("', "invalid_knob_pattern", "pattern"],
+    [`type: text, default: a, pattern: "${"(".repeat(200)}"`, "invalid_knob_pattern", "pattern"],
     [`type: text, default: a, pattern: ${"a".repeat(201)}`, "invalid_knob_pattern", "pattern"],
     ["type: multiline, default: abc, max_length: 2", "invalid_knob_default", "default"],
     ["type: model_alias, default: null, filter: slow", "wrong_type", "filter"],

@@ -76,6 +76,8 @@ test("K-040 a version is SemVer", async () => {
 test("K-040 an API version above the host's own is refused", async () => {
   const unsupported = "manifest.unsupported_api";
   const wrong = { "2": unsupported, "0": unsupported, "1.5": unsupported, "-1": unsupported };
+  const [issue] = await issuesOf(manifestText("", { kaged_api: "2" }));
+  assert.equal(issue?.hint, "Write kaged_api: 1");
   await assertRefused("kaged_api", "3:12", { ...wrong, '"1"': "manifest.wrong_type", "[1]": "manifest.wrong_type" });
 });
 
@@ -120,7 +122,8 @@ test("K-040 a program given by a relative path stays inside the plugin's folder"
     const issues = await problems(manifestText("", { command: `[${program}]` }));
     assert.deepEqual(issues, ["manifest.outside_command 5:11 command[0]"], program);
   }
-  for (const program of ["./a/../run.sh", "bin/run..sh", "/usr/bin/env", "js", "..run"]) {
+  assert.deepEqual(await problems(manifestText("", { command: "[8080]" })), ["manifest.wrong_type 5:11 command[0]"]);
+  for (const program of ["/../bin/x", "./a/../run.sh", "bin/run..sh", "/usr/bin/env", "js", "..run"]) {
     assert.deepEqual(await problems(manifestText("", { command: `[${program}, ../data]` })), [], program);
   }
 });
@@ -153,6 +156,24 @@ test("K-047 env sets strings, and neither the host's own variables nor the loade
   ]);
   const { env } = await manifestOf(manifestText("env: { KAGED_LOG_LEVEL: debug, PATH: /x, _a: '' }"));
   assert.deepEqual(env, { KAGED_LOG_LEVEL: "debug", PATH: "/x", _a: "" });
+});
+
+test("texts and lists have bounds", async () => {
+  const texts: [string, (length: number) => string, number][] = [
+    ["author", (length) => "a".repeat(length), 200],
+    ["license", (length) => "M".repeat(length), 100],
+    ["homepage", (length) => "https://".padEnd(length, "a"), 2048],
+    ["command", (length) => `[${Array(length).fill("x").join(",")}]`, 256],
+  ];
+  for (const [field, make, max] of texts) {
+    assert.deepEqual(await problems(manifestText("", { [field]: make(max) })), [], field);
+    const codes = (await issuesOf(manifestText("", { [field]: make(max + 1) }))).map(({ code }) => code);
+    assert.deepEqual(codes, [`manifest.invalid_${field}`]);
+  }
+  const tool = (length: number) =>
+    manifestText(`tools: [{ name: ${"t".repeat(length)}, description: D, parameters_schema: { type: object } }]`);
+  assert.deepEqual(await problems(tool(64)), []);
+  assert.deepEqual(await problems(tool(65)), ["manifest.invalid_tool_name 7:17 tools[0].name"]);
 });
 
 test("K-041 times have bounds", async () => {

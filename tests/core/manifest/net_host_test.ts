@@ -17,6 +17,8 @@ test("canonicalHost() gives each host one spelling", () => {
     ["[::ffff:a00:1]", "10.0.0.1"],
     [`${"a".repeat(63)}.example`, `${"a".repeat(63)}.example`],
   ];
+  const longest = `${"a.".repeat(124)}abcde`;
+  assert.equal(canonicalHost(`${longest}.`), longest);
   for (const [text, host] of spellings) assert.equal(canonicalHost(text), host);
 });
 
@@ -27,8 +29,15 @@ test("canonicalHost() refuses what another program could read as another host", 
     ...["[fe80::1%eth0]", "[::1", "::1", "[::1]x", "[:::1]", "[]", "[g::1]", "[1.2.3.4]"],
     ...["user@example.com", "example.com/x", "example.com#x", "exa mple.com", "example.com\0", "example..com"],
     ...["-a.example", "a-.example", "a_b.example", "*.example.com", "*", "", ".", ".example", "bücher.example"],
-    ...["ⅼocalhost", "example。com", "ex%61mple.com", "http://example.com", `${"a".repeat(64)}.example`],
-    `${"a.".repeat(127)}example`,
+    ...[
+      "\u212aelvin.example",
+      "ⅼocalhost",
+      "example。com",
+      "ex%61mple.com",
+      "http://example.com",
+      `${"a".repeat(64)}.example`,
+    ],
+    `${"a.".repeat(124)}abcdef`,
   ];
   for (const text of refused) assert.equal(canonicalHost(text), null, text);
 });

@@ -53,12 +53,12 @@ test("readManifest() reads no more than 256 KiB of UTF-8", async () => {
   const path = "/p/kaged-plugin.yaml";
   const fill = (size: number) => manifestText().padEnd(size - 1, " ") + "\n";
   assert.equal((await readManifest("/p", filesWith(path, fill(MAX_MANIFEST_BYTES)))).manifest.name, "notes");
-  for (
-    const [content, code] of [[fill(MAX_MANIFEST_BYTES + 1), "too_large"], [
-      new Uint8Array([0xff]),
-      "not_utf8",
-    ]] as const
-  ) {
+  const refused: [string | Uint8Array, string][] = [
+    [fill(MAX_MANIFEST_BYTES + 1), "too_large"],
+    ["é".repeat(MAX_MANIFEST_BYTES), "too_large"],
+    [new Uint8Array([0xff]), "not_utf8"],
+  ];
+  for (const [content, code] of refused) {
     const error = await failure(readManifest("/p", filesWith(path, content)));
     const { issues } = error.data as { issues: ManifestIssue[] };
     assert.deepEqual(issues.map(({ code, file, line, column }) => [code, file, line, column]), [

@@ -18,7 +18,16 @@ test("K-040 isSemanticVersion() agrees with the semver corpus, save for the v th
 });
 
 test("K-040 isSemanticVersion() follows the grammar of SemVer 2.0.0 to the letter", () => {
-  const valid = ["0.0.0", "1.2.3-0", "1.0.0-alpha.1", "1.0.0--", "1.0.0-0a", "1.0.0+001", "1.0.0-x.7.z.92+a.b-c"];
+  const valid = [
+    "0.0.0",
+    "1.2.3-0",
+    "1.0.0-alpha.1",
+    "1.0.0--",
+    "1.0.0-0a",
+    "1.0.0+001",
+    "1.0.0-x.7.z.92+a.b-c",
+    `1.2.3-${"a".repeat(250)}`,
+  ];
   const invalid = [
     ...["", "1", "1.2", "1.2.3.4", "01.2.3", "1.02.3", "1.2.03", "1.2.3-", "1.2.3-01", "1.2.3-a..b", "1.2.3+"],
     ...["1.2.3+a+b", "1.2.3 ", " 1.2.3", "1.2.3\n", "-1.2.3", "1.2.x", "1.2.3-é", "=1.2.3", "^1.2.3", "1.2.3+a..b"],

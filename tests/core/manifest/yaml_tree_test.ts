@@ -92,13 +92,28 @@ test("a text with more levels than a manifest needs is refused before it is pars
     assert.deepEqual([issue?.code, others.length], ["manifest.too_deep", 0], nesting);
   }
   const stairs = Array.from({ length: 400 }, (_, indent) => `${" ".repeat(indent)}a:`).join("\n");
-  assert.deepEqual((await issuesOf(stairs)).map(({ code }) => code), ["manifest.too_deep"]);
+  assert.deepEqual(await problems(stairs), ["manifest.too_deep 128:129"]);
   const schema = (levels: number) => `${"{ not: ".repeat(levels)}true${" }".repeat(levels)}`;
   const config = (levels: number) =>
     manifestText(`config_schema: { type: object, properties: { a: ${schema(levels)} } }`);
   assert.deepEqual(await problems(config(61)), []);
   const [tooDeep] = await issuesOf(config(62));
   assert.equal(tooDeep?.code, "manifest.too_deep");
+});
+
+test("a long manifest is not a deep one", async () => {
+  const tools = Array.from({ length: 100 }, (_, index) =>
+    `  - name: tool_${index}
+    description: |
+      Does ${index}
+    parameters_schema:
+      type: object
+      properties:
+        a: { type: array, items: { enum: [${Array(40).fill("x").join(", ")}] } }`);
+  const { tools: read } = await manifestOf(manifestText(`tools:\n${tools.join("\n")}`));
+  assert.equal(read.length, 100);
+  const methods = Array.from({ length: 300 }, (_, index) => `  - a.m${index} # ${"- ".repeat(200)}`);
+  assert.equal((await manifestOf(manifestText(`methods:\n${methods.join("\n")}`))).methods.length, 300);
 });
 
 test("brackets and dashes inside texts are no levels", async () => {

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { test } from "node:test";
+import { runKaged } from "../support/run_kaged.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
+
+test("kaged doctor prints a table, leaves nothing behind and exits with 0 where plugins can run", async (t) => {
+  const tmp = await scratchDir(t);
+  const { code, stdout, stderr } = await runKaged(["doctor"], { env: { TMPDIR: tmp } });
+  assert.deepEqual([code, stderr], [0, ""]);
+  for (const row of [/^ok +platform +linux /m, /^ok +bubblewrap +bubblewrap /m, /^ok +cage +/m, /^ok +sqlite +/m]) {
+    assert.match(stdout, row);
+  }
+  assert.match(stdout, /\n\nPlugins can run here\n$/);
+  assert.deepEqual(await readdir(tmp), []);
+});
+
+test("kaged doctor --json gives { ok, checks } with id, status and detail in each", async () => {
+  const { code, stdout } = await runKaged(["doctor", "--json"]);
+  const { ok, checks } = JSON.parse(stdout);
+  assert.deepEqual([code, ok], [0, true]);
+  for (const { id, status, detail } of checks) {
+    assert.deepEqual([typeof id, typeof detail], ["string", "string"]);
+    assert.ok(["ok", "degraded", "missing"].includes(status), status);
+  }
+});
