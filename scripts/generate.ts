@@ -9,6 +9,8 @@ import { dirname } from "node:path";
 import process from "node:process";
 import errorCodes from "./generators/error_codes.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
+import notesSdkDts from "./generators/notes_sdk_dts.ts";
+import notesSdkJs from "./generators/notes_sdk_js.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
 
@@ -21,7 +23,14 @@ export interface Generator {
 }
 
 /** Every generated file. */
-export const generators: readonly Generator[] = [manifestSchema, sdkModule, errorCodes, requirements];
+export const generators: readonly Generator[] = [
+  manifestSchema,
+  sdkModule,
+  notesSdkJs,
+  notesSdkDts,
+  errorCodes,
+  requirements,
+];
 
 if (import.meta.main) {
   const isCheck = process.argv.includes("--check");

@@ -41,21 +41,38 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .description("Runs plugins that nobody has to trust: each in a cage, each with what it was granted and no more.")
     .version(HOST_VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out.line(text.trimEnd()),
       writeErr: (text) => terminal.err.line(text.trimEnd()), // The help, where a command was left out.
       outputError: () => {}, // Failures are printed in one place: main().
     })
-    .addHelpText("after", EXIT_CODES);
+    .addHelpText("after", EXAMPLES + EXIT_CODES);
 
   addDoctor(kaged, terminal, exit);
-  const plugin = kaged.command("plugin").description("make, check and call a plugin");
+  const plugin = kaged.command("plugin")
+    .summary("make, check and call a plugin")
+    .description("Makes, checks and calls a plugin.")
+    .addHelpText("after", PLUGIN_EXAMPLES);
   addPluginNew(plugin, terminal);
   addPluginCheck(plugin, terminal, exit);
   addPluginCall(plugin, terminal);
   return kaged;
 }
+
+const EXAMPLES = `
+Examples:
+  kaged doctor
+  kaged plugin new greeter
+  kaged plugin check greeter
+`;
+
+const PLUGIN_EXAMPLES = `
+Examples:
+  kaged plugin new greeter
+  kaged plugin check greeter
+  kaged plugin call greeter greeter.greet '{"who": "Ada"}'`;
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 asked wrongly.
@@ -65,7 +82,8 @@ Every failure prints error[<code>] and, where there is one, a hint. With --json 
 function misuse({ message }: CommanderError): HostError {
   const [first = "", second] = message.replace(/^error: /, "").split("\n");
   const hint = second?.replace(/^\((.*)\)$/, "$1") ?? "Add --help to see what it takes";
-  return new HostError("host.misuse", first.charAt(0).toUpperCase() + first.slice(1), { hint });
+  const capital = first.charAt(0).toUpperCase() + first.slice(1).replace(/\.$/, "");
+  return new HostError("host.misuse", capital, { hint });
 }
 
 /** Turns anything else that was thrown into a failure; what the system refuses is no fault of ours. */

@@ -12,7 +12,9 @@ export function printError(error: HostError, terminal: Terminal, { json }: { rea
   if (json) return terminal.out.line(JSON.stringify({ error: errorJson(error) }, null, 2));
   const { line, paint } = terminal.err;
   line(`${paint.red(`error[${error.code}]`)}: ${printable(error.message)}`);
-  for (const issue of issuesOf(error)) line(`  ${printable(issueLine(issue))}`);
+  const details = manifestLines(error);
+  for (const detail of details) line(`  ${printable(detail)}`);
+  if (details.length > 0) return;
   if (error.hint !== undefined) line(`  hint: ${printable(error.hint)}`);
   // Without a hint of ours the error is the plugin's own, and so is what it adds.
   else if (isWire(error) && error.data !== undefined) line(`  data: ${printable(JSON.stringify(error.data))}`);
@@ -35,14 +37,15 @@ function isWire({ code }: HostError): boolean {
   return code.startsWith("plugin.") || code.startsWith("protocol.");
 }
 
-/** Returns the issues of a manifest error; none for any other. */
-export function issuesOf(error: HostError): readonly ManifestIssue[] {
-  const issues = (error.data as { issues?: readonly ManifestIssue[] } | undefined)?.issues;
-  return error.code === "manifest.invalid" && Array.isArray(issues) ? issues : [];
+/** Returns the lines that tell every issue of a manifest and what to do; none for any other failure. */
+export function manifestLines({ code, data }: { readonly code?: string; readonly data?: unknown }): string[] {
+  const issues = (data as { issues?: readonly ManifestIssue[] } | null | undefined)?.issues;
+  if (code !== "manifest.invalid" || !Array.isArray(issues)) return []; // A plugin's error may hold anything.
+  return [...issues.map(issueLine), `hint: Correct ${issues.length === 1 ? "this place" : "each of these places"}`];
 }
 
-/** Returns one issue as one line: where, what, and what to do. */
-export function issueLine({ file, line, column, path, message, hint }: ManifestIssue): string {
+/** One issue as one line: where, what, and what to do. */
+function issueLine({ file, line, column, path, message, hint }: ManifestIssue): string {
   const where = `${file}:${line}:${column}`;
   return `${where} ${path === "" ? "" : `${path}: `}${message}${hint === undefined ? "" : ` (${hint})`}`;
 }

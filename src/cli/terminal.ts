@@ -41,8 +41,8 @@ export interface Terminal {
 
 /** Returns the terminal of this process. */
 export function processTerminal(): Terminal {
-  // A reader that went away (`kaged … | head -1`) is no failure of ours.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.exit());
+  // A reader that went away (`kaged … | head -1`) is no failure of ours: go on, and clean up at the end.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   return {
     out: printer(process.stdout),
     err: printer(process.stderr),

@@ -424,6 +424,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   ),
   "cage.userns_disabled": row(-32603, 502, "User namespaces are switched off", "Switch on the sysctl that is named"),
   "cage.nested": row(-32603, 502, "A container hides parts of /proc", "Run the container with an unmasked /proc"),
+  "cage.no_permission": row(-32603, 502, "The runtime keeps the host from looking into /proc", "Start Deno with -A"),
   "cage.no_seccomp": row(-32603, 502, "The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"),
   "cage.path_vanished": row(-32603, 502, "A path went away while the plugin started", "Put it back and start again"),
   "cage.path_swapped": row(-32001, 403, "A granted path changed while the plugin started", "Start it again"),

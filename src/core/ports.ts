@@ -26,7 +26,7 @@ export interface Exit {
 }
 
 /** Signals the host sends. */
-export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT";
+export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGSTOP";
 
 /** What a spawned process tells its owner. Chunks may be kept: they are not reused. */
 export interface ProcessListeners {

@@ -134,6 +134,13 @@ test("a paused process is not read until resume()", async () => {
   assert.equal(bytes, 8_000_000);
 });
 
+test("kill() sends each signal it is asked for: one that was stopped can still be killed", async () => {
+  const heard = await started("/bin/sleep", ["600"]);
+  heard.child.kill("SIGSTOP");
+  heard.child.kill("SIGKILL");
+  assert.deepEqual(await heard.child.exited, { code: null, signal: "SIGKILL" });
+});
+
 test("kill() ends a process by signal, and does nothing once it has ended", async () => {
   const heard = await started("/bin/sleep", ["600"]);
   heard.child.kill("SIGKILL");

@@ -74,7 +74,7 @@ test("K-013 kaged plugin call gives up after --timeout", async () => {
     "--json",
   ]);
   const { error } = JSON.parse(stdout);
-  assert.deepEqual([code, error.code, error.rpc], [1, "protocol.timeout", -32603]);
+  assert.deepEqual([code, error.code, error.rpc, error.data.timeout_ms], [1, "protocol.timeout", -32603, 50]);
 });
 
 test("kaged plugin call mounts the project that --project names, and keeps what the home of --home got", async (t) => {

@@ -41,12 +41,28 @@ test("kaged plugin check lists every issue of a manifest with file, line and col
   for (const place of [`${file}:1:7 name: `, `${file}:2:10 version: `, `${file}:3:9 hooks[0]: `]) {
     assert.ok(stdout.includes(place), `${place} in:\n${stdout}`);
   }
+  assert.match(stdout, /hint: Correct each of these places\n/);
   assert.match(stdout, /1 rule broken, 15 not tried\n$/);
+  const called = await runKaged(["plugin", "call", dir, "a.b"]);
+  assert.equal(called.code, 1);
+  assert.match(called.stderr, /^error\[manifest\.invalid\]: /);
+  assert.ok(called.stderr.includes(`\n  ${file}:2:10 version: `), called.stderr);
 });
 
 test("kaged plugin check takes a folder that does not exist for a plugin without a manifest", async () => {
   const { code, stdout } = await runKaged(["plugin", "check", "/nonexistent", "--json"]);
   assert.deepEqual([code, JSON.parse(stdout).checks[0].code], [1, "manifest.missing"]);
+});
+
+test("kaged plugin check cleans up without a word when its reader goes away", async (t) => {
+  const tmp = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  const { code, stderr } = await runKaged(["plugin", "check", plugin.dir], {
+    env: { TMPDIR: tmp },
+    onStart: (child) => child.stdout?.once("data", () => child.stdout?.destroy()),
+  });
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
 });
 
 test("kaged plugin check stops the plugin at SIGTERM, leaves nothing behind and exits with 143", async (t) => {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { requireOrSkip } from "../support/require_or_skip.ts";
 import { runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
@@ -16,6 +18,10 @@ async function executable(runtime: string): Promise<string> {
   const [folder = ""] = await readdir(scope);
   return join(scope, folder, runtime === "deno" ? "deno" : "bin/bun");
 }
+
+/** Whether a plugin can name a program: bare names are looked up in these folders only. */
+const isInstalled = (name: string): boolean =>
+  ["/usr/local/bin", "/usr/bin"].some((dir) => existsSync(join(dir, name)));
 
 async function newPlugin(t: Parameters<typeof scratchDir>[0], runtime: string): Promise<string> {
   const dir = join(await scratchDir(t), "my-greeter");
@@ -39,10 +45,12 @@ test("kaged plugin new makes a JavaScript plugin that passes its check and answe
 });
 
 test("K-065 kaged plugin new makes a bash plugin that passes its check and answers a call", async (t) => {
+  if (!await requireOrSkip(t, "jq", isInstalled("jq"), "install the package jq")) return;
   await assertGreets(await newPlugin(t, "bash"));
 });
 
 test("K-065 kaged plugin new makes a Python plugin that passes its check and answers a call", async (t) => {
+  if (!await requireOrSkip(t, "python3", isInstalled("python3"), "install the package python3")) return;
   await assertGreets(await newPlugin(t, "python"));
 });
 

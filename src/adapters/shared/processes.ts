@@ -92,7 +92,8 @@ function pipe(child: ChildProcessWithoutNullStreams, listeners: ProcessListeners
       for (const stream of [stdin, stdout, stderr]) stream.destroy();
       endStdout();
     },
-    kill: (signal) => void (ended || child.kill(signal)),
+    // Not child.kill(): on Deno that one sends a single signal in a process's life.
+    kill: (signal) => void (ended || processes.signal(child.pid!, signal)),
   };
 }
 

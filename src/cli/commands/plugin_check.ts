@@ -6,9 +6,8 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Check, CHECK_IDS, type CheckReport } from "../../core/check/report.ts";
-import type { ManifestIssue } from "../../core/manifest/manifest.ts";
 import { interruptible } from "../interrupt.ts";
-import { issueLine } from "../print_error.ts";
+import { manifestLines } from "../print_error.ts";
 import { addRunOptions, type RunFlags, withPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
@@ -50,17 +49,17 @@ async function checkDir(dir: string, flags: RunFlags, terminal: Terminal): Promi
 
 const WIDTH = Math.max(...CHECK_IDS.map((id) => id.length));
 
-function printCheck({ id, ok, skipped, detail, hint, code, data, warnings = [], log = [] }: Check, out: Printer): void {
-  const { line, paint } = out;
+function printCheck(check: Check, { line, paint }: Printer): void {
+  const { id, ok, skipped, detail, hint, code, warnings = [], log = [] } = check;
   const mark = ok ? paint.green("✓") : skipped ? paint.dim("-") : paint.red("✗");
   const text = printable(detail);
   line(`${mark} ${id.padEnd(WIDTH)}  ${skipped ? paint.dim(text) : text}${code ? paint.dim(` [${code}]`) : ""}`);
   const indent = " ".repeat(WIDTH + 4);
-  const issues = (data as { issues?: readonly ManifestIssue[] } | undefined)?.issues;
-  for (const issue of Array.isArray(issues) ? issues : []) line(indent + printable(issueLine(issue)));
+  const details = manifestLines(check);
+  for (const detail of details) line(indent + printable(detail));
   for (const warning of warnings) line(indent + paint.yellow(`warning: ${printable(warning)}`));
   for (const said of log) line(indent + paint.dim(`stderr: ${printable(said)}`));
-  if (hint !== undefined) line(`${indent}hint: ${printable(hint)}`);
+  if (hint !== undefined && details.length === 0) line(`${indent}hint: ${printable(hint)}`);
 }
 
 function printSummary({ ok, checks }: CheckReport, { line, paint }: Printer): void {

@@ -41,7 +41,7 @@ export interface Cage {
   verifyMounts(): Promise<void>;
   /** The failure of the cage itself, when the process ended because of it; null when the plugin ended. */
   diagnose(exit: Exit, stderr: readonly string[]): Promise<HostError | null>;
-  /** Removes the cage's files. Safe to call twice. */
+  /** Ends what is left in the cage and removes its files. Safe to call twice. */
   close(): Promise<void>;
 }
 

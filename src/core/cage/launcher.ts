@@ -3,7 +3,8 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. What bubblewrap is told lies in a folder of its own, which is the shell's
- * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts` and `status`.
+ * working directory: `command` (bubblewrap and the plugin's command), `args` and `hosts`. There it leaves `launcher`
+ * (process ids) and `status`.
  *
  * @module
  */
@@ -25,6 +26,7 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
 // An inherited descriptor of a folder is a way out of the cage: all above 2 are closed. `exec -c` leaves bubblewrap an
 // empty environment: what it has can be read inside as /proc/1/environ.
 const SCRIPT = `
+umask 077
 fds=(/proc/self/fd/*)
 [[ -e \${fds[0]} ]] || exit 121
 for path in "\${fds[@]}"; do
@@ -33,6 +35,7 @@ for path in "\${fds[@]}"; do
 done
 mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
 exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args || exit 122
+echo "$$ $PPID" >launcher || exit 122
 cd / && exec -c "\${command[@]}"
 `;
 
@@ -49,7 +52,6 @@ export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files
     files.write(`${dir}/command`, terminated(command)),
     files.write(`${dir}/args`, terminated(plan.args)),
     files.write(`${dir}/hosts`, plan.hosts),
-    files.write(`${dir}/status`, ""),
   ]);
 }
 
@@ -57,18 +59,27 @@ const terminated = (words: readonly string[]): string => words.map((word) => `${
 
 /** What bubblewrap said of the process inside. */
 export interface CageStatus {
+  /** Whether the launcher got as far as starting bubblewrap. */
+  readonly launched: boolean;
   /** Process id outside the cage of the first process inside, or null when there is none yet. */
   readonly childPid: number | null;
+  /** Number of the cage's own process namespace: tells that process from a later one with its id. */
+  readonly pidNamespace: number | null;
   /** Exit code of the plugin, or null when it has not ended or never began. */
   readonly exitCode: number | null;
 }
 
 /** Reads what bubblewrap has said so far. */
 export async function readStatus(dir: string, files: Files): Promise<CageStatus> {
-  const text = await files.readText(`${dir}/status`).catch(() => "");
+  const text = await files.readText(`${dir}/status`).catch(() => null);
   const number = (name: string): number | null => {
-    const found = new RegExp(`"${name}": *([0-9]+)`).exec(text)?.[1];
+    const found = new RegExp(`"${name}": *([0-9]+)`).exec(text ?? "")?.[1];
     return found === undefined ? null : Number(found);
   };
-  return { childPid: number("child-pid"), exitCode: number("exit-code") };
+  return {
+    launched: text !== null,
+    childPid: number("child-pid"),
+    pidNamespace: number("pid-namespace"),
+    exitCode: number("exit-code"),
+  };
 }

@@ -3,14 +3,16 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError, messageOf } from "../errors.ts";
 import type { Exit, Files, Runtime } from "../ports.ts";
 import type { Cage, CageRequest, OpenCage } from "./cage.ts";
 import type { CagePlan, GrantedPath } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose } from "./diagnose.ts";
+import { endLeftovers } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
+import { sweepRun } from "./sweep_run.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
 
@@ -21,8 +23,8 @@ const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
  * gatekeeper to come.
  */
 export const openCage: OpenCage = async (request: CageRequest, runtime: Runtime): Promise<Cage> => {
-  refuseOtherSystems(runtime);
   const { files } = runtime;
+  await requireGround(runtime);
   const [bash] = await Promise.all([findBash(files), files.makeDir(request.places.home, PRIVATE)]);
   const plan = compileCage(request, await gatherFacts(request, runtime));
   return await standingCage(plan, { bash, home: request.places.home, runtime });
@@ -44,10 +46,12 @@ export interface CageGround {
 export async function standingCage(plan: CagePlan, { bash, home, runtime }: CageGround): Promise<Cage> {
   const { files } = runtime;
   await files.makeDir(`${home}/run`, PRIVATE);
+  await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
   let closed = false;
   const close = async (): Promise<void> => {
     closed = true;
+    await endLeftovers(dir, runtime);
     await files.remove(dir);
   };
   try {
@@ -71,13 +75,31 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
   };
 }
 
-/** Throws `cage.unsupported` unless this is Linux. */
-export function refuseOtherSystems({ platform }: Pick<Runtime, "platform">): void {
-  if (platform === "linux") return;
-  throw new HostError("cage.unsupported", `Cannot cage plugins on "${platform}"`, {
-    data: { platform },
-    hint: "Run the host on Linux, for example in a virtual machine",
-  });
+/** Homes this process has swept: another host that dies later is swept by whoever starts next. */
+const swept = new Map<string, Promise<void>>();
+
+async function sweepOnce(home: string, runtime: Runtime): Promise<void> {
+  const sweep = swept.get(home) ?? sweepRun(home, runtime);
+  swept.set(home, sweep);
+  await sweep;
+}
+
+/** Rejects with `cage.unsupported` or `cage.no_permission` where no cage could be built or trusted. */
+export async function requireGround({ platform, files }: Pick<Runtime, "platform" | "files">): Promise<void> {
+  if (platform !== "linux") {
+    throw new HostError("cage.unsupported", `Cannot cage plugins on "${platform}"`, {
+      data: { platform },
+      hint: "Run the host on Linux, for example in a virtual machine",
+    });
+  }
+  try {
+    await files.target("/proc/self/root/"); // What verifyMounts() needs: Deno refuses it under less than -A.
+  } catch (cause) {
+    throw new HostError("cage.no_permission", `Cannot cage plugins: ${messageOf(cause)}`, {
+      cause,
+      hint: "Start Deno with -A: the cage is what confines plugins",
+    });
+  }
 }
 
 /** Returns the path of bash. Throws `cage.bash_missing`. */

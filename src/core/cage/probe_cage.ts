@@ -9,7 +9,7 @@ import type { Runtime } from "../ports.ts";
 import { compileCage } from "./compile_cage.ts";
 import { findBwrap } from "./find_bwrap.ts";
 import { gatherFacts } from "./gather_facts.ts";
-import { findBash, refuseOtherSystems, standingCage } from "./open_cage.ts";
+import { findBash, requireGround, standingCage } from "./open_cage.ts";
 import { outputOf } from "./output_of.ts";
 
 /** What the attempt showed. */
@@ -53,7 +53,7 @@ export async function probeCage(
   let path: string | null = null;
   let version: string | null = null;
   try {
-    refuseOtherSystems(runtime);
+    await requireGround(runtime);
     path = (await findBwrap(runtime, runtimes)).path;
     version = /[0-9]+(\.[0-9]+)+/.exec(await outputOf(runtime, path, ["--version"]))?.[0] ?? null;
     await runOnce(runtime, home, runtimes);

@@ -7,7 +7,6 @@ import type { AuditData, AuditEvent, AuditType } from "../audit/events.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
-import type { Supervisor } from "../supervisor/types.ts";
 import type { CheckOptions } from "./check_options.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
 
@@ -47,13 +46,13 @@ export async function checkLife(
   signal?.addEventListener("abort", stopEarly, { once: true });
   try {
     signal?.throwIfAborted(); // It may have come before anyone listened.
-    const failure = await failureOf(supervisor.start(instance));
+    const { failure } = await outcomeOf(supervisor.start(instance));
     signal?.throwIfAborted();
     recordHandshake(run, failure);
     if (failure) return;
-    const runsOn = await recordPing(run, supervisor, instance);
+    const ping = await outcomeOf(supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
     signal?.throwIfAborted();
-    if (!runsOn) return;
+    if (!recordPing(run, ping)) return;
     const askedMs = runtime.clock.monotonic();
     await supervisor.stop(instance);
     recordShutdown(run, runtime.clock.monotonic() - askedMs);
@@ -126,21 +125,16 @@ function recordMethods(run: Run): void {
 }
 
 /** A ping answered shows that the plugin took `initialized` well. Returns whether it runs on. */
-async function recordPing(run: Run, supervisor: Supervisor, instance: string): Promise<boolean> {
-  const { recorder, log } = run;
-  let answer: unknown;
-  const failure = await failureOf(
-    supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }).then((result) => answer = result),
-  );
+function recordPing({ recorder, log }: Run, { failure, result }: Outcome): boolean {
   if (failure && hasEnded(failure)) {
     recorder.fail("initialized", explained(failure, log), log);
     return false;
   }
   recorder.pass("initialized", "Runs on");
   if (failure) recorder.fail("ping", failure, log);
-  else if ((answer as { status?: unknown } | null)?.status === "ok") recorder.pass("ping", '{"status":"ok"}');
+  else if ((result as { status?: unknown } | null)?.status === "ok") recorder.pass("ping", '{"status":"ok"}');
   else {
-    const message = `Ping was answered ${JSON.stringify(answer)?.slice(0, 200)}`;
+    const message = `Ping was answered ${JSON.stringify(result)?.slice(0, 200)}`;
     recorder.fail("ping", new HostError("check.ping_answer", message, { hint: 'Answer ping with {"status": "ok"}' }));
   }
   return true;
@@ -191,12 +185,17 @@ function eventsOf<T extends AuditType>({ events }: Run, type: T): AuditData[T][]
   return events.filter((event) => event.type === type).map((event) => event.data as AuditData[T]);
 }
 
-async function failureOf(work: Promise<unknown>): Promise<HostError | null> {
+/** How a piece of work ended. */
+interface Outcome {
+  readonly failure: HostError | null;
+  readonly result: unknown;
+}
+
+async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
   try {
-    await work;
-    return null;
+    return { failure: null, result: await work };
   } catch (thrown) {
-    return asHostError(thrown);
+    return { failure: asHostError(thrown), result: undefined };
   }
 }
 

@@ -30,6 +30,8 @@ export interface ImportSurvey {
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const GUESSES = ["", ".js", ".ts", ".mjs", ".cjs", ".json", "/index.js", "/index.ts"];
 const MAX_FILES = 1000;
+/** A longer file is a bundle, or no source at all. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Built into Node, Bun and Deno under their bare names. */
 const BUILT_IN = new Set(
@@ -63,6 +65,7 @@ export async function surveyImports(dir: string, command: readonly string[], fil
   }
   const mapped = await mappedNames(root, files);
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    if (((await files.target(file))?.size ?? 0) > MAX_BYTES) continue;
     for (const found of importSpecifiers(await files.readText(file))) {
       const target = await resolve(root, file, found, mapped, files);
       if ("path" in target) visit(target.path);

@@ -14,6 +14,8 @@ import {
   type MessageId,
   notificationLine,
   parseLine,
+  parsePlainResult,
+  type PlainResult,
   requestLine,
   resultLine,
 } from "./codec.ts";
@@ -50,6 +52,7 @@ class LineConnection implements Connection {
   readonly #requests = new IncomingRequests();
   #closedBy: HostError | null = null;
   #paused = false;
+  readonly #plain: PlainResult = { id: 0, result: undefined };
 
   constructor(options: ConnectionOptions) {
     const { wire, bytes, clock, maxLineBytes = MAX_LINE_BYTES } = options;
@@ -58,10 +61,10 @@ class LineConnection implements Connection {
     this.#maxQueuedBytes = options.maxQueuedBytes ?? 8 * 1024 * 1024;
     this.#maxIncoming = options.maxIncoming ?? 64;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#outbox = new Outbox(wire, bytes, () => this.#paused && this.#reconsiderPause());
+    this.#outbox = new Outbox(wire, bytes, () => this.#afterFlush());
     this.#calls = new OutgoingCalls(clock, (id) => this.#cancelRemote(id));
     this.#reader = new LineReader({
-      line: (text) => this.#takeLine(text),
+      line: (text, start, end) => this.#takeLine(text, start, end),
       undecodable: (start) => options.onIrregularity({ kind: "noise", line: start.slice(0, NOISE_CHARS) }),
       oversize: () => options.onIrregularity({ kind: "oversize", limitBytes: maxLineBytes }),
     }, { bytes, maxLineBytes });
@@ -130,13 +133,24 @@ class LineConnection implements Connection {
     }
   }
 
-  #takeLine(line: string): void {
+  #afterFlush(): void {
+    this.#calls.endTick();
+    if (this.#paused) this.#reconsiderPause();
+  }
+
+  #takeLine(text: string, start: number, end: number): void {
+    const plain = this.#plain;
+    if (parsePlainResult(text, start, end, plain)) {
+      const { id, result } = plain;
+      plain.result = undefined;
+      return this.#settle(id, result, undefined);
+    }
+    const line = text.slice(start, end);
     const value = parseLine(line);
     const message = value as Message;
     switch (value === undefined ? "noise" : kindOf(value)) {
       case "response":
-        if (this.#calls.settle(message.id, message.result, message.error)) return;
-        return this.#options.onIrregularity({ kind: "unknown_response", id: message.id });
+        return this.#settle(message.id, message.result, message.error);
       case "request":
         return this.#takeRequest(message.id as MessageId, message.method as string, message.params, line);
       case "notification":
@@ -149,6 +163,10 @@ class LineConnection implements Connection {
       case "noise":
         return this.#options.onIrregularity({ kind: "noise", line: line.slice(0, NOISE_CHARS) });
     }
+  }
+
+  #settle(id: unknown, result: unknown, error: unknown): void {
+    if (!this.#calls.settle(id, result, error)) this.#options.onIrregularity({ kind: "unknown_response", id });
   }
 
   #takeNotification(method: string, params: unknown): void {

@@ -6,8 +6,11 @@
 import type { Bytes } from "../ports.ts";
 import type { Wire } from "./connection_types.ts";
 
-/** Text joined beyond this is written at once: joining more saves no further writes. */
-const JOINED_CHARS = 64 * 1024;
+/**
+ * Text joined beyond this is written at once. Less than the answers to a few hundred calls take would be too little:
+ * the pieces wake the other side one by one, and calls come to wait for each other.
+ */
+const JOINED_CHARS = 256 * 1024;
 /** Most bytes one UTF-16 unit takes in UTF-8. */
 const MAX_BYTES_PER_CHAR = 3;
 

@@ -13,33 +13,36 @@ const MAX_ABANDONED = 1024;
 /** Longest delay timers take. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** One call that waits. Listens to its own signal. */
-class PendingCall implements EventListenerObject {
-  readonly id: number;
+/** One call that waits. Small: there may be very many. */
+interface PendingCall {
   readonly method: string;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: HostError) => void;
-  readonly calls: OutgoingCalls;
-  timeoutMs: number = Infinity;
-  deadlineMs: number = Infinity;
-  signal: AbortSignal | undefined = undefined;
-  onProgress: ((progress: unknown) => void) | undefined = undefined;
+  readonly timeoutMs: number;
+  deadlineMs: number;
+  /** What only some calls have. */
+  watch: CallWatch | undefined;
+}
 
-  constructor(
-    calls: OutgoingCalls,
-    method: string,
-    resolve: (result: unknown) => void,
-    reject: (error: HostError) => void,
-  ) {
-    this.calls = calls;
-    this.id = calls.nextId;
-    this.method = method;
-    this.resolve = resolve;
-    this.reject = reject;
+/** Listens to the signal of one call. */
+class CallWatch implements EventListenerObject {
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: unknown) => void) | undefined;
+  readonly #cancel: () => void;
+
+  constructor({ signal, onProgress }: CallOptions, cancel: () => void) {
+    this.signal = signal;
+    this.onProgress = onProgress;
+    this.#cancel = cancel;
+    signal?.addEventListener("abort", this);
   }
 
   handleEvent(): void {
-    this.calls.abandon(this, cancelledError(this.method, this.signal!));
+    this.#cancel();
+  }
+
+  end(): void {
+    this.signal?.removeEventListener("abort", this);
   }
 }
 
@@ -58,6 +61,8 @@ export class OutgoingCalls {
   /** When the one timer fires; Infinity when none is set. */
   #sweepAtMs = Infinity;
   #stopSweep: (() => void) | null = null;
+  /** The time in this tick. Reading a clock can cost as much as the rest of a call: one look serves a whole tick. */
+  #tickMs: number | null = null;
 
   /** Makes an empty set of calls that tells `onAbandoned` which calls it gave up on its own. */
   constructor(clock: Clock, onAbandoned: (id: number) => void) {
@@ -78,22 +83,31 @@ export class OutgoingCalls {
   /** Takes on a call that goes out under {@link nextId}. */
   add(method: string, timeoutMs: number, options: CallOptions | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const call = new PendingCall(this, method, resolve, reject);
-      this.#lastId = call.id;
-      this.#pending.set(call.id, call);
-      if (timeoutMs !== Infinity) this.#setDeadline(call, timeoutMs);
-      if (options === undefined) return;
-      call.onProgress = options.onProgress;
-      call.signal = options.signal;
-      call.signal?.addEventListener("abort", call);
+      const id = ++this.#lastId;
+      let deadlineMs = Infinity;
+      if (timeoutMs !== Infinity) {
+        const nowMs = this.#tickMs ??= this.#clock.monotonic();
+        deadlineMs = nowMs + timeoutMs;
+        if (deadlineMs < this.#sweepAtMs) this.#armSweep(deadlineMs, nowMs);
+      }
+      const call: PendingCall = { method, resolve, reject, timeoutMs, deadlineMs, watch: undefined };
+      this.#pending.set(id, call);
+      if (options?.signal || options?.onProgress) {
+        call.watch = new CallWatch(options, () => this.#abandon(id, cancelledError(method, options.signal!)));
+      }
     });
+  }
+
+  /** Tells that the calls of this tick have been written. */
+  endTick(): void {
+    this.#tickMs = null;
   }
 
   /** Settles a call with its answer. Returns false when nobody waits for it, and never did. */
   settle(id: unknown, result: unknown, error: unknown): boolean {
     const call = this.#pending.get(id as number);
     if (!call) return this.#abandoned.delete(id as number);
-    this.#remove(call);
+    this.#remove(id as number, call);
     if (error === undefined) call.resolve(result);
     else call.reject(errorFromWire(error, call.method));
     return true;
@@ -103,7 +117,7 @@ export class OutgoingCalls {
   fail(id: unknown, reason: string): boolean {
     const call = this.#pending.get(id as number);
     if (!call) return false;
-    this.#remove(call);
+    this.#remove(id as number, call);
     const message = `The answer to "${call.method}" is no JSON-RPC 2.0 response: ${reason}`;
     call.reject(new HostError("protocol.invalid", message));
     return true;
@@ -116,17 +130,34 @@ export class OutgoingCalls {
     // The sweep may now be early: it looks again when it fires.
     if (call.timeoutMs !== Infinity) call.deadlineMs = this.#clock.monotonic() + call.timeoutMs;
     try {
-      call.onProgress?.(progress);
+      call.watch?.onProgress?.(progress);
     } catch (thrown) {
-      this.abandon(call, asHostError(thrown));
+      this.#abandon(id as number, asHostError(thrown));
     }
   }
 
-  /** Gives up a call that still waits. */
-  abandon(call: PendingCall, error: HostError): void {
-    if (this.#pending.get(call.id) !== call) return;
-    this.#remove(call);
-    this.#abandoned.add(call.id);
+  /** Rejects every call with `reason`. */
+  close(reason: HostError): void {
+    this.#stopSweep?.();
+    this.#stopSweep = null;
+    const calls = [...this.#pending];
+    this.#abandoned.clear();
+    for (const [id, call] of calls) {
+      this.#remove(id, call);
+      call.reject(reason);
+    }
+  }
+
+  #remove(id: number, call: PendingCall): void {
+    this.#pending.delete(id);
+    if (call.watch !== undefined) call.watch.end();
+  }
+
+  #abandon(id: number, error: HostError): void {
+    const call = this.#pending.get(id);
+    if (!call) return;
+    this.#remove(id, call);
+    this.#abandoned.add(id);
     if (this.#abandoned.size > MAX_ABANDONED) {
       for (const oldest of this.#abandoned) {
         this.#abandoned.delete(oldest);
@@ -134,31 +165,7 @@ export class OutgoingCalls {
       }
     }
     call.reject(error);
-    this.#onAbandoned(call.id);
-  }
-
-  /** Rejects every call with `reason`. */
-  close(reason: HostError): void {
-    this.#stopSweep?.();
-    this.#stopSweep = null;
-    const calls = [...this.#pending.values()];
-    this.#abandoned.clear();
-    for (const call of calls) {
-      this.#remove(call);
-      call.reject(reason);
-    }
-  }
-
-  #remove(call: PendingCall): void {
-    this.#pending.delete(call.id);
-    if (call.signal !== undefined) call.signal.removeEventListener("abort", call);
-  }
-
-  #setDeadline(call: PendingCall, timeoutMs: number): void {
-    const nowMs = this.#clock.monotonic();
-    call.timeoutMs = timeoutMs;
-    call.deadlineMs = nowMs + timeoutMs;
-    if (call.deadlineMs < this.#sweepAtMs) this.#armSweep(call.deadlineMs, nowMs);
+    this.#onAbandoned(id);
   }
 
   #armSweep(atMs: number, nowMs: number): void {
@@ -172,17 +179,16 @@ export class OutgoingCalls {
     const nowMs = this.#clock.monotonic();
     this.#stopSweep = null;
     this.#sweepAtMs = Infinity;
-    const expired: PendingCall[] = [];
+    const expired: [number, PendingCall][] = [];
     let nextMs = Infinity;
-    for (const call of this.#pending.values()) {
-      if (call.deadlineMs <= nowMs) expired.push(call);
+    for (const [id, call] of this.#pending) {
+      if (call.deadlineMs <= nowMs) expired.push([id, call]);
       else if (call.deadlineMs < nextMs) nextMs = call.deadlineMs;
     }
     if (nextMs !== Infinity) this.#armSweep(nextMs, nowMs);
-    for (const call of expired) {
-      const message = `No answer to "${call.method}" within ${call.timeoutMs} ms`;
-      const data = { method: call.method, timeout_ms: call.timeoutMs };
-      this.abandon(call, new HostError("protocol.timeout", message, { data }));
+    for (const [id, { method, timeoutMs }] of expired) {
+      const message = `No answer to "${method}" within ${timeoutMs} ms`;
+      this.#abandon(id, new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } }));
     }
   };
 }

@@ -7,8 +7,11 @@ import type { Bytes } from "../ports.ts";
 
 /** What a {@link LineReader} calls, in the order of the bytes. */
 export interface LineListeners {
-  /** A line without its newline and without a trailing `\r`; never empty. */
-  line(text: string): void;
+  /**
+   * A line: `text` from `start` to `end`, without its newline and a trailing `\r`; never empty. The rest of `text` is
+   * not its business: a part is given because cutting out every line costs more than reading it in place.
+   */
+  line(text: string, start: number, end: number): void;
   /** A line that is not UTF-8, its start shown as well as can be. */
   undecodable(start: string): void;
   /** A line went over the cap. Called once; nothing comes after it. */
@@ -27,6 +30,7 @@ export interface LineReaderOptions {
 const SMALL_CHUNK_BYTES = 4096;
 const SLAB_BYTES = 16 * 1024;
 const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /** Cuts a stream of chunks into lines. Can be paused between two lines of one chunk without losing either. */
 export class LineReader {
@@ -105,7 +109,8 @@ export class LineReader {
   }
 
   #take(chunk: Uint8Array): void {
-    const first = this.#bytes.indexOfNewline(chunk, 0);
+    const isWhole = this.#partialBytes === 0 && chunk[chunk.length - 1] === NEWLINE;
+    const first = isWhole ? 0 : this.#bytes.indexOfNewline(chunk, 0);
     if (first === -1) return this.#keepPartial(chunk);
     if (this.#partialBytes > 0) {
       if (first + 1 < chunk.length) this.#waiting.unshift(chunk.subarray(first + 1));
@@ -135,10 +140,10 @@ export class LineReader {
       if (this.#textAt === text.length) {
         this.#text = "";
         this.#textAt = 0;
-        this.#handOut(text.slice(start, end));
+        this.#handOut(text, start, end);
         return;
       }
-      this.#handOut(text.slice(start, end));
+      this.#handOut(text, start, end);
     }
   }
 
@@ -154,13 +159,13 @@ export class LineReader {
 
   #decodeLine(line: Uint8Array): void {
     const text = this.#decode(line);
-    if (text !== null) this.#handOut(text);
+    if (text !== null) this.#handOut(text, 0, text.length);
     else this.#listeners.undecodable(new TextDecoder().decode(line.subarray(0, 1024)));
   }
 
-  #handOut(line: string): void {
-    const text = line.charCodeAt(line.length - 1) === 0x0d ? line.slice(0, -1) : line;
-    if (text !== "") this.#listeners.line(text);
+  #handOut(text: string, start: number, end: number): void {
+    if (end > start && text.charCodeAt(end - 1) === CARRIAGE_RETURN) end--;
+    if (end > start) this.#listeners.line(text, start, end);
   }
 
   #decode(bytes: Uint8Array): string | null {

@@ -7,6 +7,7 @@ import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { HostError } from "../errors.ts";
 import { API_VERSION } from "../version.ts";
 import { HANDSHAKE_TIMEOUT_MS } from "./handshake.ts";
+import type { Ending } from "./plugin_process.ts";
 
 const FINAL_ROOMS = ["manifest.", "capability.", "cage."];
 const FINAL_CODES = new Set([
@@ -24,8 +25,19 @@ export function isFinal({ code }: HostError): boolean {
   return FINAL_CODES.has(code) || FINAL_ROOMS.some((room) => code.startsWith(room));
 }
 
+/** Emits the events of a process that ended. That it was killed was told when it was. */
+export function auditEnding({ exit, error, kind, lastStderr }: Ending, audit: Audit, subject: AuditSubject): void {
+  const { code: exit_code, signal } = exit;
+  const last_stderr = [...lastStderr];
+  if (kind === "stopped") return audit.emit("plugin.stopped", subject, { exit_code, signal });
+  if (kind === "killed") return;
+  auditRefusal(error, audit, subject);
+  if (exit_code === 0) return audit.emit("plugin.exited", subject, { exit_code, last_stderr });
+  audit.emit("plugin.crashed", subject, { exit_code, signal, reason: error.code, last_stderr });
+}
+
 /** Emits the event of a failed handshake, where that failure has one. */
-export function auditRefusal(error: HostError, audit: Audit, subject: AuditSubject): void {
+function auditRefusal(error: HostError, audit: Audit, subject: AuditSubject): void {
   const { claimed, expected, allowed } = (error.data ?? {}) as Record<string, unknown>;
   switch (error.code) {
     case "initialize.timeout":

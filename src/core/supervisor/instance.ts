@@ -8,7 +8,7 @@ import type { OpenCage } from "../cage/cage.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
-import { auditRefusal, isFinal } from "./failure.ts";
+import { auditEnding, isFinal } from "./failure.ts";
 import type { PluginProfile } from "./handshake.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
@@ -98,7 +98,7 @@ export class PluginInstance {
     this.#apply({ type: event });
     if (event === "disabled") this.#enabled = false;
     this.profile = null;
-    if (live) this.#auditStop(await live.stop());
+    if (live) auditEnding(await live.stop(), this.#options.audit, this.subject);
     if (attempt) await attempt.catch(() => {}); // Its failure was reported to whoever started it.
     this.live = null;
   }
@@ -202,7 +202,7 @@ export class PluginInstance {
       onRequest: (request) => this.#onRequest(request),
     });
     void live.ended.then((ending) => this.#onEnded(live, ending));
-    if (!this.#isWanted()) this.#auditStop(await live.stop());
+    if (!this.#isWanted()) auditEnding(await live.stop(), audit, subject);
     return live;
   }
 
@@ -224,19 +224,11 @@ export class PluginInstance {
   }
 
   #onEnded(live: PluginProcess, ending: Ending): void {
-    if (this.live !== live || !this.#isWanted()) return; // Ended on purpose: stop() tells of it.
-    const { audit, subject } = this.#options;
-    const { exit, error } = ending;
-    const last_stderr = [...ending.lastStderr];
+    if (this.live !== live || !this.#isWanted()) return; // stop() tells of it.
     this.live = null;
     this.profile = null;
-    auditRefusal(error, audit, subject);
-    if (exit.code === 0) audit.emit("plugin.exited", subject, { exit_code: 0, last_stderr });
-    else {
-      const reason = error.code;
-      audit.emit("plugin.crashed", subject, { exit_code: exit.code, signal: exit.signal, reason, last_stderr });
-    }
-    this.#fail(error);
+    auditEnding(ending, this.#options.audit, this.subject);
+    this.#fail(ending.error);
   }
 
   #isWanted(): boolean {
@@ -263,12 +255,6 @@ export class PluginInstance {
         this.#try().catch(() => {}); // Told by #fail.
       });
     }
-  }
-
-  #auditStop(ending: Ending): void {
-    const { audit, subject } = this.#options;
-    const { code: exit_code, signal } = ending.exit;
-    if (ending.stopped) audit.emit("plugin.stopped", subject, { exit_code, signal });
   }
 
   #onRequest(request: IncomingRequest): unknown {

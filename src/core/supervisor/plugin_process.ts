@@ -5,6 +5,7 @@
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { Cage } from "../cage/cage.ts";
+import { killCage } from "../cage/kill_cage.ts";
 import { asHostError, HostError, messageOf } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { createConnection } from "../protocol/connection.ts";
@@ -47,8 +48,8 @@ export interface Ending {
   readonly exit: Exit;
   /** Why. */
   readonly error: HostError;
-  /** Whether the host asked it to end and it did so without SIGKILL. */
-  readonly stopped: boolean;
+  /** Whether it heeded the host, had to be killed on the way, or ended unasked. */
+  readonly kind: "stopped" | "killed" | "unasked";
   /** Its last lines of stderr. */
   readonly lastStderr: readonly string[];
 }
@@ -76,6 +77,8 @@ export class PluginProcess {
   #cause: HostError | null = null;
   #stopping = false;
   #killed = false;
+  #wasAsked = false;
+  #terminating = false;
 
   /** Use {@link spawnPlugin}. */
   constructor(options: PluginProcessOptions) {
@@ -203,21 +206,24 @@ export class PluginProcess {
     if (this.#killed) return;
     this.#killed = true;
     this.#options.audit.emit("plugin.killed", this.#options.subject, { reason });
-    this.#child?.kill("SIGKILL");
+    if (this.#child) void killCage(this.#child, this.#options.runtime);
   }
 
   /** SIGTERM to the plugin's own process group, SIGKILL when that does not end it. */
   async #terminate(reason: string): Promise<void> {
     if (this.#phase === "ended") return;
+    this.#terminating = true;
     this.#after(TERM_GRACE_MS, () => this.#sigkill(reason));
+    // The group inside, not bubblewrap: that one would take the plugin with it before its handler has run. No such
+    // group yet means no plugin yet.
     const pid = await this.#options.cage.childPid();
-    // SIGTERM to bwrap itself would kill the plugin before its handler runs: signal the group inside.
-    if (pid === null || !this.#options.runtime.processes.signal(-pid, "SIGTERM")) this.#child?.kill("SIGTERM");
+    if (pid === null || !this.#options.runtime.processes.signal(-pid, "SIGTERM")) return this.#sigkill(reason);
     this.#child?.endInput();
   }
 
   #onExit(exit: Exit): void {
     const child = this.#child!;
+    this.#wasAsked = this.#stopping;
     const cancelGrace = this.#options.runtime.clock.after(PIPE_GRACE_MS, () => child.release());
     void child.closed.then(async () => {
       cancelGrace();
@@ -239,7 +245,14 @@ export class PluginProcess {
       });
     this.#connection.close(error);
     await cage.close();
-    this.#end({ exit, error, stopped: this.#stopping && !this.#killed, lastStderr });
+    this.#end({ exit, error, kind: this.#endingKind(exit), lastStderr });
+  }
+
+  /** A process that is asked to end may still crash on the way: heeding means exit code 0, or our SIGTERM. */
+  #endingKind(exit: Exit): Ending["kind"] {
+    if (!this.#wasAsked) return "unasked";
+    if (this.#killed) return "killed";
+    return exit.code === 0 || this.#terminating ? "stopped" : "unasked";
   }
 
   #onRequest(request: IncomingRequest): unknown {

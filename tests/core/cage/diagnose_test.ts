@@ -7,7 +7,7 @@ import type { Exit, Files } from "../../../src/core/ports.ts";
 
 const { files } = await detectRuntime();
 const failed: Exit = { code: 1, signal: null };
-const never: CageStatus = { childPid: null, exitCode: null };
+const never: CageStatus = { launched: true, childPid: null, pidNamespace: null, exitCode: null };
 
 /** Files of a machine with these sysctls. */
 const machine = (settings: Record<string, string>): Files => ({
@@ -24,9 +24,9 @@ const said = async (line: string, settings: Record<string, string> = {}): Promis
 
 test("a plugin that ended is no failure of the cage, whatever it wrote", async () => {
   const stderr = ["bwrap: No permissions to create new namespace"];
-  assert.equal(await diagnose({ exit: failed, status: { childPid: 1, exitCode: 1 }, stderr }, files), null);
+  assert.equal(await diagnose({ exit: failed, status: { ...never, childPid: 1, exitCode: 1 }, stderr }, files), null);
   const killed = { code: null, signal: "SIGKILL" };
-  assert.equal(await diagnose({ exit: killed, status: { childPid: 1, exitCode: null }, stderr }, files), null);
+  assert.equal(await diagnose({ exit: killed, status: { ...never, childPid: 1 }, stderr }, files), null);
 });
 
 test("each thing bubblewrap says has a code and a next step", async () => {

@@ -131,6 +131,14 @@ test("K-043 checkPlugin() finds a capability that leads nowhere and still looks 
   assert.equal(find(report, "capabilities").code, "capability.path_missing");
 });
 
+test("checkPlugin() does not call a capability kept when the cage cannot be built", async (t) => {
+  const report = await checkFixture(t, "echo", {
+    manifest: { command: ["no-such-runtime", "./index.js"], capabilities: ["write:fs:config:/echo"] },
+  });
+  assert.deepEqual([broken(report), find(report, "cage").code], [["cage"], "cage.command_missing"]);
+  assert.equal(find(report, "capabilities").detail, "Not tried: cage failed");
+});
+
 test("checkPlugin() names an import that leaves the folder, with file and line", async (t) => {
   const report = await checkFixture(t, "echo", { files: { "index.js": '\nimport "../elsewhere.js";\n' } });
   assert.deepEqual(find(report, "imports").data, {
@@ -155,6 +163,23 @@ test("checkPlugin() ends early when told to, and leaves nothing in the operator'
   const onCheck = ({ id }: Check) => id === "cage" && controller.abort(reason);
   await assert.rejects(check(t, plugin.dir, { home, signal: controller.signal, onCheck }), reason);
   assert.deepEqual(await leftIn(join(home, "run")), []);
+});
+
+test("checkPlugin() starts nothing any more once it was told to end", async (t) => {
+  await using plugin = await fixturePlugin("never_initializes");
+  const runtime = await detectRuntime();
+  const { processes } = runtime;
+  const controller = new AbortController();
+  let startedLate = 0;
+  const spawn: typeof processes.spawn = (command, listeners) => {
+    if (controller.signal.aborted) startedLate++;
+    return processes.spawn(command, listeners);
+  };
+  // The manifest is read once more between the cage and the start: the signal comes meanwhile.
+  const onCheck = ({ id }: Check) => void (id === "cage" && setImmediate(() => controller.abort()));
+  const watched = { ...runtime, processes: { ...processes, spawn } };
+  await assert.rejects(check(t, plugin.dir, { runtime: watched, signal: controller.signal, onCheck }));
+  assert.equal(startedLate, 0);
 });
 
 async function leftIn(dir: string): Promise<string[]> {

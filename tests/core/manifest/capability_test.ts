@@ -175,6 +175,7 @@ test("readCapabilities() reads a checked list, and throws capability.invalid for
     { kind: "net", scope: "all" },
     { kind: "storage", access: "read" },
   ]);
-  const isInvalid = (error: unknown) => error instanceof HostError && error.code === "capability.invalid";
+  const isInvalid = (error: unknown) =>
+    error instanceof HostError && error.code === "capability.invalid" && error.hint === "Write the path it leads to";
   assert.throws(() => readCapabilities(["read:fs:/opt/../etc"]), isInvalid);
 });

@@ -74,7 +74,7 @@ test("readManifest() reads no more than 256 KiB of UTF-8", async () => {
 test("manifest.invalid names the count and the first place, and carries every issue", async () => {
   const text = manifestText("hooks: [nope]\ncolour: red", { name: "Notes" });
   const error = await failure(parseManifest(text, { file: FILE }));
-  assert.equal(error.code, "manifest.invalid");
+  assert.deepEqual([error.code, error.hint], ["manifest.invalid", "Use a name such as memory-markdown"]);
   assert.equal(
     error.message,
     "Manifest has 3 issues, first at kaged-plugin.yaml:1:7: " +

@@ -7,6 +7,7 @@ import {
   kindOf,
   notificationLine,
   parseLine,
+  parsePlainResult,
   requestLine,
   resultLine,
 } from "../../../src/core/protocol/codec.ts";
@@ -72,6 +73,35 @@ test("parseLine() survives 100,000 brackets, open or closed", () => {
   assert.match(kindOfLine(deep + "]".repeat(100_000)), /^(batch|noise)$/);
   const nested = `{"jsonrpc":"2.0","method":"a","params":${deep}${"]".repeat(100_000)}}`;
   assert.match(kindOfLine(nested), /^(notification|noise)$/);
+});
+
+test("parsePlainResult() reads the usual spelling and leaves every other line to the parser", () => {
+  const plainOf = (line: string) => {
+    const into = { id: 0, result: undefined as unknown };
+    return parsePlainResult(`x\n${line}\ny`, 2, 2 + line.length, into) ? into : null;
+  };
+  assert.deepEqual(plainOf('{"jsonrpc":"2.0","id":12,"result":{"a":[1]}}'), { id: 12, result: { a: [1] } });
+  assert.deepEqual(plainOf('{"jsonrpc":"2.0","id":1,"result":null}'), { id: 1, result: null });
+  const others = [
+    '{"jsonrpc":"2.0","id":1,"result":1,"error":{}}',
+    '{"jsonrpc":"2.0","id":1,"result":1,"id":2}',
+    '{"jsonrpc":"2.0","id":1,"result":}',
+    '{"jsonrpc":"2.0","id":1,"result":1',
+    '{"jsonrpc":"2.0","id":1,"result":',
+    '{"jsonrpc":"2.0","id":1,"result":1}}',
+    '{"jsonrpc":"2.0","id":0,"result":1}',
+    '{"jsonrpc":"2.0","id":01,"result":1}',
+    '{"jsonrpc":"2.0","id":-1,"result":1}',
+    '{"jsonrpc":"2.0","id":,"result":1}',
+    '{"jsonrpc":"2.0","id":1.5,"result":1}',
+    '{"jsonrpc":"2.0","id":"1","result":1}',
+    '{"jsonrpc":"2.0","id":9007199254740993,"result":1}',
+    '{"jsonrpc":"1.0","id":1,"result":1}',
+    '{"id":1,"jsonrpc":"2.0","result":1}',
+    "{",
+    "",
+  ];
+  for (const line of others) assert.equal(plainOf(line), null, line);
 });
 
 test("requestLine() writes what JSON.stringify would write", () => {

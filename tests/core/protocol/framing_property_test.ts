@@ -23,7 +23,7 @@ function linesOf(chunks: Iterable<Uint8Array>, maxLineBytes: number, pauseEvery 
     if (seen.length % pauseEvery === 0) reader.pause();
   };
   const reader: LineReader = new LineReader({
-    line: (text) => note(`line ${text}`),
+    line: (text, start, end) => note(`line ${text.slice(start, end)}`),
     undecodable: (start) => note(`undecodable ${start}`),
     oversize: () => note("oversize"),
   }, { bytes: portableBytes, maxLineBytes });

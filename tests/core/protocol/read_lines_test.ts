@@ -9,7 +9,7 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 function readerOf(maxLineBytes: number = MAX_LINE_BYTES) {
   const seen: string[] = [];
   const reader = new LineReader({
-    line: (text) => void seen.push(text),
+    line: (text, start, end) => void seen.push(text.slice(start, end)),
     undecodable: (start) => void seen.push(`undecodable ${start}`),
     oversize: () => void seen.push("oversize"),
   }, { bytes: portableBytes, maxLineBytes });
@@ -73,7 +73,7 @@ test("LineReader reads a line that comes byte by byte without rescanning it", ()
   let searched = 0;
   const seen: string[] = [];
   const reader = new LineReader({
-    line: (text) => void seen.push(text),
+    line: (text, start, end) => void seen.push(text.slice(start, end)),
     undecodable: () => assert.fail("the line is UTF-8"),
     oversize: () => assert.fail("the line is within the cap"),
   }, {
@@ -95,7 +95,7 @@ test("LineReader keeps pieces of all sizes in order", () => {
 test("LineReader stops between two lines when paused and goes on without loss", () => {
   const seen: string[] = [];
   const reader: LineReader = new LineReader({
-    line: (text) => (seen.push(text), reader.pause()),
+    line: (text, start, end) => (seen.push(text.slice(start, end)), reader.pause()),
     undecodable: () => (seen.push("undecodable"), reader.pause()),
     oversize: () => assert.fail("no line is long"),
   }, { bytes: portableBytes, maxLineBytes: 100 });
@@ -111,9 +111,10 @@ test("LineReader stops between two lines when paused and goes on without loss", 
 test("LineReader goes on with the next line after a listener threw", () => {
   const seen: string[] = [];
   const reader = new LineReader({
-    line(text) {
-      if (text === "bad") throw new Error("thrown by the listener");
-      seen.push(text);
+    line(text, start, end) {
+      const line = text.slice(start, end);
+      if (line === "bad") throw new Error("thrown by the listener");
+      seen.push(line);
     },
     undecodable: () => {},
     oversize: () => {},

@@ -190,6 +190,41 @@ test("children a plugin forked, holding its pipes, die with it", async () => {
   await allGone(tree);
 });
 
+test("a plugin that crashed just before it was stopped is still audited as crashed", async () => {
+  await using s = await supervised();
+  const echo = await s.add("echo");
+  await s.supervisor.start(echo);
+  const { pid } = s.supervisor.plugin(echo);
+  process.kill(pid!, "SIGKILL");
+  await allGone([pid!]);
+  await s.supervisor.stop(echo);
+  assert.ok(s.types().includes("plugin.crashed"));
+  assert.ok(!s.types().includes("plugin.stopped"));
+});
+
+test("a plugin killed at any moment of its start leaves no process behind", async () => {
+  const seen = new Set<number>();
+  {
+    await using s = await supervised();
+    const echo = await s.add("echo");
+    for (let turns = 0; turns < 24; turns++) {
+      const start = s.supervisor.start(echo).catch(() => {});
+      const { data: { pid } } = await s.next("plugin.spawned");
+      for (let turn = 0; turn < turns * 4; turn++) await new Promise(setImmediate);
+      for (const each of await processTree(pid)) seen.add(each);
+      let stopped = false;
+      const stop = s.supervisor.stop(echo).finally(() => stopped = true);
+      while (!stopped) {
+        await new Promise(setImmediate);
+        s.clock.advance(1_000);
+      }
+      await stop;
+      await start;
+    }
+  }
+  await allGone([...seen]);
+});
+
 test("K-051 disable stops a plugin and keeps it down; enable brings it back", async () => {
   await using s = await supervised();
   const echo = await s.add("echo");
