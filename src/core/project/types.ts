@@ -5,6 +5,7 @@
  */
 import type { HostError } from "../errors.ts";
 import type { Manifest, ManifestIssue } from "../manifest/manifest.ts";
+import type { PlaceFinder } from "../yaml/document_report.ts";
 
 /** One thing wrong with a file a person wrote: the same shape as a manifest's. */
 export type Issue = ManifestIssue;
@@ -72,6 +73,10 @@ export interface Project {
   readonly file: string;
   /** Every agent of the tree, parents before children, in the order they are written. */
   readonly agents: readonly AgentSpec[];
+  /** What is allowed and yet looks like a slip. */
+  readonly warnings: readonly Issue[];
+  /** Where its values stand in the file. */
+  readonly places: PlaceFinder;
 }
 
 /** A plugin as an agent gets it. */
@@ -92,6 +97,8 @@ export interface ResolvedPlugin {
   readonly instance: string;
   /** Hooks that fire for this agent, canonical names, in manifest order. */
   readonly hooks: readonly string[];
+  /** Hooks a subagent lists that fire for the primary only: warned of, never fired. */
+  readonly illegalHooks: readonly string[];
   /** Full names of its tools that are on for this agent. */
   readonly tools: readonly string[];
   /** This agent's whole config: defaults, project side and system side. Holds secrets: never shown. */
@@ -126,9 +133,11 @@ export interface ResolvedInstance {
   readonly plugin: string;
   /** Its folder. */
   readonly dir: string;
+  /** Its manifest. */
+  readonly manifest: Manifest;
   /** Its base config, sent as `config.update`. Holds secrets. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Agents it serves. */
+  /** Agents it serves; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
 }
 
@@ -146,7 +155,7 @@ export interface MissingPlugin {
 
 /** What goes wrong with one plugin of one agent: the plugin is left out, the rest goes on. */
 export interface PluginRefusal {
-  /** Agent that declares it. */
+  /** Agent that declares it; empty for a plugin no agent declares. */
   readonly agent: string;
   /** The key it is declared under. */
   readonly key: string;

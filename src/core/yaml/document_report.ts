@@ -69,6 +69,11 @@ export class DocumentReport {
     this.#places = finder;
   }
 
+  /** Where a value stands, or its key. */
+  placeOf(path: DocumentPath, part: "key" | "value"): Place {
+    return this.#places.placeOf(path, part);
+  }
+
   /** Whether nothing is wrong so far. */
   get isClean(): boolean {
     return this.#errors.size === 0;

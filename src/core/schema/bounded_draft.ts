@@ -1,0 +1,151 @@
+/**
+ * The rules of JSON Schema 2020-12 with a budget: every step of a check is counted, so that no schema and no value can
+ * keep the host busy, and patterns run on the linear engine.
+ *
+ * @module
+ */
+import type { Draft, Keyword, SchemaNode } from "json-schema-library";
+import { canonicalText } from "./canonical_text.ts";
+import type { LinearPattern, PatternReader } from "./linear_pattern.ts";
+
+/** Steps one check may take. */
+const MAX_STEPS = 500_000;
+/** Checks that may be inside each other. */
+const MAX_DEPTH = 400;
+/** Characters times pattern parts that cost as much as one step. */
+const PATTERN_STEP = 256;
+
+/** A check that was given up. */
+export class BudgetSpent extends Error {}
+
+/** Rules that count. */
+export interface BoundedDraft {
+  /** The rules. */
+  readonly draft: Draft;
+  /** Runs `work` with a fresh budget; throws {@link BudgetSpent} when it is not enough. */
+  withBudget<T>(work: () => T): T;
+}
+
+/** Returns `draft` with a budget and with patterns that `patterns` reads. */
+export function boundedDraft(draft: Draft, patterns: PatternReader): BoundedDraft {
+  let [steps, depth] = [0, 0];
+  const spend = (count: number): void => {
+    steps += count;
+    if (steps > MAX_STEPS) throw new BudgetSpent();
+  };
+  const counted = <A extends unknown[], R>(run: (...args: A) => R): (...args: A) => R => (...args) => {
+    spend(1);
+    if (++depth > MAX_DEPTH) throw new BudgetSpent();
+    try {
+      return run(...args);
+    } finally {
+      depth--;
+    }
+  };
+  const pattern = (source: string): { test(text: string): boolean } => {
+    const found = patterns.read(source);
+    if ("problem" in found) throw new TypeError(found.problem);
+    return metered(found, spend);
+  };
+  const own = [patternKeyword(pattern), patternPropertiesKeyword(draft, pattern), uniqueItemsKeyword(spend)];
+  const keywords = draft.keywords.map((keyword): Keyword => {
+    const { parse, validate, reduce, resolve, ...rest } = own.find(({ id }) => id === keyword.id) ?? keyword;
+    return {
+      ...rest,
+      ...(parse && { parse: counted(parse) }),
+      ...(validate && { validate: counted(validate) }),
+      ...(reduce && { reduce: counted(reduce) }),
+      ...(resolve && { resolve: counted(resolve) }),
+    };
+  });
+  return {
+    // Blank texts: the library would write values into its messages, and we write our own.
+    draft: { ...draft, keywords, errors: blank(draft.errors), formats: boundedFormats(draft.formats) },
+    withBudget(work) {
+      [steps, depth] = [0, 0];
+      return work();
+    },
+  };
+}
+
+/** Charges for each run what it costs at most. */
+function metered({ size, test }: LinearPattern, spend: (count: number) => void): { test(text: string): boolean } {
+  return {
+    test(text) {
+      spend(Math.ceil(text.length * size / PATTERN_STEP));
+      return test(text);
+    },
+  };
+}
+
+function patternKeyword(read: (source: string) => { test(text: string): boolean }): Keyword {
+  const compiled = new WeakMap<SchemaNode, { test(text: string): boolean }>();
+  return {
+    id: "pattern",
+    keyword: "pattern",
+    parse(node) {
+      if (typeof node.schema.pattern === "string") compiled.set(node, read(node.schema.pattern));
+    },
+    addValidate: (node) => compiled.has(node),
+    validate({ node, data, pointer }) {
+      if (typeof data !== "string" || compiled.get(node)?.test(data)) return undefined;
+      return node.createError("pattern-error", { pointer, schema: node.schema, value: null });
+    },
+  };
+}
+
+/** The library's own keyword, with the engines it makes replaced: other keywords look at them too. */
+function patternPropertiesKeyword(draft: Draft, read: (source: string) => { test(text: string): boolean }): Keyword {
+  const original = draft.keywords.find(({ id }) => id === "patternProperties");
+  if (!original) throw new TypeError("The rules have no patternProperties");
+  return {
+    ...original,
+    parse(node) {
+      const found = original.parse?.(node);
+      node.patternProperties?.forEach((entry) => entry.pattern = read(entry.name) as RegExp);
+      return found;
+    },
+  };
+}
+
+/** Compares items by one text each: the library compares every item with every other. */
+function uniqueItemsKeyword(spend: (count: number) => void): Keyword {
+  return {
+    id: "uniqueItems",
+    keyword: "uniqueItems",
+    addValidate: ({ schema }) => schema.uniqueItems === true,
+    validate({ node, data, pointer }) {
+      if (!Array.isArray(data)) return undefined;
+      const seen = new Set<string>();
+      for (const [index, item] of data.entries()) {
+        spend(1);
+        const text = canonicalText(item);
+        if (seen.has(text)) {
+          const place = { pointer: `${pointer}/${index}`, schema: node.schema, value: null };
+          return node.createError("unique-items-error", place);
+        }
+        seen.add(text);
+      }
+      return undefined;
+    },
+  };
+}
+
+function blank(errors: Draft["errors"]): Draft["errors"] {
+  return Object.fromEntries(Object.keys(errors).map((code) => [code, ""])) as Draft["errors"];
+}
+
+/** Longest text a format is tried on. */
+const MAX_FORMAT_LENGTH = 4096;
+
+/** Formats run on short texts only: some of their expressions take long on long ones. */
+function boundedFormats(formats: Draft["formats"]): Draft["formats"] {
+  return Object.fromEntries(
+    Object.entries(formats).map(([name, check]) => [name, (options: Parameters<typeof check>[0]) => {
+      const { data, node, pointer } = options;
+      if (typeof data !== "string") return undefined;
+      if (data.length <= MAX_FORMAT_LENGTH) return check(options);
+      return node.createError("format-error", { pointer, schema: node.schema, value: null });
+    }]),
+  );
+}
