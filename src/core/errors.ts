@@ -102,6 +102,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.config_invalid": row(-32004, 422, "The plugin refused its configuration", "Correct the configuration"),
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   "plugin.unavailable": row(-32603, 502, "The plugin is not running", "See kaged plugin check, then enable it again"),
+  "plugin.disabled": row(-32603, 502, "The operator has not enabled the plugin", "Run kaged plugin enable"),
   "plugin.unknown": row(-32602, 404, "No plugin of that name is registered", "Look at the list of plugins"),
   "plugin.duplicate": row(-32602, 409, "Two plugins have one instance id", "Give each plugin a name of its own"),
   "plugin.context_partial": row(-32603, 500, "A call context is half set", "Set project, agent and session together"),
@@ -276,6 +277,12 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Write type: object at its root",
   ),
   "manifest.invalid_schema": row(-32602, 400, "A schema is not a JSON Schema", "Follow JSON Schema 2020-12"),
+  "manifest.system_only": row(
+    -32602,
+    400,
+    "A field of config_schema is marked system_only",
+    "Move it to system_config_schema: its place says the same",
+  ),
   "manifest.shared_config_field": row(
     -32602,
     400,
@@ -452,7 +459,17 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "scaffold.name_invalid": row(-32602, 400, "No plugin may have this name", "Use a-z, 0-9 and -"),
   "scaffold.not_empty": row(-32602, 409, "The folder for a new plugin is not empty", "Name a new or empty folder"),
 
+  "agent.unknown": row(-32602, 404, "The project has no such agent", "Use a path such as primary.subagents.researcher"),
+  "session.unknown": row(-32602, 404, "No such session is open", "Open it with openSession()"),
+  "session.duplicate": row(-32602, 409, "A session of that id is open already", "Close it, or use another id"),
+  "instance.ambiguous": row(-32602, 409, "Several instances of the plugin run", "Name the agent whose plugin is meant"),
+  "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
+  "tool.arguments_invalid": row(-32602, 400, "The tool does not take these arguments", "Follow its schema"),
+  "hook.unknown": row(-32601, 404, "There is no such hook", "Use one of the hooks in the guide"),
+  "hook.result_invalid": row(-32603, 502, "A hook returned what it may not", "Return null, a text or { inject }"),
+
   ...yamlRows("project", "project file"),
+  "project.duplicate_id": row(-32602, 409, "Two folders hold projects of one id", "Set another id: in one of them"),
   "project.missing": row(-32602, 400, "The folder holds no project.yaml", "Name the folder that holds it"),
   "project.misplaced_key": row(-32602, 400, "A key stands where it has no meaning", "Move it where the hint says"),
   "project.carried_key": row(-32602, 400, "An agent has a key of another subsystem", "Nothing, unless it is misspelt"),

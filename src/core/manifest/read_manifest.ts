@@ -68,7 +68,7 @@ export async function parseManifest(text: string, { file }: { readonly file: str
     import("./check_manifest.ts"),
   ]);
   const tree = await readYamlTree(text, report, YAML_LIMITS);
-  const manifest = tree && checkManifest(tree.data, report);
+  const manifest = tree && await checkManifest(tree.data, report);
   report.throwErrors();
   if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
   return { manifest, warnings: report.warnings };

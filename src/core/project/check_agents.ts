@@ -23,6 +23,8 @@ import type {
 export interface Outcome {
   /** The declaration. */
   readonly entry: CascadeEntry;
+  /** Id of its instance, when the plugin is known. */
+  readonly instance: string | null;
   /** The plugin, when it can be used. */
   readonly plugin: ResolvedPlugin | null;
   /** Why it cannot. None for a plugin that is not installed. */

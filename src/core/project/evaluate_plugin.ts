@@ -28,6 +28,8 @@ export interface EvaluateOptions {
   readonly declaration: EffectiveDeclaration;
   /** The plugin. */
   readonly location: LocatedPlugin;
+  /** Id of the instance that serves the agent. */
+  readonly instance: string;
   /** The operator's side of its config. */
   readonly system: SystemSide;
   /** What it shares, when another agent declared it first. */
@@ -40,7 +42,7 @@ export interface EvaluateOptions {
 export async function evaluatePlugin(
   project: Project,
   entry: CascadeEntry,
-  { declaration, location, system, base, localFile }: EvaluateOptions,
+  { declaration, location, instance, system, base, localFile }: EvaluateOptions,
 ): Promise<ResolvedPlugin | HostError[]> {
   const { agent, declaration: { key, hooks: ownHooks } } = entry;
   const { manifest, dir } = location;
@@ -61,7 +63,6 @@ export async function evaluatePlugin(
   const isPrimary = agent.parent === null;
   const wanted = declaration.hooks ?? manifest.hooks;
   const isLegal = (hook: string): boolean => isPrimary || !PRIMARY_HOOKS.includes(hook);
-  const owner = `${manifest.name}@${project.id}`;
   return {
     key,
     package: declaration.package,
@@ -69,7 +70,7 @@ export async function evaluatePlugin(
     dir,
     manifest,
     isolation,
-    instance: isolation === "project" ? owner : `${owner}/${agent.path}`,
+    instance,
     hooks: manifest.hooks.filter((hook) => wanted.includes(hook) && isLegal(hook)),
     illegalHooks: (ownHooks ?? []).filter((hook) => !isLegal(hook)),
     tools: manifest.tools.map(({ name }) => `${manifest.name}.${name}`).filter((tool) => {

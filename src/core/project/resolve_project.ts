@@ -14,6 +14,7 @@ import { issueAt, stepsOf } from "./issue_at.ts";
 import type { LocalConfig } from "./local_config.ts";
 import { type Locate, pluginNameOf } from "./locate.ts";
 import type {
+  AgentSpec,
   Issue,
   MissingPlugin,
   PluginRefusal,
@@ -51,8 +52,8 @@ export async function resolveProject({ project, local, locate, env }: ResolveOpt
   }
   const inOrder = entries.map((entry) => outcomes.get(entry)!);
   for (const { entry } of inOrder) warnOfVariables(entry, project, warnings);
-  const refusals: PluginRefusal[] = inOrder.flatMap(({ entry, errors }) =>
-    errors.map((error) => refusal(entry, error))
+  const refusals: PluginRefusal[] = inOrder.flatMap(({ entry, instance, errors }) =>
+    errors.map((error) => refusal(entry, instance, error))
   );
   const agents = checkAgents(project, inOrder, { refusals, warnings });
   const instances = instancesOf(agents, bases);
@@ -62,25 +63,29 @@ export async function resolveProject({ project, local, locate, env }: ResolveOpt
 
   async function outcomeOf(entry: CascadeEntry): Promise<Outcome> {
     const { outcome, base } = entry;
-    if (!isEffective(outcome)) return { entry, plugin: null, errors: [outcome] };
+    if (!isEffective(outcome)) return { entry, instance: null, plugin: null, errors: [outcome] };
     const location = await found.plugin(outcome.package);
     if (location === null) {
       noteMissing(missing, entry, outcome);
-      return { entry, plugin: null, errors: [] };
+      return { entry, instance: null, plugin: null, errors: [] };
     }
-    if (!("manifest" in location)) return { entry, plugin: null, errors: [location] };
+    if (!("manifest" in location)) return { entry, instance: null, plugin: null, errors: [location] };
+    const instance = instanceOf(project, entry.agent, { plugin: location.manifest.name, isolation: outcome.isolation });
     const baseOutcome = base ? outcomes.get(base) : undefined;
-    if (base && !baseOutcome?.plugin) return { entry, plugin: null, errors: [baseRefused(project, entry, base)] };
+    if (base && !baseOutcome?.plugin) {
+      return { entry, instance, plugin: null, errors: [baseRefused(project, entry, base)] };
+    }
     const result = await evaluatePlugin(project, entry, {
       declaration: outcome,
       location,
+      instance,
       system: await found.system(outcome.package, location),
       base: baseOutcome?.plugin ?? null,
       localFile: local.file,
     });
-    if (!("plugin" in result)) return { entry, plugin: null, errors: result };
+    if (!("plugin" in result)) return { entry, instance, plugin: null, errors: result };
     if (!base && !bases.has(result.instance)) bases.set(result.instance, result);
-    return { entry, plugin: result, errors: [] };
+    return { entry, instance, plugin: result, errors: [] };
   }
 }
 
@@ -88,8 +93,17 @@ function isEffective(outcome: EffectiveDeclaration | HostError): outcome is Effe
   return "versions" in outcome;
 }
 
-function refusal({ agent, declaration }: CascadeEntry, error: HostError): PluginRefusal {
-  return { agent: agent.path, key: declaration.key, instance: null, error };
+/** Returns the id of the instance that serves an agent. */
+function instanceOf(
+  { id }: Project,
+  { path }: AgentSpec,
+  { plugin, isolation }: Pick<ResolvedPlugin, "plugin" | "isolation">,
+): string {
+  return isolation === "project" ? `${plugin}@${id}` : `${plugin}@${id}/${path}`;
+}
+
+function refusal({ agent, declaration }: CascadeEntry, instance: string | null, error: HostError): PluginRefusal {
+  return { agent: agent.path, key: declaration.key, instance, error };
 }
 
 function noteMissing(

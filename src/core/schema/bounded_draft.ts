@@ -26,8 +26,11 @@ export interface BoundedDraft {
   withBudget<T>(work: () => T): T;
 }
 
-/** Returns `draft` with a budget and with patterns that `patterns` reads. */
-export function boundedDraft(draft: Draft, patterns: PatternReader): BoundedDraft {
+/** The parts of the library that are needed here: it is loaded by the caller. */
+export type SchemaLibrary = Pick<typeof import("json-schema-library"), "draft2020" | "extendDraft">;
+
+/** Returns the library's rules with a budget and with patterns that `patterns` reads. */
+export function boundedDraft({ draft2020: draft, extendDraft }: SchemaLibrary, patterns: PatternReader): BoundedDraft {
   let [steps, depth] = [0, 0];
   const spend = (count: number): void => {
     steps += count;
@@ -47,12 +50,18 @@ export function boundedDraft(draft: Draft, patterns: PatternReader): BoundedDraf
     if ("problem" in found) throw new TypeError(found.problem);
     return metered(found, spend);
   };
-  const own = [patternKeyword(pattern), patternPropertiesKeyword(draft, pattern), uniqueItemsKeyword(spend)];
+  const own = [
+    referenceKeyword(draft),
+    patternKeyword(pattern),
+    patternPropertiesKeyword(draft, pattern),
+    additionalPropertiesKeyword(draft),
+    uniqueItemsKeyword(spend),
+  ];
   const keywords = draft.keywords.map((keyword): Keyword => {
     const { parse, validate, reduce, resolve, ...rest } = own.find(({ id }) => id === keyword.id) ?? keyword;
     return {
       ...rest,
-      ...(parse && { parse: counted(parse) }),
+      ...(parse && { parse: counted((node: SchemaNode) => barren(node, parse)) }),
       ...(validate && { validate: counted(validate) }),
       ...(reduce && { reduce: counted(reduce) }),
       ...(resolve && { resolve: counted(resolve) }),
@@ -60,7 +69,7 @@ export function boundedDraft(draft: Draft, patterns: PatternReader): BoundedDraf
   });
   return {
     // Blank texts: the library would write values into its messages, and we write our own.
-    draft: { ...draft, keywords, errors: blank(draft.errors), formats: boundedFormats(draft.formats) },
+    draft: extendDraft(draft, { keywords, errors: blank(draft.errors) }),
     withBudget(work) {
       [steps, depth] = [0, 0];
       return work();
@@ -94,10 +103,52 @@ function patternKeyword(read: (source: string) => { test(text: string): boolean 
   };
 }
 
+/** Takes the prototype from the maps a keyword made of a schema: a value's field may be called `constructor`. */
+function barren<R>(node: SchemaNode, parse: (node: SchemaNode) => R): R {
+  const result = parse(node);
+  for (const map of [node.properties, node.dependentSchemas, node.dependentRequired, node.$defs]) {
+    if (typeof map === "object" && map !== null) Object.setPrototypeOf(map, null);
+  }
+  return result;
+}
+
+/** Finds what a reference leads to once: the library compiles it anew for every value. */
+function referenceKeyword(draft: Draft): Keyword {
+  const original = originalOf(draft, "$ref");
+  const targets = new WeakMap<SchemaNode, SchemaNode>();
+  return {
+    ...original,
+    validate({ node, data, pointer, path }) {
+      const target = targets.get(node) ?? node.resolveRef({ pointer, path });
+      if (!target || !("validators" in target)) {
+        return node.createError("ref-error", { pointer, schema: node.schema, value: null });
+      }
+      targets.set(node, target);
+      return target.validate(data, pointer, path).errors;
+    },
+  };
+}
+
+/** The library's leaves out fields called `_id`. */
+function additionalPropertiesKeyword(draft: Draft): Keyword {
+  return {
+    ...originalOf(draft, "additionalProperties"),
+    validate({ node, data, pointer, path }) {
+      if (typeof data !== "object" || data === null || Array.isArray(data)) return undefined;
+      return Object.entries(data).flatMap(([key, value]) => {
+        if (node.properties && Object.hasOwn(node.properties, key)) return [];
+        if (node.patternProperties?.some((entry) => entry.pattern.test(key))) return [];
+        const place = `${pointer}/${key}`;
+        if (node.additionalProperties) return node.additionalProperties.validate(value, place, path).errors;
+        return node.createError("no-additional-properties-error", { pointer: place, schema: node.schema, value: null });
+      });
+    },
+  };
+}
+
 /** The library's own keyword, with the engines it makes replaced: other keywords look at them too. */
 function patternPropertiesKeyword(draft: Draft, read: (source: string) => { test(text: string): boolean }): Keyword {
-  const original = draft.keywords.find(({ id }) => id === "patternProperties");
-  if (!original) throw new TypeError("The rules have no patternProperties");
+  const original = originalOf(draft, "patternProperties");
   return {
     ...original,
     parse(node) {
@@ -106,6 +157,12 @@ function patternPropertiesKeyword(draft: Draft, read: (source: string) => { test
       return found;
     },
   };
+}
+
+function originalOf(draft: Draft, name: string): Keyword {
+  const found = draft.keywords.find(({ keyword }) => keyword === name);
+  if (!found) throw new TypeError(`The rules have no ${name}`);
+  return found;
 }
 
 /** Compares items by one text each: the library compares every item with every other. */
@@ -133,19 +190,4 @@ function uniqueItemsKeyword(spend: (count: number) => void): Keyword {
 
 function blank(errors: Draft["errors"]): Draft["errors"] {
   return Object.fromEntries(Object.keys(errors).map((code) => [code, ""])) as Draft["errors"];
-}
-
-/** Longest text a format is tried on. */
-const MAX_FORMAT_LENGTH = 4096;
-
-/** Formats run on short texts only: some of their expressions take long on long ones. */
-function boundedFormats(formats: Draft["formats"]): Draft["formats"] {
-  return Object.fromEntries(
-    Object.entries(formats).map(([name, check]) => [name, (options: Parameters<typeof check>[0]) => {
-      const { data, node, pointer } = options;
-      if (typeof data !== "string") return undefined;
-      if (data.length <= MAX_FORMAT_LENGTH) return check(options);
-      return node.createError("format-error", { pointer, schema: node.schema, value: null });
-    }]),
-  );
 }

@@ -7,10 +7,11 @@
 import { HostError } from "../errors.ts";
 import { isMap } from "../manifest/plain_data.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";
+import type { DocumentPath } from "../yaml/document_report.ts";
 import { type BoundedDraft, boundedDraft, BudgetSpent } from "./bounded_draft.ts";
 import { withDefaults } from "./defaults.ts";
 import { issueOf, type SchemaIssue } from "./issue_text.ts";
-import { KEYWORDS, subschemas } from "./keywords.ts";
+import { HOLDERS, KEYWORDS, subschemas } from "./keywords.ts";
 import { patternReader } from "./linear_pattern.ts";
 import { indexSchema } from "./references.ts";
 
@@ -55,15 +56,31 @@ export function compileSchema(schema: JsonSchema | boolean): Promise<CompiledSch
   return made;
 }
 
-async function compile(schema: JsonSchema | boolean): Promise<CompiledSchema> {
-  const { compile, draft, withBudget } = await (engine ??= loadEngine());
-  const index = indexSchema(schema);
-  let node: ReturnType<typeof compile>;
+/** Returns what the library finds wrong with the keywords of a schema that is otherwise in order. */
+export async function libraryProblems(
+  schema: JsonSchema | boolean,
+): Promise<{ readonly path: DocumentPath; readonly message: string }[]> {
+  const { schemaErrors = [] } = nodeOf(schema, await (engine ??= loadEngine()));
+  return schemaErrors.map(({ data }) => {
+    const steps = String(data.pointer).split("/").slice(1).map((step) => /^\d+$/.test(step) ? Number(step) : step);
+    const [reason = ""] = String(data.message ?? "").split(" - re");
+    return { path: steps, message: reason === "" ? "A keyword is not what it should be" : reason };
+  });
+}
+
+function nodeOf(schema: JsonSchema | boolean, { compile, draft, withBudget }: Engine): ReturnType<Engine["compile"]> {
   try {
-    node = withBudget(() => compile(checkable(schema), { drafts: [draft], formatAssertion: true }));
+    return withBudget(() => compile(checkable(schema), { drafts: [draft], formatAssertion: false }));
   } catch (thrown) {
     throw new HostError("manifest.invalid_schema", "A schema cannot be used", { cause: thrown });
   }
+}
+
+async function compile(schema: JsonSchema | boolean): Promise<CompiledSchema> {
+  const loaded = await (engine ??= loadEngine());
+  const { withBudget } = loaded;
+  const index = indexSchema(schema);
+  const node = nodeOf(schema, loaded);
   return {
     issues(value) {
       if (!isShallow(value, MAX_VALUE_DEPTH)) return [{ path: "", message: "Is nested too deeply" }];
@@ -80,36 +97,35 @@ async function compile(schema: JsonSchema | boolean): Promise<CompiledSchema> {
 }
 
 async function loadEngine(): Promise<Engine> {
-  const [{ compileSchema, draft2020 }, patterns] = await Promise.all([
-    import("json-schema-library"),
-    patternReader(),
-  ]);
-  return { ...boundedDraft(draft2020, patterns), compile: compileSchema };
+  const [library, patterns] = await Promise.all([import("json-schema-library"), patternReader()]);
+  return { ...boundedDraft(library, patterns), compile: library.compileSchema };
 }
 
 /**
  * Returns the schema with nothing in it but what takes part in a check: the library has keywords of its own, which a
- * plugin must not reach. Names and ids are gone, so that every reference is within the schema.
+ * plugin must not reach. Names and ids are gone, so that every reference is within the schema, and no map has a
+ * prototype, so that a field may be called `constructor`.
  */
 function checkable(schema: unknown): JsonSchema | boolean {
   if (!isMap(schema)) return schema as boolean;
-  const copy: Record<string, unknown> = {};
-  for (const [keyword, value] of Object.entries(schema)) if (KEYWORDS.has(keyword)) copy[keyword] = value;
-  for (const { schema: inner, path: [keyword, name] } of subschemas(schema)) {
-    if (name === undefined) copy[keyword!] = checkable(inner);
-    else {
-      const holder = copy[keyword!] === schema[keyword!] ? emptyLike(schema[keyword!]) : copy[keyword!];
-      (holder as Record<string, unknown>)[name] = checkable(inner);
-      copy[keyword!] = holder;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (KEYWORDS.has(keyword)) {
+      copy[keyword] = HOLDERS.has(keyword) ? held(value) : value;
     }
+  }
+  for (const { schema: inner, path } of subschemas(schema)) {
+    const [keyword, name] = path as [string, (string | number)?];
+    if (name === undefined) copy[keyword] = checkable(inner);
+    else (copy[keyword] as Record<string, unknown>)[name] = checkable(inner);
   }
   return copy;
 }
 
-/** Returns a list for a list; for a map, one with what is no schema in it. */
-function emptyLike(holder: unknown): unknown {
-  if (Array.isArray(holder)) return [];
-  return Object.fromEntries(Object.entries(holder as object).filter(([, value]) => Array.isArray(value)));
+/** Returns a copy of a list or a map. */
+function held(value: unknown): unknown {
+  if (Array.isArray(value)) return [...value];
+  return isMap(value) ? Object.assign(Object.create(null), value) : value;
 }
 
 /** Whether a value has at most `depth` levels. */

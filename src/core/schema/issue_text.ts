@@ -68,7 +68,6 @@ function textOf(code: string, schema: Record<string, unknown>, data: JsonError["
     "contains-max-error": () => "Has too many items of one kind",
     "ref-error": () => "Cannot be checked: the schema refers to nothing",
   };
-  if (code.startsWith("format-")) return `Is no ${shown(schema.format)}`;
   return texts[code]?.() ?? "Does not fit the schema";
 }
 

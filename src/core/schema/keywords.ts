@@ -63,11 +63,13 @@ const PLAIN: readonly string[] = [
   "minProperties",
   "required",
   "dependentRequired",
-  "format",
 ];
 
 /** Every keyword that takes part in a check; what else a schema holds is for people, or of no meaning. */
 export const KEYWORDS: ReadonlySet<string> = new Set([...PLAIN, ...[...ONE, ...LIST, ...MAP].map(([name]) => name)]);
+
+/** Keywords whose value is a list or a map of what is looked up by name. */
+export const HOLDERS: ReadonlySet<string> = new Set([...[...LIST, ...MAP].map(([name]) => name), "dependentRequired"]);
 
 /** Returns the schemas directly inside `schema`. */
 export function subschemas(schema: Readonly<Record<string, unknown>>): Subschema[] {

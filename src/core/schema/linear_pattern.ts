@@ -39,7 +39,7 @@ export async function patternReader(): Promise<PatternReader> {
       return { problem: "The pattern is no regular expression" };
     }
     try {
-      const pattern = RE2JS.compile(RE2JS.translateRegExp(source));
+      const pattern = RE2JS.compile(linearSource(RE2JS.translateRegExp(source)));
       const size = pattern.programSize();
       if (size > MAX_PROGRAM) return { problem: "The pattern repeats too much" };
       return { size, test: (text) => pattern.test(text) };
@@ -54,4 +54,41 @@ export async function patternReader(): Promise<PatternReader> {
       return found;
     },
   };
+}
+
+/** White space as JavaScript knows it, inside a class: the engine knows ASCII's only. */
+const SPACE = "\\t\\n\\v\\f\\r \\x{a0}\\x{feff}\\x{2028}\\x{2029}\\p{Zs}";
+/** Long names of general categories, which the engine knows by their short ones. */
+const CATEGORIES: Readonly<Record<string, string>> = {
+  letter: "L",
+  uppercase_letter: "Lu",
+  lowercase_letter: "Ll",
+  titlecase_letter: "Lt",
+  modifier_letter: "Lm",
+  other_letter: "Lo",
+  mark: "M",
+  number: "N",
+  decimal_number: "Nd",
+  digit: "Nd",
+  letter_number: "Nl",
+  other_number: "No",
+  punctuation: "P",
+  symbol: "S",
+  separator: "Z",
+  space_separator: "Zs",
+  other: "C",
+};
+
+/** Returns a pattern in the engine's words, with the meaning it has in JavaScript. */
+function linearSource(source: string): string {
+  let isClass = false;
+  return source.replace(/\\[pP]\{([^}]*)\}|\\[^]|[[\]]/g, (part, property?: string) => {
+    if (part === "[") isClass = true;
+    if (part === "]") isClass = false;
+    if (part === "\\s") return isClass ? SPACE : `[${SPACE}]`;
+    if (part === "\\S" && !isClass) return `[^${SPACE}]`;
+    if (property === undefined) return part;
+    const name = property.replace(/^(?:General_Category|gc|Script|sc)=/, "");
+    return `${part.slice(0, 2)}{${CATEGORIES[name.toLowerCase()] ?? name}}`;
+  });
 }
