@@ -61,6 +61,12 @@ test("dropOldest() drops a tool call with its results, or keeps both", () => {
   assert.equal(dropTo({ messages: 0 }, tools, 2), "a t1 t2 b | u");
 });
 
+test("dropOldest() keeps a whole tool call when it is told to keep one message of it", () => {
+  const tools = [call("a", "c1"), answer("t", "c1"), message("b assistant")];
+  const options = { target: { ...none, messages: 0 }, keep: new Set(["t"]), countTokens: one };
+  assert.equal(idsOf(dropOldest(tools, options).messages), "a t");
+});
+
 test("dropOldest() drops a result without a call like any other message", () => {
   assert.equal(dropTo({ messages: 1 }, [answer("t", "gone"), message("u user")]), "u | t");
 });
