@@ -111,8 +111,8 @@ export function checkInitializeResult(answer: unknown, manifest: Manifest): Plug
   }
   const result = answer as Record<string, unknown>;
   const { name, version, api_version: api } = result;
-  for (const [field, value, kind] of [["name", name, "string"], ["version", version, "string"]]) {
-    if (typeof value !== kind) throw malformed(`"${field}" is no string`);
+  for (const [field, value] of Object.entries({ name, version })) {
+    if (typeof value !== "string") throw malformed(`"${field}" is no string`);
   }
   if (!Number.isInteger(api)) throw malformed('"api_version" is no integer');
   if (name !== manifest.name) throw mismatch("name", name, manifest.name);
