@@ -10,6 +10,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
+import { addProjectResolve } from "./commands/project_resolve.ts";
 import { printError } from "./print_error.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
@@ -58,6 +59,10 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addPluginNew(plugin, terminal);
   addPluginCheck(plugin, terminal, exit);
   addPluginCall(plugin, terminal);
+  const project = kaged.command("project")
+    .summary("look at a project")
+    .description("Looks at a project: which plugins its agents have, and with what.");
+  addProjectResolve(project, terminal, exit);
   return kaged;
 }
 
