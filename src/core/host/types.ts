@@ -3,15 +3,15 @@
  *
  * @module
  */
-import type { AuditEvent } from "../audit/events.ts";
+import type { AuditEvent, AuditSink } from "../audit/events.ts";
 import type { CompactionResult, Injection } from "../compaction/types.ts";
 import type { HostError } from "../errors.ts";
-import type { EventName, Events } from "../events/types.ts";
+import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";
 import type { Message } from "../messages.ts";
 import type { Runtime } from "../ports.ts";
 import type { Isolation, MissingPlugin } from "../project/types.ts";
-import type { PluginStatus } from "../supervisor/types.ts";
+import type { PluginLogLine, PluginNotification, PluginStatus } from "../supervisor/types.ts";
 
 /** How a host is set up. */
 export interface HostOptions {
@@ -33,6 +33,12 @@ export interface HostOptions {
   readonly countTokens?: (message: Message) => number;
   /** Absent: no events, and no cost. */
   readonly events?: { readonly level: "summary" | "trace" };
+  /** Where audit events go, besides {@link Host.onAudit}. Default: `audit/<project_id>.jsonl` in the operator's folder. */
+  readonly audit?: readonly AuditSink[];
+  /** Hears what plugins write to stderr. */
+  readonly onLog?: (line: PluginLogLine) => void;
+  /** Hears of mistakes in the embedder's own code, such as an event listener that throws. Default: `console.error`. */
+  readonly onWarning?: (message: string) => void;
 }
 
 /** What is known of a plugin instance. */
@@ -77,7 +83,10 @@ export interface HostTool {
 export interface Session {
   /** Its id. */
   readonly id: string;
-  /** Fires `on_session_start`; call it before the first message reaches the model. */
+  /**
+   * Fires `on_session_start`; call it before the first message reaches the model. The hook fires once: later calls put
+   * the same text before the prompt they are given.
+   */
   start(systemPrompt: string): Promise<{ systemPrompt: string; injected: Injection[] }>;
   /** Tells of a message: activity that winds the idle clock. */
   record(message: Message): void;
@@ -97,6 +106,32 @@ export interface CallAt {
   readonly signal?: AbortSignal;
   /** Time it may take. */
   readonly timeoutMs?: number;
+}
+
+/** What one plugin made of a hook. */
+export interface HookReport {
+  /** The plugin. */
+  readonly plugin: string;
+  /** The instance that was asked. */
+  readonly instance: string;
+  /** How it went: `ok`, or why the plugin had no say. */
+  readonly outcome: "ok" | "timeout" | "failed" | "unavailable" | "oversize";
+  /** What it answered, or null. */
+  readonly result: unknown;
+  /** Why it had no say, or null. */
+  readonly error: HostError | null;
+  /** How long it took, waiting for its turn included. */
+  readonly durationMs: number;
+}
+
+/** What came of a hook. */
+export interface HookFired {
+  /** Each plugin that takes the hook, in the order they were asked. */
+  readonly reports: readonly HookReport[];
+  /** What they want before the model, wrapped; empty when nothing. */
+  readonly text: string;
+  /** The records of it. */
+  readonly injected: readonly Injection[];
 }
 
 /** What a host asks to be compacted. */
@@ -129,7 +164,7 @@ export interface Host extends AsyncDisposable {
   plugins(agent?: string): HostPluginInfo[];
   /** Tools of an agent. */
   tools(agent: string): HostTool[];
-  /** Opens a session of the primary agent. */
+  /** Opens a session of the primary agent. Throws `session.duplicate` for an id that is open. */
   openSession(options?: { id?: string }): Session;
   /** Calls a tool on behalf of an agent; its arguments are checked first. */
   callTool(name: string, args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown>;
@@ -140,9 +175,18 @@ export interface Host extends AsyncDisposable {
     params?: Readonly<Record<string, unknown>>,
     at?: Partial<CallAt>,
   ): Promise<unknown>;
+  /**
+   * Fires any hook at an agent's plugins, for a harness that has more moments than sessions and compactions. Never
+   * rejects for a plugin. Sessions and {@link compact} fire their own hooks.
+   */
+  fireHook(
+    hook: string,
+    params: Readonly<Record<string, unknown>>,
+    at: Pick<CallAt, "agent" | "session">,
+  ): Promise<HookFired>;
   /** Makes an agent's window smaller. Never stalls and never throws for a plugin. */
   compact(request: CompactionRequest): Promise<CompactionResult>;
-  /** Turns a knob: validates, edits project.yaml, tells the plugin; rolls back when the plugin refuses. */
+  /** Turns a knob: validates, tells the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
   setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;
   /** Enables a plugin: all its instances forget their failures and start. */
   enable(plugin: string): Promise<void>;
@@ -150,6 +194,10 @@ export interface Host extends AsyncDisposable {
   disable(plugin: string): Promise<void>;
   /** Hears audit events; returns a function that ends it. */
   onAudit(listener: (event: AuditEvent) => void): () => void;
-  /** Hears lifecycle events; returns a function that ends it. */
+  /** Hears plugins' notifications; returns a function that ends it. */
+  onNotification(listener: (notification: PluginNotification) => void): () => void;
+  /** Tells of what the embedder's own loop does: runs, model calls, delegations. Without events it does nothing. */
+  emit<E extends EmittedName>(event: E, data: Omit<EmittedEvents[E], "timestamp">): void;
+  /** Hears lifecycle events; returns a function that ends it. Without events there is nothing to hear. */
   on<E extends EventName>(event: E, listener: (event: Events[E]) => void): () => void;
 }
