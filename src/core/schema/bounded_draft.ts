@@ -8,8 +8,6 @@ import type { Draft, Keyword, SchemaNode } from "json-schema-library";
 import { canonicalText } from "./canonical_text.ts";
 import type { LinearPattern, PatternReader } from "./linear_pattern.ts";
 
-/** Steps one check may take. */
-const MAX_STEPS = 500_000;
 /** Checks that may be inside each other. */
 const MAX_DEPTH = 400;
 /** Characters times pattern parts that cost as much as one step. */
@@ -22,8 +20,8 @@ export class BudgetSpent extends Error {}
 export interface BoundedDraft {
   /** The rules. */
   readonly draft: Draft;
-  /** Runs `work` with a fresh budget; throws {@link BudgetSpent} when it is not enough. */
-  withBudget<T>(work: () => T): T;
+  /** Runs `work` with a budget of its own; throws {@link BudgetSpent} when it is not enough. */
+  withBudget<T>(maxSteps: number, work: () => T): T;
 }
 
 /** The parts of the library that are needed here: it is loaded by the caller. */
@@ -33,8 +31,8 @@ export type SchemaLibrary = Pick<typeof import("json-schema-library"), "draft202
 export function boundedDraft({ draft2020: draft, extendDraft }: SchemaLibrary, patterns: PatternReader): BoundedDraft {
   let [steps, depth] = [0, 0];
   const spend = (count: number): void => {
-    steps += count;
-    if (steps > MAX_STEPS) throw new BudgetSpent();
+    steps -= count;
+    if (steps < 0) throw new BudgetSpent();
   };
   const counted = <A extends unknown[], R>(run: (...args: A) => R): (...args: A) => R => (...args) => {
     spend(1);
@@ -70,8 +68,8 @@ export function boundedDraft({ draft2020: draft, extendDraft }: SchemaLibrary, p
   return {
     // Blank texts: the library would write values into its messages, and we write our own.
     draft: extendDraft(draft, { keywords, errors: blank(draft.errors) }),
-    withBudget(work) {
-      [steps, depth] = [0, 0];
+    withBudget(maxSteps, work) {
+      [steps, depth] = [maxSteps, 0];
       return work();
     },
   };
@@ -112,19 +110,16 @@ function barren<R>(node: SchemaNode, parse: (node: SchemaNode) => R): R {
   return result;
 }
 
-/** Finds what a reference leads to once: the library compiles it anew for every value. */
+/** Goes to the schema a reference leads to: the library compiles it anew for every value. */
 function referenceKeyword(draft: Draft): Keyword {
-  const original = originalOf(draft, "$ref");
-  const targets = new WeakMap<SchemaNode, SchemaNode>();
   return {
-    ...original,
+    ...originalOf(draft, "$ref"),
     validate({ node, data, pointer, path }) {
-      const target = targets.get(node) ?? node.resolveRef({ pointer, path });
-      if (!target || !("validators" in target)) {
-        return node.createError("ref-error", { pointer, schema: node.schema, value: null });
-      }
-      targets.set(node, target);
-      return target.validate(data, pointer, path).errors;
+      const { refs, anchors } = node.context;
+      const name = node.$ref ?? "";
+      const target = refs[name] ?? anchors[name] ?? node.resolveRef({ pointer, path });
+      if (target && "validators" in target) return target.validate(data, pointer, path).errors;
+      return node.createError("ref-error", { pointer, schema: node.schema, value: null });
     },
   };
 }

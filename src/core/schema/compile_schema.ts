@@ -25,6 +25,9 @@ export interface CompiledSchema {
 
 /** Issues that are listed at most. */
 const MAX_ISSUES = 100;
+/** Steps any check may take, and how many more for each part of the value: a list may be long, a schema not slow. */
+const STEPS = 50_000;
+const STEPS_PER_PART = 32;
 /** Levels a value may have: the library goes some calls deeper for each. */
 const MAX_VALUE_DEPTH = 100;
 
@@ -70,7 +73,7 @@ export async function libraryProblems(
 
 function nodeOf(schema: JsonSchema | boolean, { compile, draft, withBudget }: Engine): ReturnType<Engine["compile"]> {
   try {
-    return withBudget(() => compile(checkable(schema), { drafts: [draft], formatAssertion: false }));
+    return withBudget(STEPS, () => compile(checkable(schema), { drafts: [draft], formatAssertion: false }));
   } catch (thrown) {
     throw new HostError("manifest.invalid_schema", "A schema cannot be used", { cause: thrown });
   }
@@ -83,9 +86,10 @@ async function compile(schema: JsonSchema | boolean): Promise<CompiledSchema> {
   const node = nodeOf(schema, loaded);
   return {
     issues(value) {
-      if (!isShallow(value, MAX_VALUE_DEPTH)) return [{ path: "", message: "Is nested too deeply" }];
+      const parts = partsOf(value, MAX_VALUE_DEPTH);
+      if (parts === Infinity) return [{ path: "", message: "Is nested too deeply" }];
       try {
-        const { errors } = withBudget(() => node.validate(value));
+        const { errors } = withBudget(STEPS + parts * STEPS_PER_PART, () => node.validate(value));
         return distinct(errors.map((error) => issueOf(error, value))).slice(0, MAX_ISSUES);
       } catch (thrown) {
         if (thrown instanceof BudgetSpent) return [{ path: "", message: "Takes too long to check" }];
@@ -128,10 +132,14 @@ function held(value: unknown): unknown {
   return isMap(value) ? Object.assign(Object.create(null), value) : value;
 }
 
-/** Whether a value has at most `depth` levels. */
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((part) => isShallow(part, depth - 1));
+/** Returns how many parts a value has; infinitely many when it has more than `depth` levels. */
+function partsOf(value: unknown, depth: number): number {
+  if (typeof value === "string") return 1 + value.length / 1024; // A long text takes long to match.
+  if (typeof value !== "object" || value === null) return 1;
+  if (depth === 0) return Infinity;
+  let parts = 1;
+  for (const part of Object.values(value)) parts += partsOf(part, depth - 1);
+  return parts;
 }
 
 function distinct(issues: readonly SchemaIssue[]): SchemaIssue[] {

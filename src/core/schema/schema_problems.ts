@@ -155,6 +155,8 @@ const SHAPES: readonly (readonly [readonly string[], string, (value: unknown) =>
     (value) => Array.isArray(value) && value.length > 0,
   ],
   [["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], "a number", (value) => typeof value === "number"],
+  [["pattern"], "a text", (value) => typeof value === "string"],
+  [["uniqueItems"], "true or false", (value) => typeof value === "boolean"],
   [["multipleOf"], "a number above 0", (value) => typeof value === "number" && value > 0],
   [
     ["minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties"],
