@@ -126,7 +126,8 @@ test("K-021 readObserverResult() leaves out what has the wrong shape and names i
     inject: "d",
     problems: ['"retain" holds what is not a text'],
   });
-  assert.equal(read({ retain: Array(1001).fill("x") }).retain.length, 1000);
+  const many = read({ retain: Array(1001).fill("x") });
+  assert.deepEqual([many.retain.length, many.problems], [1000, ['"retain" holds more than 1000 texts']]);
   assert.match(read({ role: "compactor", messages: [] }).problems[0]!, /as a compactor/);
 });
 

@@ -182,6 +182,28 @@ test("K-027 the delegated compactor's window replaces the strategy; it is asked 
   assert.equal(data("compaction.completed")?.summary, "Three");
 });
 
+test("K-027 a compactor is offered everything that need not stay, whatever the target", async () => {
+  const { ports, params } = stage({ "pre_compact smart-compactor": compacted });
+  const result = await runCompaction(task({ settings: { ...delegated, target_messages: 6 } }), ports);
+  assert.deepEqual(params["pre_compact smart-compactor"]?.messages_being_compacted, window.slice(1, 4));
+  assert.deepEqual(params["pre_compact smart-compactor"]?.messages_remaining, [window[0], ...window.slice(4)]);
+  assert.equal(result.by, "compactor");
+});
+
+test("K-027 a compactor that rightly leaves everything as it is has not failed", async () => {
+  const unchanged = { role: "compactor", messages: window, superseded: [] };
+  const { ports, types } = stage({ "pre_compact smart-compactor": unchanged });
+  const result = await runCompaction(task({ settings: { ...delegated, keep_last: 6 } }), ports);
+  assert.deepEqual([result.by, result.messages, result.fallback], ["none", window, undefined]);
+  assert.deepEqual(types(), ["compaction.triggered", "compaction.completed"]);
+});
+
+test("K-028 the fallback is drop even where the target asks for nothing to go", async () => {
+  const { ports } = stage();
+  const result = await runCompaction(task({ settings: { ...delegated, target_messages: 6 } }), ports);
+  assert.deepEqual([result.by, result.superseded, result.fallback?.reason], ["drop", [], "no_result"]);
+});
+
 test("K-027 what a compactor adds gets an id and its name, and does not stay for ever", async () => {
   const note = { role: "system", content: "sum" };
   const answer = { ...compacted, messages: [window[0], note, ...window.slice(4)] };

@@ -137,6 +137,7 @@ test("T-004 on() returns a function that ends the subscription, also for what wa
   await settle();
   emitter.emit("agent:start", { ...start, input: "3" });
   await settle();
+  for (const end of ends) end();
   assert.deepEqual([heard, emitter.wants("agent:start"), emitter.waiting], [["1"], false, 0]);
 });
 
@@ -173,6 +174,19 @@ test("T-004 each subscriber gets a copy of its own, taken when the event is emit
   await settle();
   assert.deepEqual(spoiled, [3, 1, 3, 1, 3, 1]);
   assert.deepEqual(data.toolsUsed, ["a.b"]);
+});
+
+test("T-004 copies are whole: null, lists in lists, and what is no plain data", async () => {
+  const { emitter } = emitterWith();
+  const outputs = [null, [[1], { a: [2] }], new Map([["a", [1]]]), JSON.parse('{"__proto__":{"a":[1]}}')];
+  const heard = [heardBy(emitter, "tool:execute"), heardBy(emitter, "tool:execute"), heardBy(emitter, "tool:execute")];
+  for (const output of outputs) {
+    emitter.emit("tool:execute", { ...step, toolName: "a.b", input: { deep: [[]] }, output });
+  }
+  await settle();
+  for (const each of heard) assert.deepEqual(each.map(({ output }) => output), outputs);
+  const containers = heard.flat().flatMap(({ input, output }) => [input, input["deep"], output]).filter((each) => each);
+  assert.equal(new Set(containers).size, containers.length);
 });
 
 test("T-004 what a subscriber throws is logged, and neither the emitter nor another subscriber notices", async () => {
@@ -280,6 +294,29 @@ test("large events fill a queue by their size, and one of any size is delivered"
     await settle();
   }
   assert.deepEqual([heard.length, emitter.waiting, emitter.dropped], [5, 1, 3]);
+});
+
+test("what a subscriber has taken no longer counts as waiting", async () => {
+  const { emitter } = emitterWith({ maxWaitingChars: 1000 });
+  let isHeld = false;
+  emitter.on("agent:start", () => isHeld ? new Promise(() => {}) : undefined);
+  for (const held of [false, false, false, true, true, true]) {
+    isHeld = held;
+    emitter.emit("agent:start", { ...start, input: "x".repeat(300) });
+    await settle();
+  }
+  assert.deepEqual([emitter.waiting, emitter.dropped], [2, 0]);
+});
+
+test("every event carries the time it was emitted at", async () => {
+  const { emitter, clock } = emitterWith();
+  const heard = heardBy(emitter, "agent:start");
+  for (const ms of [0, 0, 1]) {
+    clock.advance(ms);
+    emitter.emit("agent:start", start);
+  }
+  await settle();
+  assert.deepEqual(heard.map((event) => event.timestamp.slice(-4)), ["000Z", "000Z", "001Z"]);
 });
 
 test("data that cannot be copied is logged and not emitted", async () => {
