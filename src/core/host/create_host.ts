@@ -13,7 +13,7 @@ import { createSupervisor } from "../supervisor/supervisor.ts";
 import { checkArguments } from "../tools/check_arguments.ts";
 import { compactWindow } from "./compact_window.ts";
 import { createHarness } from "./harness.ts";
-import { loadProject } from "./load_project.ts";
+import { loadHostProject } from "./host_project.ts";
 import { callParams, methodContext } from "./method_call.ts";
 import { HostModel, PRIMARY } from "./model.ts";
 import { pluginRows } from "./plugin_rows.ts";
@@ -42,7 +42,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   const { runtime, home, operatorId = null, idleWindowMs = IDLE_WINDOW_MS } = options;
   const { clock, ids, files } = runtime;
   const dir = await projectDir(options.project, runtime);
-  const loaded = await loadProject({ dir, home, plugins: options.plugins ?? {}, runtime });
+  const loaded = await loadHostProject({ dir, home, plugins: options.plugins ?? {}, runtime });
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
 

@@ -8,12 +8,12 @@ import { asHostError, HostError } from "../errors.ts";
 import type { MissingPlugin, ResolvedInstance } from "../project/types.ts";
 import type { Supervisor } from "../supervisor/types.ts";
 import { auditLoad, refusedInstance } from "./audit_load.ts";
-import type { LoadedProject } from "./load_project.ts";
+import type { HostProject } from "./host_project.ts";
 
 /** What starting needs. */
 export interface StartOptions {
   /** The project. */
-  readonly loaded: LoadedProject;
+  readonly loaded: HostProject;
   /** Looks after the processes. */
   readonly supervisor: Supervisor;
   /** Where audit events go. */

@@ -8,7 +8,7 @@ import { HostError } from "../errors.ts";
 import type { Files, Ids } from "../ports.ts";
 import { writeKnob } from "../project/write_knob.ts";
 import type { ResolvedInstance, ResolvedProject } from "../project/types.ts";
-import type { LoadedProject } from "./load_project.ts";
+import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";
 
 /** Which knob, and how far. */
@@ -28,7 +28,7 @@ export interface KnobPorts {
   /** What the host knows of the project. */
   readonly model: HostModel;
   /** What the project was made of. */
-  readonly loaded: LoadedProject;
+  readonly loaded: HostProject;
   /** Hands an instance its config. */
   updateConfig(instance: string, config: Readonly<Record<string, unknown>>): Promise<void>;
   /** The file system. */

@@ -4,15 +4,15 @@
  * @module
  */
 import type { Runtime } from "../ports.ts";
-import { type LocalConfig, readLocalConfig } from "../project/local_config.ts";
+import { loadProject } from "../project/load_project.ts";
 import { pluginLocator } from "../project/locate.ts";
 import { type OperatorConfig, readOperatorConfig } from "../project/operator_config.ts";
-import { parseProject, readProject } from "../project/read_project.ts";
+import { parseProject } from "../project/read_project.ts";
 import { resolveProject } from "../project/resolve_project.ts";
 import type { Project, ResolvedInstance, ResolvedProject } from "../project/types.ts";
 
 /** Where a project and its plugins are. */
-export interface ProjectPlaces {
+export interface HostPlaces {
   /** Folder of the project, absolute, links resolved. */
   readonly dir: string;
   /** The operator's folder, absolute. */
@@ -24,7 +24,7 @@ export interface ProjectPlaces {
 }
 
 /** A project with all that it was made of. */
-export interface LoadedProject {
+export interface HostProject {
   /** As written. */
   readonly project: Project;
   /** Ready to run. */
@@ -43,25 +43,27 @@ export interface LoadedProject {
  * @throws {HostError} `project.*`, `local.*` or `config.*` when a file cannot be used. A plugin that cannot is in the
  * result.
  */
-export async function loadProject({ dir, home, plugins, runtime }: ProjectPlaces): Promise<LoadedProject> {
-  const { files, env } = runtime;
-  const [project, local, operator] = await Promise.all([
-    readProject(dir, files),
-    readLocalConfig(home, files),
+export async function loadHostProject({ dir, home, plugins, runtime }: HostPlaces): Promise<HostProject> {
+  const { files } = runtime;
+  const env = (name: string): string | null => runtime.env(name);
+  const [{ project, local, resolved }, operator] = await Promise.all([
+    loadProject({ dir, home, plugins, files, env }),
     readOperatorConfig(home, files),
   ]);
-  const locate = pluginLocator({ plugins, home, local, files });
-  const resolve = (written: Project): Promise<ResolvedProject> =>
-    resolveProject({ project: written, local, locate, env });
   return {
     project,
-    resolved: await resolve(project),
+    resolved,
     operator,
-    isEnabled: ({ package: pkg, plugin }) => Object.hasOwn(plugins, pkg) || isEnabledIn(local, plugin),
-    resolveText: async (text) => await resolve(await parseProject(text, { dir, file: project.file })),
+    isEnabled: ({ package: pkg, plugin }) =>
+      Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
+    async resolveText(text) {
+      const written = await parseProject(text, { dir, file: project.file });
+      return await resolveProject({
+        project: written,
+        local,
+        locate: pluginLocator({ plugins, home, local, files }),
+        env,
+      });
+    },
   };
-}
-
-function isEnabledIn({ records }: LocalConfig, plugin: string): boolean {
-  return records.get(plugin)?.enabled ?? false;
 }
