@@ -62,10 +62,9 @@ function copyFields(fields: Record<string, unknown>, tally: Tally, depth: number
     const value = fields[key];
     if (typeof value === "string") tally.chars += value.length;
     else if (typeof value === "object" && value !== null) {
-      // Assigned, a field of that name would become the copy's prototype.
-      const copy = key === "__proto__" ? null : copyTree(value, tally, depth + 1);
+      const copy = copyTree(value, tally, depth + 1);
       if (copy === null) return null;
-      fields[key] = copy;
+      fields[key] = copy; // Also a field called __proto__: it is the copy's own already, and no prototype.
     } else if (typeof value === "function" || typeof value === "symbol") return null;
   }
   return fields;
