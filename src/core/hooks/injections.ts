@@ -43,19 +43,21 @@ export function openInjections(limits: InjectionLimits = INJECTION_LIMITS): Inje
   return {
     async wrap(plugin, hook, returned) {
       if (returned === "") return null;
-      const { text, tags } = escapePluginTags(returned.toWellFormed());
       const ownBytes = usedBy.get(plugin) ?? 0;
       const room = Math.min(limits.pluginBytes - ownBytes, limits.totalBytes - usedBytes);
+      // Cut before as well as after: escaping makes text longer, and 4 MiB of it need not be looked at.
+      const start = cutText(returned.toWellFormed(), room);
+      const { text, tags } = escapePluginTags(start);
       const kept = cutText(text, room);
-      const cut = kept.length < text.length;
-      const bytes = byteLength(kept);
+      const cut = start.length < returned.length || kept.length < text.length;
+      const [bytes, returnedBytes] = [byteLength(kept), byteLength(returned)];
       usedBy.set(plugin, ownBytes + bytes);
       usedBytes += bytes;
-      const body = cut ? `${kept}${kept === "" ? "" : "\n"}${cutNotice(bytes, byteLength(text))}` : kept;
+      const body = cut ? `${kept}${kept === "" ? "" : "\n"}${cutNotice(bytes, returnedBytes)}` : kept;
       return {
         text: `<plugin:${plugin}>\n${body}\n</plugin:${plugin}>`,
         injection: { plugin, hook, bytes, sha256: await sha256(returned), cut },
-        returnedBytes: byteLength(returned),
+        returnedBytes,
         escapedTags: tags,
       };
     },
