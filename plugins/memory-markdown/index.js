@@ -855,8 +855,6 @@ function parseMemory(id, text, modified) {
   if (content === "") {
     throw new Error("it holds no text");
   }
-  const written = typeof fields.created === "string" ? new Date(fields.created) : modified;
-  const created = Number.isNaN(written.getTime()) ? modified : written;
   const { kind, tags, context, source, session } = fields;
   const one = (value) => Array.isArray(value) ? value.join(", ") : value;
   return {
@@ -864,11 +862,18 @@ function parseMemory(id, text, modified) {
     kind: typeof kind === "string" && KINDS.has(kind) ? kind : kindOf(content),
     content,
     tags: tagsOf(Array.isArray(tags) ? tags : tags ? tags.split(",") : []).slice(0, 50),
-    created: created.toISOString(),
+    created: timeOf(fields.created) ?? modified.toISOString(),
     ...optional("context", one(context)),
     ...optional("source", one(source)),
     ...optional("session", one(session)),
   };
+}
+function timeOf(text) {
+  if (typeof text !== "string") {
+    return null;
+  }
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 var optional = (name, value) => value ? { [name]: value } : {};
 var MAX_HEAD_LINES = 100;
@@ -888,12 +893,12 @@ function splitFrontMatter(text) {
   const fields = Object.create(null);
   let list = null;
   for (const line of lines.slice(1, end)) {
-    const item = /^\s*-\s+(.*)$/.exec(line);
+    const item = /^\s*-\s+(.*)$/s.exec(line);
     if (item && list) {
       list.push(scalar(item[1]));
       continue;
     }
-    const [, name, value = ""] = /^([A-Za-z_][\w-]{0,63}):(?:\s+(.*))?$/.exec(line) ?? [];
+    const [, name, value = ""] = /^([A-Za-z_][\w-]{0,63}):(?:\s+(.*))?$/s.exec(line) ?? [];
     list = null;
     if (name === undefined) {
       continue;
@@ -923,7 +928,7 @@ function scalar(text) {
   if (typeof value === "string") {
     return value;
   }
-  return /^'.*'$/.test(plain) ? plain.slice(1, -1).replaceAll("''", "'") : plain;
+  return /^'.*'$/s.test(plain) ? plain.slice(1, -1).replaceAll("''", "'") : plain;
 }
 function quoted(text) {
   try {
@@ -2159,6 +2164,7 @@ var TEMP_PREFIX = ".tmp-";
 var MAX_FILE_BYTES = 256 * 1024;
 var SETTLED_MS = 100;
 var TEMP_LIFE_MS = 3600000;
+var utf8 = new TextDecoder("utf-8", { fatal: true });
 
 class MemoryStore {
   #dir;
@@ -2175,7 +2181,9 @@ class MemoryStore {
     return this.#memories();
   }
   get(id) {
-    this.#follow();
+    if (!isId2(id) || !this.#take(id)) {
+      this.#set(id, null);
+    }
     return this.#entries.get(id)?.memory ?? null;
   }
   search(query, filter = () => true) {
@@ -2193,31 +2201,29 @@ class MemoryStore {
       return;
     }
     mkdirSync(this.#dir, { recursive: true, mode: 448 });
+    this.#follow();
     for (const memory of memories) {
       writeWhole(this.#dir, `${memory.id}.md`, formatMemory(memory));
+      this.#take(memory.id);
     }
-    this.#writeFacts();
+    writeWhole(this.#dir, FACTS_FILE, factsPage(this.#memories()));
   }
   remove(id) {
-    this.#follow();
-    if (!isId2(id) || !this.#entries.has(id)) {
+    if (this.get(id) === null && !this.#entries.has(id)) {
       return false;
     }
+    this.#follow();
     rmSync(join(this.#dir, `${id}.md`), { force: true });
-    this.#writeFacts();
+    this.#set(id, null);
+    writeWhole(this.#dir, FACTS_FILE, factsPage(this.#memories()));
     return true;
   }
   reload() {
-    this.#seen = null;
+    this.#follow({ again: true });
   }
   #memories() {
     const memories = [...this.#entries.values()].flatMap(({ memory }) => memory ? [memory] : []);
     return memories.sort((a, b) => compare(b.created, a.created) || compare(a.id, b.id));
-  }
-  #writeFacts() {
-    this.#follow();
-    writeWhole(this.#dir, FACTS_FILE, factsPage(this.#memories()));
-    this.#seen = null;
   }
   #newIndex() {
     const index = createSearchIndex();
@@ -2228,24 +2234,23 @@ class MemoryStore {
     }
     return index;
   }
-  #follow() {
+  #follow({ again = false } = {}) {
     const startedMs = Date.now();
     const folder = statSync(this.#dir, { throwIfNoEntry: false });
     const state = folder ? `${folder.ino}:${folder.mtimeMs}` : "none";
-    if (state === this.#seen) {
+    if (state === this.#seen && !again) {
       return;
     }
-    const files = folder ? readdirSync(this.#dir, { withFileTypes: true }) : [];
     const present = new Set();
-    for (const file of files) {
+    for (const file of folder ? readdirSync(this.#dir, { withFileTypes: true }) : []) {
       if (file.name.startsWith(TEMP_PREFIX)) {
         removeIfOld(join(this.#dir, file.name), startedMs);
       }
       const id = file.name.slice(0, -".md".length);
-      if (!file.isFile() || !file.name.endsWith(".md") || OWN_FILES.has(file.name) || !isId2(id)) {
+      if (!file.isFile() || !file.name.endsWith(".md") || !isId2(id)) {
         continue;
       }
-      if (this.#take(id)) {
+      if (!again && this.#entries.has(id) || this.#take(id)) {
         present.add(id);
       }
     }
@@ -2258,6 +2263,9 @@ class MemoryStore {
   }
   #take(id) {
     const path = join(this.#dir, `${id}.md`);
+    if (OWN_FILES.has(`${id}.md`)) {
+      return false;
+    }
     const info = lstatSync(path, { throwIfNoEntry: false });
     if (!info?.isFile()) {
       return false;
@@ -2271,8 +2279,7 @@ class MemoryStore {
       if (info.size > MAX_FILE_BYTES) {
         throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
       }
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
-      memory = parseMemory(id, text, info.mtime);
+      memory = parseMemory(id, utf8.decode(readFileSync(path)), info.mtime);
     } catch (error) {
       this.#warn("Left out a file that is no memory", { file: `${id}.md`, reason: error.message });
     }

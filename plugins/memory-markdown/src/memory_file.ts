@@ -71,8 +71,6 @@ export function parseMemory(id: string, text: string, modified: Date): Memory {
   const { fields, body } = splitFrontMatter(text);
   const content = body.trim();
   if (content === "") throw new Error("it holds no text");
-  const written = typeof fields.created === "string" ? new Date(fields.created) : modified;
-  const created = Number.isNaN(written.getTime()) ? modified : written;
   const { kind, tags, context, source, session } = fields;
   const one = (value: string | string[] | undefined): string | undefined =>
     Array.isArray(value) ? value.join(", ") : value;
@@ -81,11 +79,18 @@ export function parseMemory(id: string, text: string, modified: Date): Memory {
     kind: typeof kind === "string" && KINDS.has(kind) ? kind as Memory["kind"] : kindOf(content),
     content,
     tags: tagsOf(Array.isArray(tags) ? tags : tags ? tags.split(",") : []).slice(0, 50),
-    created: created.toISOString(),
+    created: timeOf(fields.created) ?? modified.toISOString(),
     ...optional("context", one(context)),
     ...optional("source", one(source)),
     ...optional("session", one(session)),
   };
+}
+
+/** A time as it is written, in its full form; null when it is none. */
+function timeOf(text: string | string[] | undefined): string | null {
+  if (typeof text !== "string") return null;
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
 const optional = <K extends string>(name: K, value: string | undefined): { [N in K]?: string } =>
@@ -107,12 +112,12 @@ function splitFrontMatter(text: string): FrontMatter {
   const fields: Record<string, string | string[] | undefined> = Object.create(null);
   let list: string[] | null = null;
   for (const line of lines.slice(1, end)) {
-    const item = /^\s*-\s+(.*)$/.exec(line);
+    const item = /^\s*-\s+(.*)$/s.exec(line);
     if (item && list) {
       list.push(scalar(item[1]!));
       continue;
     }
-    const [, name, value = ""] = /^([A-Za-z_][\w-]{0,63}):(?:\s+(.*))?$/.exec(line) ?? [];
+    const [, name, value = ""] = /^([A-Za-z_][\w-]{0,63}):(?:\s+(.*))?$/s.exec(line) ?? [];
     list = null;
     if (name === undefined) continue; // A comment, or YAML that no memory needs.
     if (value.trim() === "") fields[name] = list = [];
@@ -131,7 +136,7 @@ function scalar(text: string): string {
   const plain = text.trim();
   const value = plain.startsWith('"') ? quoted(plain) : undefined;
   if (typeof value === "string") return value;
-  return /^'.*'$/.test(plain) ? plain.slice(1, -1).replaceAll("''", "'") : plain;
+  return /^'.*'$/s.test(plain) ? plain.slice(1, -1).replaceAll("''", "'") : plain;
 }
 
 function quoted(text: string): unknown {

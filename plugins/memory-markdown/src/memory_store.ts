@@ -32,6 +32,7 @@ const MAX_FILE_BYTES = 256 * 1024;
 /** A folder changed less than this before it was read may have changed again in the same tick of its clock. */
 const SETTLED_MS = 100;
 const TEMP_LIFE_MS = 3_600_000;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 interface Entry {
   /** What the file looked like, so that a change is noticed. */
@@ -62,7 +63,7 @@ export class MemoryStore {
 
   /** One memory, or null. */
   get(id: string): Memory | null {
-    this.#follow();
+    if (!isId(id) || !this.#take(id)) this.#set(id, null);
     return this.#entries.get(id)?.memory ?? null;
   }
 
@@ -81,34 +82,32 @@ export class MemoryStore {
   put(memories: readonly Memory[]): void {
     if (memories.length === 0) return;
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
-    for (const memory of memories) writeWhole(this.#dir, `${memory.id}.md`, formatMemory(memory));
-    this.#writeFacts();
+    this.#follow();
+    for (const memory of memories) {
+      writeWhole(this.#dir, `${memory.id}.md`, formatMemory(memory));
+      this.#take(memory.id);
+    }
+    writeWhole(this.#dir, FACTS_FILE, factsPage(this.#memories()));
   }
 
   /** Removes a memory; false when there is none of that id. */
   remove(id: string): boolean {
+    if (this.get(id) === null && !this.#entries.has(id)) return false;
     this.#follow();
-    if (!isId(id) || !this.#entries.has(id)) return false;
     rmSync(join(this.#dir, `${id}.md`), { force: true });
-    this.#writeFacts();
+    this.#set(id, null);
+    writeWhole(this.#dir, FACTS_FILE, factsPage(this.#memories()));
     return true;
   }
 
-  /** Looks at every file again: a file edited in place leaves its folder as it was. */
+  /** Looks at every file again: one that was edited in place has left its folder as it was. */
   reload(): void {
-    this.#seen = null;
+    this.#follow({ again: true });
   }
 
   #memories(): Memory[] {
     const memories = [...this.#entries.values()].flatMap(({ memory }) => memory ? [memory] : []);
     return memories.sort((a, b) => compare(b.created, a.created) || compare(a.id, b.id));
-  }
-
-  /** The list for people. The last to write it writes what is there by then. */
-  #writeFacts(): void {
-    this.#follow();
-    writeWhole(this.#dir, FACTS_FILE, factsPage(this.#memories()));
-    this.#seen = null;
   }
 
   #newIndex(): SearchIndex {
@@ -117,19 +116,18 @@ export class MemoryStore {
     return index;
   }
 
-  /** Brings what is held here up to what is on the disk. */
-  #follow(): void {
+  /** Brings what is held here up to what is on the disk: files that came and went, or with `again` every one. */
+  #follow({ again = false } = {}): void {
     const startedMs = Date.now();
     const folder = statSync(this.#dir, { throwIfNoEntry: false });
     const state = folder ? `${folder.ino}:${folder.mtimeMs}` : "none";
-    if (state === this.#seen) return;
-    const files = folder ? readdirSync(this.#dir, { withFileTypes: true }) : [];
+    if (state === this.#seen && !again) return;
     const present = new Set<string>();
-    for (const file of files) {
+    for (const file of folder ? readdirSync(this.#dir, { withFileTypes: true }) : []) {
       if (file.name.startsWith(TEMP_PREFIX)) removeIfOld(join(this.#dir, file.name), startedMs);
       const id = file.name.slice(0, -".md".length);
-      if (!file.isFile() || !file.name.endsWith(".md") || OWN_FILES.has(file.name) || !isId(id)) continue;
-      if (this.#take(id)) present.add(id);
+      if (!file.isFile() || !file.name.endsWith(".md") || !isId(id)) continue;
+      if ((!again && this.#entries.has(id)) || this.#take(id)) present.add(id);
     }
     for (const id of this.#entries.keys()) if (!present.has(id)) this.#set(id, null);
     this.#seen = folder && startedMs - folder.mtimeMs > SETTLED_MS ? state : null;
@@ -138,6 +136,7 @@ export class MemoryStore {
   /** Reads a file unless it is known as it is; false when it is gone by now. */
   #take(id: string): boolean {
     const path = join(this.#dir, `${id}.md`);
+    if (OWN_FILES.has(`${id}.md`)) return false;
     const info = lstatSync(path, { throwIfNoEntry: false });
     if (!info?.isFile()) return false;
     const mark = `${info.ino}:${info.mtimeMs}:${info.size}`;
@@ -145,8 +144,7 @@ export class MemoryStore {
     let memory: Memory | null = null;
     try {
       if (info.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
-      memory = parseMemory(id, text, info.mtime);
+      memory = parseMemory(id, utf8.decode(readFileSync(path)), info.mtime);
     } catch (error) {
       this.#warn("Left out a file that is no memory", { file: `${id}.md`, reason: (error as Error).message });
     }
