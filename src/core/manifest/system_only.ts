@@ -13,7 +13,11 @@ type Data = Record<string, unknown>;
 export function moveSystemOnly(data: Data, report: ManifestReport): Data {
   const schema = mapOf(data, "config_schema");
   const fields = mapOf(schema, "properties");
-  const moved = Object.keys(fields).filter((name) => isMap(fields[name]) && fields[name].system_only === true);
+  // A field that both schemas have stays in both: that is a rule of its own to break.
+  const taken = mapOf(mapOf(data, "system_config_schema"), "properties");
+  const moved = Object.keys(fields).filter((name) => {
+    return isMap(fields[name]) && fields[name].system_only === true && !Object.hasOwn(taken, name);
+  });
   if (moved.length === 0) return data;
   for (const name of moved) {
     report.warn("manifest.system_only", ["config_schema", "properties", name], {
@@ -38,8 +42,7 @@ export function moveSystemOnly(data: Data, report: ManifestReport): Data {
     },
     system_config_schema: {
       ...system,
-      // A field that both have is reported there: neither may hide the other.
-      properties: { ...pick(fields, isMoved), ...mapOf(system, "properties") },
+      properties: { ...mapOf(system, "properties"), ...pick(fields, isMoved) },
       required: [...listOf(system.required) ?? [], ...(required ?? []).filter(isMoved)],
     },
   };
