@@ -152,6 +152,19 @@ test("K-035 isolation agent: declarations are their own, one instance for each a
   assert.match(resolved.refusals[0]!.error.hint ?? "", /isolation: project at primary\.plugins\.memory/);
 });
 
+test("K-036 hooks are inherited with the rest, and an empty list is an override", async () => {
+  const text = `primary:
+  plugins: { memory: { package: "@kaged/memory-markdown", isolation: project, hooks: [pre_compact, on_session_idle] } }
+  subagents: { a: { plugins: { memory: } }, b: { plugins: { memory: { hooks: [] } } } }
+`;
+  const resolved = await resolve(text, MARKDOWN);
+  assert.deepEqual(resolved.agents.map(({ plugins }) => plugins[0]?.hooks), [
+    ["on_session_idle", "pre_compact"],
+    ["pre_compact"],
+    [],
+  ]);
+});
+
 test("K-036 package and isolation cannot be overridden; to say them again is no override", async () => {
   const declare = (fields: string) =>
     resolve(

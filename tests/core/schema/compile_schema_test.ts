@@ -130,7 +130,9 @@ test("a value nested beyond any use is refused and not walked", async () => {
 
 test("a long list is checked whole: the work grows with the list and not with its square", async () => {
   const list = Array.from({ length: 20_000 }, (_, index) => ({ id: index }));
-  const schema = { uniqueItems: true, items: { $ref: "#/$defs/item" }, $defs: { item: { required: ["id"] } } };
+  const properties = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`p${index}`, { type: "string" }]));
+  const item = { required: ["id"], properties };
+  const schema = { uniqueItems: true, items: { $ref: "#/$defs/item" }, $defs: { item } };
   assert.deepEqual(await issuesOf(schema, list), []);
   assert.deepEqual(await issuesOf(schema, [...list, { id: 0 }]), [
     { path: "[20000]", message: "Stands twice in its list" },
@@ -165,6 +167,20 @@ test("a default is a copy: what one value gets, another does not see", async () 
   const { withDefaults } = await compileSchema({ properties: { tags: { default: ["a"] } } });
   (withDefaults({}) as { tags: string[] }).tags.push("b");
   assert.deepEqual(withDefaults({}), { tags: ["a"] });
+});
+
+test("keywords of the library's own mean nothing", async () => {
+  const own = {
+    errorMessages: { "type-error": 5 },
+    oneOfProperty: "a",
+    regexFlags: "q",
+    patternExample: 7,
+    $dynamicRef: "#",
+  };
+  assert.deepEqual(await issuesOf({ ...own, type: "string", pattern: "^a" }, 1), [
+    { path: "", message: "Expected string, got number" },
+  ]);
+  assert.deepEqual(await issuesOf({ ...own, oneOf: [{ type: "object" }, { type: "string" }] }, {}), []);
 });
 
 test("one schema is compiled once", () => {
