@@ -83,14 +83,13 @@ export function resultsMarkdown(report: BenchReport, goals: readonly Goal[], dat
   const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`).join(", ");
   return `# Benchmark results
 
-Written by \`npm run bench -- ${report.name} --write\`; figures are what that run measured.
+Written by \`npm run bench -- <name> --write\`; figures are what that run measured.
 
 ## ${report.name}
 
 ${date}, ${machine}, ${versions}. Best of interleaved rounds. \`÷ peer\` is our figure divided by the peer's: more than
-1 is better for rates, less than 1 for times and memory. \`bare again\` is the bare limit measured a second time: where
-the columns \`÷ bare\` and \`÷ bare again\` differ, the difference is noise. Median of that noise in this run:
-${report.control.toFixed(2)}.
+1 is better for rates, less than 1 for times and memory. \`… again\` is that peer measured a second time: where its
+two columns differ, the difference is noise. Median of that noise in this run: ${report.control.toFixed(2)}.
 
 ${tableOf(report)}
 
@@ -98,4 +97,14 @@ ${tableOf(report)}
 
 ${goalLines(goals)}
 `;
+}
+
+/** Returns `results` with the section of one benchmark put in place of its former one, the other sections kept. */
+export function withSection(results: string, name: string, markdown: string): string {
+  const sections = (text: string): string[] =>
+    text.split(/^(?=## )/m).slice(1).map((section) => `${section.trimEnd()}\n`);
+  const [fresh = ""] = sections(markdown);
+  const kept = sections(results).filter((section) => !section.startsWith(`## ${name}\n`));
+  const head = markdown.slice(0, markdown.indexOf("## "));
+  return head + [...kept, fresh].sort().reverse().join("\n");
 }
