@@ -110,7 +110,7 @@ class Compaction {
       before,
       after,
       superseded: smaller.superseded.length,
-      summary: smaller.summary,
+      summary: smaller.summary === null ? null : clipped(smaller.summary, 4000),
       retained: this.#retained.length,
       injected: this.#injections.length,
       ignored: this.#ignored,
@@ -151,7 +151,7 @@ class Compaction {
     }
     const params = this.#params("compactor", this.#task.settings.strategy, this.#split);
     const outcome = await this.#fire("pre_compact", params, compactor);
-    if (!outcome.ok) return { reason: outcome.reason, detail: outcome.detail };
+    if (!outcome.ok) return { reason: outcome.reason, detail: clipped(outcome.detail) };
     const verdict = verifyCompactorResult(outcome.result, {
       original: this.#window,
       beingCompacted: new Set(this.#split.beingCompacted.map(({ id }) => id)),
@@ -216,7 +216,7 @@ class Compaction {
       const injected = await this.#ports.inject(plugin, hook, inject);
       if (injected) this.#injections.push(injected);
     } catch (error) {
-      this.#ignored.push({ plugin, hook, problem: messageOf(error).slice(0, 200) });
+      this.#ignored.push({ plugin, hook, problem: clipped(messageOf(error)) });
     }
   }
 
@@ -264,4 +264,9 @@ class Compaction {
       // What keeps the audit counts its own losses.
     }
   }
+}
+
+/** Words of a plugin or an embedder, short enough to keep in an audit. */
+function clipped(text: string, maxChars = 500): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
 }

@@ -256,6 +256,14 @@ for (const [fault, answer, reason] of failures) {
   });
 }
 
+test("K-028 what a failing compactor says is cut before it is kept", async () => {
+  const answer = { ok: false, reason: "failed", detail: "x".repeat(1_000_000) };
+  const { ports, data } = stage({ "pre_compact smart-compactor": answer });
+  const result = await runCompaction(task({ settings: delegated }), ports);
+  assert.equal(data("compaction.failed")?.detail.length, 501);
+  assert.equal(result.fallback?.detail.length, 501);
+});
+
 test("K-028 a delegate that is not there, or does not take the hook, is a failure like any other", async () => {
   for (const plugins of [[memory], [{ ...smart, hooks: ["post_compact"] }]]) {
     const { ports, types, data } = stage();
@@ -353,6 +361,14 @@ test("summarize that fails, or makes it no smaller, falls back to drop with the 
     assert.deepEqual(types(), ["compaction.triggered", "compaction.failed", "compaction.completed"]);
     assert.equal(data("compaction.failed")?.by, "summarize");
   }
+});
+
+test("a long summary comes back whole and is cut in the audit", async () => {
+  const long = window.map((each) => ({ ...each, content: "x".repeat(5000) }));
+  const { ports, data } = stage({}, { summarize: () => Promise.resolve("y".repeat(6000)) });
+  const result = await runCompaction(task({ messages: long, settings: { ...settings, strategy: "summarize" } }), ports);
+  assert.equal(result.summary?.length, 6000);
+  assert.equal(data("compaction.completed")?.summary?.length, 4001);
 });
 
 test("summarize is not asked when there is nothing to summarize", async () => {
