@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { hosted } from "../../support/hosted.ts";
 
 const PROMPT = "You are an agent.";
+/** Short, so that no ping falls due while the clock is moved. */
+const idleWindowMs = 1_000;
 const hooksOnly = (hook: string) => ({ fixture: "answers_hooks", manifest: { hooks: [hook] } });
 const told = async (h: Awaited<ReturnType<typeof hosted>>, plugin = "answers-hooks") =>
   (await h.host.callMethod(plugin, "fixture.call") as {
@@ -64,22 +66,23 @@ test("a session without plugins leaves the prompt as it is", async () => {
 
 test("K-020 a session that rests for its window fires on_session_idle with what was said since", async () => {
   await using h = await hosted({
+    idleWindowMs,
     primary: { memory: {} },
     fixtures: { "@test/memory": hooksOnly("on_session_idle") },
   });
   const session = h.host.openSession({ id: "ses_1" });
   await session.start(PROMPT);
   session.record({ id: "m1", role: "user", content: "Hello", always_keep: true });
-  h.clock.advance(299_999);
+  h.clock.advance(999);
   session.record({ role: "assistant", content: [{ type: "text", text: "Hi" }] });
-  h.clock.advance(299_999);
+  h.clock.advance(999);
   assert.equal(h.all("plugin.hook.fired").length, 0);
   h.clock.advance(1);
   await h.next("plugin.hook.returned");
   session.record({ role: "user", content: "More" });
-  h.clock.advance(300_000);
+  h.clock.advance(1_000);
   await h.next("plugin.hook.returned");
-  h.clock.advance(3_000_000);
+  h.clock.advance(1_000);
   assert.deepEqual((await told(h)).map(({ method, params }) => ({ method, params })), [
     {
       method: "kaged.hook.on_session_idle",
@@ -94,9 +97,16 @@ test("K-020 a session that rests for its window fires on_session_idle with what 
   ]);
 });
 
-test("K-020 the idle window is the embedder's to choose, and work on the session's behalf winds it", async () => {
+test("K-020 the idle window is five minutes unless the embedder chooses another", async () => {
+  await using h = await hosted();
+  h.host.openSession().record({ role: "user", content: "Hello" });
+  assert.ok(h.clock.isDueIn(300_000));
+  assert.equal(h.clock.waiting, 1);
+});
+
+test("K-020 work on a session's behalf winds its idle clock", async () => {
   await using h = await hosted({
-    idleWindowMs: 1_000,
+    idleWindowMs,
     primary: { memory: {} },
     fixtures: { "@test/memory": "answers_hooks" },
   });
@@ -111,41 +121,49 @@ test("K-020 the idle window is the embedder's to choose, and work on the session
 });
 
 test("K-020 idle() fires at once and closing drops the timer", async () => {
-  await using h = await hosted({ primary: { memory: {} }, fixtures: { "@test/memory": hooksOnly("on_session_idle") } });
+  await using h = await hosted({
+    idleWindowMs,
+    primary: { memory: {} },
+    fixtures: { "@test/memory": hooksOnly("on_session_idle") },
+  });
   const session = h.host.openSession({ id: "ses_1" });
   session.record({ role: "user", content: "Hello" });
   await session.idle();
   assert.equal((await told(h)).length, 1);
   session.record({ role: "user", content: "More" });
   await session.close();
-  h.clock.advance(300_000);
+  h.clock.advance(1_000);
   assert.equal(h.all("plugin.hook.fired").length, 1);
 });
 
 test("K-020 timers are dropped when the host stops; the next activity after a start winds them again", async () => {
-  await using h = await hosted({ primary: { memory: {} }, fixtures: { "@test/memory": hooksOnly("on_session_idle") } });
+  await using h = await hosted({
+    idleWindowMs,
+    primary: { memory: {} },
+    fixtures: { "@test/memory": hooksOnly("on_session_idle") },
+  });
   const session = h.host.openSession({ id: "ses_1" });
   session.record({ role: "user", content: "Hello" });
   await h.host.stop();
-  h.clock.advance(300_000);
+  h.clock.advance(1_000);
   session.record({ role: "user", content: "While it is down" });
-  h.clock.advance(300_000);
+  h.clock.advance(1_000);
   assert.equal(h.all("plugin.hook.fired").length, 0);
   assert.deepEqual((await h.host.start()).failed, []);
-  h.clock.advance(300_000);
+  h.clock.advance(1_000);
   assert.equal(h.all("plugin.hook.fired").length, 0);
   session.record({ role: "user", content: "Back" });
-  h.clock.advance(300_000);
+  h.clock.advance(1_000);
   await h.next("plugin.hook.returned");
   const { params } = (await told(h))[0] as { params: { transcript: unknown[] } };
   assert.equal(params.transcript.length, 3);
 });
 
 test("X-10 a session does not wait for its idle hook, closing does", async () => {
-  await using h = await hosted({ primary: { slow: {} }, fixtures: { "@test/slow": "slow_hook" } });
+  await using h = await hosted({ idleWindowMs, primary: { slow: {} }, fixtures: { "@test/slow": "slow_hook" } });
   const session = h.host.openSession({ id: "ses_1" });
   session.record({ role: "user", content: "Hello" });
-  h.clock.advance(300_000);
+  h.clock.advance(1_000);
   await h.logged(1);
   session.record({ role: "user", content: "Still here" });
   const closed = session.close();
