@@ -108,17 +108,16 @@ export async function parseLocalConfig(text: string, { file }: { readonly file: 
 }
 
 function recordOf(name: string, table: Record<string, unknown>, report: DocumentReport): InstallRecord {
-  const typed = (key: string, type: "string" | "boolean"): Record<string, unknown> => {
+  const typed = (key: string, wanted: "a text" | "true or false"): Record<string, unknown> => {
     if (!Object.hasOwn(table, key)) return {};
     const value = table[key];
-    if (typeof value === type) return { [key]: value };
-    const wanted = type === "string" ? "a text" : "true or false";
+    if (typeName(value) === wanted) return { [key]: value };
     report.error("local.wrong_type", ["plugins", name, key], { message: `Expected ${wanted}, got ${typeName(value)}` });
     return {};
   };
-  const texts = ["installed", "version", "hash", "package"].map((key) => typed(key, "string"));
-  const record = Object.assign({ local: false, enabled: false }, ...texts, typed("local", "boolean"));
-  return { name, ...record, ...typed("enabled", "boolean") };
+  const texts = ["installed", "version", "hash", "package"].map((key) => typed(key, "a text"));
+  const record = Object.assign({ local: false, enabled: false }, ...texts, typed("local", "true or false"));
+  return { name, ...record, ...typed("enabled", "true or false") };
 }
 
 function tableOf(data: Record<string, unknown> | null, key: string, report: DocumentReport): Record<string, unknown> {

@@ -64,3 +64,15 @@ test("loadProject() goes from a folder to what runs", async (t) => {
   const { project, resolved } = await loadProject({ dir: join(home, "p"), home, files, env: () => null });
   assert.deepEqual([project.id, resolved.instances.map(({ instance }) => instance)], ["p", ["notes@p/primary"]]);
 });
+
+test("K-030 what is doubtful about a manifest is told once, however many agents declare the plugin", async (t) => {
+  const home = await scratchDir(t);
+  const { files } = await detectRuntime();
+  await plugin(join(home, "plugins/file"), "file");
+  await mkdir(join(home, "p"));
+  const agents =
+    "primary: { plugins: { f: { package: file } }, subagents: { a: { plugins: { f: { package: file } } } } }";
+  await writeFile(join(home, "p/project.yaml"), agents);
+  const { resolved } = await loadProject({ dir: join(home, "p"), home, files, env: () => null });
+  assert.deepEqual(resolved.warnings.map(({ code }) => code), ["manifest.builtin_name"]);
+});
