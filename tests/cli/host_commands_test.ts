@@ -42,7 +42,7 @@ test("kaged hook fire shows what each plugin answers and what goes before the mo
   const plain = await runKaged(["hook", "fire", "on_session_start", ...flags]);
   assert.match(
     plain.stdout,
-    /^✓ answers-hooks  "Known"  \d+ ms\n\n<plugin:answers-hooks>\nKnown\n<\/plugin:answers-hooks>\n$/,
+    /^✓ answers-hooks {2}"Known" {2}\d+ ms\n\n<plugin:answers-hooks>\nKnown\n<\/plugin:answers-hooks>\n$/,
   );
   assert.deepEqual(await processesIn(plugin.dir), []);
 });

@@ -73,6 +73,17 @@ const MANIFESTS: Readonly<Record<string, Partial<Manifest>>> = {
   forks_children: { methods: ["fixture.call", "fixture.exit"] },
   honours_cancel: { methods: ["fixture.call", "fixture.cancelled"] },
   lists_other_methods: { methods: ["fixture.call", "fixture.absent"] },
+  remembers: {
+    hooks: ["on_session_start", "on_session_idle", "pre_compact"],
+    tools: ["retain", "recall", "reflect"].map((name) => ({
+      name,
+      description: `Can ${name}`,
+      parameters_schema: {
+        type: "object",
+        properties: { text: { type: "string" }, query: { type: "string" } },
+      },
+    })),
+  },
   reports_progress: { methods: ["fixture.call", "fixture.step"] },
 };
 
