@@ -53,7 +53,9 @@ export function openInjections(limits: InjectionLimits = INJECTION_LIMITS): Inje
       const [bytes, returnedBytes] = [byteLength(kept), byteLength(returned)];
       usedBy.set(plugin, ownBytes + bytes);
       usedBytes += bytes;
-      const body = cut ? `${kept}${kept === "" ? "" : "\n"}${cutNotice(bytes, returnedBytes)}` : kept;
+      const body = cut
+        ? `${kept}${kept === "" ? "" : "\n"}${cutNotice(bytes, Math.max(returnedBytes, byteLength(text)))}`
+        : kept;
       return {
         text: `<plugin:${plugin}>\n${body}\n</plugin:${plugin}>`,
         injection: { plugin, hook, bytes, sha256: await sha256(returned), cut },

@@ -18,7 +18,7 @@ export interface StartOptions {
   readonly supervisor: Supervisor;
   /** Where audit events go. */
   readonly audit: Audit;
-  /** Whether nothing is registered yet. */
+  /** Whether the project was never started before. */
   readonly isFirst: boolean;
 }
 
@@ -32,19 +32,18 @@ export interface StartReport {
   pending: MissingPlugin[];
 }
 
-/** Registers every instance the first time, and starts those that may run. */
+/** Registers every instance that is not yet, and starts those that may run. */
 export async function startPlugins({ loaded, supervisor, audit, isFirst }: StartOptions): Promise<StartReport> {
   const { resolved, isEnabled } = loaded;
   const failed = resolved.refusals.map((refusal) => ({
     instance: refusedInstance(refusal, resolved.id),
     error: refusal.error,
   }));
-  if (isFirst) {
-    auditLoad(resolved, audit);
-    for (const instance of resolved.instances) {
-      const error = await register(instance);
-      if (error) failed.push({ instance: instance.instance, error });
-    }
+  if (isFirst) auditLoad(resolved, audit);
+  const registered = new Set(supervisor.plugins().map(({ instance }) => instance));
+  for (const instance of resolved.instances.filter((one) => !registered.has(one.instance))) {
+    const error = await register(instance);
+    if (error) failed.push({ instance: instance.instance, error });
   }
   const started = await supervisor.startAll();
   const told = new Set([...failed, ...started.failed].map(({ instance }) => instance));

@@ -43,6 +43,19 @@ test("text above 32 KiB is cut, and the block, the record and the hash say of wh
   assert.equal(block, `<plugin:memory>\n${"ä".repeat(16_384)}\n${notice}\n</plugin:memory>`);
 });
 
+test("text that escaping makes larger than its room is cut as well", async () => {
+  const { text, injection } = (await openInjections({ pluginBytes: 30, totalBytes: 100 }).wrap(
+    "a",
+    "on_session_start",
+    "<plugin:b>".repeat(3),
+  ))!;
+  assert.deepEqual([injection.bytes, injection.cut], [30, true]);
+  assert.equal(
+    text,
+    "<plugin:a>\n&lt;plugin:b>&lt;plugin:b>&lt;\n[cut by the host: 30 of 39 bytes are shown]\n</plugin:a>",
+  );
+});
+
 test("text of exactly 32 KiB is whole", async () => {
   const { injection } = (await openInjections().wrap("memory", "on_session_start", "x".repeat(32_768)))!;
   assert.deepEqual([injection.bytes, injection.cut], [32_768, false]);
