@@ -669,13 +669,16 @@ var SMALL_WORDS = new Set(
   "about after also and any are but can could did does for from had has have how into its let may not now off our out should than that the their them then there they this use was were what when where which who why will with would you your"
     .split(" "),
 );
-function questionsOf(messages) {
-  const turns = messages.filter(({ role }) => role === "user" || role === "assistant").map((message) => ({
-    role: message.role,
-    text: proseOf(message),
-  })).filter(({ text }) => text.trim() !== "");
+function questionsOf(messages, follow = []) {
+  const turnsOf = (said) =>
+    said.filter(({ role }) => role === "user" || role === "assistant").map((message) => ({
+      role: message.role,
+      text: proseOf(message),
+    })).filter(({ text }) => text.trim() !== "");
+  const turns = turnsOf(messages);
+  const all = [...turns, ...turnsOf(follow)];
   const open = turns.flatMap(({ role, text }, index) => {
-    const reply = turns.slice(index + 1).find((turn) => turn.role !== role);
+    const reply = all.slice(index + 1).find((turn) => turn.role !== role);
     const answered = new Set(reply ? weightyWords(reply.text) : []);
     return sentencesOf(text).filter((sentence) =>
       isQuestion(sentence) && !weightyWords(sentence).some((word) => answered.has(word))
@@ -707,7 +710,7 @@ var TITLES = {
 var SECTIONS = Object.keys(TITLES);
 var BY_WEIGHT = ["decided", "open", "files", "asked"];
 var MAX_LINE = 300;
-function digestOf(messages) {
+function digestOf(messages, follow = []) {
   const requests = messages.filter(({ role, added_by }) => role === "user" && added_by === undefined).map((message) =>
     sentencesOf(proseOf(message))[0] ?? ""
   ).filter(Boolean);
@@ -715,7 +718,7 @@ function digestOf(messages) {
     asked: distinct(requests),
     decided: decisionsOf(messages),
     files: pathsOf(messages),
-    open: questionsOf(messages),
+    open: questionsOf(messages, follow),
   };
 }
 function mergeDigests(older, newer) {
@@ -2415,7 +2418,8 @@ function openingText({ store, settings }) {
   const found = last ? store.search(last.content, ({ kind }) => kind !== "session") : [];
   const best = found[0]?.score ?? 1;
   const relevance = new Map(found.map(({ id, score }) => [id, score / best]));
-  const facts = memories.filter(({ kind }) => kind !== "session");
+  const told = normalized(last?.content ?? "");
+  const facts = memories.filter(({ kind, content }) => kind !== "session" && !told.includes(normalized(content)));
   const ranked = [...last ? [last] : [], ...byRelevance(facts, { tags: settings.tags, relevance })];
   return listing("Known from earlier sessions:", ranked.slice(0, settings.maxInjected), settings.recallBytes);
 }
@@ -2456,7 +2460,7 @@ function reminderText({ gone, remaining }, { store, settings }) {
   const query = remaining.filter(({ role }) => role === "user").slice(-RECENT).map(proseOf).join(`
 `).slice(-4000);
   const inSight = normalized(
-    remaining.map(proseOf).join(`
+    remaining.map(textOf).join(`
 `),
   );
   const lost = new Set(factsOf(gone).map(idOf));

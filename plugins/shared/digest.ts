@@ -34,15 +34,15 @@ const BY_WEIGHT: readonly Section[] = ["decided", "open", "files", "asked"];
 
 const MAX_LINE = 300;
 
-/** Returns the digest of some messages. */
-export function digestOf(messages: readonly WireMessage[]): Digest {
+/** Returns the digest of some messages; what follows them may answer their questions. */
+export function digestOf(messages: readonly WireMessage[], follow: readonly WireMessage[] = []): Digest {
   const requests = messages.filter(({ role, added_by }) => role === "user" && added_by === undefined)
     .map((message) => sentencesOf(proseOf(message))[0] ?? "").filter(Boolean);
   return {
     asked: distinct(requests),
     decided: decisionsOf(messages),
     files: pathsOf(messages),
-    open: questionsOf(messages),
+    open: questionsOf(messages, follow),
   };
 }
 

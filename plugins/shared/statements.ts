@@ -71,12 +71,18 @@ const SMALL_WORDS = new Set(
     .split(" "),
 );
 
-/** Returns the questions nobody answered: what was said next by another shares no word of weight with them. */
-export function questionsOf(messages: readonly WireMessage[]): string[] {
-  const turns = messages.filter(({ role }) => role === "user" || role === "assistant")
-    .map((message) => ({ role: message.role, text: proseOf(message) })).filter(({ text }) => text.trim() !== "");
+/**
+ * Returns the questions nobody answered: what was said next by another shares no word of weight with them. An answer may
+ * be among the messages that `follow`.
+ */
+export function questionsOf(messages: readonly WireMessage[], follow: readonly WireMessage[] = []): string[] {
+  const turnsOf = (said: readonly WireMessage[]): { role: string; text: string }[] =>
+    said.filter(({ role }) => role === "user" || role === "assistant")
+      .map((message) => ({ role: message.role, text: proseOf(message) })).filter(({ text }) => text.trim() !== "");
+  const turns = turnsOf(messages);
+  const all = [...turns, ...turnsOf(follow)];
   const open = turns.flatMap(({ role, text }, index) => {
-    const reply = turns.slice(index + 1).find((turn) => turn.role !== role);
+    const reply = all.slice(index + 1).find((turn) => turn.role !== role);
     const answered = new Set(reply ? weightyWords(reply.text) : []);
     return sentencesOf(text).filter((sentence) =>
       isQuestion(sentence) && !weightyWords(sentence).some((word) => answered.has(word))

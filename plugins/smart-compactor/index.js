@@ -634,13 +634,16 @@ var SMALL_WORDS = new Set(
   "about after also and any are but can could did does for from had has have how into its let may not now off our out should than that the their them then there they this use was were what when where which who why will with would you your"
     .split(" "),
 );
-function questionsOf(messages) {
-  const turns = messages.filter(({ role }) => role === "user" || role === "assistant").map((message) => ({
-    role: message.role,
-    text: proseOf(message),
-  })).filter(({ text }) => text.trim() !== "");
+function questionsOf(messages, follow = []) {
+  const turnsOf = (said) =>
+    said.filter(({ role }) => role === "user" || role === "assistant").map((message) => ({
+      role: message.role,
+      text: proseOf(message),
+    })).filter(({ text }) => text.trim() !== "");
+  const turns = turnsOf(messages);
+  const all = [...turns, ...turnsOf(follow)];
   const open = turns.flatMap(({ role, text }, index) => {
-    const reply = turns.slice(index + 1).find((turn) => turn.role !== role);
+    const reply = all.slice(index + 1).find((turn) => turn.role !== role);
     const answered = new Set(reply ? weightyWords(reply.text) : []);
     return sentencesOf(text).filter((sentence) =>
       isQuestion(sentence) && !weightyWords(sentence).some((word) => answered.has(word))
@@ -672,7 +675,7 @@ var TITLES = {
 var SECTIONS = Object.keys(TITLES);
 var BY_WEIGHT = ["decided", "open", "files", "asked"];
 var MAX_LINE = 300;
-function digestOf(messages) {
+function digestOf(messages, follow = []) {
   const requests = messages.filter(({ role, added_by }) => role === "user" && added_by === undefined).map((message) =>
     sentencesOf(proseOf(message))[0] ?? ""
   ).filter(Boolean);
@@ -680,7 +683,7 @@ function digestOf(messages) {
     asked: distinct(requests),
     decided: decisionsOf(messages),
     files: pathsOf(messages),
-    open: questionsOf(messages),
+    open: questionsOf(messages, follow),
   };
 }
 function mergeDigests(older, newer) {
@@ -758,7 +761,7 @@ function compactWindow(params, settings) {
   if (old.length < 2 || ids.length < old.length) {
     throw notApplicable("there are not two messages that may go");
   }
-  const { count, digest } = gather(old);
+  const { count, digest } = gather(old, remaining);
   const isGain = (content) =>
     content.length < sum(old, (message) => lengthOf(message.content)) &&
     byteLength(content) + ADOPTION_BYTES < sum(old, (message) => byteLength(JSON.stringify(message)));
@@ -775,20 +778,21 @@ function compactWindow(params, settings) {
     summary: `Replaced ${ids.length} messages by a digest: ${counts(digest)}`,
   };
 }
-function retained({ messages_being_compacted: gone = [] }) {
-  const { decided, open } = digestOf(gone);
+function retained(params) {
+  const { messages_being_compacted: gone = [], messages_remaining: remaining = [] } = params;
+  const { decided, open } = digestOf(gone, remaining);
   const retain = [...decided, ...open];
   return retain.length > 0 ? { retain } : null;
 }
 function reminder(params, settings) {
-  const { messages_being_compacted: gone = [], strategy } = params;
+  const { messages_being_compacted: gone = [], messages_remaining: remaining = [], strategy } = params;
   if (strategy === "compactor" || gone.length === 0) {
     return null;
   }
-  const { count, digest } = gather(gone);
+  const { count, digest } = gather(gone, remaining);
   return isEmptyDigest(digest) ? null : { inject: write(digest, count, settings) };
 }
-function gather(messages) {
+function gather(messages, follow) {
   let count = 0;
   let before = { asked: [], decided: [], files: [], open: [] };
   const plain = messages.filter((message) => {
@@ -799,7 +803,7 @@ function gather(messages) {
     }
     return written === null;
   });
-  return { count, digest: mergeDigests(before, digestOf(plain)) };
+  return { count, digest: mergeDigests(before, digestOf(plain, follow)) };
 }
 var HEAD = /^Digest of (\d{1,9}) earlier messages, in place of them:/m;
 function digestIn(message) {

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PluginError } from "../../../src/sdk/mod.ts";
 import { byteLength, digestOf, isEmptyDigest, mergeDigests, readDigest, writeDigest } from "../../shared/digest.ts";
-import { normalized, proseOf, type WireMessage } from "../../shared/message_text.ts";
+import { normalized, proseOf, textOf, type WireMessage } from "../../shared/message_text.ts";
 import { factsOf } from "../../shared/statements.ts";
 import { idOf, kindOf, type Memory } from "./memory_file.ts";
 import type { MemoryStore } from "./memory_store.ts";
@@ -109,7 +109,8 @@ export function openingText({ store, settings }: Desk): string | null {
   const found = last ? store.search(last.content, ({ kind }) => kind !== "session") : [];
   const best = found[0]?.score ?? 1;
   const relevance = new Map(found.map(({ id, score }) => [id, score / best]));
-  const facts = memories.filter(({ kind }) => kind !== "session");
+  const told = normalized(last?.content ?? "");
+  const facts = memories.filter(({ kind, content }) => kind !== "session" && !told.includes(normalized(content)));
   const ranked = [...(last ? [last] : []), ...byRelevance(facts, { tags: settings.tags, relevance })];
   return listing("Known from earlier sessions:", ranked.slice(0, settings.maxInjected), settings.recallBytes);
 }
@@ -157,7 +158,7 @@ export function reminderText(
   { store, settings }: Desk,
 ): string | null {
   const query = remaining.filter(({ role }) => role === "user").slice(-RECENT).map(proseOf).join("\n").slice(-4000);
-  const inSight = normalized(remaining.map(proseOf).join("\n"));
+  const inSight = normalized(remaining.map(textOf).join("\n"));
   const lost = new Set(factsOf(gone).map(idOf));
   const isOutOfSight = (memory: Memory): boolean =>
     memory.kind !== "session" && !inSight.includes(normalized(memory.content));

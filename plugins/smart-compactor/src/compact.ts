@@ -72,7 +72,7 @@ export function compactWindow(params: CompactParams, settings: Settings): Compac
   const { messages_being_compacted: old = [], messages_remaining: remaining = [] } = params;
   const ids = old.flatMap(({ id }) => typeof id === "string" ? [id] : []);
   if (old.length < 2 || ids.length < old.length) throw notApplicable("there are not two messages that may go");
-  const { count, digest } = gather(old);
+  const { count, digest } = gather(old, remaining);
   const isGain = (content: string): boolean =>
     content.length < sum(old, (message) => lengthOf(message.content)) &&
     byteLength(content) + ADOPTION_BYTES < sum(old, (message) => byteLength(JSON.stringify(message)));
@@ -89,22 +89,26 @@ export function compactWindow(params: CompactParams, settings: Settings): Compac
 }
 
 /** What an observer says before a compaction: each decision and open question that may be lost. */
-export function retained({ messages_being_compacted: gone = [] }: CompactParams): { retain: string[] } | null {
-  const { decided, open } = digestOf(gone);
+export function retained(params: CompactParams): { retain: string[] } | null {
+  const { messages_being_compacted: gone = [], messages_remaining: remaining = [] } = params;
+  const { decided, open } = digestOf(gone, remaining);
   const retain = [...decided, ...open];
   return retain.length > 0 ? { retain } : null;
 }
 
 /** What an observer puts before the model when another way was taken: the digest of what is gone. */
 export function reminder(params: CompactParams, settings: Settings): { inject: string } | null {
-  const { messages_being_compacted: gone = [], strategy } = params;
+  const { messages_being_compacted: gone = [], messages_remaining: remaining = [], strategy } = params;
   if (strategy === "compactor" || gone.length === 0) return null;
-  const { count, digest } = gather(gone);
+  const { count, digest } = gather(gone, remaining);
   return isEmptyDigest(digest) ? null : { inject: write(digest, count, settings) };
 }
 
 /** The digest of messages, with the digests among them read back: how many messages it stands for, and what it says. */
-function gather(messages: readonly WireMessage[]): { count: number; digest: Digest } {
+function gather(
+  messages: readonly WireMessage[],
+  follow: readonly WireMessage[],
+): { count: number; digest: Digest } {
   let count = 0;
   let before: Digest = { asked: [], decided: [], files: [], open: [] };
   const plain = messages.filter((message) => {
@@ -113,7 +117,7 @@ function gather(messages: readonly WireMessage[]): { count: number; digest: Dige
     if (written) before = mergeDigests(before, written.digest);
     return written === null;
   });
-  return { count, digest: mergeDigests(before, digestOf(plain)) };
+  return { count, digest: mergeDigests(before, digestOf(plain, follow)) };
 }
 
 const HEAD = /^Digest of (\d{1,9}) earlier messages, in place of them:/m;
