@@ -70,7 +70,7 @@ test("K-019 K-020 memory-markdown starts the next session with what the last one
   await using host = await supervised();
   const first = await startMemory(host, "first");
   assert.equal(await first("kaged.hook.on_session_start"), null);
-  const transcript = [{ role: "user", content: "Our deploy target is Cloudflare Workers." }];
+  const transcript = [{ role: "user", content: "A word on Harbor. Our deploy target is Cloudflare Workers." }];
   assert.equal(await first("kaged.hook.on_session_idle", { transcript }), null);
   await host.supervisor.stop("first");
   const second = await startMemory(host, "second");

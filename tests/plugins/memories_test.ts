@@ -162,6 +162,8 @@ test("K-019 openingText() starts with the last session and what has to do with i
       "- Ada likes green tea",
     ].join("\n"),
   );
+  retain({ content: "please fix the importer today" }, plain); // The record says so already.
+  assert.equal(openingText(desk)?.split("importer today").length, 2);
   assert.equal(openingText(deskIn(dir, { max_injected: 0 })), null);
   assert.equal(
     openingText(deskIn(dir, { max_injected: 2 }))?.split("\n").filter((line) => line.startsWith("- ")).length,
@@ -196,6 +198,11 @@ test("K-021 after a compaction what was just lost comes first, then what fits, a
   assert.equal(
     reminderText({ gone, remaining }, desk),
     "Remembered from before:\n- Our port is 8080.\n- The importer reads CSV files",
+  );
+  const told = { role: "system", content: "<plugin:memory-markdown>\n- Our port is 8080.\n</plugin:memory-markdown>" };
+  assert.equal(
+    reminderText({ gone, remaining: [told, ...remaining] }, desk),
+    "Remembered from before:\n- The importer reads CSV files",
   );
   assert.equal(reminderText({ gone: [], remaining: [] }, desk), null);
 });

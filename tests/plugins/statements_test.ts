@@ -62,6 +62,7 @@ test("questionsOf() keeps a question until an answer shares a word of weight wit
   const asked = user("Which database should we take? And who reviews the release?");
   assert.deepEqual(questionsOf([asked, model("A good database is SQLite.")]), ["And who reviews the release?"]);
   assert.deepEqual(questionsOf([asked]).length, 2);
+  assert.deepEqual(questionsOf([asked], [model("Ada reviews every release, and the database is SQLite.")]), []);
 });
 
 test("reading hostile text takes time by its length only", () => {
