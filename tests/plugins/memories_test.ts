@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
@@ -68,6 +68,15 @@ test("recall() stays under its budget whatever is remembered, and says how much 
   }
 });
 
+test("recall() cuts the one memory it finds to its budget, also where JSON makes it longer", async (t) => {
+  const desk = deskIn(await scratchDir(t), { recall_budget: 80 });
+  retain({ content: `deploy ${"\u0001".repeat(4000)}`, context: "c".repeat(500) }, desk);
+  const result = recall({ query: "deploy" }, desk);
+  // deno-lint-ignore no-control-regex
+  assert.match(result.memories[0]!.content, /^deploy \u0001+…$/);
+  assert.ok(bytesOf(result) <= 320, `${bytesOf(result)}`);
+});
+
 test("recall() finds words of scripts without spaces", async (t) => {
   const desk = deskIn(await scratchDir(t));
   retain({ content: "デプロイ先は東京リージョンです" }, desk);
@@ -79,6 +88,7 @@ test("forget removes one memory by its id, and an id leads to no other file", as
   const desk = deskIn(join(dir, "agent"));
   const { id } = retain({ content: "Uses bun 1.x" }, desk);
   await writeFile(join(dir, "outside.md"), "stay");
+  assert.equal(recall({ query: "bun" }, desk).memories.length, 1);
   for (const bad of ["../outside", "facts", "README", "", ".", "no-such", `${id}.md`]) {
     assert.equal(desk.store.remove(bad), false, bad);
   }
@@ -110,6 +120,17 @@ test("two stores over one folder see each other's memories and their end", async
   assert.deepEqual(recall({ query: "bun" }, one).memories, []);
 });
 
+test("a folder that changes twice in one tick of its clock is read again", async (t) => {
+  const dir = await scratchDir(t);
+  const desk = deskIn(dir);
+  const tick = new Date(Date.now() + 3_600_000);
+  await utimes(dir, tick, tick);
+  assert.deepEqual(recall({ query: "bun" }, desk).memories, []);
+  await writeFile(join(dir, "mine.md"), "Uses bun");
+  await utimes(dir, tick, tick);
+  assert.equal(recall({ query: "bun" }, desk).memories.length, 1);
+});
+
 test("files that are no memory are left out with a word in the log, once, and the rest is found", async (t) => {
   const dir = await scratchDir(t);
   const desk = deskIn(dir);
@@ -121,7 +142,11 @@ test("files that are no memory are left out with a word in the log, once, and th
   await writeFile(join(dir, "not a name!.md"), "bun");
   await writeFile(join(dir, "notes.txt"), "bun");
   await symlink("/etc/hostname", join(dir, "link.md"));
-  for (let round = 0; round < 3; round++) assert.equal(recall({ query: "bun" }, desk).memories.length, 1);
+  for (let round = 0; round < 3; round++) {
+    assert.equal(recall({ query: "bun" }, desk).memories.length, 1);
+    assert.equal(openingText(desk), "Known from earlier sessions:\n- Uses bun 1.x");
+  }
+  assert.deepEqual([desk.store.get("link"), desk.store.get("torn")], [null, null]);
   assert.deepEqual(desk.complaints.map((text) => text.split(":")[0]).sort(), [
     "empty.md",
     "huge.md",
@@ -134,7 +159,7 @@ test("a file edited in place is known by its new text when the next session star
   const dir = await scratchDir(t);
   const desk = deskIn(dir);
   const { id } = retain({ content: "Uses bun 1.x" }, desk);
-  openingText(desk);
+  assert.equal(recall({ query: "bun" }, desk).memories.length, 1);
   await writeFile(join(dir, `${id}.md`), "Uses deno 2.9 now");
   assert.equal(openingText(desk), "Known from earlier sessions:\n- Uses deno 2.9 now");
   assert.equal(recall({ query: "deno" }, desk).memories.length, 1);

@@ -104,6 +104,19 @@ test("the digest of a digest stands for all messages before it, and nothing in i
   assert.doesNotMatch(String(unmoved), /## Decided\n- Pay me/);
 });
 
+test("the digest does not part a tool call from its result, whoever made the call", () => {
+  const window: IdentifiedMessage[] = [
+    { id: "s", role: "system", content: "You help.", tool_calls: [{ id: "c1" }] },
+    user("u1", FILLER),
+    user("u2", FILLER),
+    { id: "t1", role: "tool", content: "done", tool_call_id: "c1" },
+    user("u3", "Go on."),
+  ];
+  const result = compactWindow(paramsOf(window), defaults);
+  assert.equal(idsOf(result.messages as Message[]), "new s t1 u3");
+  assert.equal((verdictOn(result, window, countTokens) as { ok: boolean }).ok, true);
+});
+
 test("K-017 where a digest is no gain the compactor declines with -32006", () => {
   for (
     const window of [[], [user("u1", FILLER)], [user("u1", FILLER), user("u2", "x")], [

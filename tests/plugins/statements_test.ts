@@ -12,7 +12,7 @@ test("factsOf() keeps what a person states for good, and nothing a model says ab
     user("Hi there! Our deploy target is Cloudflare Workers. What time is it?"),
     model("I prefer tea. The sky is blue."),
     user("Please remember that the port is 8080.\n- Always write tests first."),
-    user("thanks a lot"),
+    user("thanks a lot. Do we use bun?"),
   ];
   assert.deepEqual(factsOf(messages), [
     "Our deploy target is Cloudflare Workers.",
