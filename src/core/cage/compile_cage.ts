@@ -10,6 +10,7 @@ import type { CageRequest } from "./cage.ts";
 import { cageEnv } from "./cage_env.ts";
 import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, NetRule, RootEntry } from "./cage_plan.ts";
 import { HOSTS_FD, STATUS_FD } from "./launcher.ts";
+import { configFiles } from "./wanted_paths.ts";
 
 const MIB = 1024 * 1024;
 const HOSTS = "127.0.0.1 localhost\n::1 localhost\n";
@@ -18,10 +19,15 @@ const NET_FILES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/c
 
 /** Returns the plan for one start. Throws `manifest.invalid` when the manifest cannot be put into arguments. */
 export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
-  const { manifest, logLevel } = request;
+  const { manifest, places, logLevel } = request;
   const { bwrap, command, grants, installDir, rootEntries } = facts;
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
-  const env = cageEnv(manifest, { installDir: installDir.path, logLevel });
+  const env = cageEnv(manifest, {
+    installDir: installDir.path,
+    logLevel,
+    configDir: configFiles(places.home),
+    projectDir: places.projectDir,
+  });
   const args = [
     ...namespaceArgs(bwrap.flags),
     "--clearenv",
