@@ -50,6 +50,8 @@ export interface HostedOptions extends Partial<Omit<HostOptions, "plugins">> {
   readonly fixtures?: Readonly<Record<string, string | ({ fixture: string } & FixtureOptions)>>;
   /** `local.toml`. */
   readonly local?: string;
+  /** `config.toml`. */
+  readonly config?: string;
   /** Name of the project's folder. */
   readonly folder?: string;
   /** False leaves the plugins where they are. Default: true. */
@@ -58,7 +60,7 @@ export interface HostedOptions extends Partial<Omit<HostOptions, "plugins">> {
 
 /** Makes a host for one test: `await using h = await hosted({ … })`. */
 export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
-  const { yaml, primary = {}, fixtures = {}, local, folder = "music", start = true, ...given } = options;
+  const { yaml, primary = {}, fixtures = {}, local, config, folder = "music", start = true, ...given } = options;
   const clock = createFakeClock();
   const root = await realpath(await mkdtemp(join(tmpdir(), "kaged-host-")));
   const [home, dir] = [join(root, "home"), join(root, folder)];
@@ -70,6 +72,7 @@ export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
   const project = yaml ?? { primary: { plugins: Object.fromEntries(declared) } };
   await writeFile(join(dir, "project.yaml"), typeof project === "string" ? project : JSON.stringify(project, null, 2));
   if (local !== undefined) await writeFile(join(home, "local.toml"), local);
+  if (config !== undefined) await writeFile(join(home, "config.toml"), config);
   const plugins: Record<string, string> = {};
   const cleanups: (() => PromiseLike<void>)[] = [];
   for (const [pkg, one] of Object.entries(fixtures)) {

@@ -14,6 +14,7 @@ import { checkArguments } from "../tools/check_arguments.ts";
 import { compactWindow } from "./compact_window.ts";
 import { createHarness } from "./harness.ts";
 import { loadHostProject } from "./host_project.ts";
+import { hostStorage } from "./host_storage.ts";
 import { callParams, methodContext } from "./method_call.ts";
 import { HostModel, PRIMARY } from "./model.ts";
 import { pluginRows } from "./plugin_rows.ts";
@@ -49,10 +50,13 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile()] });
   const model = new HostModel(loaded.resolved);
   const emitter = options.events ? createEmitter({ ...options.events, clock, onError: tellOfListener }) : null;
+  const storage = hostStorage({ runtime, home, operator: loaded.operator });
   const supervisor = createSupervisor({
     runtime,
     home,
     operatorId,
+    storageAvailable: storage.isAvailable,
+    onRequest: storage.handle,
     logLevel: loaded.operator.logLevel,
     runtimes: loaded.operator.runtimes,
     ...(options.onLog && { onLog: options.onLog }),
@@ -109,6 +113,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     async stop() {
       sessions.suspend();
       await supervisor.stopAll();
+      await storage.close();
     },
     agents: () =>
       model.project.agents.map(({ path, parent, plugins }) => ({

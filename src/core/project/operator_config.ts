@@ -25,6 +25,8 @@ export interface OperatorLimits {
   readonly cpu_shares?: number;
   /** Processes and threads. */
   readonly pids?: number;
+  /** Size of its tables. */
+  readonly storage_mb?: number;
 }
 
 /** How the host runs on this machine. */
@@ -51,7 +53,7 @@ export interface OperatorConfig {
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 const LOG_LEVELS: readonly string[] = ["debug", "info", "warn", "error"];
-const LIMITS: readonly string[] = ["memory_mb", "cpu_shares", "pids"];
+const LIMITS: readonly string[] = ["memory_mb", "cpu_shares", "pids", "storage_mb"];
 const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks", "http", "log_level"];
 
 /**
