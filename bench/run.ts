@@ -20,6 +20,7 @@ import {
   tableOf,
   withSection,
 } from "./report.ts";
+import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { wireGoals } from "./wire/goals.ts";
 import { benchWire } from "./wire/wire_bench.ts";
 
@@ -28,6 +29,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   wire      the protocol beside the bare limit and other JSON-RPC hosts
   hooks     events to subscribers beside other hook libraries; reading projects and manifests
   memory    recall from a large memory
+  storage   a storage call beside the same prepared statement, and beside a ping
 
   --json    print the figures as JSON
   --quick   end within 50 s, with more noise
@@ -43,6 +45,7 @@ const benches: Readonly<Record<string, Bench>> = {
   wire: { run: benchWire, goals: wireGoals },
   hooks: { run: benchHooks, goals: hooksGoals },
   memory: { run: benchMemory, goals: memoryGoals },
+  storage: { run: benchStorage, goals: storageGoals },
 };
 
 process.exitCode = main(process.argv.slice(2));

@@ -14,6 +14,7 @@ import notesSdkJs from "./generators/notes_sdk_js.ts";
 import { pluginBundle } from "./generators/plugin_bundle.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
+import storageProgram from "./generators/storage_program.ts";
 
 /** A file that is made from the sources. */
 export interface Generator {
@@ -33,6 +34,7 @@ export const generators: readonly Generator[] = [
   pluginBundle("smart-compactor", { bundled: [] }),
   errorCodes,
   requirements,
+  storageProgram,
 ];
 
 if (import.meta.main) {

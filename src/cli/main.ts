@@ -11,6 +11,8 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addHookFire } from "./commands/hook_fire.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
+import { addPluginExport } from "./commands/plugin_export.ts";
+import { addPluginInfo } from "./commands/plugin_info.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
 import { printError } from "./print_error.ts";
@@ -55,12 +57,14 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
 
   addDoctor(kaged, terminal, exit);
   const plugin = kaged.command("plugin")
-    .summary("make, check and call a plugin")
-    .description("Makes, checks and calls a plugin.")
+    .summary("make, check and call a plugin, look at its data")
+    .description("Makes, checks and calls a plugin; shows and exports what it keeps.")
     .addHelpText("after", PLUGIN_EXAMPLES);
   addPluginNew(plugin, terminal);
   addPluginCheck(plugin, terminal, exit);
   addPluginCall(plugin, terminal);
+  addPluginInfo(plugin, terminal);
+  addPluginExport(plugin, terminal);
   const project = kaged.command("project")
     .summary("look at a project")
     .description("Looks at a project: which plugins its agents have, and with what.");

@@ -15,12 +15,14 @@ import { bytes } from "./bytes.ts";
 import { bunVersion } from "./runtime.ts";
 
 export type {
+  Authorizer,
   Bytes,
   ChildProcess,
   Clock,
   Command,
   Database,
   DatabaseOpener,
+  DatabaseOptions,
   Exit,
   FileInfo,
   Files,
@@ -29,7 +31,9 @@ export type {
   ProcessSpawner,
   Runtime,
   Signal,
+  SqlLimits,
   SqlValue,
+  Statement,
 } from "../../core/ports.ts";
 
 const version = bunVersion();

@@ -68,6 +68,8 @@ export interface AuditData extends CompactionAuditData {
   "plugin.version_mismatch": { claimed: unknown; expected: string };
   /** It claims capabilities its manifest does not have. */
   "plugin.capability_overreach": { claimed: string[]; allowed: string[] };
+  /** It asked for storage that is not its own; the SQL is cut down to its shape. */
+  "plugin.storage_denied": { sql: string; reason: string };
   /** It refused its config, or has no use for it. */
   "plugin.config_rejected": { error_code: number; error_message: string };
   /** One of its hooks was fired. */

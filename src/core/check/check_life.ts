@@ -6,6 +6,7 @@
 import type { AuditData, AuditEvent, AuditType } from "../audit/events.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
+import { createStorage, isStorageAvailable } from "../storage/storage.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import type { CheckOptions } from "./check_options.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
@@ -32,10 +33,13 @@ export async function checkLife(
   { runtime, home, projectDir = null, runtimes = {}, config = {}, signal }: CheckOptions,
 ): Promise<void> {
   const run: Run = { manifest, recorder, config, events: [], log: [] };
+  await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
     runtime,
     home,
     runtimes,
+    storageAvailable: isStorageAvailable(runtime),
+    onRequest: (client, request, audit) => storage.handle(client, request, audit),
     onLog: ({ line }) => {
       if (run.log.push(line) > LOG_LINES) run.log.shift();
     },

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Audit } from "../audit/audit.ts";
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
 import type { HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
@@ -112,8 +113,8 @@ export interface SupervisorOptions {
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */
   readonly onLog?: (line: PluginLogLine) => void;
-  /** Answers a plugin's own requests (storage); without it they get -32601. */
-  readonly onRequest?: (instance: PluginInfo, request: IncomingRequest) => unknown;
+  /** Answers a plugin's own requests (storage) and may audit them; without it they get -32601. */
+  readonly onRequest?: (instance: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">) => unknown;
   /** Whether plugins are told that storage is there. Default: false. */
   readonly storageAvailable?: boolean;
 }

@@ -83,7 +83,8 @@ test("no descriptor of the host reaches a cage, however high its number", async 
   const manifest = { command: ["bash", "-c", script], capabilities: programs("readlink", "cat") };
   const { out, err, failure } = await at.hosted("exec 9</ 20</ 63</etc 255</; exec $host", manifest);
   assert.equal(failure, null);
-  const links = out.trim().split("\n").filter((line) => !/ (socket|pipe|anon_inode):/.test(line));
+  // A descriptor without a link was closed between the listing and the look: bubblewrap's own.
+  const links = out.trim().split("\n").filter((line) => !/ (socket|pipe|anon_inode):| $/.test(line));
   // Bash in the cage may hold its own script or the folder it lists, never one from before.
   assert.deepEqual(links.filter((line) => !line.includes(" /proc/")), []);
   assert.match(err, /No such file/);
