@@ -9,6 +9,7 @@ import { HostError } from "../errors.ts";
 import { createEmitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/fire_hook.ts";
 import type { Runtime } from "../ports.ts";
+import { createStorage, isStorageAvailable, type Storage } from "../storage/storage.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { checkArguments } from "../tools/check_arguments.ts";
 import { compactWindow } from "./compact_window.ts";
@@ -49,12 +50,16 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile()] });
   const model = new HostModel(loaded.resolved);
   const emitter = options.events ? createEmitter({ ...options.events, clock, onError: tellOfListener }) : null;
+  let storage: Storage | null = null; // Once closed it stays so: a host that starts again has a new one.
   const supervisor = createSupervisor({
     runtime,
     home,
     operatorId,
     logLevel: loaded.operator.logLevel,
     runtimes: loaded.operator.runtimes,
+    storageAvailable: isStorageAvailable(runtime),
+    onRequest: (client, request, audit) =>
+      (storage ??= createStorage({ runtime, home })).handle(client, request, audit),
     ...(options.onLog && { onLog: options.onLog }),
   }, audit);
   const hooks = createHookDispatcher({
@@ -109,6 +114,9 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     async stop() {
       sessions.suspend();
       await supervisor.stopAll();
+      const open = storage;
+      storage = null;
+      await open?.[Symbol.asyncDispose]();
     },
     agents: () =>
       model.project.agents.map(({ path, parent, plugins }) => ({
