@@ -41,6 +41,7 @@ class WirePlugin {
   storage = {
     query: (sql, params = []) => this.#ask("kaged.storage.query", { sql, params }),
     exec: (sql, params = []) => this.#ask("kaged.storage.exec", { sql, params }),
+    batch: (statements) => this.#ask("kaged.storage.batch", { statements }),
     schema: () => this.#ask("kaged.storage.schema", {}),
   };
   #definition;
@@ -990,7 +991,7 @@ Made from the files in this folder, newest first. Changes to this page are lost.
 `;
 }
 
-// node_modules/minisearch/dist/es/index.js
+// ../host/node_modules/minisearch/dist/es/index.js
 var ENTRIES = "ENTRIES";
 var KEYS = "KEYS";
 var VALUES = "VALUES";

@@ -182,3 +182,19 @@ test("K-063 a local plugin nobody declares runs once for the host, and serves no
   host.openSession({ id: "ses_1" });
   await host.callMethod("answers-hooks", "fixture.call", {}, { agent: "primary", session: "ses_1" });
 });
+
+test("K-057 instances of one plugin share its storage, which outlives a stop", async () => {
+  const memory = { package: "@test/memory" };
+  await using h = await hosted({
+    yaml: { primary: { plugins: { memory }, subagents: { researcher: { plugins: { memory } } } } },
+    fixtures: { "@test/memory": { fixture: "echo", manifest: { capabilities: ["kaged:storage:write"] } } },
+  });
+  const ask = (agent: string, method: string, sql: string) =>
+    h.host.callMethod("echo", "echo.storage", { method, sql }, { agent });
+  await ask("primary", "exec", "CREATE TABLE notes (text TEXT)");
+  await ask("primary", "exec", "INSERT INTO notes VALUES ('kept')");
+  await h.host.stop();
+  await h.host.start();
+  const { result } = await ask(RESEARCHER, "query", "SELECT text FROM notes") as { result: { rows: unknown } };
+  assert.deepEqual(result.rows, [{ text: "kept" }]);
+});

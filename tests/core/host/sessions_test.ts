@@ -166,7 +166,10 @@ test("X-10 a session does not wait for its idle hook, closing does", async () =>
   h.clock.advance(1_000);
   await h.logged(1);
   session.record({ role: "user", content: "Still here" });
-  const closed = session.close();
+  let isClosed = false;
+  const closed = session.close().then(() => isClosed = true);
+  assert.deepEqual(await h.host.callMethod("slow-hook", "fixture.call"), { held: 1 });
+  assert.equal(isClosed, false);
   await h.host.callMethod("slow-hook", "fixture.release");
   await closed;
   assert.equal(h.all("plugin.hook.returned").length, 1);
