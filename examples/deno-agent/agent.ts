@@ -31,18 +31,9 @@ import {
   toolAlias,
   toolFromAlias,
 } from "../../mod.ts";
+import { type ChatTool, type Endpoint, type Reply, streamReply, type ToolCall } from "./chat_client.ts";
 import { startLocalModel } from "./local_model.ts";
 import { timeline } from "./timeline.ts";
-
-/** A chat endpoint. */
-export interface Endpoint {
-  /** Address up to `/chat/completions`. */
-  readonly url: string;
-  /** Sent as a bearer token, unless it is empty. */
-  readonly key: string;
-  /** Model to ask for. */
-  readonly model: string;
-}
 
 /** How the agent runs. */
 export interface AgentOptions {
@@ -147,19 +138,18 @@ class Agent {
     this.#host.emit("agent:start", at);
     this.#window.push({ role: "user", content: input });
     const toolsUsed: string[] = [];
+    const usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 }; // By our own count: not every endpoint tells.
     for (let step = 0; step < MAX_STEPS; step++) {
       await this.#compactIfFull();
+      usage.promptTokens += this.#size();
       const { content, tool_calls } = await this.#askModel();
-      this.#window.push({ role: "assistant", content, ...(tool_calls.length > 0 ? { tool_calls } : {}) });
+      const said: Message = { role: "assistant", content, ...(tool_calls.length > 0 ? { tool_calls } : {}) };
+      this.#window.push(said);
+      usage.completionTokens += countTokens(said);
       if (tool_calls.length === 0) {
-        const usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
-        this.#host.emit("agent:end", {
-          ...at,
-          output: content,
-          toolsUsed,
-          usage,
-          duration: performance.now() - started,
-        });
+        usage.totalTokens = usage.promptTokens + usage.completionTokens;
+        const duration = performance.now() - started;
+        this.#host.emit("agent:end", { ...at, output: content, toolsUsed, usage, duration });
         return content;
       }
       for (const call of tool_calls) {
@@ -168,6 +158,10 @@ class Agent {
       }
     }
     return "I went round in circles and stopped.";
+  }
+
+  #size(): number {
+    return this.#window.reduce((sum, message) => sum + countTokens(message), 0);
   }
 
   async #askModel(): Promise<Reply> {
@@ -230,7 +224,7 @@ class Agent {
 
   async #compactIfFull(): Promise<void> {
     const { windowTokens, write } = this.#options;
-    if (this.#window.reduce((sum, message) => sum + countTokens(message), 0) <= windowTokens) return;
+    if (this.#size() <= windowTokens) return;
     const { messages, by, before, after, summary, retained, injected, fallback } = await this.#host.compact({
       agent: this.#path,
       session: this.#session,
@@ -245,81 +239,6 @@ class Agent {
     if (fallback) write(`    instead of the first choice: ${fallback.detail}\n`);
     for (const { plugin, text } of retained) write(`    ${plugin} kept: ${text}\n`);
     for (const { plugin, bytes } of injected) write(`    ${plugin} injected ${bytes} bytes\n`);
-  }
-}
-
-/** A tool as chat endpoints take it. */
-export interface ChatTool {
-  /** Always this. */
-  readonly type: "function";
-  /** The tool. */
-  readonly function: { readonly name: string; readonly description: string; readonly parameters: object };
-}
-
-/** A tool the model wants called. */
-export interface ToolCall {
-  /** Names the call. */
-  id: string;
-  /** Always this. */
-  type: "function";
-  /** The tool and its arguments, in JSON. */
-  function: { name: string; arguments: string };
-  /** Chat endpoints may add fields. */
-  [field: string]: unknown;
-}
-
-/** What a model says. */
-export interface Reply {
-  /** Its words. */
-  content: string;
-  /** Tools it wants called. */
-  tool_calls: ToolCall[];
-}
-
-/** Asks a chat endpoint and hands its words over as they come. */
-export async function streamReply(
-  { url, key, model }: Endpoint,
-  { messages, tools }: { messages: readonly Message[]; tools: readonly ChatTool[] },
-  onText: (piece: string) => void,
-): Promise<Reply> {
-  const sent = messages.map(({ role, content, tool_calls, tool_call_id }) => ({
-    role,
-    content,
-    tool_calls,
-    tool_call_id,
-  }));
-  const response = await fetch(`${url}/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(key ? { authorization: `Bearer ${key}` } : {}) },
-    body: JSON.stringify({ model, messages: sent, stream: true, ...(tools.length > 0 ? { tools } : {}) }),
-  });
-  if (!response.ok || !response.body) {
-    throw new Error(`${url} answered ${response.status}: ${(await response.text()).slice(0, 300)}`);
-  }
-  const reply: Reply = { content: "", tool_calls: [] };
-  for await (const data of eventData(response.body)) {
-    if (data === "[DONE]") break;
-    const { content, tool_calls = [] } = JSON.parse(data).choices?.[0]?.delta ?? {};
-    if (content) onText(content);
-    reply.content += content ?? "";
-    for (const { index = 0, id, function: { name = "", arguments: json = "" } = {} } of tool_calls) {
-      const call = reply.tool_calls[index] ??= { id: "", type: "function", function: { name: "", arguments: "" } };
-      call.id ||= id ?? "";
-      call.function.name += name;
-      call.function.arguments += json;
-    }
-  }
-  return reply;
-}
-
-/** The data of each server-sent event. */
-async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
-    rest = lines.pop()!;
-    for (const line of lines) if (line.startsWith("data:")) yield line.slice("data:".length).trim();
   }
 }
 

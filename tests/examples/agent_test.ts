@@ -120,9 +120,9 @@ test("the agent speaks to any chat endpoint: key, model, aliases of tools, and a
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     requests.push({ headers: { ...request.headers }, body: JSON.parse(body) });
     const calls = [
-      { tool_calls: [{ index: 0, id: "c9", function: { name: "memory-markdown__list_tags", arguments: "" } }] },
-      { tool_calls: [{ index: 0, function: { arguments: "{" } }] },
-      { tool_calls: [{ index: 0, function: { arguments: "}" } }] },
+      { tool_calls: [{ index: 1, id: "c9", function: { name: "memory-markdown__list_tags", arguments: "" } }] },
+      { tool_calls: [{ index: 1, function: { arguments: "{" } }] },
+      { tool_calls: [{ index: 1, function: { arguments: "}" } }] },
     ];
     const deltas = requests.length === 1 ? calls : [{ content: "No t" }, { content: "ags yet ü." }];
     const text = deltas.map((delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\r\n\r\n`).join("") +
@@ -172,16 +172,20 @@ test("the agent speaks to any chat endpoint: key, model, aliases of tools, and a
   ]);
 });
 
-test("an endpoint that is not there or refuses ends the agent with a word, its plugins too", async (t) => {
+test("an endpoint that refuses, or is not there, ends the agent with a word", async (t) => {
   if (!await bubblewrap(t)) return;
   const server = createServer((_request, response) => void response.writeHead(401).end("no such key"));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  t.after(() => new Promise((done) => void server.close(done)));
-  const { code, stderr } = await runAgent(["Hello there."], { env: { OPENAI_BASE_URL: `http://127.0.0.1:${port}` } });
-  assert.equal(code, 1);
-  assert.equal(stderr, `error: http://127.0.0.1:${port} answered 401: no such key\n`);
+  t.after(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const refused = await runAgent(["Hello there."], { env: { OPENAI_BASE_URL: url } });
+  assert.deepEqual([refused.code, refused.stderr], [1, `error: ${url} answered 401: no such key\n`]);
+  server.closeAllConnections();
+  await new Promise((done) => void server.close(done));
+  const gone = await runAgent(["Hello there."], { env: { OPENAI_BASE_URL: url } });
+  assert.equal(gone.code, 1);
+  assert.ok(gone.stderr.startsWith(`error: Cannot reach ${url}: `), gone.stderr);
 });
 
 test("the local model answers from the request alone, asks a tool for the rest, and admits what it does not know", () => {
