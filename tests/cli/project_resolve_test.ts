@@ -102,9 +102,12 @@ test("kaged project resolve lists every issue of a project file and of local.tom
   const { code, stderr } = await run();
   assert.equal(code, 1);
   const file = join(dir, "project/project.yaml");
-  for (const place of [`error[project.invalid]`, `${file}:1:1 memory: `, `${file}:2:21 primary.plugins: `]) {
-    assert.ok(stderr.includes(place), `${place} in:\n${stderr}`);
-  }
+  const places = [
+    "error[project.invalid]",
+    `${file}:1:1 [project.misplaced_key] memory: `,
+    `${file}:2:21 [project.wrong_type] primary.plugins: `,
+  ];
+  for (const place of places) assert.ok(stderr.includes(place), `${place} in:\n${stderr}`);
   await writeFile(join(dir, "project/project.yaml"), PROJECT);
   await writeFile(join(dir, "home/local.toml"), `token = ${SECRET}\n`);
   const toml = await run("--json");
