@@ -86,6 +86,8 @@ export interface CageFacts {
   readonly command: ResolvedCommand;
   /** Granted paths that passed every rule. */
   readonly grants: readonly GrantedPath[];
+  /** Processor as the kernel names it. */
+  readonly arch: string;
 }
 
 /** A network rule of the manifest. */
@@ -101,6 +103,8 @@ export interface CagePlan {
   readonly command: readonly string[];
   /** Text of `/etc/hosts` inside. */
   readonly hosts: string;
+  /** The filter on system calls, as bubblewrap hands it to the kernel. */
+  readonly seccomp: Uint8Array;
   /** Everything granted, the plugin's own folder among it: compared again once the process runs. */
   readonly granted: readonly GrantedPath[];
   /**

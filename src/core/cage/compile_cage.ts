@@ -9,7 +9,8 @@ import { readCapabilities } from "../manifest/capability.ts";
 import type { CageRequest } from "./cage.ts";
 import { cageEnv } from "./cage_env.ts";
 import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, NetRule, RootEntry } from "./cage_plan.ts";
-import { HOSTS_FD, STATUS_FD } from "./launcher.ts";
+import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
+import { seccompProgram } from "./seccomp/seccomp_program.ts";
 
 const MIB = 1024 * 1024;
 const HOSTS = "127.0.0.1 localhost\n::1 localhost\n";
@@ -39,9 +40,19 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     installDir.path,
     "--json-status-fd",
     `${STATUS_FD}`,
+    "--seccomp",
+    `${SECCOMP_FD}`,
   ];
   refuseNul([...args, ...command.argv], manifest.name);
-  return { bwrap: bwrap.path, args, command: command.argv, hosts: HOSTS, granted: [...grants, installDir], net };
+  return {
+    bwrap: bwrap.path,
+    args,
+    command: command.argv,
+    hosts: HOSTS,
+    seccomp: seccompProgram(facts.arch, { allowUnix: false }),
+    granted: [...grants, installDir],
+    net,
+  };
 }
 
 function namespaceArgs(flags: ReadonlySet<string>): string[] {

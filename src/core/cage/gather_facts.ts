@@ -33,7 +33,7 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
     resolveCommand(manifest, { installDir: dir, home, runtimes, programs }, runtime),
     checkedGrants(capabilities, places, files),
   ]);
-  return { bwrap, installDir, rootEntries, command, grants };
+  return { bwrap, installDir, rootEntries, command, grants, arch: runtime.arch };
 }
 
 /** The places with links resolved: grants are compared with where things really are. */

@@ -3,8 +3,8 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. What bubblewrap is told lies in a folder of its own, which is the shell's
- * working directory: `command` (bubblewrap and the plugin's command), `args` and `hosts`. There it leaves `launcher`
- * (process ids) and `status`.
+ * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts` and `seccomp`. There it leaves
+ * `launcher` (process ids) and `status`.
  *
  * @module
  */
@@ -16,6 +16,8 @@ export const HOSTS_FD = 6;
 /** Descriptor bubblewrap reports on. */
 export const STATUS_FD = 7;
 const ARGS_FD = 8;
+/** Descriptor of the filter on system calls. */
+export const SECCOMP_FD = 9;
 
 /** How the shell ends when it cannot do its part, and what that part was. */
 export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
@@ -34,7 +36,7 @@ for path in "\${fds[@]}"; do
   if ((fd > 2)); then exec {fd}>&-; fi
 done
 mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
-exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args || exit 122
+exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args ${SECCOMP_FD}<seccomp || exit 122
 echo "$$ $PPID" >launcher || exit 122
 cd / && exec -c "\${command[@]}"
 `;
@@ -52,6 +54,7 @@ export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files
     files.write(`${dir}/command`, terminated(command)),
     files.write(`${dir}/args`, terminated(plan.args)),
     files.write(`${dir}/hosts`, plan.hosts),
+    files.write(`${dir}/seccomp`, plan.seccomp),
   ]);
 }
 

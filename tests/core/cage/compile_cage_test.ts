@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CageFacts, GrantedPath } from "../../../src/core/cage/cage_plan.ts";
 import { compileCage } from "../../../src/core/cage/compile_cage.ts";
+import { seccompProgram } from "../../../src/core/cage/seccomp/seccomp_program.ts";
 import { requestOf } from "../../support/cage_requests.ts";
 
 const places = { installDir: "/srv/notes", home: "/srv/home", projectDir: null };
@@ -21,6 +22,7 @@ const facts: CageFacts = {
     mounts: [{ source: "/opt/node/bin/node", dest: "/usr/bin/js" }, { source: "/usr/bin/jq", dest: "/usr/bin/jq" }],
   },
   grants: [granted("/data", "read"), granted("/data/out", "write")],
+  arch: "x86_64",
 };
 
 const NAMESPACES = [
@@ -64,13 +66,14 @@ const KERNEL = [
   ...["--size", "16777216", "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
   ...["--size", "67108864", "--perms", "1777", "--tmpfs", "/tmp"],
 ];
-const END = ["--remount-ro", "/", "--chdir", "/srv/notes", "--json-status-fd", "7"];
+const END = ["--remount-ro", "/", "--chdir", "/srv/notes", "--json-status-fd", "7", "--seccomp", "9"];
 
 test("K-044 compileCage() gives the whole argument list, in the order that later mounts need", () => {
   assert.deepEqual(compileCage(requestOf({}, places), facts), {
     bwrap: "/usr/bin/bwrap",
     command: ["/usr/bin/js", "./main.js"],
     hosts: "127.0.0.1 localhost\n::1 localhost\n",
+    seccomp: seccompProgram("x86_64", { allowUnix: false }),
     net: [],
     granted: [...facts.grants, facts.installDir],
     args: [
