@@ -64,6 +64,18 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.config_invalid": row(-32004, 422, "The plugin refused its configuration", "Correct the configuration"),
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   "plugin.unavailable": row(-32603, 502, "The plugin is not running", "See kaged plugin check, then enable it again"),
+  "plugin.memory_exceeded": row(
+    -32603,
+    502,
+    "The plugin used more memory than it may",
+    "Mend the plugin, or raise memory_mb under limits in config.toml",
+  ),
+  "plugin.pids_exceeded": row(
+    -32603,
+    502,
+    "The plugin started more processes and threads than it may",
+    "Mend the plugin, or raise pids under limits in config.toml",
+  ),
   "plugin.unknown": row(-32602, 404, "No plugin of that name is registered", "Look at the list of plugins"),
   "plugin.duplicate": row(-32602, 409, "Two plugins have one instance id", "Give each plugin a name of its own"),
   "plugin.context_partial": row(-32603, 500, "A call context is half set", "Set project, agent and session together"),
@@ -403,6 +415,8 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Name the program itself under runtimes in config.toml",
   ),
   "cage.setup_failed": row(-32603, 502, "bubblewrap could not build the cage", "Run kaged doctor"),
+  "cage.limits_failed": row(-32603, 502, "The cage could not be held to its limits", "Run kaged doctor"),
+  "cage.limit_invalid": row(-32602, 400, "A limit is no number the kernel takes", "Correct limits in config.toml"),
   "cage.spawn_failed": row(-32603, 502, "The launcher could not be started", "Run kaged doctor"),
 
   "check.imports_leave": row(-32602, 422, "A plugin imports what its cage will not hold", "Bundle it into its folder"),

@@ -113,6 +113,8 @@ export interface Files {
   makeTempDir(prefix: string): Promise<string>;
   /** Removes a file or a whole directory; a missing path is fine. */
   remove(path: string): Promise<void>;
+  /** Removes an empty directory, or a control group; a missing path is fine. */
+  removeDir(path: string): Promise<void>;
   /** Names in a directory, sorted. */
   list(path: string): Promise<string[]>;
   /** What stands at `path`, links not followed, or null. */

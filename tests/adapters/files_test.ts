@@ -68,6 +68,15 @@ test("makeTempDir() makes a new private folder each time", async (t) => {
   assert.equal((await files.info(one))?.mode, 0o700);
 });
 
+test("removeDir() takes an empty folder and no other, and minds no missing path", async (t) => {
+  const dir = await scratchDir(t);
+  await files.makeDir(`${dir}/a/b`, { recursive: true });
+  await assert.rejects(files.removeDir(`${dir}/a`), { code: "ENOTEMPTY" });
+  await files.removeDir(`${dir}/a/b`);
+  await files.removeDir(`${dir}/a/b`);
+  assert.deepEqual(await files.list(`${dir}/a`), []);
+});
+
 test("remove() takes a whole folder, takes a link but not its target, and minds no missing path", async (t) => {
   const dir = await scratchDir(t);
   await files.makeDir(`${dir}/a/b`, { recursive: true });

@@ -21,6 +21,7 @@ export const files: Files = {
   },
   makeTempDir: (prefix) => fs.mkdtemp(prefix),
   remove: (path) => fs.rm(path, { recursive: true, force: true }),
+  removeDir: (path) => fs.rmdir(path).catch(ignoreMissing),
   list: async (path) => (await fs.readdir(path)).sort(),
   info: (path) => orNull(fs.lstat(path)),
   target: (path) => orNull(fs.stat(path)),
@@ -42,6 +43,10 @@ async function readHead(path: string, count: number): Promise<Uint8Array> {
   } finally {
     await file.close();
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if ((error as { code?: string }).code !== "ENOENT") throw error;
 }
 
 async function orNull(asked: Promise<Stats>): Promise<FileInfo | null> {

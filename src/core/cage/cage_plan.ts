@@ -4,6 +4,8 @@
  * @module
  */
 import type { Capability } from "../manifest/capability.ts";
+import type { LimitTier } from "./limits/limit_tier.ts";
+import type { CageLimits } from "./limits/cage_limits.ts";
 
 /** A bubblewrap that may be trusted, and what it can do. */
 export interface Bwrap {
@@ -88,6 +90,8 @@ export interface CageFacts {
   readonly grants: readonly GrantedPath[];
   /** Processor as the kernel names it. */
   readonly arch: string;
+  /** Who sees to the limits. */
+  readonly tier: LimitTier;
 }
 
 /** A network rule of the manifest. */
@@ -105,6 +109,10 @@ export interface CagePlan {
   readonly hosts: string;
   /** The filter on system calls, as bubblewrap hands it to the kernel. */
   readonly seccomp: Uint8Array;
+  /** What it may use. */
+  readonly limits: CageLimits;
+  /** Who sees to it. */
+  readonly tier: LimitTier;
   /** Everything granted, the plugin's own folder among it: compared again once the process runs. */
   readonly granted: readonly GrantedPath[];
   /**

@@ -10,6 +10,8 @@ import type { CageRequest } from "./cage.ts";
 import { cageEnv } from "./cage_env.ts";
 import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, NetRule, RootEntry } from "./cage_plan.ts";
 import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
+import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
+import { rlimitPart } from "./limits/rlimits.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 
 const MIB = 1024 * 1024;
@@ -19,8 +21,9 @@ const NET_FILES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/c
 
 /** Returns the plan for one start. Throws `manifest.invalid` when the manifest cannot be put into arguments. */
 export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
-  const { manifest, logLevel } = request;
-  const { bwrap, command, grants, installDir, rootEntries } = facts;
+  const { manifest, logLevel, limits = DEFAULT_LIMITS } = request;
+  const { bwrap, command, grants, installDir, rootEntries, tier } = facts;
+  const rlimits = rlimitPart(tier, limits, command.mounts);
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
   const env = cageEnv(manifest, { installDir: installDir.path, logLevel });
   const args = [
@@ -34,6 +37,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     ...grants.flatMap(grantArgs),
     // After the grants: a writable folder around the plugin's own must not make it writable.
     ...grantArgs(installDir),
+    ...rlimits.args,
     "--remount-ro",
     "/",
     "--chdir",
@@ -47,9 +51,11 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   return {
     bwrap: bwrap.path,
     args,
-    command: command.argv,
+    command: [...rlimits.prefix, ...command.argv],
     hosts: HOSTS,
     seccomp: seccompProgram(facts.arch, { allowUnix: false }),
+    limits,
+    tier,
     granted: [...grants, installDir],
     net,
   };

@@ -10,6 +10,7 @@ import type { Files, Runtime } from "../ports.ts";
 import type { CagePlaces, CageRequest } from "./cage.ts";
 import type { CageFacts, GrantedPath, PathFacts, RootEntry } from "./cage_plan.ts";
 import { findBwrap } from "./find_bwrap.ts";
+import { chooseTier } from "./limits/choose_tier.ts";
 import { makeTarget } from "./make_target.ts";
 import { forbiddenFailure, forbiddenReason, grantedPaths, throwAll } from "./path_rules.ts";
 import { resolveCommand } from "./resolve_command.ts";
@@ -26,14 +27,15 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
   const places = await realPlaces(request.places, files);
   const { installDir: dir, home } = places;
 
-  const [bwrap, installDir, rootEntries, command, grants] = await Promise.all([
+  const [bwrap, installDir, rootEntries, command, grants, { tier }] = await Promise.all([
     findBwrap(runtime, runtimes),
     installFacts(places, files),
     rootEntriesOf(files),
     resolveCommand(manifest, { installDir: dir, home, runtimes, programs }, runtime),
     checkedGrants(capabilities, places, files),
+    chooseTier(runtime),
   ]);
-  return { bwrap, installDir, rootEntries, command, grants, arch: runtime.arch };
+  return { bwrap, installDir, rootEntries, command, grants, arch: runtime.arch, tier };
 }
 
 /** The places with links resolved: grants are compared with where things really are. */

@@ -4,14 +4,19 @@
  * @module
  */
 import { HostError, messageOf } from "../errors.ts";
-import type { Exit, Files, Runtime } from "../ports.ts";
+import type { Command, Exit, Files, Runtime } from "../ports.ts";
 import type { Cage, CageRequest, OpenCage } from "./cage.ts";
 import type { CagePlan, GrantedPath } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose } from "./diagnose.ts";
-import { endLeftovers } from "./end_leftovers.ts";
+import { endLeftovers, firstPid } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
+import { makeGroups, removeGroups } from "./limits/control_group.ts";
+import { groupPlan } from "./limits/group_plan.ts";
+import { limitFailure } from "./limits/limit_failure.ts";
+import { scopedCommand } from "./limits/systemd_scope.ts";
+import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { sweepRun } from "./sweep_run.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
@@ -48,14 +53,21 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
   await files.makeDir(`${home}/run`, PRIVATE);
   await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
+  const name = runtime.ids.create("kaged");
+  const groups = groupPlan(plan.tier, plan.limits, name);
   let closed = false;
+  let watchdog: Watchdog | null = null;
   const close = async (): Promise<void> => {
     closed = true;
+    watchdog?.stop();
     await endLeftovers(dir, runtime);
-    await files.remove(dir);
+    // While a group stays, its folder stays too: it alone tells the next host of the group.
+    if (await removeGroups(groups.dirs, runtime)) await files.remove(dir);
   };
   try {
-    await writeLaunchFiles(plan, dir, files);
+    // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
+    await writeLaunchFiles(plan, dir, groups.dirs, files);
+    await makeGroups(groups, files);
   } catch (error) {
     await close();
     throw error;
@@ -63,16 +75,27 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
   const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
   return {
     id: runtime.ids.create("cage"),
-    command: launchCommand(bash, dir),
+    command: limitedCommand(launchCommand(bash, dir), plan, name, runtime),
+    limits: { tier: plan.tier.name, ...plan.limits },
     childPid,
+    watch(): void {
+      if (closed || plan.tier.name !== "watchdog") return;
+      watchdog ??= startWatchdog({ runtime, limits: plan.limits, firstPid: () => firstPid(dir, files) });
+    },
     async verifyMounts(): Promise<void> {
       const pid = await childPid();
       if (!closed) await verifyMounts(pid, plan.granted, files);
     },
     diagnose: async (exit: Exit, stderr) =>
-      await diagnose({ exit, status: await readStatus(dir, files), stderr }, files),
+      await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
+        await limitFailure({ exit, plan, groups: groups.dirs, watchdog }, files),
     close,
   };
+}
+
+/** The launcher, in a scope of systemd where that is who sees to the limits. */
+function limitedCommand(command: Command, { tier, limits }: CagePlan, name: string, { uid }: Runtime): Command {
+  return tier.name === "systemd" ? scopedCommand(command, { tier, limits, name, uid }) : command;
 }
 
 /** Homes this process has swept: another host that dies later is swept by whoever starts next. */

@@ -5,6 +5,7 @@
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { OpenCage } from "../cage/cage.ts";
+import { type CageLimits, resolveLimits } from "../cage/limits/cage_limits.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
@@ -74,6 +75,7 @@ export class PluginInstance {
       manifest: this.#manifest,
       status: this.#state.status,
       pid: this.live?.pid ?? null,
+      cage: this.live?.cage ?? null,
       restarts: this.#state.restarts,
       methods: this.profile?.methods ?? [],
       features: this.profile?.features ?? [],
@@ -186,6 +188,7 @@ export class PluginInstance {
       places: { installDir: spec.dir, home: host.home, projectDir: spec.projectDir ?? null },
       logLevel: host.logLevel ?? "info",
       runtimes: host.runtimes ?? {},
+      limits: resolveLimits(host.limits, ownLimits(this.#manifest.name, host.pluginLimits)),
     }, host.runtime);
     if (!this.#isWanted()) { // Stopped meanwhile.
       await cage.close();
@@ -266,4 +269,8 @@ export class PluginInstance {
   #apply(event: InstanceEvent): void {
     this.#state = nextState(this.#state, event, RESTART_POLICY);
   }
+}
+
+function ownLimits(name: string, all: SupervisorOptions["pluginLimits"] = {}): Partial<CageLimits> | undefined {
+  return Object.hasOwn(all, name) ? all[name] : undefined;
 }

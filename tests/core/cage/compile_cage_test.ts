@@ -23,6 +23,7 @@ const facts: CageFacts = {
   },
   grants: [granted("/data", "read"), granted("/data/out", "write")],
   arch: "x86_64",
+  tier: { name: "cgroup2", base: "/groups" },
 };
 
 const NAMESPACES = [
@@ -74,6 +75,8 @@ test("K-044 compileCage() gives the whole argument list, in the order that later
     command: ["/usr/bin/js", "./main.js"],
     hosts: "127.0.0.1 localhost\n::1 localhost\n",
     seccomp: seccompProgram("x86_64", { allowUnix: false }),
+    limits: { memory_mb: 512, cpu_shares: 256, pids: 100 },
+    tier: { name: "cgroup2", base: "/groups" },
     net: [],
     granted: [...facts.grants, facts.installDir],
     args: [

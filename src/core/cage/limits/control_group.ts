@@ -1,0 +1,55 @@
+/**
+ * Makes, reads and removes the groups of one cage.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../../errors.ts";
+import type { Files, Runtime } from "../../ports.ts";
+import type { GroupPlan } from "./group_plan.ts";
+
+/** Attempts to remove a group before it is left for the next host to sweep: a group empties as its processes die. */
+const MAX_LOOKS = 2_000;
+
+/** Makes the groups. Rejects with `cage.limits_failed`; what was made is removed then. */
+export async function makeGroups({ dirs, settings }: GroupPlan, files: Files): Promise<void> {
+  try {
+    for (const dir of dirs) await files.makeDir(dir, { mode: 0o755 });
+    for (const { path, value, optional } of settings) {
+      await files.write(path, value).catch((error) => {
+        if (!optional) throw error;
+      });
+    }
+  } catch (cause) {
+    for (const dir of dirs) await files.removeDir(dir).catch(() => {});
+    throw new HostError("cage.limits_failed", `Cannot limit the cage: ${messageOf(cause)}`, {
+      cause,
+      hint: "Run kaged doctor",
+    });
+  }
+}
+
+/** Ends what is left in the groups and removes them. Resolves to false when one could not be removed. */
+export async function removeGroups(dirs: readonly string[], { files, processes }: Runtime): Promise<boolean> {
+  const removed = await Promise.all(dirs.map(async (dir) => {
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      if (await files.removeDir(dir).then(() => true, () => false)) return true;
+      const ids = await files.readText(`${dir}/cgroup.procs`).catch(() => "");
+      // 0 stands for a process this one cannot see.
+      for (const pid of ids.split("\n").map(Number)) if (pid > 1) processes.signal(pid, "SIGKILL");
+    }
+    return false;
+  }));
+  return removed.every((one) => one);
+}
+
+/** Whether the kernel ended a process of these groups for want of memory. */
+export async function wasOutOfMemory(dirs: readonly string[], files: Files): Promise<boolean> {
+  // Version 2 counts in the first file, version 1 in the second.
+  const counts = await Promise.all(
+    dirs.flatMap((dir) => [`${dir}/memory.events`, `${dir}/memory.oom_control`]).map(async (path) => {
+      const text = await files.readText(path).catch(() => "");
+      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+    }),
+  );
+  return counts.some((count) => count > 0);
+}
