@@ -174,6 +174,34 @@ export interface DatabaseOpener {
   version(): string | null;
 }
 
+/** A stream of bytes both ways. Nothing is read ahead of {@link read} but what the system holds. */
+export interface Socket {
+  /** The next bytes, or null when no more will come. Rejects when the connection broke. One call at a time. */
+  read(): Promise<Uint8Array | null>;
+  /** Sends bytes; resolves when the system has taken them. Rejects when the connection broke. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Says that nothing more is sent; what comes can still be read. */
+  end(): void;
+  /** Ends both ways at once: a waiting read gives null. */
+  destroy(): void;
+}
+
+/** Takes connections until it is closed. */
+export interface SocketListener {
+  /** Takes no more; those it gave out live on. Its path is gone afterwards. */
+  close(): Promise<void>;
+}
+
+/** The host's network. */
+export interface Network {
+  /** Takes connections at a path, of any length, that only this user may open. */
+  listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener>;
+  /** Connects to an IP address, never to a name. Rejects when it cannot; an aborted signal ends the attempt. */
+  connect(address: string, port: number, signal: AbortSignal): Promise<Socket>;
+  /** Every address of a name, as the system finds them. Rejects when there is none. */
+  resolve(name: string): Promise<string[]>;
+}
+
 /** One runtime, whole: what an adapter's `runtime` export is. */
 export interface Runtime {
   /** Which one. */
@@ -200,6 +228,8 @@ export interface Runtime {
   readonly bytes: Bytes;
   /** SQLite. */
   readonly databases: DatabaseOpener;
+  /** The host's network. */
+  readonly network: Network;
   /** A variable of the environment, or null. */
   env(name: string): string | null;
 }

@@ -25,10 +25,13 @@ export type {
   FileInfo,
   Files,
   Ids,
+  Network,
   ProcessListeners,
   ProcessSpawner,
   Runtime,
   Signal,
+  Socket,
+  SocketListener,
   SqlValue,
 } from "../../core/ports.ts";
 
