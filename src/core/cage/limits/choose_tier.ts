@@ -24,7 +24,8 @@ export interface TierChoice {
 
 const PRLIMIT_PATHS = ["/usr/bin/prlimit", "/bin/prlimit"];
 const SYSTEMD_RUN = "/usr/bin/systemd-run";
-const BASH = "/bin/bash";
+/** Without start-up files: with a socket for stdin bash would read them. */
+const BASH: readonly [string, ...string[]] = ["/bin/bash", "--norc", "--noprofile", "-c"];
 
 /** One answer per file system: it holds as long as the host lives. */
 const known = new WeakMap<Files, Promise<TierChoice>>();
@@ -48,12 +49,33 @@ async function tryAll(runtime: Runtime): Promise<TierChoice> {
   const passed: { name: LimitTierName; why: string }[] = [];
   for (const [name, attempt] of attempts) {
     try {
-      return { tier: await attempt(), passed };
+      const tier = await attempt();
+      await removeStale(tier, runtime);
+      return { tier, passed };
     } catch (error) {
       passed.push({ name, why: messageOf(error) });
     }
   }
   return { tier: { name: "watchdog", prlimit: await firstFile(PRLIMIT_PATHS, files) }, passed };
+}
+
+/** A group that nobody joined for so long belongs to a host that died, and whose home is gone with its list of groups. */
+const STALE_MS = 3_600_000;
+
+/** Removes old empty groups; one that holds a process cannot be removed. */
+async function removeStale(tier: LimitTier, { files, clock }: Runtime): Promise<void> {
+  const bases = tier.name === "cgroup2"
+    ? [tier.base]
+    : tier.name === "cgroup1"
+    ? [tier.memory, tier.pids, tier.cpu]
+    : [];
+  for (const base of bases) {
+    for (const name of (await files.list(base)).filter((name) => name.startsWith("kaged_"))) {
+      const info = await files.info(`${base}/${name}`).catch(() => null);
+      const isOld = info !== null && clock.now() - info.modifiedMs > STALE_MS;
+      if (isOld) await files.removeDir(`${base}/${name}`).catch(() => {});
+    }
+  }
 }
 
 async function tryUnified({ unified }: OwnGroups, runtime: Runtime): Promise<LimitTier> {
@@ -80,7 +102,7 @@ async function trySystemd(runtime: Runtime): Promise<LimitTier> {
   const door = uid === 0 ? "/run/systemd/private" : `/run/user/${uid}/bus`;
   if (await files.target(door).catch(() => null) === null) throw new Error(`systemd does not run: no ${door}`);
   const env = scopeEnv(uid);
-  const said = await outputOf(runtime, SYSTEMD_RUN, [...scopeArgs(uid), "--", BASH, "-c", "echo joined"], env);
+  const said = await outputOf(runtime, SYSTEMD_RUN, [...scopeArgs(uid), "--", ...BASH, "echo joined"], env);
   if (said.trim() !== "joined") throw new Error(`systemd gives no scope: ${said.trim().slice(0, 200)}`);
   return { name: "systemd", program: SYSTEMD_RUN, env };
 }
@@ -94,7 +116,7 @@ async function rehearse(tier: LimitTier, runtime: Runtime): Promise<void> {
     // Root may join whatever it made; of others the kernel asks more than it asks for making.
     if (uid === 0) return;
     const join = 'for dir; do echo $$ >"$dir/cgroup.procs" || exit; done; echo joined';
-    const said = await outputOf(runtime, BASH, ["--norc", "--noprofile", "-c", join, "join", ...plan.dirs]);
+    const said = await outputOf(runtime, BASH[0], [...BASH.slice(1), join, "join", ...plan.dirs]);
     if (said.trim() !== "joined") throw new Error(`no process may join: ${said.trim().slice(0, 200)}`);
   } finally {
     for (const dir of plan.dirs) await files.removeDir(dir).catch(() => {});
