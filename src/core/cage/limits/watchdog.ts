@@ -3,13 +3,21 @@
  *
  * @module
  */
-import type { Runtime } from "../../ports.ts";
+import type { Files, Runtime } from "../../ports.ts";
 import type { CageLimits } from "./cage_limits.ts";
 import { memoryBytes } from "./limit_tier.ts";
 import { treeUsage } from "./tree_usage.ts";
 
 /** Time between two looks: a fast allocator gets some 100 MB past its limit in that time. */
 export const LOOK_INTERVAL_MS = 250;
+
+/** Returns the limit a tree of processes is over, or null. */
+export async function limitPassed(pid: number, limits: CageLimits, files: Files): Promise<"memory" | "pids" | null> {
+  const quick = await treeUsage(pid, files, false);
+  if (quick.tasks > limits.pids) return "pids";
+  if (quick.memoryBytes <= memoryBytes(limits)) return null;
+  return (await treeUsage(pid, files, true)).memoryBytes > memoryBytes(limits) ? "memory" : null;
+}
 
 /** What the watchdog needs. */
 export interface WatchdogOptions {
@@ -39,8 +47,7 @@ export function startWatchdog({ runtime, limits, firstPid }: WatchdogOptions): W
   async function look(): Promise<void> {
     const pid = await firstPid();
     if (pid !== null) {
-      const usage = await treeUsage(pid, files);
-      over = usage.memoryBytes > memoryBytes(limits) ? "memory" : usage.tasks > limits.pids ? "pids" : null;
+      over = await limitPassed(pid, limits, files);
       // Asked again: the id may be another process's by now.
       if (over !== null && !stopped && await firstPid() === pid) processes.signal(pid, "SIGKILL");
       if (over !== null) return;
