@@ -11,6 +11,7 @@ import errorCodes from "./generators/error_codes.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
+import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
 
@@ -26,6 +27,7 @@ export interface Generator {
 export const generators: readonly Generator[] = [
   manifestSchema,
   sdkModule,
+  relayModule,
   notesSdkJs,
   notesSdkDts,
   errorCodes,

@@ -8,6 +8,7 @@ import type { Manifest } from "../manifest/manifest.ts";
 import type { Command, Exit, Runtime } from "../ports.ts";
 import type { CageLimits } from "./limits/cage_limits.ts";
 import type { CageLimitStatus } from "./limits/limit_tier.ts";
+import type { NetEvent } from "./net/gatekeeper.ts";
 
 /** Places the host owns or that grants may be relative to. */
 export interface CagePlaces {
@@ -31,6 +32,8 @@ export interface CageRequest {
   readonly runtimes: Readonly<Record<string, string>>;
   /** What it may use. Default: {@link DEFAULT_LIMITS}. */
   readonly limits?: CageLimits;
+  /** Hears whom the plugin connected to, and to whom it was not let. */
+  readonly onNet?: (event: NetEvent) => void;
 }
 
 /** A cage that is ready for one start of one plugin. */

@@ -12,10 +12,15 @@ export interface CageEnvOptions {
   readonly installDir: string;
   /** What KAGED_LOG_LEVEL says. */
   readonly logLevel: string;
+  /** Variables that the manifest may override: how programs find the network. */
+  readonly proxy?: Readonly<Record<string, string>>;
 }
 
 /** Returns every variable a plugin sees: the manifest's on top of ours, its identity on top of all (K-047). */
-export function cageEnv(manifest: Manifest, { installDir, logLevel }: CageEnvOptions): Record<string, string> {
+export function cageEnv(
+  manifest: Manifest,
+  { installDir, logLevel, proxy = {} }: CageEnvOptions,
+): Record<string, string> {
   for (const name of Object.keys(manifest.env)) {
     // The loader would obey these in each program the cage starts for itself.
     if (!name.startsWith("LD_") && /^[^=\0]+$/.test(name)) continue;
@@ -33,6 +38,7 @@ export function cageEnv(manifest: Manifest, { installDir, logLevel }: CageEnvOpt
     DENO_DIR: "/tmp/.deno",
     DENO_NO_PROMPT: "1",
     DENO_NO_UPDATE_CHECK: "1",
+    ...proxy,
     ...manifest.env,
     KAGED_PLUGIN_NAME: manifest.name,
     KAGED_PLUGIN_DIR: installDir,

@@ -68,6 +68,7 @@ export async function writeLaunchFiles(
     files.write(`${dir}/hosts`, plan.hosts),
     files.write(`${dir}/seccomp`, plan.seccomp),
     files.write(`${dir}/groups`, terminated(groups)),
+    ...Object.entries(plan.files).map(([name, text]) => files.write(`${dir}/${name}`, text)),
   ]);
 }
 

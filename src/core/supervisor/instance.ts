@@ -9,6 +9,7 @@ import { type CageLimits, resolveLimits } from "../cage/limits/cage_limits.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
+import { auditNet } from "./audit_net.ts";
 import { auditEnding, isFinal } from "./failure.ts";
 import type { PluginProfile } from "./handshake.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
@@ -189,6 +190,7 @@ export class PluginInstance {
       logLevel: host.logLevel ?? "info",
       runtimes: host.runtimes ?? {},
       limits: resolveLimits(host.limits, ownLimits(this.#manifest.name, host.pluginLimits)),
+      onNet: (event) => auditNet(event, audit, subject),
     }, host.runtime);
     if (!this.#isWanted()) { // Stopped meanwhile.
       await cage.close();

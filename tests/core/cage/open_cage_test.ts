@@ -170,10 +170,10 @@ test("no path of the host is on a command line, in the cage or in the host's lis
   await caged.end();
 });
 
-test("a caged plugin is nobody, has no capability, no network and a host name of its own", async (t) => {
+test("K-043 a caged plugin is nobody, has no capability, with net:[] no network and a host name of its own", async (t) => {
   const places = await ground(t);
   if (!places) return;
-  const capabilities = [...programs("id", "cat", "grep", "uname"), "net:*"];
+  const capabilities = [...programs("id", "cat", "grep", "uname"), "net:[]"];
   const script =
     "id -u; id -g; uname -n; grep -h Cap /proc/self/status; cat /proc/net/dev | grep -c :; exec 3<>/dev/tcp/127.0.0.1/9";
   const { out, err } = await cagedBash(script, { capabilities }, places);

@@ -60,8 +60,8 @@ export interface CageProgram {
 
 /** A program that runs behind the relay. */
 export interface RelayedProgram extends CageProgram {
-  /** Arguments that show the relay in the cage. */
-  readonly mounts: readonly string[];
+  /** What shows the relay in the cage. */
+  readonly mounts: readonly { readonly source: string; readonly dest: string }[];
   /** Files to write for this start: name → text. */
   readonly files: Readonly<Record<string, string>>;
 }
@@ -83,15 +83,17 @@ export function relayed(
 ): RelayedProgram {
   if (netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
   const inside = (name: string): string => `/.cage/${name}`;
-  const bind = (path: string, dest: string): string[] => ["--ro-bind", path, dest];
   const { command, env } = program;
   const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE) };
   return {
     command: [inside("js"), ...runtime.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
     env: RELAY_ENV,
     mounts: [
-      ...bind(runtime.executable, inside("js")),
-      ...[RELAY_FILE, RELAY_ORDERS_FILE, SOCKET_FILE].flatMap((name) => bind(`${runDir}/${name}`, inside(name))),
+      { source: runtime.executable, dest: inside("js") },
+      ...[RELAY_FILE, RELAY_ORDERS_FILE, SOCKET_FILE].map((name) => ({
+        source: `${runDir}/${name}`,
+        dest: inside(name),
+      })),
     ],
     files: { [RELAY_FILE]: source, [RELAY_ORDERS_FILE]: JSON.stringify(orders) },
   };
