@@ -379,6 +379,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "capability.path_forbidden": row(-32001, 403, "A granted path may never be granted", "Grant a narrower path"),
   "capability.symlink_escape": row(-32001, 403, "A granted path leads elsewhere", "Grant the resolved path"),
   "capability.special_file": row(-32001, 403, "A granted path is no file or folder", "Grant a file or a folder"),
+  "capability.socket_inside": row(-32001, 403, "A granted path holds a unix socket", "Move it, or grant less"),
 
   "cage.unsupported": row(-32603, 502, "This system cannot cage a plugin", "Use Linux with bubblewrap"),
   "cage.bwrap_missing": row(-32603, 502, "bubblewrap is not installed", "Install the package bubblewrap"),
@@ -401,6 +402,12 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "cage.no_permission": row(-32603, 502, "The runtime keeps the host from looking into /proc", "Start Deno with -A"),
   "cage.no_seccomp": row(-32603, 502, "The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"),
   "cage.path_vanished": row(-32603, 502, "A path went away while the plugin started", "Put it back and start again"),
+  "cage.walls_missing": row(
+    -32603,
+    502,
+    "What started the plugin did not cage it",
+    "Use the distribution's bubblewrap",
+  ),
   "cage.path_swapped": row(-32001, 403, "A granted path changed while the plugin started", "Start it again"),
   "cage.command_missing": row(
     -32602,

@@ -125,6 +125,8 @@ export interface Files {
   realPath(path: string): Promise<string>;
   /** The text of a symbolic link. */
   readLink(path: string): Promise<string>;
+  /** The first unix socket at or below `path`, links not followed, or null. Folders that cannot be read are left out. */
+  findSocket(path: string): Promise<string | null>;
 }
 
 /** Time. */

@@ -27,7 +27,21 @@ export const files: Files = {
   target: (path) => orNull(fs.stat(path)),
   realPath: (path) => fs.realpath(path),
   readLink: (path) => fs.readlink(path),
+  findSocket,
 };
+
+async function findSocket(path: string): Promise<string | null> {
+  const stats = await fs.lstat(path).catch(() => null);
+  if (stats?.isSocket()) return path;
+  if (!stats?.isDirectory()) return null;
+  for (const entry of await fs.readdir(path, { withFileTypes: true }).catch(() => [])) {
+    // What is plainly a file needs no second look: of the rest not every runtime tells the kind.
+    if (entry.isFile() || entry.isSymbolicLink()) continue;
+    const found = await findSocket(path === "/" ? `/${entry.name}` : `${path}/${entry.name}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
 
 async function readHead(path: string, count: number): Promise<Uint8Array> {
   const file = await fs.open(path, "r");

@@ -12,6 +12,8 @@ import type { GrantedPath, MachineFacts, PathFacts, RootEntry } from "./cage_pla
 import { findBwrap } from "./find_bwrap.ts";
 import { chooseTier } from "./limits/choose_tier.ts";
 import { makeTarget } from "./make_target.ts";
+import { netMode, type NetRule } from "./net/net_mode.ts";
+import { refuseSockets } from "./net/refuse_sockets.ts";
 import { relayRuntime } from "./net/relay_runtime.ts";
 import { forbiddenFailure, forbiddenReason, grantedPaths, throwAll } from "./path_rules.ts";
 import { resolveCommand } from "./resolve_command.ts";
@@ -37,6 +39,8 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
     chooseTier(runtime),
     relayRuntime(runtime),
   ]);
+  const net = capabilities.filter((asked): asked is NetRule => asked.kind === "net");
+  if (netMode(net) === "gated") await refuseSockets([...grants, installDir], files);
   return { bwrap, installDir, rootEntries, command, grants, arch: runtime.arch, tier, relay };
 }
 
