@@ -50,13 +50,17 @@ async function checkDir(dir: string, flags: RunFlags, terminal: Terminal): Promi
 const WIDTH = Math.max(...CHECK_IDS.map((id) => id.length));
 
 function printCheck(check: Check, { line, paint }: Printer): void {
-  const { id, ok, skipped, detail, hint, code, warnings = [], log = [] } = check;
+  const { id, ok, skipped, detail, hint, code, warnings = [], log = [], grants = [] } = check;
   const mark = ok ? paint.green("✓") : skipped ? paint.dim("-") : paint.red("✗");
   const text = printable(detail);
   line(`${mark} ${id.padEnd(WIDTH)}  ${skipped ? paint.dim(text) : text}${code ? paint.dim(` [${code}]`) : ""}`);
   const indent = " ".repeat(WIDTH + 4);
   const details = manifestLines(check);
   for (const detail of details) line(indent + printable(detail));
+  for (const { text, danger } of grants) {
+    line(indent + printable(text));
+    if (danger !== null) line(indent + paint.yellow(`danger: ${printable(danger)}`));
+  }
   for (const warning of warnings) line(indent + paint.yellow(`warning: ${printable(warning)}`));
   for (const said of log) line(indent + paint.dim(`stderr: ${printable(said)}`));
   if (hint !== undefined && details.length === 0) line(`${indent}hint: ${printable(hint)}`);

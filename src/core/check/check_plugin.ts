@@ -6,6 +6,7 @@
  */
 import { openCage } from "../cage/open_cage.ts";
 import { probeCage } from "../cage/probe_cage.ts";
+import { type CapabilityDescription, describeCapability } from "../consent/describe_capability.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { readManifest } from "../manifest/read_manifest.ts";
@@ -57,7 +58,8 @@ async function checkSurroundings(
   if (failure && isGrant) recorder.fail("capabilities", failure);
   // Whether a grant holds is told by the cage; with none asked for there is nothing to tell.
   else if (failure && manifest.capabilities.length > 0) recorder.skip("capabilities", "cage");
-  else recorder.pass("capabilities", manifest.capabilities.join(", ") || "None asked for");
+  else if (manifest.capabilities.length === 0) recorder.pass("capabilities", "None asked for");
+  else recorder.passGrants("capabilities", manifest.capabilities.join(", "), grantsOf(dir, manifest, options));
 
   await checkImports(dir, manifest, recorder, options);
 
@@ -70,6 +72,13 @@ async function checkSurroundings(
     return error === null;
   }
   return false;
+}
+
+/** What the plugin asks for, in plain words. */
+function grantsOf(dir: string, { capabilities }: Manifest, options: CheckOptions): CapabilityDescription[] {
+  const { runtime, home, projectDir = null } = options;
+  const paths = { installDir: dir, home, projectDir, userHome: runtime.env("HOME") };
+  return capabilities.map((capability) => describeCapability(capability, { paths }));
 }
 
 /** Builds the plugin's cage without running anything in it. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CapabilityDescription } from "../consent/describe_capability.ts";
 import type { HostError } from "../errors.ts";
 
 /** The rules, in the order in which they are tried. */
@@ -48,6 +49,8 @@ export interface Check {
   readonly warnings?: readonly string[];
   /** The last lines the plugin wrote to stderr, where they may explain the failure. */
   readonly log?: readonly string[];
+  /** What the plugin asks for, in plain words. */
+  readonly grants?: readonly CapabilityDescription[];
 }
 
 /** How a plugin fares with every rule. */
@@ -72,6 +75,11 @@ export class CheckRecorder {
   /** The rule is kept. */
   pass(id: CheckId, detail: string, warnings: readonly string[] = []): void {
     this.#add({ id, ok: true, detail, ...(warnings.length > 0 ? { warnings } : {}) });
+  }
+
+  /** The rule is kept, and this is what an operator would be asked to grant. */
+  passGrants(id: CheckId, detail: string, grants: readonly CapabilityDescription[]): void {
+    this.#add({ id, ok: true, detail, grants });
   }
 
   /** The rule is broken; `log` is what the plugin wrote last. */
