@@ -48,9 +48,12 @@ export interface Cage {
   watch(): void;
   /** The process id of the plugin's own process group leader, outside the cage; null before it exists. */
   childPid(): Promise<number | null>;
-  /** Rejects with `cage.path_swapped` unless each granted path inside is the one that was checked outside. */
+  /**
+   * Rejects with `cage.walls_missing` unless the process is caged, with `cage.path_swapped` unless each granted path
+   * inside is the one that was checked outside.
+   */
   verifyMounts(): Promise<void>;
-  /** The failure of the cage itself, or the limit the plugin went over, when that ended it; null when it ended by itself. */
+  /** The failure of the cage itself, or the limit the plugin went over, when that ended it; null otherwise. */
   diagnose(exit: Exit, stderr: readonly string[]): Promise<HostError | null>;
   /** Ends what is left in the cage and removes its files. Safe to call twice. */
   close(): Promise<void>;

@@ -21,6 +21,7 @@ import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode } from "./net/net_mode.ts";
 import { SOCKET_FILE } from "./net/net_parts.ts";
 import { sweepRun } from "./sweep_run.ts";
+import { verifyWalls } from "./verify_walls.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
 
@@ -85,7 +86,9 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
     },
     async verifyMounts(): Promise<void> {
       const pid = await childPid();
-      if (!closed) await verifyMounts(pid, plan.granted, files);
+      if (closed) return;
+      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(plan.net) !== "all" }, files);
+      await verifyMounts(pid, plan.granted, files);
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
