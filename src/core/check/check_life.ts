@@ -24,14 +24,23 @@ interface Run {
   readonly log: string[];
 }
 
+/** What a run leaves behind besides the rules it kept. */
+export interface LifeTrail {
+  /** Its audit events. */
+  readonly events: readonly AuditEvent[];
+  /** Calls that failed, in words. */
+  readonly failedCalls: readonly string[];
+}
+
 /** Runs the plugin in `dir` and records every rule from `spawn` on, as far as it comes. */
 export async function checkLife(
   dir: string,
   manifest: Manifest,
   recorder: CheckRecorder,
-  { runtime, home, projectDir = null, runtimes = {}, config = {}, signal }: CheckOptions,
-): Promise<void> {
+  { runtime, home, projectDir = null, runtimes = {}, config = {}, signal, calls = [] }: CheckOptions,
+): Promise<LifeTrail> {
   const run: Run = { manifest, recorder, config, events: [], log: [] };
+  const trail: LifeTrail & { failedCalls: string[] } = { events: run.events, failedCalls: [] };
   await using supervisor = createSupervisor({
     runtime,
     home,
@@ -49,14 +58,20 @@ export async function checkLife(
     const { failure } = await outcomeOf(supervisor.start(instance));
     signal?.throwIfAborted();
     recordHandshake(run, failure);
-    if (failure) return;
+    if (failure) return trail;
     const ping = await outcomeOf(supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
     signal?.throwIfAborted();
-    if (!recordPing(run, ping)) return;
+    if (!recordPing(run, ping)) return trail;
+    for (const { method, params } of calls) {
+      const { failure } = await outcomeOf(supervisor.call(instance, method, params));
+      if (failure) trail.failedCalls.push(`Calling ${method} failed: ${failure.message}`);
+      signal?.throwIfAborted();
+    }
     const askedMs = runtime.clock.monotonic();
     await supervisor.stop(instance);
     recordShutdown(run, runtime.clock.monotonic() - askedMs);
     recordStdout(run);
+    return trail;
   } finally {
     signal?.removeEventListener("abort", stopEarly);
   }

@@ -10,9 +10,11 @@ import { type CapabilityDescription, describeCapability } from "../consent/descr
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { readManifest } from "../manifest/read_manifest.ts";
+import type { TraceReport } from "../trace/trace_report.ts";
 import { checkLife } from "./check_life.ts";
 import type { CheckOptions } from "./check_options.ts";
 import { surveyImports } from "./leaving_imports.ts";
+import { checkTraced } from "./check_traced.ts";
 import { CheckRecorder, type CheckReport } from "./report.ts";
 
 /** Imports that are named in words; all of them are in the data. */
@@ -22,11 +24,13 @@ const SHOWN = 5;
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
   const manifest = await checkManifest(dir, recorder, options);
+  let trace: TraceReport | null = null;
   if (manifest && await checkSurroundings(dir, manifest, recorder, options)) {
     options.signal?.throwIfAborted();
-    await checkLife(dir, manifest, recorder, options);
+    if (options.trace) trace = await checkTraced(dir, manifest, recorder, options);
+    else await checkLife(dir, manifest, recorder, options);
   }
-  return recorder.report();
+  return { ...recorder.report(), ...(trace && { trace }) };
 }
 
 async function checkManifest(

@@ -5,6 +5,7 @@
  */
 import type { CapabilityDescription } from "../consent/describe_capability.ts";
 import type { HostError } from "../errors.ts";
+import type { TraceReport } from "../trace/trace_report.ts";
 
 /** The rules, in the order in which they are tried. */
 export const CHECK_IDS = [
@@ -59,6 +60,8 @@ export interface CheckReport {
   readonly ok: boolean;
   /** Every rule, in order. */
   readonly checks: readonly Check[];
+  /** What a watched run showed. */
+  readonly trace?: TraceReport;
 }
 
 /** Takes down results rule by rule, in order. */
