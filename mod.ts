@@ -42,9 +42,12 @@ export type {
   FileInfo,
   Files,
   Ids,
+  Network,
   ProcessListeners,
   ProcessSpawner,
   Runtime,
   Signal,
+  Socket,
+  SocketListener,
   SqlValue,
 } from "./src/core/ports.ts";
