@@ -17,6 +17,7 @@ export type {
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
 export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
+export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
 export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
@@ -30,14 +31,25 @@ export type {
   PluginRole,
 } from "./src/core/manifest/manifest.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/protocol/connection_types.ts";
+export {
+  createStorage,
+  isStorageAvailable,
+  type Storage,
+  type StorageClient,
+  type StorageOptions,
+} from "./src/core/storage/storage.ts";
+export type { StorageLimits } from "./src/core/storage/limits.ts";
+export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
 export { detectRuntime } from "./src/adapters/default.ts";
 export type {
+  Authorizer,
   Bytes,
   ChildProcess,
   Clock,
   Command,
   Database,
   DatabaseOpener,
+  DatabaseOptions,
   Exit,
   FileInfo,
   Files,
@@ -49,5 +61,7 @@ export type {
   Signal,
   Socket,
   SocketListener,
+  SqlLimits,
   SqlValue,
+  Statement,
 } from "./src/core/ports.ts";

@@ -14,6 +14,7 @@ import notesSdkJs from "./generators/notes_sdk_js.ts";
 import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
+import storageProgram from "./generators/storage_program.ts";
 
 /** A file that is made from the sources. */
 export interface Generator {
@@ -32,6 +33,7 @@ export const generators: readonly Generator[] = [
   notesSdkDts,
   errorCodes,
   requirements,
+  storageProgram,
 ];
 
 if (import.meta.main) {

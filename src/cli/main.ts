@@ -9,6 +9,8 @@ import { HOST_VERSION } from "../core/version.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
+import { addPluginExport } from "./commands/plugin_export.ts";
+import { addPluginInfo } from "./commands/plugin_info.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
 import { printError } from "./print_error.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
@@ -52,12 +54,14 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
 
   addDoctor(kaged, terminal, exit);
   const plugin = kaged.command("plugin")
-    .summary("make, check and call a plugin")
-    .description("Makes, checks and calls a plugin.")
+    .summary("make, check and call a plugin, look at its data")
+    .description("Makes, checks and calls a plugin; shows and exports what it keeps.")
     .addHelpText("after", PLUGIN_EXAMPLES);
   addPluginNew(plugin, terminal);
   addPluginCheck(plugin, terminal, exit);
   addPluginCall(plugin, terminal);
+  addPluginInfo(plugin, terminal);
+  addPluginExport(plugin, terminal);
   return kaged;
 }
 

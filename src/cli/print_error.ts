@@ -44,8 +44,8 @@ export function manifestLines({ code, data }: { readonly code?: string; readonly
   return [...issues.map(issueLine), `hint: Correct ${issues.length === 1 ? "this place" : "each of these places"}`];
 }
 
-/** One issue as one line: where, what, and what to do. */
-function issueLine({ file, line, column, path, message, hint }: ManifestIssue): string {
-  const where = `${file}:${line}:${column}`;
+/** One issue as one line: where, which rule, what, and what to do. */
+function issueLine({ code, file, line, column, path, message, hint }: ManifestIssue): string {
+  const where = `${file}:${line}:${column} [${code}]`;
   return `${where} ${path === "" ? "" : `${path}: `}${message}${hint === undefined ? "" : ` (${hint})`}`;
 }

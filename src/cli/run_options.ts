@@ -7,7 +7,6 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { HostError, messageOf } from "../core/errors.ts";
 import type { Runtime } from "../core/ports.ts";
-import { makeDirs } from "./make_dirs.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */
@@ -65,7 +64,7 @@ export async function withPlaces<T>(
   const runtimes = flags.runtimePath ?? {};
   const config = flags.config ?? {};
   if (flags.home !== undefined) {
-    await makeDirs(at(flags.home), 0o700, files);
+    await files.makeDir(at(flags.home), { recursive: true, mode: 0o700 });
     return await work({ runtime, home: await files.realPath(at(flags.home)), projectDir, runtimes, config });
   }
   const home = await files.makeTempDir(`${runtime.env("TMPDIR") || "/tmp"}/kaged-home-`);

@@ -121,17 +121,40 @@ export interface QueryResult<Row = Record<string, unknown>> {
   readonly columns: string[];
 }
 
+/** What a statement that is no query came to. */
+export interface ExecResult<Row = Record<string, unknown>> {
+  /** Rows inserted, changed or deleted. */
+  readonly rows_affected: number;
+  /** Rows, where the statement has RETURNING. */
+  readonly rows?: Row[];
+  /** Names of their columns. */
+  readonly columns?: string[];
+}
+
+/** Values for a statement's parameters: in order, or by name. */
+export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** One statement of a batch. */
+export interface BatchStatement {
+  /** The statement. */
+  readonly sql: string;
+  /** Values for its parameters. */
+  readonly params?: SqlParams;
+}
+
 /**
  * The plugin's private tables, kept by the host. A refusal rejects with a {@link PluginError}. What is asked before the
  * handshake is done waits for it.
  */
 export interface PluginStorage {
   /** Runs a SELECT. */
-  query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<QueryResult<Row>>;
+  query<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<QueryResult<Row>>;
   /** Runs any other statement, in a transaction of its own. */
-  exec(sql: string, params?: readonly unknown[]): Promise<{ readonly rows_affected: number }>;
-  /** Lists the plugin's tables. */
-  schema(): Promise<{ readonly tables: string[] }>;
+  exec<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<ExecResult<Row>>;
+  /** Runs statements in one transaction: all of them, or none. */
+  batch(statements: readonly BatchStatement[]): Promise<{ readonly results: ExecResult[] }>;
+  /** Lists the plugin's tables and views. */
+  schema(): Promise<{ readonly tables: string[]; readonly views: string[] }>;
 }
 
 /** Writes a log line: JSON on stderr, never stdout. */
@@ -220,10 +243,12 @@ interface Transport {
 class WirePlugin implements Plugin {
   readonly log: PluginLog;
   readonly storage: PluginStorage = {
-    query: <Row>(sql: string, params: readonly unknown[] = []) =>
+    query: <Row>(sql: string, params: SqlParams = []) =>
       this.#ask("kaged.storage.query", { sql, params }) as Promise<QueryResult<Row>>,
-    exec: (sql, params = []) => this.#ask("kaged.storage.exec", { sql, params }) as Promise<{ rows_affected: number }>,
-    schema: () => this.#ask("kaged.storage.schema", {}) as Promise<{ tables: string[] }>,
+    exec: <Row>(sql: string, params: SqlParams = []) =>
+      this.#ask("kaged.storage.exec", { sql, params }) as Promise<ExecResult<Row>>,
+    batch: (statements) => this.#ask("kaged.storage.batch", { statements }) as Promise<{ results: ExecResult[] }>,
+    schema: () => this.#ask("kaged.storage.schema", {}) as Promise<{ tables: string[]; views: string[] }>,
   };
 
   readonly #definition: PluginDefinition;

@@ -51,6 +51,11 @@ test("rename() puts one file over another in one step", async (t) => {
   assert.equal((await files.info(`${dir}/old`))?.ino, moved?.ino);
 });
 
+test("makeDir() fails where nothing can be made, also in /proc", async () => {
+  await assert.rejects(files.makeDir("/proc/nowhere/below", { recursive: true }));
+  await assert.rejects(files.makeDir("/dev/null/below", { recursive: true }));
+});
+
 test("makeDir() refuses what exists unless recursive, and sets the mode", async (t) => {
   const dir = await scratchDir(t);
   await files.makeDir(`${dir}/a`, { mode: 0o700 });

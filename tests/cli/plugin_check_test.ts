@@ -32,13 +32,19 @@ test("kaged plugin check --json gives { ok, checks } with id, ok and detail in e
   assert.equal(typeof hint, "string");
 });
 
-test("kaged plugin check lists every issue of a manifest with file, line and column", async (t) => {
+test("kaged plugin check lists every issue of a manifest with file, line, column and code", async (t) => {
   const dir = await scratchDir(t);
   const file = join(dir, "kaged-plugin.yaml");
   await writeFile(file, "name: Bad Name\nversion: one\nhooks: [on_lunch]\n");
   const { code, stdout } = await runKaged(["plugin", "check", dir]);
   assert.equal(code, 1);
-  for (const place of [`${file}:1:7 name: `, `${file}:2:10 version: `, `${file}:3:9 hooks[0]: `]) {
+  for (
+    const place of [
+      `${file}:1:7 [manifest.invalid_name] name: `,
+      `${file}:2:10 [manifest.invalid_version] version: `,
+      `${file}:3:9 [manifest.unknown_hook] hooks[0]: `,
+    ]
+  ) {
     assert.ok(stdout.includes(place), `${place} in:\n${stdout}`);
   }
   assert.match(stdout, /hint: Correct each of these places\n/);
@@ -46,7 +52,7 @@ test("kaged plugin check lists every issue of a manifest with file, line and col
   const called = await runKaged(["plugin", "call", dir, "a.b"]);
   assert.equal(called.code, 1);
   assert.match(called.stderr, /^error\[manifest\.invalid\]: /);
-  assert.ok(called.stderr.includes(`\n  ${file}:2:10 version: `), called.stderr);
+  assert.ok(called.stderr.includes(`\n  ${file}:2:10 [manifest.invalid_version] version: `), called.stderr);
 });
 
 test("kaged plugin check takes a folder that does not exist for a plugin without a manifest", async () => {

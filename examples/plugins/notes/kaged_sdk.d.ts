@@ -92,20 +92,41 @@ export interface QueryResult<Row = Record<string, unknown>> {
   /** Names of the columns. */
   readonly columns: string[];
 }
+/** What a statement that is no query came to. */
+export interface ExecResult<Row = Record<string, unknown>> {
+  /** Rows inserted, changed or deleted. */
+  readonly rows_affected: number;
+  /** Rows, where the statement has RETURNING. */
+  readonly rows?: Row[];
+  /** Names of their columns. */
+  readonly columns?: string[];
+}
+/** Values for a statement's parameters: in order, or by name. */
+export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+/** One statement of a batch. */
+export interface BatchStatement {
+  /** The statement. */
+  readonly sql: string;
+  /** Values for its parameters. */
+  readonly params?: SqlParams;
+}
 /**
  * The plugin's private tables, kept by the host. A refusal rejects with a {@link PluginError}. What is asked before the
  * handshake is done waits for it.
  */
 export interface PluginStorage {
   /** Runs a SELECT. */
-  query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<QueryResult<Row>>;
+  query<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<QueryResult<Row>>;
   /** Runs any other statement, in a transaction of its own. */
-  exec(sql: string, params?: readonly unknown[]): Promise<{
-    readonly rows_affected: number;
+  exec<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<ExecResult<Row>>;
+  /** Runs statements in one transaction: all of them, or none. */
+  batch(statements: readonly BatchStatement[]): Promise<{
+    readonly results: ExecResult[];
   }>;
-  /** Lists the plugin's tables. */
+  /** Lists the plugin's tables and views. */
   schema(): Promise<{
     readonly tables: string[];
+    readonly views: string[];
   }>;
 }
 /** Writes a log line: JSON on stderr, never stdout. */

@@ -49,6 +49,7 @@ class WirePlugin {
   storage = {
     query: (sql, params = []) => this.#ask("kaged.storage.query", { sql, params }),
     exec: (sql, params = []) => this.#ask("kaged.storage.exec", { sql, params }),
+    batch: (statements) => this.#ask("kaged.storage.batch", { statements }),
     schema: () => this.#ask("kaged.storage.schema", {}),
   };
   #definition;

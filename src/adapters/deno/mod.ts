@@ -15,12 +15,14 @@ import { bytes } from "./bytes.ts";
 import { denoVersion } from "./runtime.ts";
 
 export type {
+  Authorizer,
   Bytes,
   ChildProcess,
   Clock,
   Command,
   Database,
   DatabaseOpener,
+  DatabaseOptions,
   Exit,
   FileInfo,
   Files,
@@ -32,7 +34,9 @@ export type {
   Signal,
   Socket,
   SocketListener,
+  SqlLimits,
   SqlValue,
+  Statement,
 } from "../../core/ports.ts";
 
 const version = denoVersion();

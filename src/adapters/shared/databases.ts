@@ -5,25 +5,22 @@
  */
 import process from "node:process";
 import { HostError } from "../../core/errors.ts";
-import type { Database, DatabaseOpener, SqlValue } from "../../core/ports.ts";
+import type { Database, DatabaseOpener, DatabaseOptions, SqlValue, Statement } from "../../core/ports.ts";
 
 // Not a static import: that would keep the whole host from loading on a runtime without it.
 const sqlite = process.getBuiltinModule("node:sqlite") as typeof import("node:sqlite") | undefined;
 
+type Connection = import("node:sqlite").DatabaseSync;
+
 /** Opens SQLite databases. */
 export const databases: DatabaseOpener = {
-  open(path: string): Database {
+  open(path: string, options: DatabaseOptions = {}): Database {
     if (!sqlite) {
-      throw new HostError("host.internal", "Cannot open a database: this runtime has no SQLite", {
+      throw new HostError("storage.unavailable", "Cannot open a database: this runtime has no SQLite", {
         hint: "Use Node 24.15, Bun 1.4, Deno 2.9 or newer",
       });
     }
-    const database = new sqlite.DatabaseSync(path);
-    return {
-      run: (sql, params = []) => Number(database.prepare(sql).run(...params).changes),
-      all: (sql, params = []) => database.prepare(sql).all(...params) as Record<string, SqlValue>[],
-      close: () => database.close(),
-    };
+    return wrap(new sqlite.DatabaseSync(path, connectionOptions(options)));
   },
   version(): string | null {
     if (!sqlite) return null;
@@ -32,4 +29,51 @@ export const databases: DatabaseOpener = {
     database.close();
     return row.version;
   },
+  isFenced(): boolean {
+    if (!sqlite) return false;
+    const probe = new sqlite.DatabaseSync(":memory:");
+    const isFenced = typeof probe.setAuthorizer === "function" && typeof probe.enableDefensive === "function" &&
+      "limits" in probe;
+    probe.close();
+    return isFenced;
+  },
+  storageProgram: async () => (await import("../generated/storage_program.ts")).STORAGE_PROGRAM,
 };
+
+function connectionOptions({ readOnly = false, defensive = true, limits, busyMs = 5_000 }: DatabaseOptions): object {
+  const common = { readOnly, defensive, timeout: busyMs, enableForeignKeyConstraints: true };
+  if (!limits) return common;
+  return { ...common, enableDoubleQuotedStringLiterals: false, allowExtension: false, limits };
+}
+
+function wrap(database: Connection): Database {
+  return {
+    prepare: (sql) => prepare(database, sql),
+    run: (sql, params = []) => Number(database.prepare(sql).run(...params).changes),
+    all: (sql, params = []) => database.prepare(sql).all(...params) as Record<string, SqlValue>[],
+    setAuthorizer: (authorizer) => database.setAuthorizer((...access) => authorizer(...access) ? 0 : 1),
+    get inTransaction() {
+      return database.isTransaction;
+    },
+    close: () => database.close(),
+  };
+}
+
+function prepare(database: Connection, sql: string): Statement {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  let columns: readonly string[] | null = null;
+  let readsBigInts = false;
+  const rows = (params: readonly SqlValue[], asBigInts: boolean): SqlValue[][] => {
+    if (readsBigInts !== asBigInts) statement.setReadBigInts(readsBigInts = asBigInts);
+    return statement.all(...params) as unknown as SqlValue[][];
+  };
+  return {
+    get columns() {
+      return columns ??= statement.columns().map(({ name }) => name);
+    },
+    run: (params) => Number(statement.run(...params).changes),
+    all: (params) => rows(params, true),
+    allNumbers: (params) => rows(params, false),
+  };
+}

@@ -6,6 +6,7 @@
 import { Buffer } from "node:buffer";
 import type { Stats } from "node:fs";
 import * as fs from "node:fs/promises";
+import { dirname } from "node:path";
 import type { FileInfo, Files } from "../../core/ports.ts";
 
 /** The file system. */
@@ -17,7 +18,7 @@ export const files: Files = {
   append: (path, text) => fs.appendFile(path, text, { mode: 0o600 }),
   rename: (from, to) => fs.rename(from, to),
   async makeDir(path, { recursive = false, mode = 0o777 } = {}): Promise<void> {
-    await fs.mkdir(path, { recursive, mode });
+    await (recursive ? makeDirs(path, mode) : fs.mkdir(path, { mode }));
   },
   makeTempDir: (prefix) => fs.mkdtemp(prefix),
   remove: (path) => fs.rm(path, { recursive: true, force: true }),
@@ -41,6 +42,18 @@ async function findSocket(path: string): Promise<string | null> {
     if (found !== null) return found;
   }
   return null;
+}
+
+/** One folder at a time: Node's own recursive form never ends under `/proc`. */
+async function makeDirs(path: string, mode: number): Promise<void> {
+  const isThere = async (): Promise<boolean> => (await orNull(fs.stat(path)))?.kind === "directory";
+  if (await isThere()) return;
+  if (dirname(path) !== path) await makeDirs(dirname(path), mode);
+  try {
+    await fs.mkdir(path, { mode });
+  } catch (error) {
+    if (!await isThere()) throw error; // Made by someone else meanwhile.
+  }
 }
 
 async function readHead(path: string, count: number): Promise<Uint8Array> {

@@ -69,11 +69,11 @@ function pipe(child: ChildProcessWithoutNullStreams, listeners: ProcessListeners
   stdin.on("error", ignore); // A process that died takes no input; that it died is told by `exited`.
   const write = (text: string): void => {
     if (ended || !stdin.writable) return;
-    const bytes = Buffer.from(text, "utf8");
     // Counted here: `writableLength` counts characters on Node and Deno, and stays 0 on Bun.
-    queuedBytes += bytes.length;
-    stdin.write(bytes, () => {
-      queuedBytes -= bytes.length;
+    const bytes = Buffer.byteLength(text);
+    queuedBytes += bytes;
+    stdin.write(text, () => {
+      queuedBytes -= bytes;
       if (queuedBytes === 0 && !ended && !letGo) listeners.drain?.();
     });
   };

@@ -69,10 +69,14 @@ async function callIn(
   terminal: Terminal,
 ): Promise<unknown> {
   const { createSupervisor } = await import("../../core/supervisor/supervisor.ts");
+  const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");
+  await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
     runtime,
     home,
     runtimes,
+    storageAvailable: isStorageAvailable(runtime),
+    onRequest: (client, request, audit) => storage.handle(client, request, audit),
     onLog: ({ line }) => {
       if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(printable(line)));
     },

@@ -7,7 +7,6 @@ import { basename, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors.ts";
 import { SCAFFOLD_RUNTIMES, type ScaffoldRuntime } from "../../core/scaffold/plugin_program.ts";
-import { makeDirs } from "../make_dirs.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface NewFlags {
@@ -65,7 +64,7 @@ async function makePlugin(dir: string, { runtime: written, name: given, json }: 
   }
 
   const made = scaffold({ name, runtime: written, sdk: { js: SDK_JS, dts: SDK_DTS } });
-  await makeDirs(path, 0o755, files);
+  await files.makeDir(path, { recursive: true, mode: 0o755 });
   for (const [file, { content, mode }] of made) await files.write(join(path, file), content, mode);
   const { line, paint } = terminal.out;
   if (json) return line(JSON.stringify({ name, dir: path, runtime: written, files: [...made.keys()] }, null, 2));

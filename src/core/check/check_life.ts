@@ -6,6 +6,7 @@
 import type { AuditData, AuditEvent, AuditType } from "../audit/events.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
+import { createStorage, isStorageAvailable } from "../storage/storage.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import type { CheckOptions } from "./check_options.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
@@ -41,10 +42,13 @@ export async function checkLife(
 ): Promise<LifeTrail> {
   const run: Run = { manifest, recorder, config, events: [], log: [] };
   const trail: LifeTrail & { failedCalls: string[] } = { events: run.events, failedCalls: [] };
+  await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
     runtime,
     home,
     runtimes,
+    storageAvailable: isStorageAvailable(runtime),
+    onRequest: (client, request, audit) => storage.handle(client, request, audit),
     onLog: ({ line }) => {
       if (run.log.push(line) > LOG_LINES) run.log.shift();
     },

@@ -62,7 +62,7 @@ class LineConnection implements Connection {
     this.#maxIncoming = options.maxIncoming ?? 64;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#outbox = new Outbox(wire, bytes, () => this.#afterFlush());
-    this.#calls = new OutgoingCalls(clock, (id) => this.#cancelRemote(id));
+    this.#calls = new OutgoingCalls(clock, (id) => this.#cancelRemote(id), options.onTimeout);
     this.#reader = new LineReader({
       line: (text, start, end) => this.#takeLine(text, start, end),
       undecodable: (start) => options.onIrregularity({ kind: "noise", line: start.slice(0, NOISE_CHARS) }),

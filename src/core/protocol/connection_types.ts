@@ -60,6 +60,8 @@ export interface ConnectionOptions {
   readonly onNotification: (method: string, params: unknown) => void;
   /** Hears of what should not have come. */
   readonly onIrregularity: (irregularity: Irregularity) => void;
+  /** Hears of each call that got no answer in time, after it was settled. */
+  readonly onTimeout?: (error: HostError) => void;
   /** Longest line in either direction, in bytes without the newline. Default 4 MiB. */
   readonly maxLineBytes?: number;
   /** Most bytes queued towards the other side before calls fail with `protocol.busy`. Default 8 MiB. */

@@ -24,26 +24,11 @@ interface PendingCall {
   watch: CallWatch | undefined;
 }
 
-/** Listens to the signal of one call. */
-class CallWatch implements EventListenerObject {
+/** What a caller wants to hear and say while its call runs. */
+interface CallWatch {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: unknown) => void) | undefined;
-  readonly #cancel: () => void;
-
-  constructor({ signal, onProgress }: CallOptions, cancel: () => void) {
-    this.signal = signal;
-    this.onProgress = onProgress;
-    this.#cancel = cancel;
-    signal?.addEventListener("abort", this);
-  }
-
-  handleEvent(): void {
-    this.#cancel();
-  }
-
-  end(): void {
-    this.signal?.removeEventListener("abort", this);
-  }
+  readonly cancel: () => void;
 }
 
 /** The error of a call that its caller cancelled. */
@@ -55,6 +40,7 @@ export function cancelledError(method: string, signal: AbortSignal): HostError {
 export class OutgoingCalls {
   readonly #clock: Clock;
   readonly #onAbandoned: (id: number) => void;
+  readonly #onTimeout: ((error: HostError) => void) | undefined;
   readonly #pending = new Map<number, PendingCall>();
   readonly #abandoned = new Set<number>();
   #lastId = 0;
@@ -64,10 +50,11 @@ export class OutgoingCalls {
   /** The time in this tick. Reading a clock can cost as much as the rest of a call: one look serves a whole tick. */
   #tickMs: number | null = null;
 
-  /** Makes an empty set of calls that tells `onAbandoned` which calls it gave up on its own. */
-  constructor(clock: Clock, onAbandoned: (id: number) => void) {
+  /** Makes an empty set of calls that tells `onAbandoned` which calls it gave up on its own, and `onTimeout` why. */
+  constructor(clock: Clock, onAbandoned: (id: number) => void, onTimeout?: (error: HostError) => void) {
     this.#clock = clock;
     this.#onAbandoned = onAbandoned;
+    this.#onTimeout = onTimeout;
   }
 
   /** The id {@link add} gives to the next call. */
@@ -92,9 +79,7 @@ export class OutgoingCalls {
       }
       const call: PendingCall = { method, resolve, reject, timeoutMs, deadlineMs, watch: undefined };
       this.#pending.set(id, call);
-      if (options?.signal || options?.onProgress) {
-        call.watch = new CallWatch(options, () => this.#abandon(id, cancelledError(method, options.signal!)));
-      }
+      if (options?.signal || options?.onProgress) call.watch = this.#watch(id, method, options);
     });
   }
 
@@ -148,14 +133,21 @@ export class OutgoingCalls {
     }
   }
 
-  #remove(id: number, call: PendingCall): void {
-    this.#pending.delete(id);
-    if (call.watch !== undefined) call.watch.end();
+  #watch(id: number, method: string, { signal, onProgress }: CallOptions): CallWatch {
+    const cancel = (): void => void this.#abandon(id, cancelledError(method, signal!));
+    signal?.addEventListener("abort", cancel);
+    return { signal, onProgress, cancel };
   }
 
-  #abandon(id: number, error: HostError): void {
+  #remove(id: number, call: PendingCall): void {
+    this.#pending.delete(id);
+    if (call.watch !== undefined) call.watch.signal?.removeEventListener("abort", call.watch.cancel);
+  }
+
+  /** Gives up a call. Returns false when it has settled already. */
+  #abandon(id: number, error: HostError): boolean {
     const call = this.#pending.get(id);
-    if (!call) return;
+    if (!call) return false;
     this.#remove(id, call);
     this.#abandoned.add(id);
     if (this.#abandoned.size > MAX_ABANDONED) {
@@ -166,6 +158,7 @@ export class OutgoingCalls {
     }
     call.reject(error);
     this.#onAbandoned(id);
+    return true;
   }
 
   #armSweep(atMs: number, nowMs: number): void {
@@ -188,7 +181,9 @@ export class OutgoingCalls {
     if (nextMs !== Infinity) this.#armSweep(nextMs, nowMs);
     for (const [id, { method, timeoutMs }] of expired) {
       const message = `No answer to "${method}" within ${timeoutMs} ms`;
-      this.#abandon(id, new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } }));
+      const error = new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } });
+      // What is told of one timeout may close the connection, and with it the other calls.
+      if (this.#abandon(id, error)) this.#onTimeout?.(error);
     }
   };
 }

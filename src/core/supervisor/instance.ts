@@ -265,7 +265,7 @@ export class PluginInstance {
   #onRequest(request: IncomingRequest): unknown {
     const { onRequest } = this.#options.host;
     if (!onRequest) throw new HostError("protocol.method_unknown", `The host has no method "${request.method}"`);
-    return onRequest(this.info(), request);
+    return onRequest(this.info(), request, this.#options.audit);
   }
 
   #apply(event: InstanceEvent): void {

@@ -99,6 +99,10 @@ export class PluginProcess {
       onRequest: (request) => this.#onRequest(request),
       onNotification: (method, params) => this.#onNotification(method, params),
       onIrregularity: (irregularity) => this.#onIrregularity(irregularity),
+      onTimeout: (error) => {
+        const isPing = (error.data as { method?: string }).method === "ping"; // That one is counted by the watch.
+        if (this.#phase === "running" && !isPing) void this.#health.suspect(error);
+      },
     });
     this.#health = watchHealth({
       connection: this.#connection,
@@ -170,12 +174,8 @@ export class PluginProcess {
   }
 
   /** Calls a method, whatever its name. A call that times out asks whether the plugin is still alive. */
-  call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
-    const answer = this.#connection.call(method, params, options);
-    answer.catch((error: HostError) => {
-      if (error.code === "protocol.timeout" && this.#phase === "running") void this.#health.suspect(error);
-    });
-    return answer;
+  call(method: string, params: unknown, options?: CallOptions): Promise<unknown> {
+    return this.#connection.call(method, params, options);
   }
 
   /** Sends a notification, unless the plugin no longer reads. */

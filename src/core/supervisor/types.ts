@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Audit } from "../audit/audit.ts";
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
 import type { CageLimits } from "../cage/limits/cage_limits.ts";
 import type { CageLimitStatus } from "../cage/limits/limit_tier.ts";
@@ -128,8 +129,8 @@ export interface SupervisorOptions {
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */
   readonly onLog?: (line: PluginLogLine) => void;
-  /** Answers a plugin's own requests (storage); without it they get -32601. */
-  readonly onRequest?: (instance: PluginInfo, request: IncomingRequest) => unknown;
+  /** Answers a plugin's own requests (storage) and may audit them; without it they get -32601. */
+  readonly onRequest?: (instance: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">) => unknown;
   /** Whether plugins are told that storage is there. Default: false. */
   readonly storageAvailable?: boolean;
 }

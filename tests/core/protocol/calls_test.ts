@@ -124,6 +124,27 @@ test("K-013 a call without an answer times out after 30 s with -32603", async ()
   );
 });
 
+test("onTimeout hears each call that timed out, and none that settled otherwise", async () => {
+  const heard: string[] = [];
+  const peer = createRawPeer({
+    onTimeout(error) {
+      heard.push(error.message);
+      if (heard.length === 2) peer.connection.close(ended);
+    },
+  });
+  const answered = peer.connection.call("a.answered");
+  const calls = ["a.one", "a.two", "a.three"].map((method) => rejection(peer.connection.call(method)));
+  peer.send(result(1, "answer"));
+  peer.clock.advance(30_000);
+  assert.deepEqual(heard, ['No answer to "a.one" within 30000 ms', 'No answer to "a.two" within 30000 ms']);
+  assert.equal(await answered, "answer");
+  assert.deepEqual((await Promise.all(calls)).map((error) => error?.["code"]), [
+    "protocol.timeout",
+    "protocol.timeout",
+    "protocol.closed",
+  ]);
+});
+
 test("one timer watches every deadline and stays armed when calls settle", async () => {
   const peer = createRawPeer();
   const calls = Array.from({ length: 100 }, () => peer.connection.call("a.b"));

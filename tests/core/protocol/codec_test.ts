@@ -87,6 +87,7 @@ test("parsePlainResult() reads the usual spelling and leaves every other line to
     '{"jsonrpc":"2.0","id":1,"result":1,"id":2}',
     '{"jsonrpc":"2.0","id":1,"result":}',
     '{"jsonrpc":"2.0","id":1,"result":1',
+    '{"jsonrpc":"2.0","id":1,"result":12',
     '{"jsonrpc":"2.0","id":1,"result":',
     '{"jsonrpc":"2.0","id":1,"result":1}}',
     '{"jsonrpc":"2.0","id":0,"result":1}',

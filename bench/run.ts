@@ -1,0 +1,67 @@
+/**
+ * `npm run bench -- <name> [--json] [--quick] [--write]`.
+ *
+ * @module
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import {
+  type BenchOptions,
+  type BenchReport,
+  type Goal,
+  goalLines,
+  resultsMarkdown,
+  tableOf,
+  withSection,
+} from "./report.ts";
+import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
+import { wireGoals } from "./wire/goals.ts";
+import { benchWire } from "./wire/wire_bench.ts";
+
+const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
+
+  wire      the protocol beside the bare limit and other JSON-RPC hosts
+  storage   a storage call beside the same prepared statement, and beside a ping
+
+  --json    print the figures as JSON
+  --quick   end within 50 s, with more noise
+  --write   write bench/RESULTS.md
+`;
+
+interface Bench {
+  readonly run: (options: BenchOptions) => BenchReport;
+  readonly goals: (report: BenchReport) => Goal[];
+}
+
+const benches: Readonly<Record<string, Bench>> = {
+  wire: { run: benchWire, goals: wireGoals },
+  storage: { run: benchStorage, goals: storageGoals },
+};
+
+process.exitCode = main(process.argv.slice(2));
+
+function main(args: string[]): number {
+  const flag = { type: "boolean", default: false } as const;
+  const options = { json: flag, quick: flag, write: flag, help: flag };
+  const { values, positionals: [name = ""] } = parseArgs({ args, options, allowPositionals: true });
+  const bench = benches[name];
+  if (!bench) {
+    console[values.help ? "log" : "error"](USAGE);
+    return values.help ? 0 : 2;
+  }
+  const report = bench.run({ quick: values.quick, say: (text) => console.error(text) });
+  const goals = bench.goals(report);
+  console.log(values.json ? JSON.stringify(report) : `${tableOf(report)}\n\n${goalLines(goals)}`);
+  if (values.write) {
+    // A busy machine measures its other work too: the load is part of the result.
+    const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, load average ${loadavg()[2]!.toFixed(1)}`;
+    const markdown = resultsMarkdown(report, goals, new Date().toISOString().slice(0, 10), machine);
+    const results = fileURLToPath(new URL("RESULTS.md", import.meta.url));
+    const former = existsSync(results) ? readFileSync(results, "utf8") : "";
+    writeFileSync(results, withSection(former, name, markdown));
+  }
+  return 0;
+}

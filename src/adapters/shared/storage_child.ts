@@ -1,0 +1,79 @@
+/**
+ * The storage process: reads a question, runs it, writes the answer. It blocks while it waits and while it works; the
+ * host ends it when it takes too long. Bundled into one text by `npm run generate`, because it runs from a file that the
+ * host writes.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { readSync, statfsSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import process from "node:process";
+import { Worker } from "node:worker_threads";
+import type { StorageSetup } from "../../core/storage/messages.ts";
+import { serveStorage } from "../../core/storage/serve.ts";
+import { databases } from "./databases.ts";
+
+// While a statement runs this thread cannot see that the host has died. Another one looks, and ends both. Whose child
+// this is must be asked here: by the time that thread runs, the host may be gone.
+const WATCH = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, "SIGKILL"), 500);`;
+const RETRY_MS = 1;
+
+new Worker(WATCH, { eval: true }).unref();
+const lines = readLines();
+const setup = JSON.parse(lines.next().value ?? "null") as StorageSetup | null;
+if (setup) {
+  const answer = serveStorage(setup, {
+    open: databases.open,
+    freeBytes,
+    byteLength: (text) => Buffer.byteLength(text),
+  });
+  write('{"ok":null}\n');
+  for (const line of lines) write(`${answer(line)}\n`);
+}
+process.exit(0);
+
+/** Lines of stdin, each as soon as it is whole. */
+function* readLines(): Generator<string, undefined> {
+  const chunk = Buffer.allocUnsafe(65_536);
+  let pieces: Buffer[] = [];
+  for (;;) {
+    const size = retry(() => readSync(0, chunk));
+    if (size === 0) return;
+    let from = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0 && end < size; end = chunk.indexOf(0x0a, from)) {
+      yield Buffer.concat([...pieces, chunk.subarray(from, end)]).toString("utf8");
+      pieces = [];
+      from = end + 1;
+    }
+    if (from < size) pieces.push(Buffer.from(chunk.subarray(from, size)));
+  }
+}
+
+function write(text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length;) at += retry(() => writeSync(1, bytes, at));
+}
+
+/** Some hosts hand down pipes that answer "try again" in place of waiting. */
+function retry(run: () => number): number {
+  for (;;) {
+    try {
+      return run();
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code === "EOF" || code === "EPIPE") process.exit(0);
+      if (code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+}
+
+function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The second wall: what SQLite itself asks before it compiles an access. Whatever the rewriter did or missed, a
+ * statement reaches only what is allowed here. Pure: a rule set and an access give a verdict.
+ *
+ * @module
+ */
+import { ALLOWED_FUNCTIONS, ALTER_FUNCTIONS } from "./functions.ts";
+import type { StatementKind } from "./sql/rewrite.ts";
+import { foldName } from "./sql/tokens.ts";
+
+/** What the running call may do. */
+export interface CallRules {
+  /** Whether a full name belongs to the plugin. */
+  owns(name: string): boolean;
+  /** What the statement does, as the rewriter saw it. */
+  readonly kind: StatementKind;
+  /** Whether the call may change anything. */
+  readonly writes: boolean;
+}
+
+/** An access SQLite asks about: action code and its four arguments. */
+export interface Access {
+  /** SQLite's action code. */
+  readonly action: number;
+  /** First argument. */
+  readonly first: string | null;
+  /** Second argument. */
+  readonly second: string | null;
+  /** Schema: main, temp. */
+  readonly schema: string | null;
+}
+
+/** SQLite's action codes (sqlite3.h). */
+export const ACTION = {
+  CREATE_INDEX: 1,
+  CREATE_TABLE: 2,
+  CREATE_TRIGGER: 7,
+  CREATE_VIEW: 8,
+  DELETE: 9,
+  DROP_INDEX: 10,
+  DROP_TABLE: 11,
+  DROP_TRIGGER: 16,
+  DROP_VIEW: 17,
+  INSERT: 18,
+  PRAGMA: 19,
+  READ: 20,
+  SELECT: 21,
+  UPDATE: 23,
+  ALTER_TABLE: 26,
+  REINDEX: 27,
+  CREATE_VTABLE: 29,
+  DROP_VTABLE: 30,
+  FUNCTION: 31,
+  RECURSIVE: 33,
+} as const;
+
+const CATALOGUES = new Set(["sqlite_master", "sqlite_temp_master", "sqlite_schema"]);
+const TABLE_FUNCTIONS = new Set(["json_each", "json_tree"]);
+const DEFINES: ReadonlySet<StatementKind> = new Set(["create", "alter", "drop"]);
+
+/** Whether the call may make the access. Everything unknown is denied. */
+export function mayAccess(rules: CallRules, access: Access): boolean {
+  const { action, first, second, schema } = access;
+  const isAltering = rules.kind === "alter";
+  const isDefining = rules.writes && DEFINES.has(rules.kind);
+  const name = first === null ? "" : foldName(first);
+  const owns = (text: string | null): boolean => text !== null && rules.owns(text);
+  // ALTER TABLE passes the schema first, then the table, then perhaps a column where the schema would stand.
+  if (action === ACTION.ALTER_TABLE) return isDefining && name === "main" && owns(second);
+  if (schema !== null && schema !== "main" && !(isAltering && name === "sqlite_temp_master")) return false;
+
+  switch (action) {
+    case ACTION.SELECT:
+    case ACTION.RECURSIVE:
+      return true;
+    case ACTION.READ:
+      if (CATALOGUES.has(name)) return isDefining && mayReadCatalogue(rules.kind, second);
+      if (name === "sqlite_sequence") return isDefining;
+      if (name === "pragma_quick_check") return isAltering;
+      return TABLE_FUNCTIONS.has(name) || owns(first);
+    case ACTION.INSERT:
+    case ACTION.DELETE:
+    case ACTION.UPDATE:
+      if (CATALOGUES.has(name) || name === "sqlite_sequence") return isDefining;
+      return rules.writes && owns(first);
+    case ACTION.FUNCTION:
+      return mayCall(rules.kind, foldName(second ?? ""));
+    case ACTION.CREATE_TABLE:
+      return isDefining && (owns(first) || name === "sqlite_sequence");
+    case ACTION.CREATE_VIEW:
+    case ACTION.DROP_TABLE:
+    case ACTION.DROP_VIEW:
+      return isDefining && owns(first);
+    case ACTION.CREATE_INDEX:
+    case ACTION.DROP_INDEX:
+      return isDefining && owns(second) && (owns(first) || name.startsWith("sqlite_autoindex_"));
+    case ACTION.CREATE_TRIGGER:
+    case ACTION.DROP_TRIGGER:
+      return isDefining && owns(first) && owns(second);
+    case ACTION.REINDEX:
+      return rules.kind === "create" && rules.writes && owns(first);
+    case ACTION.CREATE_VTABLE:
+    case ACTION.DROP_VTABLE:
+      return isDefining && owns(first) && foldName(second ?? "") === "fts5";
+    case ACTION.PRAGMA:
+      // FTS5 asks for data_version; ALTER TABLE … ADD … CHECK checks what is there with quick_check.
+      return (name === "data_version" && second === null) || (name === "quick_check" && isAltering);
+    default:
+      return false;
+  }
+}
+
+/** CREATE TABLE … AS SELECT runs a query while it may touch the catalogue: of that it may read the row id only. */
+function mayReadCatalogue(kind: StatementKind, column: string | null): boolean {
+  return kind !== "create" || foldName(column ?? "") === "rowid";
+}
+
+function mayCall(kind: StatementKind, name: string): boolean {
+  return ALLOWED_FUNCTIONS.has(name) || (kind === "alter" && ALTER_FUNCTIONS.has(name));
+}

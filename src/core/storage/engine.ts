@@ -1,0 +1,336 @@
+/**
+ * Runs plugins' statements on one connection: rewrites, compiles under the authorizer, binds, runs, checks, commits.
+ * It decides nothing about processes and time; whoever calls it does.
+ *
+ * @module
+ */
+import type { Database, SqlValue, Statement } from "../ports.ts";
+import { type Access, type CallRules, mayAccess } from "./authorizer.ts";
+import { type Catalogue, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
+import { claim } from "./claims.ts";
+import type { EngineOptions, ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
+import { failureOf, quotaExceeded } from "./failures.ts";
+import { ownerOf } from "./names.ts";
+import { bindParams } from "./params.ts";
+import { Quota, type QuotaCall } from "./quota.ts";
+import { type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./rows.ts";
+import { checkSchema } from "./schema_check.ts";
+import { denied } from "./sql/refusals.ts";
+import { type NameSpace, rewriteSql, type Rewritten } from "./sql/rewrite.ts";
+
+interface Compiled {
+  readonly rewritten: Rewritten;
+  readonly statement: Statement;
+  readonly rules: CallRules;
+  readonly columns: ColumnFacts;
+  /** Whether SQLite compiles nothing more while it runs; a search table compiles statements of its own. */
+  readonly isSelfContained: boolean;
+  /** Whether a row held an integer that is no number. */
+  hasBigIntegers: boolean;
+}
+
+const CACHED_STATEMENTS = 256;
+
+/** The engine of one connection. */
+export class StorageEngine {
+  readonly #database: Database;
+  readonly #options: EngineOptions;
+  readonly #writable: boolean;
+  readonly #schemaVersion: Statement;
+  readonly #dataVersion: Statement | null;
+  readonly #begin: Statement | null;
+  readonly #commit: Statement | null;
+  readonly #quota: Quota | null;
+  readonly #compiled: Map<string, Map<string, Compiled>> = new Map();
+  readonly #nameSpaces: Map<string, NameSpace> = new Map();
+  #cachedCount = 0;
+  #version: SqlValue = null;
+  #seenDataVersion: SqlValue = null;
+  /** Whether the transaction that runs has changed the schema. */
+  #hasDefined = false;
+  #catalogue: Catalogue = { entries: [], plugins: new Set(), names: new Set() };
+  /** Whose rules hold right now: a plugin's, the host's, or nobody's, which refuses everything. */
+  #rules: CallRules | "host" | null = "host";
+  #refused: Access | null = null;
+  #refusesCompiling = false;
+
+  /** Sets the connection up. `writable` says whether it takes writes at all. */
+  constructor(database: Database, writable: boolean, options: EngineOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#writable = writable;
+    // Once: to replace it would expire every compiled statement.
+    database.setAuthorizer((action, first, second, schema) => this.#authorize({ action, first, second, schema }));
+    for (const pragma of ["trusted_schema = 0", "temp_store = MEMORY", "cell_size_check = 1"]) {
+      database.prepare(`PRAGMA ${pragma}`).all([]);
+    }
+    if (writable) {
+      for (const pragma of ["journal_mode = WAL", "synchronous = NORMAL", "journal_size_limit = 16777216"]) {
+        database.prepare(`PRAGMA ${pragma}`).all([]);
+      }
+    } else if (!options.without?.includes("query_only")) {
+      database.prepare("PRAGMA query_only = 1").all([]);
+    }
+    this.#schemaVersion = database.prepare("PRAGMA schema_version");
+    this.#dataVersion = writable ? database.prepare("PRAGMA data_version") : null;
+    this.#begin = writable ? database.prepare("BEGIN IMMEDIATE") : null;
+    this.#commit = writable ? database.prepare("COMMIT") : null;
+    this.#quota = writable ? new Quota(database) : null;
+    this.#rules = null;
+  }
+
+  /** Claims the plugin's prefix. Throws `storage.prefix_taken` when another plugin keeps something under it. */
+  claim(plugin: string): void {
+    this.#refresh();
+    if (this.#catalogue.plugins.has(plugin)) return;
+    this.asHost((database) => claim(database, plugin));
+  }
+
+  /** Runs a query. Whatever the SQL says, nothing is written. */
+  query(plugin: string, { sql, params }: StatementCall): QueryOutcome {
+    try {
+      const known = this.#compiled.get(plugin)?.get(sql);
+      const rows = known?.isSelfContained ? this.#unlessStale(known, params) : null;
+      if (rows) return rows;
+      this.#refresh();
+      const compiled = this.#compile(plugin, sql);
+      if (compiled.rewritten.kind !== "select") throw denied("Cannot write in a query", "Use kaged.storage.exec");
+      return this.#rows(compiled, bindParams(compiled.rewritten, params));
+    } catch (error) {
+      throw this.#failure(error, plugin);
+    }
+  }
+
+  /**
+   * Runs a query that was compiled before, without asking first whether the schema has changed. If it has, SQLite compiles
+   * the query again and asks the authorizer, which refuses: nothing is read by rules that may be out of date.
+   */
+  #unlessStale(known: Compiled, params: unknown): QueryOutcome | null {
+    const values = bindParams(known.rewritten, params);
+    this.#refusesCompiling = true;
+    try {
+      return this.#rows(known, values);
+    } catch (error) {
+      if (this.#refused === null) throw error;
+      this.#refused = null;
+      this.#version = null;
+      return null;
+    } finally {
+      this.#refusesCompiling = false;
+    }
+  }
+
+  /** Runs one statement in a transaction of its own. */
+  exec(plugin: string, call: StatementCall): ExecOutcome {
+    return this.#transaction(plugin, (quota) => this.#execOne(plugin, call, quota));
+  }
+
+  /** Runs statements in one transaction: all of them or none. */
+  batch(plugin: string, calls: readonly StatementCall[]): ExecOutcome[] {
+    return this.#transaction(plugin, (quota) => calls.map((call) => this.#execOne(plugin, call, quota)));
+  }
+
+  /** Runs work of the host's own in one transaction, under no plugin's rules. */
+  asHost<T>(run: (database: Database) => T): T {
+    return this.#transaction("", () => this.#asHost(() => run(this.#database)), { isHostWork: true });
+  }
+
+  /** Lists what the plugin has. */
+  schema(plugin: string): SchemaOutcome {
+    this.#refresh();
+    return schemaOf(this.#catalogue, plugin);
+  }
+
+  #authorize(access: Access): boolean {
+    if (this.#options.without?.includes("authorizer") || this.#rules === "host") return true;
+    if (this.#rules !== null && !this.#refusesCompiling && mayAccess(this.#rules, access)) return true;
+    this.#refused ??= access;
+    return false;
+  }
+
+  #asHost<T>(run: () => T): T {
+    const rules = this.#rules;
+    this.#rules = "host";
+    try {
+      return run();
+    } finally {
+      this.#rules = rules;
+    }
+  }
+
+  #asPlugin<T>(rules: CallRules, run: () => T): T {
+    this.#rules = rules;
+    try {
+      return run();
+    } finally {
+      this.#rules = null;
+    }
+  }
+
+  /** Reads the catalogue again when any connection has changed the schema. */
+  #refresh(): void {
+    this.#asHost(() => {
+      const version = this.#schemaVersion.all([])[0]![0]!;
+      if (version === this.#version) return;
+      this.#forget();
+      this.#catalogue = readCatalogue(this.#database);
+      this.#version = version;
+    });
+  }
+
+  /** Reads again what another connection may have changed since this one last wrote. */
+  #refreshIfForeign(): void {
+    const version = this.#asHost(() => this.#dataVersion!.all([])[0]![0]!);
+    if (version === this.#seenDataVersion && this.#version !== null) return;
+    if (version !== this.#seenDataVersion) this.#quota?.forgetPages();
+    this.#seenDataVersion = version;
+    this.#refresh();
+  }
+
+  #forgetAll(): void {
+    this.#forget();
+    this.#quota?.forget();
+  }
+
+  #forget(): void {
+    this.#version = null;
+    this.#cachedCount = 0;
+    this.#compiled.clear();
+    this.#nameSpaces.clear();
+  }
+
+  #nameSpace(plugin: string): NameSpace {
+    let names = this.#nameSpaces.get(plugin);
+    if (!names) {
+      names = nameSpaceOf(this.#catalogue, plugin);
+      const { without } = this.#options;
+      if (without) names = { ...names, without };
+      this.#nameSpaces.set(plugin, names);
+    }
+    return names;
+  }
+
+  #ownedBy(plugin: string): CallRules["owns"] {
+    const { plugins } = this.#catalogue;
+    return (name) => ownerOf(name, plugins) === plugin;
+  }
+
+  #compile(plugin: string, sql: string): Compiled {
+    const known = this.#compiled.get(plugin)?.get(sql);
+    if (known) return known;
+    const names = this.#nameSpace(plugin);
+    const rewritten = rewriteSql(sql, names);
+    const rules: CallRules = { owns: this.#ownedBy(plugin), kind: rewritten.kind, writes: this.#writable };
+    const statement = this.#asPlugin(rules, () => this.#database.prepare(rewritten.sql));
+    const isSelfContained = names.ftsTables.size === 0;
+    const columns = columnFacts(rewritten.returnsRows ? statement.columns : []);
+    const compiled: Compiled = { rewritten, statement, rules, columns, isSelfContained, hasBigIntegers: false };
+    if (isDefinition(rewritten)) return compiled;
+    if (this.#cachedCount++ >= CACHED_STATEMENTS) this.#forgetCompiled();
+    let own = this.#compiled.get(plugin);
+    if (!own) this.#compiled.set(plugin, own = new Map());
+    own.set(sql, compiled);
+    return compiled;
+  }
+
+  #forgetCompiled(): void {
+    this.#compiled.clear();
+    this.#cachedCount = 1;
+  }
+
+  /** Reads rows with integers as numbers, which is faster, unless the statement writes or once gave a larger one. */
+  #rows(compiled: Compiled, values: readonly SqlValue[]): EncodedRows {
+    const { statement, rules, columns, rewritten } = compiled;
+    const { limits } = this.#options;
+    if (rewritten.kind === "select" && !compiled.hasBigIntegers) {
+      try {
+        return encodeRows(columns, this.#asPlugin(rules, () => statement.allNumbers(values)), limits, true);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        compiled.hasBigIntegers = true;
+      }
+    }
+    return encodeRows(columns, this.#asPlugin(rules, () => statement.all(values)), limits);
+  }
+
+  #execOne(plugin: string, { sql, params }: StatementCall, quota: QuotaCall): ExecOutcome {
+    if (this.#hasDefined) this.#refresh();
+    const compiled = this.#compile(plugin, sql);
+    const { rewritten, statement, rules } = compiled;
+    const values = bindParams(rewritten, params);
+    let outcome: ExecOutcome;
+    if (rewritten.returnsRows) {
+      const returned = this.#rows(compiled, values);
+      outcome = { rowsAffected: rewritten.kind === "select" ? 0 : returned.rows.length, returned };
+    } else {
+      const changes = this.#asPlugin(rules, () => statement.run(values));
+      outcome = { rowsAffected: isDefinition(rewritten) ? 0 : changes, returned: null };
+    }
+    this.#hasDefined ||= isDefinition(rewritten);
+    if (rewritten.kind !== "select" && !this.#asHost(() => quota.isWithin())) throw quotaExceeded();
+    return outcome;
+  }
+
+  /** Looks at what the transaction did to the schema since `before`, with the plugin's bodies under its own rules. */
+  #checkSchema(plugin: string, before: Catalogue): void {
+    this.#refresh();
+    if (before === this.#catalogue || this.#options.without?.includes("schema_check")) return;
+    const rules: CallRules = { owns: this.#ownedBy(plugin), kind: "write", writes: true };
+    checkSchema(before, this.#catalogue, {
+      database: this.#database,
+      plugin,
+      asHost: (run) => this.#asHost(run),
+      mayCompile: (sql) => {
+        try {
+          this.#asPlugin(rules, () => this.#database.prepare(sql));
+        } catch {
+          // What does not compile cannot be used; only what was refused on the way matters here.
+        }
+        return this.#refused === null;
+      },
+    });
+  }
+
+  #transaction<T>(plugin: string, run: (quota: QuotaCall) => T, { isHostWork = false } = {}): T {
+    if (!this.#begin || !this.#commit || !this.#quota) {
+      throw denied("Cannot write in a query", "Use kaged.storage.exec");
+    }
+    const { limits, quotas } = this.#options;
+    try {
+      this.#asHost(() => this.#begin!.run([]));
+      this.#hasDefined = isHostWork;
+      this.#refreshIfForeign();
+      const quota = this.#asHost(() =>
+        this.#quota!.begin(plugin, quotas?.[plugin] ?? limits.quotaBytes, this.#catalogue)
+      );
+      const before = this.#catalogue;
+      const outcome = run(quota);
+      if (!isHostWork && this.#hasDefined) this.#checkSchema(plugin, before);
+      this.#asHost(() => this.#commit!.run([]));
+      quota.commit();
+      if (isHostWork) this.#forgetAll();
+      return outcome;
+    } catch (error) {
+      const failure = this.#failure(error, plugin);
+      this.#rollBack();
+      throw failure;
+    }
+  }
+
+  /** Ends a transaction that is still open: INSERT OR ROLLBACK and RAISE(ROLLBACK) end it themselves. */
+  #rollBack(): void {
+    if (this.#database.inTransaction) this.#asHost(() => this.#database.prepare("ROLLBACK").run([]));
+    this.#forget();
+  }
+
+  #failure(error: unknown, plugin: string): Error {
+    const refused = this.#refused;
+    this.#refused = null;
+    const freeBytes = this.#options.freeBytes?.() ?? null;
+    return failureOf(error, { plugin, catalogue: this.#catalogue, refused, freeBytes });
+  }
+}
+
+function isDefinition({ kind }: Rewritten): boolean {
+  return kind === "create" || kind === "alter" || kind === "drop";
+}

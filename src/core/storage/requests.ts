@@ -1,0 +1,76 @@
+/**
+ * What a plugin sends, checked: `kaged.storage.*` and its params.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import type { StatementCall } from "./engine_types.ts";
+
+/** A storage request. */
+export type StorageRequest =
+  | { readonly op: "query" | "exec"; readonly statement: StatementCall; readonly asArrays: boolean }
+  | { readonly op: "batch"; readonly statements: readonly StatementCall[]; readonly asArrays: boolean }
+  | { readonly op: "schema" };
+
+const PREFIX = "kaged.storage.";
+
+/** Reads a request. Throws `protocol.method_unknown` or `storage.params_invalid`. */
+export function parseStorageRequest(method: string, params: unknown, maxBatch: number): StorageRequest {
+  const op = method.startsWith(PREFIX) ? method.slice(PREFIX.length) : "";
+  switch (op) {
+    case "schema":
+      return { op };
+    case "query":
+    case "exec": {
+      const fields = fieldsOf(params, ["sql", "params", "rows_as"]);
+      return { op, statement: statementOf(fields, ""), asArrays: asArrays(fields.rows_as) };
+    }
+    case "batch": {
+      const { statements, rows_as } = fieldsOf(params, ["statements", "rows_as"]);
+      if (!Array.isArray(statements) || statements.length === 0) {
+        throw invalid('"statements" must be a list, not empty');
+      }
+      if (statements.length > maxBatch) throw invalid(`"statements" has more than ${maxBatch} entries`);
+      const calls = statements.map((each, index) => {
+        const place = `statements[${index}].`;
+        return statementOf(fieldsOf(each, ["sql", "params"], place), place);
+      });
+      return { op, statements: calls, asArrays: asArrays(rows_as) };
+    }
+    default:
+      throw new HostError("protocol.method_unknown", `The host has no method "${method}"`);
+  }
+}
+
+/** Returns the SQL of a request, for the audit log. */
+export function sqlOf(request: StorageRequest): string {
+  if (request.op === "schema") return "";
+  return request.op === "batch" ? request.statements.map(({ sql }) => sql).join("; ") : request.statement.sql;
+}
+
+function fieldsOf(value: unknown, known: readonly string[], place: string = ""): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(place === "" ? "The params must be an object" : `"${place.slice(0, -1)}" must be an object`);
+  }
+  const extra = Object.keys(value).find((name) => !known.includes(name) && !name.startsWith("_"));
+  if (extra !== undefined) throw invalid(`There is no "${place}${extra}"; there is ${known.join(", ")}`);
+  return value as Record<string, unknown>;
+}
+
+function statementOf({ sql, params }: Record<string, unknown>, place: string): StatementCall {
+  if (typeof sql !== "string") throw invalid(`"${place}sql" must be a string`);
+  if (params !== undefined && params !== null && typeof params !== "object") {
+    throw invalid(`"${place}params" must be an array or an object`);
+  }
+  return { sql, params: params ?? [] };
+}
+
+function asArrays(value: unknown): boolean {
+  if (value === undefined || value === "objects") return false;
+  if (value === "arrays") return true;
+  throw invalid('"rows_as" must be "objects" or "arrays"');
+}
+
+function invalid(message: string): HostError {
+  return new HostError("storage.params_invalid", message);
+}

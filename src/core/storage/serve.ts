@@ -1,0 +1,75 @@
+/**
+ * The storage process, without its process: takes a line, gives a line.
+ *
+ * @module
+ */
+import { asHostError } from "../errors.ts";
+import type { Database, DatabaseOpener } from "../ports.ts";
+import { StorageEngine } from "./engine.ts";
+import { resultTooLarge } from "./failures.ts";
+import { SQL_LIMITS } from "./limits.ts";
+import { dropStorage, exportStorage, reportStorage } from "./maintenance.ts";
+import { errorParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
+
+/** What serving needs of the runtime. */
+export interface ServeOptions {
+  /** Opens databases. */
+  readonly open: DatabaseOpener["open"];
+  /** Bytes left where `path` lies, or null. */
+  readonly freeBytes: (path: string) => number | null;
+  /** Bytes a text takes as UTF-8. */
+  readonly byteLength: (text: string) => number;
+}
+
+/** Opens the database and returns what answers a line with a line. */
+export function serveStorage(setup: StorageSetup, options: ServeOptions): (line: string) => string {
+  const { path, writable, limits, quotas } = setup;
+  const database = options.open(path, { readOnly: !writable, limits: SQL_LIMITS, busyMs: limits.deadlineMs });
+  const freeBytes = (): number | null => options.freeBytes(path);
+  const engine = new StorageEngine(database, writable, { limits, quotas, freeBytes });
+  return (line) => {
+    const text = JSON.stringify(answer(engine, JSON.parse(line), options));
+    const isTooLarge = text.length > limits.maxResultBytes / 3 && options.byteLength(text) > limits.maxResultBytes;
+    return isTooLarge ? JSON.stringify(errorParts(resultTooLarge(`${limits.maxResultBytes} bytes`))) : text;
+  };
+}
+
+function answer(engine: StorageEngine, question: StorageQuestion, options: ServeOptions): StorageAnswer {
+  try {
+    return { ok: perform(engine, question, options) ?? null };
+  } catch (error) {
+    return errorParts(asHostError(error));
+  }
+}
+
+function perform(engine: StorageEngine, question: StorageQuestion, { open }: ServeOptions): unknown {
+  const { plugin } = question;
+  switch (question.op) {
+    case "claim":
+      return engine.claim(plugin);
+    case "query":
+      return engine.query(plugin, question);
+    case "exec":
+      return engine.exec(plugin, question);
+    case "batch":
+      return engine.batch(plugin, question.statements);
+    case "schema":
+      return engine.schema(plugin);
+    case "report":
+      return engine.asHost((database) => reportStorage(database, plugin));
+    case "drop":
+      return engine.asHost((database) => dropStorage(database, plugin));
+    case "export":
+      return engine.asHost((database) =>
+        withDatabase(open(question.file, { defensive: false }), (target) => exportStorage(database, plugin, target))
+      );
+  }
+}
+
+function withDatabase<T>(database: Database, use: (database: Database) => T): T {
+  try {
+    return use(database);
+  } finally {
+    database.close();
+  }
+}

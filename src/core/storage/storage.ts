@@ -1,0 +1,259 @@
+/**
+ * Storage as the host has it: answers plugins' requests, serves the operator, and keeps the processes that do the work.
+ *
+ * @module
+ */
+import type { Audit } from "../audit/audit.ts";
+import { asHostError, HostError } from "../errors.ts";
+import { storageAccess } from "../manifest/capability_set.ts";
+import type { Runtime } from "../ports.ts";
+import type { IncomingRequest } from "../protocol/connection_types.ts";
+import type { ExecOutcome, QueryOutcome, SchemaOutcome } from "./engine_types.ts";
+import { Lane } from "./lane.ts";
+import { DEFAULT_LIMITS, type StorageLimits } from "./limits.ts";
+import type { StorageReport } from "./maintenance.ts";
+import type { StorageQuestion } from "./messages.ts";
+import { Patience } from "./patience.ts";
+import { writeProgram } from "./program_file.ts";
+import { parseStorageRequest, sqlOf, type StorageRequest } from "./requests.ts";
+import { type EncodedRows, type RowObject, rowObjects } from "./rows.ts";
+import { shapeOf } from "./sql/shape.ts";
+import { StorageProcess } from "./storage_process.ts";
+
+/** Who asks: as much of a running plugin as storage needs to know. */
+export interface StorageClient {
+  /** The plugin's name: storage belongs to it, and all its instances share it. */
+  readonly plugin: string;
+  /** Instance id, for the audit log. */
+  readonly instance: string;
+  /** What it was granted. */
+  readonly manifest: { readonly capabilities: readonly string[] };
+}
+
+/** How storage is set up. */
+export interface StorageOptions {
+  /** The runtime it stands on. */
+  readonly runtime: Runtime;
+  /** The operator's folder, absolute: the database is `kaged.db` in it. */
+  readonly home: string;
+  /** Where refusals are told. */
+  readonly audit?: Pick<Audit, "emit">;
+  /** Limits that differ from {@link DEFAULT_LIMITS}. */
+  readonly limits?: Partial<StorageLimits>;
+  /** Quotas in bytes that differ, by plugin. */
+  readonly quotas?: Readonly<Record<string, number>>;
+  /** Most processes that run queries at once. Default 4. */
+  readonly maxReaders?: number;
+}
+
+/** The operator's work may take this long: it touches everything a plugin has. */
+const MAINTENANCE_MS = 120_000;
+
+/** Whether this runtime's SQLite can be fenced, so that storage can be offered at all. */
+export function isStorageAvailable(runtime: Runtime): boolean {
+  return runtime.databases.isFenced();
+}
+
+/** Makes the storage of a host. Nothing is started or opened before the first request. */
+export function createStorage(options: StorageOptions): Storage {
+  return new Storage(options);
+}
+
+/** The storage of a host. */
+export class Storage implements AsyncDisposable {
+  readonly #options: StorageOptions;
+  readonly #limits: StorageLimits;
+  readonly #writes: Lane;
+  readonly #reads: Lane;
+  readonly #turns: Map<string, Promise<unknown>> = new Map();
+  readonly #claims: Map<string, Promise<unknown>> = new Map();
+  readonly #patience: Patience;
+  #program: Promise<string> | null = null;
+  #isClosed = false;
+
+  /** See {@link createStorage}. */
+  constructor(options: StorageOptions) {
+    const { clock } = options.runtime;
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#patience = new Patience(clock, this.#limits.deadlineMs);
+    this.#writes = new Lane({ start: () => this.#start(true), maxProcesses: 1, clock });
+    this.#reads = new Lane({ start: () => this.#start(false), maxProcesses: options.maxReaders ?? 4, clock });
+  }
+
+  /**
+   * Answers a plugin's `kaged.storage.*` request; what it throws is the error response. Fits a supervisor's `onRequest`,
+   * whose own `audit` then hears of refusals.
+   */
+  async handle(
+    client: StorageClient,
+    request: Pick<IncomingRequest, "method" | "params" | "signal">,
+    audit: Pick<Audit, "emit"> | undefined = this.#options.audit,
+  ): Promise<unknown> {
+    const parsed = parseStorageRequest(request.method, request.params, this.#limits.maxBatch);
+    try {
+      this.#requireAccess(client, parsed);
+      return await this.#inTurn(client.plugin, async () => {
+        if (request.signal.aborted) throw new HostError("protocol.cancelled", "The request was cancelled");
+        return await this.#perform(client.plugin, parsed);
+      });
+    } catch (error) {
+      throw told(asHostError(error), client, parsed, audit);
+    }
+  }
+
+  /** Claims a plugin's prefix: at install, or with its first request. Rejects with `storage.prefix_taken`. */
+  async claim(plugin: string): Promise<void> {
+    let claim = this.#claims.get(plugin);
+    if (!claim) {
+      claim = this.#write({ op: "claim", plugin }, MAINTENANCE_MS);
+      this.#claims.set(plugin, claim);
+      claim.catch(() => this.#claims.delete(plugin));
+    }
+    await claim;
+  }
+
+  /** Returns a plugin's tables and the bytes they take. */
+  async report(plugin: string): Promise<StorageReport> {
+    return await this.#write({ op: "report", plugin }, MAINTENANCE_MS) as StorageReport;
+  }
+
+  /** Drops everything a plugin has and frees its prefix; returns the names of its tables. */
+  async drop(plugin: string): Promise<string[]> {
+    return await this.#inTurn(plugin, async () => {
+      const dropped = await this.#write({ op: "drop", plugin }, MAINTENANCE_MS) as string[];
+      this.#claims.delete(plugin);
+      return dropped;
+    });
+  }
+
+  /** Writes a plugin's tables, unprefixed, to a new SQLite file; returns their names. */
+  async exportTo(plugin: string, file: string): Promise<string[]> {
+    if (await this.#options.runtime.files.info(file) !== null) {
+      throw new HostError("host.misuse", `Cannot export to "${file}": it exists`, {
+        hint: "Name a file that does not",
+      });
+    }
+    return await this.#write({ op: "export", plugin, file }, MAINTENANCE_MS) as string[];
+  }
+
+  /** Ends every process. Requests that run are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([this.#reads.close(), this.#writes.close()]);
+  }
+
+  /** Like {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #start(writable: boolean): Promise<StorageProcess> {
+    const { runtime, home, quotas = {} } = this.#options;
+    if (!isStorageAvailable(runtime)) {
+      throw new HostError("storage.unavailable", "Cannot offer storage: this runtime's SQLite cannot be fenced", {
+        hint: "Use Node 24.15, Bun 1.4, Deno 2.9 or newer",
+      });
+    }
+    const program = await (this.#program ??= writeProgram(runtime, home));
+    const setup = { path: `${home}/kaged.db`, writable, limits: this.#limits, quotas };
+    return await StorageProcess.start({ runtime, program, cwd: `${home}/run`, setup });
+  }
+
+  #requireAccess({ plugin, manifest }: StorageClient, { op }: StorageRequest): void {
+    const access = storageAccess(manifest.capabilities);
+    const needed = op === "query" || op === "schema" ? "read" : "write";
+    if (access === "write" || access === needed) return;
+    throw new HostError("storage.denied", `Cannot use storage: "${plugin}" has no kaged:storage:${needed}`, {
+      data: { capability: `kaged:storage:${needed}` },
+      hint: `Declare kaged:storage:${needed} in the manifest`,
+    });
+  }
+
+  async #perform(plugin: string, request: StorageRequest): Promise<unknown> {
+    this.#patience.expect(plugin);
+    await this.claim(plugin);
+    const { deadlineMs } = this.#limits;
+    switch (request.op) {
+      case "schema":
+        return await this.#reads.ask({ op: "schema", plugin }, deadlineMs) as SchemaOutcome;
+      case "query": {
+        const outcome = await this.#patient(
+          plugin,
+          this.#reads.ask({ op: "query", plugin, ...request.statement }, deadlineMs),
+        );
+        return shown(outcome as QueryOutcome, request.asArrays);
+      }
+      case "exec": {
+        const outcome = await this.#patient(
+          plugin,
+          this.#write({ op: "exec", plugin, ...request.statement }, deadlineMs),
+        );
+        return execShown(outcome as ExecOutcome, request.asArrays);
+      }
+      case "batch": {
+        const { statements, asArrays } = request;
+        const outcomes = await this.#patient(plugin, this.#write({ op: "batch", plugin, statements }, deadlineMs));
+        return { results: (outcomes as ExecOutcome[]).map((outcome) => execShown(outcome, asArrays)) };
+      }
+    }
+  }
+
+  #write(question: StorageQuestion, deadlineMs: number): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(new HostError("storage.failed", "The storage was closed"));
+    return this.#writes.ask(question, deadlineMs);
+  }
+
+  async #patient(plugin: string, work: Promise<unknown>): Promise<unknown> {
+    try {
+      const outcome = await work;
+      this.#patience.restore(plugin);
+      return outcome;
+    } catch (error) {
+      if (error instanceof HostError && ["storage.timeout", "storage.out_of_memory"].includes(error.code)) {
+        this.#patience.lose(plugin);
+      }
+      throw error;
+    }
+  }
+
+  /** Runs a plugin's requests one after another, whichever instance they come from. */
+  async #inTurn<T>(plugin: string, run: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(plugin) ?? Promise.resolve()).then(run, run);
+    this.#turns.set(plugin, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(plugin) === turn) this.#turns.delete(plugin);
+    }
+  }
+}
+
+/** The error as it is told to the plugin, and, when it is a refusal, to the audit log. */
+function told(
+  error: HostError,
+  { plugin, instance }: StorageClient,
+  request: StorageRequest,
+  audit: Pick<Audit, "emit"> | undefined,
+): HostError {
+  if (error.rpc === -32003) {
+    const data = { sql: shapeOf(sqlOf(request)), reason: error.message.slice(0, 200) };
+    audit?.emit("plugin.storage_denied", { name: plugin, instance }, data);
+  }
+  return new HostError(error.code, error.message, {
+    data: { code: error.code, ...(error.data as object | undefined) },
+    cause: error,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  });
+}
+
+function shown(
+  outcome: EncodedRows,
+  asArrays: boolean,
+): { rows: readonly unknown[] | RowObject[]; columns: readonly string[] } {
+  return { rows: asArrays ? outcome.rows : rowObjects(outcome), columns: outcome.columns };
+}
+
+function execShown({ rowsAffected, returned }: ExecOutcome, asArrays: boolean): object {
+  return { rows_affected: rowsAffected, ...(returned ? shown(returned, asArrays) : {}) };
+}
