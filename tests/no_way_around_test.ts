@@ -36,7 +36,9 @@ test("K-045 processes are started in these places and nowhere else in the source
   assert.deepEqual(
     await filesWith(/child_process|Deno\.Command|Bun\.spawn|node:cluster|worker_threads|process\.dlopen/),
     [
+      "src/adapters/generated/storage_program.ts", // The text of storage_child.ts.
       "src/adapters/shared/processes.ts",
+      "src/adapters/shared/storage_child.ts", // A thread that looks whether the host still lives.
       "src/core/cage/net/generated/relay_source.ts", // The text of the next one, which runs inside a cage.
       "src/core/check/leaving_imports.ts", // A list of names.
       "src/relay/relay.js",
@@ -45,14 +47,17 @@ test("K-045 processes are started in these places and nowhere else in the source
   assert.deepEqual(await filesWith(/processes\s*\.spawn\(/), [
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
+    "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
     "src/core/supervisor/plugin_process.ts",
+    "src/core/trace/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
   ]);
-  // Programs of the host itself: bubblewrap, bash and systemd, by fixed paths and without a word of a plugin's.
+  // Programs of the host itself: bubblewrap, bash, systemd and strace, by fixed paths and without a word of a plugin's.
   assert.deepEqual(await filesWith(/\boutputOf\(/), [
     "src/core/cage/find_bwrap.ts",
     "src/core/cage/limits/choose_tier.ts",
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
+    "src/core/trace/start_trace.ts",
   ]);
 });
 
