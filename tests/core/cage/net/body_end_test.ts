@@ -32,7 +32,18 @@ test("a body in chunks ends after its last chunk and its trailer, wherever it is
 });
 
 test("chunks that two programs could count differently are refused", () => {
-  const broken = ["\r\n", "x\r\n", "-1\r\n", "3\nabc", "3\r\nabcd\r\n", " 3\r\n", "0x3\r\n", "3\r\rabc\r\n", "3 4\r\n"];
+  const broken = [
+    "\r\n",
+    "x\r\n",
+    "-1\r\n",
+    "3\nabc",
+    "3;\nabc\r\n0\r\n\r\n",
+    "3\r\nabcd\r\n",
+    " 3\r\n",
+    "0x3\r\n",
+    "3\r\rabc\r\n",
+    "3 4\r\n",
+  ];
   for (const text of [...broken, `1;${"x".repeat(2000)}`, `0\r\n${"X: 1\r\n".repeat(4000)}`]) {
     assert.throws(() => counted(text, 7), TypeError, text.slice(0, 20));
   }
