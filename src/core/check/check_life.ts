@@ -16,6 +16,9 @@ const LOG_LINES = 10;
 /** Longest an answer to ping may take, as for a running plugin. */
 const PING_TIMEOUT_MS = 5_000;
 
+/** Requests that read storage only. */
+const READS = new Set(["kaged.storage.query", "kaged.storage.schema"]);
+
 /** What one run of the plugin left behind. */
 interface Run {
   readonly manifest: Manifest;
@@ -31,6 +34,8 @@ export interface LifeTrail {
   readonly events: readonly AuditEvent[];
   /** Calls that failed, in words. */
   readonly failedCalls: readonly string[];
+  /** What it asked of its storage, granted or not. */
+  readonly storage: ReadonlySet<"read" | "write">;
 }
 
 /** Runs the plugin in `dir` and records every rule from `spawn` on, as far as it comes. */
@@ -41,14 +46,17 @@ export async function checkLife(
   { runtime, home, projectDir = null, runtimes = {}, config = {}, signal, calls = [] }: CheckOptions,
 ): Promise<LifeTrail> {
   const run: Run = { manifest, recorder, config, events: [], log: [] };
-  const trail: LifeTrail & { failedCalls: string[] } = { events: run.events, failedCalls: [] };
+  const trail = { events: run.events, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
   await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
     runtime,
     home,
     runtimes,
     storageAvailable: isStorageAvailable(runtime),
-    onRequest: (client, request, audit) => storage.handle(client, request, audit),
+    onRequest: (client, request, audit) => {
+      if (request.method.startsWith("kaged.storage.")) trail.storage.add(READS.has(request.method) ? "read" : "write");
+      return storage.handle(client, request, audit);
+    },
     onLog: ({ line }) => {
       if (run.log.push(line) > LOG_LINES) run.log.shift();
     },

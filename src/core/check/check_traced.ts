@@ -37,6 +37,7 @@ export async function checkTraced(
     places: { installDir, home, projectDir },
     observed,
     net: trail.events.flatMap(netEvent),
+    storage: trail.storage,
     files: trace.files,
     notes: [...trace.notes, ...trail.failedCalls],
     existing: await existingOf(observed, files),

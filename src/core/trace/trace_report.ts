@@ -9,6 +9,7 @@ import { RELAY_PORT } from "../cage/net/net_parts.ts";
 import { forbiddenReason, isWithin } from "../cage/path_rules.ts";
 import { absolutePath } from "../cage/wanted_paths.ts";
 import { type Capability, formatCapability, readCapabilities } from "../manifest/capability.ts";
+import { storageAccess } from "../manifest/capability_set.ts";
 import type { Observed, ObservedPath } from "./observed.ts";
 
 /** One declared capability, and whether the run used it. */
@@ -24,8 +25,8 @@ export interface GrantUse {
 /** Something the plugin asked for and did not get. */
 export interface Denial {
   /** What it wanted. */
-  readonly kind: "read" | "write" | "program" | "net";
-  /** The path, program or host. */
+  readonly kind: "read" | "write" | "program" | "net" | "storage";
+  /** The path, program or host, or what it wanted of its storage. */
   readonly what: string;
   /** The capability that would grant it, or null when none can. */
   readonly capability: string | null;
@@ -55,6 +56,8 @@ export interface TraceInput {
   readonly observed: Observed;
   /** What the gatekeeper saw. */
   readonly net: readonly NetEvent[];
+  /** What it asked of its storage, granted or not. */
+  readonly storage: ReadonlySet<"read" | "write">;
   /** Whether files were watched. */
   readonly files: boolean;
   /** What a reader should know. */
@@ -96,8 +99,10 @@ function useOf(asked: Capability, input: TraceInput): Use {
     smallest: examples.length > 0 ? smallest : [],
   });
   switch (asked.kind) {
-    case "storage":
-      return unknown; // Asked for over the wire, and answered by whoever runs the plugin.
+    case "storage": {
+      const wanted = [...input.storage].filter((access) => access === "read" || asked.access === "write");
+      return use(wanted, [`kaged:storage:${wanted.includes("write") ? "write" : "read"}`]);
+    }
     case "exec": {
       const ran = input.observed.programs.filter((path) => PROGRAM_PATH.exec(path)?.[1] === asked.binary);
       return use(ran, [capability]);
@@ -191,6 +196,11 @@ function denials(input: TraceInput): Denial[] {
     if (!isThere) continue;
     if (program !== undefined) add({ kind: "program", what: program, capability: `exec:${program}:plugin:/` });
     else add({ kind: access, what: path, capability: grantFor(path, access, places) });
+  }
+  const access = storageAccess(input.capabilities);
+  for (const wanted of input.storage) {
+    if (access === "write" || access === wanted) continue;
+    add({ kind: "storage", what: wanted, capability: `kaged:storage:${wanted}` });
   }
   for (const event of net) {
     if (event.kind !== "refused" || event.port === 0) continue;

@@ -11,6 +11,7 @@ const report = (capabilities: string[], own: Partial<TraceInput> = {}) =>
     places,
     observed: NOTHING,
     net: [],
+    storage: new Set(),
     files: true,
     notes: [],
     existing: new Set(),
@@ -101,7 +102,18 @@ test("traceReport() tells attempts to go past the relay, and not those to server
 test("traceReport() keeps what it could not watch", () => {
   const capabilities = ["read:fs:/data", "kaged:storage:write", "net:*", "exec:jq:plugin:/"];
   const { grants, smallest } = report(capabilities, { files: false });
-  assert.deepEqual(grants.map(({ used }) => used), [null, null, null, false]);
-  assert.deepEqual(smallest, ["read:fs:/data", "kaged:storage:write", "net:*"]);
-  assert.deepEqual(report(["kaged:storage:read"]).smallest, ["kaged:storage:read"]);
+  assert.deepEqual(grants.map(({ used }) => used), [null, false, null, false]);
+  assert.deepEqual(smallest, ["read:fs:/data", "net:*"]);
+});
+
+test("traceReport() tells what was asked of storage", () => {
+  const asked = (capabilities: string[], ...storage: ("read" | "write")[]) => {
+    const { smallest, denied } = report(capabilities, { storage: new Set(storage) });
+    return [smallest, denied.map(({ capability }) => capability)];
+  };
+  assert.deepEqual(asked(["kaged:storage:write"], "read"), [["kaged:storage:read"], []]);
+  assert.deepEqual(asked(["kaged:storage:write"], "read", "write"), [["kaged:storage:write"], []]);
+  assert.deepEqual(asked(["kaged:storage:read"], "read", "write"), [["kaged:storage:read"], ["kaged:storage:write"]]);
+  assert.deepEqual(asked([], "read"), [[], ["kaged:storage:read"]]);
+  assert.deepEqual(asked(["kaged:storage:read"]), [[], []]);
 });
