@@ -7,6 +7,7 @@ import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { openCage } from "../../../src/core/cage/open_cage.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
+import type { Network } from "../../../src/core/ports.ts";
 import { attackersOf } from "../../support/attackers.ts";
 import { cagedBash, placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
@@ -147,6 +148,23 @@ test("a gated cage is granted no folder that holds a unix socket; any other cage
   for (const capabilities of [[granted], [granted, "net:*"]]) {
     await (await openCage(requestOf({ capabilities }, places), runtime)).close();
   }
+  assert.deepEqual(await files.list(`${places.home}/run`), []);
+});
+
+test("a closed cage takes its gatekeeper with it, and a gate that cannot be opened leaves no files", async (t) => {
+  const places = await ground(t);
+  if (!places) return;
+  const closed: string[] = [];
+  const listen: Network["listen"] = async (path, onConnection) => {
+    const listener = await runtime.network.listen(path, onConnection);
+    return { close: async () => (closed.push(path), await listener.close()) };
+  };
+  const request = requestOf({ capabilities: GATED }, places);
+  const cage = await openCage(request, { ...runtime, network: { ...runtime.network, listen } });
+  await cage.close();
+  assert.equal(closed.length, 1);
+  const broken = { ...runtime.network, listen: () => Promise.reject(new Error("No more sockets")) };
+  await assert.rejects(openCage(request, { ...runtime, network: broken }), { message: "No more sockets" });
   assert.deepEqual(await files.list(`${places.home}/run`), []);
 });
 
