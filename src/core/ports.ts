@@ -113,8 +113,11 @@ export interface Files {
   makeTempDir(prefix: string): Promise<string>;
   /** Removes a file or a whole directory; a missing path is fine. */
   remove(path: string): Promise<void>;
-  /** Removes an empty directory, or a control group; a missing path is fine. */
-  removeDir(path: string): Promise<void>;
+  /**
+   * Removes an empty directory, or a control group; a missing path is fine. What the system calls busy, as a group
+   * whose last processes are just ending, is tried again for `busyMs` (default 0).
+   */
+  removeDir(path: string, options?: { readonly busyMs?: number }): Promise<void>;
   /** Names in a directory, sorted. */
   list(path: string): Promise<string[]>;
   /** What stands at `path`, links not followed, or null. */

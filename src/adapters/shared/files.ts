@@ -22,7 +22,7 @@ export const files: Files = {
   },
   makeTempDir: (prefix) => fs.mkdtemp(prefix),
   remove: (path) => fs.rm(path, { recursive: true, force: true }),
-  removeDir: (path) => fs.rmdir(path).catch(ignoreMissing),
+  removeDir,
   list: async (path) => (await fs.readdir(path)).sort(),
   info: (path) => orNull(fs.lstat(path)),
   target: (path) => orNull(fs.stat(path)),
@@ -72,8 +72,19 @@ async function readHead(path: string, count: number): Promise<Uint8Array> {
   }
 }
 
-function ignoreMissing(error: unknown): void {
-  if ((error as { code?: string }).code !== "ENOENT") throw error;
+const BUSY_STEP_MS = 2;
+
+async function removeDir(path: string, { busyMs = 0 }: { readonly busyMs?: number } = {}): Promise<void> {
+  for (let waitedMs = 0;; waitedMs += BUSY_STEP_MS) {
+    try {
+      return await fs.rmdir(path);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code === "ENOENT") return;
+      if (code !== "EBUSY" || waitedMs >= busyMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BUSY_STEP_MS));
+    }
+  }
 }
 
 async function orNull(asked: Promise<Stats>): Promise<FileInfo | null> {

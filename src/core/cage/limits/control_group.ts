@@ -7,8 +7,10 @@ import { HostError, messageOf } from "../../errors.ts";
 import type { Files, Runtime } from "../../ports.ts";
 import type { GroupPlan } from "./group_plan.ts";
 
-/** Attempts to remove a group before it is left for the next host to sweep: a group empties as its processes die. */
-const MAX_LOOKS = 2_000;
+/** Attempts to empty and remove a group before it is left for the next host to sweep. */
+const MAX_ATTEMPTS = 10;
+/** How long the processes of a group may take to end. */
+const ENDING_MS = 500;
 
 /** Makes the groups. Rejects with `cage.limits_failed`; what was made is removed then. */
 export async function makeGroups({ dirs, settings }: GroupPlan, files: Files): Promise<void> {
@@ -31,8 +33,9 @@ export async function makeGroups({ dirs, settings }: GroupPlan, files: Files): P
 /** Ends what is left in the groups and removes them. Resolves to false when one could not be removed. */
 export async function removeGroups(dirs: readonly string[], { files, processes }: Runtime): Promise<boolean> {
   const removed = await Promise.all(dirs.map(async (dir) => {
-    for (let look = 0; look < MAX_LOOKS; look++) {
-      if (await files.removeDir(dir).then(() => true, () => false)) return true;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const busyMs = attempt === 0 ? 0 : ENDING_MS;
+      if (await files.removeDir(dir, { busyMs }).then(() => true, () => false)) return true;
       const ids = await files.readText(`${dir}/cgroup.procs`).catch(() => "");
       // 0 stands for a process this one cannot see.
       for (const pid of ids.split("\n").map(Number)) if (pid > 1) processes.signal(pid, "SIGKILL");
