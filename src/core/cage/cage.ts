@@ -46,6 +46,8 @@ export interface Cage {
   readonly limits: CageLimitStatus;
   /** Begins to look after the limits, where the kernel does not: call it once the command has been spawned. */
   watch(): void;
+  /** The plugin runs: from now on it has no more of the processor than its share. Rejects with `cage.limits_failed`. */
+  settle(): Promise<void>;
   /** The process id of the plugin's own process group leader, outside the cage; null before it exists. */
   childPid(): Promise<number | null>;
   /**

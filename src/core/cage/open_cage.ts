@@ -12,7 +12,7 @@ import { diagnose } from "./diagnose.ts";
 import { endLeftovers, firstPid } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
-import { makeGroups, removeGroups } from "./limits/control_group.ts";
+import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan } from "./limits/group_plan.ts";
 import { limitFailure } from "./limits/limit_failure.ts";
 import { scopedCommand } from "./limits/systemd_scope.ts";
@@ -83,6 +83,9 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
     watch(): void {
       if (closed || plan.tier.name !== "watchdog") return;
       watchdog ??= startWatchdog({ runtime, limits: plan.limits, firstPid: () => firstPid(dir, files) });
+    },
+    async settle(): Promise<void> {
+      if (!closed) await settleGroups(groups, files);
     },
     async verifyMounts(): Promise<void> {
       const pid = await childPid();

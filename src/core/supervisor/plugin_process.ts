@@ -165,6 +165,7 @@ export class PluginProcess {
         onInitialized: () => {
           this.#phase = "running";
           this.#health.start();
+          this.#options.cage.settle().catch((error) => this.kill(asHostError(error)));
         },
       });
     } catch (error) {

@@ -8,6 +8,7 @@ import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { supervised } from "../../support/supervised.ts";
 
 const runtime = await detectRuntime();
+const isGrouped = async (): Promise<boolean> => ["cgroup2", "cgroup1"].includes((await chooseTier(runtime)).tier.name);
 
 test("K-044 a plugin's limits and who keeps them are told while it runs", async () => {
   await using s = await supervised();
@@ -37,6 +38,19 @@ test("K-044 the operator sets limits for all plugins and for one by its name", a
   assert.deepEqual([limitsOf(usual), limitsOf(special)], [[300, 256, 60], [400, 256, 60]]);
 });
 
+test("K-044 a plugin has its share of the processor from the moment it runs", async (t) => {
+  if (!await requireOrSkip(t, "control groups this user may make", isGrouped, "run the tests as root")) return;
+  await using s = await supervised({ limits: { cpu_shares: 512 } });
+  const echo = await s.add("echo");
+  await s.supervisor.start(echo);
+  const [cage] = await readdir(`${s.home}/run`);
+  const groups = await readGroups(`${s.home}/run/${cage}`, runtime.files);
+  const paths = groups.flatMap((group) => [`${group}/cpu.shares`, `${group}/cpu.weight`]);
+  const shares = (): Promise<string[]> =>
+    Promise.all(paths.map((path) => runtime.files.readText(path).then((text) => text.trim(), () => "")));
+  while (!(await shares()).some((share) => share === "512" || share === "50")) await new Promise(setImmediate);
+});
+
 test("a limit that makes no sense fails the plugin at once", async () => {
   await using s = await supervised({ pluginLimits: { echo: { memory_mb: -1 } } });
   const echo = await s.add("echo");
@@ -45,8 +59,7 @@ test("a limit that makes no sense fails the plugin at once", async () => {
 });
 
 test("K-049 a plugin that was ended for its memory says so in plugin.crashed, and is started again", async (t) => {
-  const grouped = async (): Promise<boolean> => ["cgroup2", "cgroup1"].includes((await chooseTier(runtime)).tier.name);
-  if (!await requireOrSkip(t, "control groups this user may make", grouped, "run the tests as root")) return;
+  if (!await requireOrSkip(t, "control groups this user may make", isGrouped, "run the tests as root")) return;
   await using s = await supervised({ limits: { memory_mb: 256 } });
   const hog = await s.add("takes_memory");
   await s.supervisor.start(hog);

@@ -7,7 +7,7 @@ import { messageOf } from "../../errors.ts";
 import type { Files, Runtime } from "../../ports.ts";
 import { outputOf } from "../output_of.ts";
 import { DEFAULT_LIMITS } from "./cage_limits.ts";
-import { makeGroups } from "./control_group.ts";
+import { makeGroups, writeSettings } from "./control_group.ts";
 import { groupPlan } from "./group_plan.ts";
 import type { LimitTier, LimitTierName } from "./limit_tier.ts";
 import { type OwnGroups, ownGroups } from "./own_groups.ts";
@@ -113,6 +113,7 @@ async function rehearse(tier: LimitTier, runtime: Runtime): Promise<void> {
   const plan = groupPlan(tier, DEFAULT_LIMITS, ids.create("kaged-try"));
   await makeGroups(plan, files);
   try {
+    await writeSettings(plan.later, files);
     // Root may join whatever it made; of others the kernel asks more than it asks for making.
     if (uid === 0) return;
     const join = 'for dir; do echo $$ >"$dir/cgroup.procs" || exit; done; echo joined';

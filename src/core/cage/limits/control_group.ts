@@ -5,7 +5,7 @@
  */
 import { HostError, messageOf } from "../../errors.ts";
 import type { Files, Runtime } from "../../ports.ts";
-import type { GroupPlan } from "./group_plan.ts";
+import type { GroupPlan, GroupSetting } from "./group_plan.ts";
 
 /** Attempts to empty and remove a group before it is left for the next host to sweep. */
 const MAX_ATTEMPTS = 10;
@@ -15,17 +15,39 @@ const ENDING_MS = 500;
 /** Makes the groups. Rejects with `cage.limits_failed`; what was made is removed then. */
 export async function makeGroups({ dirs, settings }: GroupPlan, files: Files): Promise<void> {
   try {
-    for (const dir of dirs) await files.makeDir(dir, { mode: 0o755 });
-    for (const { path, value, optional } of settings) {
-      await files.write(path, value).catch((error) => {
-        if (!optional) throw error;
-      });
-    }
+    await Promise.all(dirs.map((dir) => files.makeDir(dir, { mode: 0o755 })));
+    // One after the other: of two limits on memory the kernel takes the lower first.
+    await writeSettings(settings, files);
   } catch (cause) {
     for (const dir of dirs) await files.removeDir(dir).catch(() => {});
-    throw new HostError("cage.limits_failed", `Cannot limit the cage: ${messageOf(cause)}`, {
-      cause,
-      hint: "Run kaged doctor",
+    throw limitsFailed(cause);
+  }
+}
+
+/** Writes what the groups of a running plugin are limited to. Rejects with `cage.limits_failed`. */
+export async function settleGroups({ dirs, later }: GroupPlan, files: Files): Promise<void> {
+  try {
+    await writeSettings(later, files);
+  } catch (cause) {
+    // Groups that are gone have nobody to limit: the cage has ended.
+    const left = await Promise.all(dirs.map((dir) => files.info(dir)));
+    if (left.includes(null)) return;
+    throw limitsFailed(cause);
+  }
+}
+
+function limitsFailed(cause: unknown): HostError {
+  return new HostError("cage.limits_failed", `Cannot limit the cage: ${messageOf(cause)}`, {
+    cause,
+    hint: "Run kaged doctor",
+  });
+}
+
+/** Writes limits into groups. */
+export async function writeSettings(settings: readonly GroupSetting[], files: Files): Promise<void> {
+  for (const { path, value, optional } of settings) {
+    await files.write(path, value).catch((error) => {
+      if (!optional) throw error;
     });
   }
 }

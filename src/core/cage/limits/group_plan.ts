@@ -20,8 +20,13 @@ export interface GroupSetting {
 export interface GroupPlan {
   /** Folders to make, which the cage's first process joins. */
   readonly dirs: readonly string[];
-  /** What is written into them first. */
+  /** What is written into them before the cage starts. */
   readonly settings: readonly GroupSetting[];
+  /**
+   * What is written into them once the plugin runs: its share of the processor. On a busy machine a start with that
+   * share alone would take longer than a handshake may.
+   */
+  readonly later: readonly GroupSetting[];
 }
 
 /** Returns the groups of a cage; `name` is the name of each. The ways that need none get none. */
@@ -38,8 +43,8 @@ export function groupPlan(tier: LimitTier, limits: CageLimits, name: string): Gr
           // One process over the limit ends the whole cage: half a plugin is no use to anyone.
           { path: `${dir}/memory.oom.group`, value: "1", optional: true },
           { path: `${dir}/pids.max`, value: `${limits.pids}` },
-          { path: `${dir}/cpu.weight`, value: `${cpuWeight(limits)}` },
         ],
+        later: [{ path: `${dir}/cpu.weight`, value: `${cpuWeight(limits)}` }],
       };
     }
     case "cgroup1": {
@@ -52,11 +57,11 @@ export function groupPlan(tier: LimitTier, limits: CageLimits, name: string): Gr
           // Memory and swap together: without it the limit would only move pages to the disk.
           { path: `${memory}/memory.memsw.limit_in_bytes`, value: bytes, optional: true },
           { path: `${pids}/pids.max`, value: `${limits.pids}` },
-          { path: `${cpu}/cpu.shares`, value: `${limits.cpu_shares}` },
         ],
+        later: [{ path: `${cpu}/cpu.shares`, value: `${limits.cpu_shares}` }],
       };
     }
     default:
-      return { dirs: [], settings: [] };
+      return { dirs: [], settings: [], later: [] };
   }
 }

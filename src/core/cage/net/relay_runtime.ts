@@ -11,7 +11,7 @@ const ARGS: Readonly<Record<Runtime["name"], readonly string[]>> = {
   // One thread of V8's less to count against the limit of the cage for each left out.
   node: ["--v8-pool-size=1"],
   bun: ["--config=/dev/null", "--no-env-file", "--no-install"],
-  deno: ["run", "-A", "--quiet", "--no-lock", "--no-config"],
+  deno: ["run", "-A", "--quiet", "--no-lock", "--no-config", "--no-code-cache"],
 };
 
 /** Returns the runtime for the relay. */

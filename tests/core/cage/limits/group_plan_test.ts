@@ -14,8 +14,8 @@ test("a cage in a tree of version 2 gets one group with all its limits", () => {
       { path: "/g/kaged_1/memory.swap.max", value: "0", optional: true },
       { path: "/g/kaged_1/memory.oom.group", value: "1", optional: true },
       { path: "/g/kaged_1/pids.max", value: "100" },
-      { path: "/g/kaged_1/cpu.weight", value: "25" },
     ],
+    later: [{ path: "/g/kaged_1/cpu.weight", value: "25" }],
   });
 });
 
@@ -27,8 +27,8 @@ test("a cage in trees of version 1 gets a group in each, one where controllers s
       { path: "/m/kaged_1/memory.limit_in_bytes", value: "536870912" },
       { path: "/m/kaged_1/memory.memsw.limit_in_bytes", value: "536870912", optional: true },
       { path: "/p/kaged_1/pids.max", value: "100" },
-      { path: "/c/kaged_1/cpu.shares", value: "256" },
     ],
+    later: [{ path: "/c/kaged_1/cpu.shares", value: "256" }],
   });
   const shared = groupPlan({ name: "cgroup1", memory: "/m", pids: "/m", cpu: "/m" }, limits, "kaged_1");
   assert.deepEqual(shared.dirs, ["/m/kaged_1"]);
@@ -36,12 +36,12 @@ test("a cage in trees of version 1 gets a group in each, one where controllers s
 
 test("the weight of version 2 stays within what the kernel takes", () => {
   const weight = (cpu_shares: number): string | undefined =>
-    groupPlan({ name: "cgroup2", base: "/g" }, { ...limits, cpu_shares }, "k").settings.at(-1)?.value;
+    groupPlan({ name: "cgroup2", base: "/g" }, { ...limits, cpu_shares }, "k").later.at(-1)?.value;
   assert.deepEqual([2, 1024, 262_144].map(weight), ["1", "100", "10000"]);
 });
 
 test("the other ways need no group of ours", () => {
-  const none = { dirs: [], settings: [] };
+  const none = { dirs: [], settings: [], later: [] };
   assert.deepEqual(groupPlan({ name: "watchdog", prlimit: null }, limits, "k"), none);
   assert.deepEqual(groupPlan({ name: "systemd", program: "/s", env: {} }, limits, "k"), none);
 });

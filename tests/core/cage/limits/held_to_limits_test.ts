@@ -115,9 +115,13 @@ test("a cage is in groups of its own while it runs, with its limits in them, and
   };
   const memory = tier.name === "cgroup1" ? "memory.limit_in_bytes" : "memory.max";
   assert.deepEqual([await read(memory), await read("pids.max")], [["134217728"], ["40"]]);
-  if (tier.name === "cgroup1") assert.deepEqual(await read("cpu.shares"), ["128"]);
+  const share = tier.name === "cgroup1" ? "cpu.shares" : "cpu.weight";
+  assert.deepEqual(await read(share), [tier.name === "cgroup1" ? "1024" : "100"]);
+  await caged.cage.settle();
+  assert.deepEqual(await read(share), [tier.name === "cgroup1" ? "128" : "13"]);
   caged.child.kill("SIGKILL");
   await caged.end();
+  await caged.cage.settle(); // Too late, and no failure.
   for (const group of groups) assert.equal(await files.info(group), null, group);
   assert.deepEqual(await files.list(`${places.home}/run`), []);
 });
