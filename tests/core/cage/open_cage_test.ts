@@ -243,6 +243,20 @@ test("verifyMounts() finds a path that was swapped between the check and the mou
   await caged.end();
 });
 
+test("verifyMounts() finds a process that is not caged after all", async (t) => {
+  const places = await ground(t);
+  if (!places) return;
+  const unfiltered: typeof files.readText = async (path) =>
+    (await files.readText(path)).replace(/^Seccomp:.*$/m, "Seccomp:\t0");
+  const own = { ...runtime, files: { ...files, readText: unfiltered } };
+  const request = requestOf({ command: ["bash", "-c", "echo ready; read end"] }, places);
+  const caged = await startCaged(request, undefined, own);
+  await caged.firstLine();
+  await assert.rejects(caged.cage.verifyMounts(), { code: "cage.walls_missing" });
+  caged.child.endInput();
+  await caged.end();
+});
+
 test("verifyMounts() takes the end of a process for its end, and a report that is missing for a swap", async (t) => {
   const places = await ground(t);
   if (!places) return;
