@@ -6,6 +6,7 @@
  */
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {
+  PluginCage,
   PluginCallContext,
   PluginCallOptions,
   PluginInfo,
@@ -16,6 +17,8 @@ export type {
   Supervisor,
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
+export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
+export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
 export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
 export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
 export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./src/core/audit/events.ts";
