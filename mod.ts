@@ -32,6 +32,7 @@ export type {
 export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {
+  PluginCage,
   PluginCallContext,
   PluginCallOptions,
   PluginInfo,
@@ -42,6 +43,8 @@ export type {
   Supervisor,
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
+export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
+export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
 export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
 export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
 export type {
@@ -88,10 +91,13 @@ export type {
   FileInfo,
   Files,
   Ids,
+  Network,
   ProcessListeners,
   ProcessSpawner,
   Runtime,
   Signal,
+  Socket,
+  SocketListener,
   SqlLimits,
   SqlValue,
   Statement,

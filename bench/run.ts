@@ -19,6 +19,7 @@ import {
   tableOf,
   withSection,
 } from "./report.ts";
+import { benchCage, cageGoals } from "./cage/cage_bench.ts";
 import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { wireGoals } from "./wire/goals.ts";
 import { benchWire } from "./wire/wire_bench.ts";
@@ -26,6 +27,7 @@ import { benchWire } from "./wire/wire_bench.ts";
 const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
 
   wire      the protocol beside the bare limit and other JSON-RPC hosts
+  cage      the start of a plugin beside the same program without a cage
   storage   a storage call beside the same prepared statement, and beside a ping
   hooks     events to subscribers beside other hook libraries; reading projects and manifests
   memory    recall from a large memory
@@ -42,6 +44,7 @@ interface Bench {
 
 const benches: Readonly<Record<string, Bench>> = {
   wire: { run: benchWire, goals: wireGoals },
+  cage: { run: benchCage, goals: cageGoals },
   storage: { run: benchStorage, goals: storageGoals },
   hooks: { run: benchHooks, goals: hooksGoals },
   memory: { run: benchMemory, goals: memoryGoals },

@@ -12,6 +12,7 @@ import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
 import { pluginBundle } from "./generators/plugin_bundle.ts";
+import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
 import storageProgram from "./generators/storage_program.ts";
@@ -28,6 +29,7 @@ export interface Generator {
 export const generators: readonly Generator[] = [
   manifestSchema,
   sdkModule,
+  relayModule,
   notesSdkJs,
   notesSdkDts,
   pluginBundle("memory-markdown", { bundled: ["minisearch"] }),

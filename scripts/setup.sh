@@ -15,6 +15,9 @@ need python3 python3
 case $level in
   test | extras) need git git ;;
 esac
+case $level in
+  extras) need strace strace ;;
+esac
 
 if [ -n "$missing" ]; then
   if command -v apt-get >/dev/null 2>&1; then

@@ -22,7 +22,9 @@ const importsOf = ({ path, text }: { path: string; text: string }) =>
 test("src/core reaches for no runtime and no adapter", async () => {
   const sources = await sourcesIn("src/core");
   assert.ok(sources.length > 20);
-  for (const { path, text } of sources) assert.doesNotMatch(text, OUTWARD, path);
+  // What is generated holds programs as text: they run elsewhere.
+  const written = sources.filter(({ path }) => !path.includes("/generated/"));
+  for (const { path, text } of written) assert.doesNotMatch(text, OUTWARD, path);
 });
 
 test("src/core has no circle of imports", async () => {

@@ -62,4 +62,4 @@ const formatted = (text: string, ext: string): string =>
   execFileSync(bin(".bin/deno"), ["fmt", "--quiet", "--ext", ext, "-"], { cwd: ROOT, input: text, encoding: "utf8" });
 
 /** Writes text as a template literal, so that its lines stay lines. */
-const template = (text: string): string => "`" + text.replace(/[\\`]|\$(?=\{)/g, "\\$&") + "`";
+export const template = (text: string): string => "`" + text.replace(/[\\`]|\$(?=\{)/g, "\\$&") + "`";

@@ -103,6 +103,18 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   "plugin.unavailable": row(-32603, 502, "The plugin is not running", "See kaged plugin check, then enable it again"),
   "plugin.disabled": row(-32603, 502, "The operator has not enabled the plugin", "Run kaged plugin enable"),
+  "plugin.memory_exceeded": row(
+    -32603,
+    502,
+    "The plugin used more memory than it may",
+    "Mend the plugin, or raise memory_mb under limits in config.toml",
+  ),
+  "plugin.pids_exceeded": row(
+    -32603,
+    502,
+    "The plugin started more processes and threads than it may",
+    "Mend the plugin, or raise pids under limits in config.toml",
+  ),
   "plugin.unknown": row(-32602, 404, "No plugin of that name is registered", "Look at the list of plugins"),
   "plugin.duplicate": row(-32602, 409, "Two plugins have one instance id", "Give each plugin a name of its own"),
   "plugin.context_partial": row(-32603, 500, "A call context is half set", "Set project, agent and session together"),
@@ -431,6 +443,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "capability.path_forbidden": row(-32001, 403, "A granted path may never be granted", "Grant a narrower path"),
   "capability.symlink_escape": row(-32001, 403, "A granted path leads elsewhere", "Grant the resolved path"),
   "capability.special_file": row(-32001, 403, "A granted path is no file or folder", "Grant a file or a folder"),
+  "capability.socket_inside": row(-32001, 403, "A granted path holds a unix socket", "Move it, or grant less"),
 
   "cage.unsupported": row(-32603, 502, "This system cannot cage a plugin", "Use Linux with bubblewrap"),
   "cage.bwrap_missing": row(-32603, 502, "bubblewrap is not installed", "Install the package bubblewrap"),
@@ -453,6 +466,12 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "cage.no_permission": row(-32603, 502, "The runtime keeps the host from looking into /proc", "Start Deno with -A"),
   "cage.no_seccomp": row(-32603, 502, "The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"),
   "cage.path_vanished": row(-32603, 502, "A path went away while the plugin started", "Put it back and start again"),
+  "cage.walls_missing": row(
+    -32603,
+    502,
+    "What started the plugin did not cage it",
+    "Use the distribution's bubblewrap",
+  ),
   "cage.path_swapped": row(-32001, 403, "A granted path changed while the plugin started", "Start it again"),
   "cage.command_missing": row(
     -32602,
@@ -467,6 +486,8 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Name the program itself under runtimes in config.toml",
   ),
   "cage.setup_failed": row(-32603, 502, "bubblewrap could not build the cage", "Run kaged doctor"),
+  "cage.limits_failed": row(-32603, 502, "The cage could not be held to its limits", "Run kaged doctor"),
+  "cage.limit_invalid": row(-32602, 400, "A limit is no number the kernel takes", "Correct limits in config.toml"),
   "cage.spawn_failed": row(-32603, 502, "The launcher could not be started", "Run kaged doctor"),
 
   "check.imports_leave": row(-32602, 422, "A plugin imports what its cage will not hold", "Bundle it into its folder"),

@@ -116,6 +116,11 @@ export interface Files {
   makeTempDir(prefix: string): Promise<string>;
   /** Removes a file or a whole directory; a missing path is fine. */
   remove(path: string): Promise<void>;
+  /**
+   * Removes an empty directory, or a control group; a missing path is fine. What the system calls busy, as a group
+   * whose last processes are just ending, is tried again for `busyMs` (default 0).
+   */
+  removeDir(path: string, options?: { readonly busyMs?: number }): Promise<void>;
   /** Names in a directory, sorted. */
   list(path: string): Promise<string[]>;
   /** What stands at `path`, links not followed, or null. */
@@ -126,6 +131,8 @@ export interface Files {
   realPath(path: string): Promise<string>;
   /** The text of a symbolic link. */
   readLink(path: string): Promise<string>;
+  /** The first unix socket at or below `path`, links not followed, or null. Folders that cannot be read are left out. */
+  findSocket(path: string): Promise<string | null>;
 }
 
 /** Time. */
@@ -242,6 +249,34 @@ export interface DatabaseOpener {
   storageProgram(): Promise<string>;
 }
 
+/** A stream of bytes both ways. Nothing is read ahead of {@link read} but what the system holds. */
+export interface Socket {
+  /** The next bytes, or null when no more will come. Rejects when the connection broke. One call at a time. */
+  read(): Promise<Uint8Array | null>;
+  /** Sends bytes; resolves when the system has taken them. Rejects when the connection broke. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Says that nothing more is sent; what comes can still be read. */
+  end(): void;
+  /** Ends both ways at once: a waiting read gives null. */
+  destroy(): void;
+}
+
+/** Takes connections until it is closed. */
+export interface SocketListener {
+  /** Takes no more; those it gave out live on. Its path is gone afterwards. */
+  close(): Promise<void>;
+}
+
+/** The host's network. */
+export interface Network {
+  /** Takes connections at a path, of any length, that only this user may open. */
+  listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener>;
+  /** Connects to an IP address, never to a name. Rejects when it cannot; an aborted signal ends the attempt. */
+  connect(address: string, port: number, signal: AbortSignal): Promise<Socket>;
+  /** Every address of a name, as the system finds them. Rejects when there is none. */
+  resolve(name: string): Promise<string[]>;
+}
+
 /** One runtime, whole: what an adapter's `runtime` export is. */
 export interface Runtime {
   /** Which one. */
@@ -268,6 +303,8 @@ export interface Runtime {
   readonly bytes: Bytes;
   /** SQLite. */
   readonly databases: DatabaseOpener;
+  /** The host's network. */
+  readonly network: Network;
   /** A variable of the environment, or null. */
   env(name: string): string | null;
 }

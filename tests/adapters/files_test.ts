@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { symlink } from "node:fs/promises";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
@@ -73,6 +75,15 @@ test("makeTempDir() makes a new private folder each time", async (t) => {
   assert.equal((await files.info(one))?.mode, 0o700);
 });
 
+test("removeDir() takes an empty folder and no other, and minds no missing path", async (t) => {
+  const dir = await scratchDir(t);
+  await files.makeDir(`${dir}/a/b`, { recursive: true });
+  await assert.rejects(files.removeDir(`${dir}/a`), { code: "ENOTEMPTY" });
+  await files.removeDir(`${dir}/a/b`);
+  await files.removeDir(`${dir}/a/b`);
+  assert.deepEqual(await files.list(`${dir}/a`), []);
+});
+
 test("remove() takes a whole folder, takes a link but not its target, and minds no missing path", async (t) => {
   const dir = await scratchDir(t);
   await files.makeDir(`${dir}/a/b`, { recursive: true });
@@ -131,4 +142,18 @@ test("a missing path rejects with ENOENT in every reader", async (t) => {
   await assert.rejects(files.realPath(path), missing);
   await assert.rejects(files.readLink(path), missing);
   await assert.rejects(files.rename(path, `${path}2`), missing);
+});
+
+test("findSocket() finds a unix socket at or below a path, and follows no link to one", async (t) => {
+  const dir = await scratchDir(t);
+  await files.makeDir(`${dir}/a/b`, { recursive: true });
+  await files.write(`${dir}/a/file`, "");
+  await symlink(dir, `${dir}/a/loop`);
+  assert.equal(await files.findSocket(dir), null);
+  assert.equal(await files.findSocket(`${dir}/absent`), null);
+  const server = createServer().listen(`${dir}/a/b/s`);
+  await once(server, "listening");
+  t.after(() => void server.close());
+  for (const path of [dir, `${dir}/a/b`, `${dir}/a/b/s`]) assert.equal(await files.findSocket(path), `${dir}/a/b/s`);
+  assert.equal(await files.findSocket(`${dir}/a/loop`), null);
 });

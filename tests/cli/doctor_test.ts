@@ -8,7 +8,17 @@ test("kaged doctor prints a table, leaves nothing behind and exits with 0 where 
   const tmp = await scratchDir(t);
   const { code, stdout, stderr } = await runKaged(["doctor"], { env: { TMPDIR: tmp } });
   assert.deepEqual([code, stderr], [0, ""]);
-  for (const row of [/^ok +platform +linux /m, /^ok +bubblewrap +bubblewrap /m, /^ok +cage +/m, /^ok +sqlite +/m]) {
+  for (
+    const row of [
+      /^ok +platform +linux /m,
+      /^ok +bubblewrap +bubblewrap /m,
+      /^ok +seccomp +/m,
+      /^ok +apparmor +/m,
+      /^(ok|degraded) +limits +\w+: 512 MB/m,
+      /^ok +cage +/m,
+      /^ok +sqlite +/m,
+    ]
+  ) {
     assert.match(stdout, row);
   }
   assert.match(stdout, /\n\nPlugins can run here\n$/);

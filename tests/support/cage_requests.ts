@@ -74,8 +74,12 @@ export interface CagedEnd {
 }
 
 /** Opens a cage and starts it; `before` runs in between. */
-export async function startCaged(request: CageRequest, before?: (cage: Cage) => Promise<void>): Promise<Caged> {
-  const runtime = await detectRuntime();
+export async function startCaged(
+  request: CageRequest,
+  before?: (cage: Cage) => Promise<void>,
+  own?: Runtime,
+): Promise<Caged> {
+  const runtime = own ?? await detectRuntime();
   const cage = await openCage(request, runtime);
   await before?.(cage);
   let [out, err] = ["", ""];
@@ -90,6 +94,7 @@ export async function startCaged(request: CageRequest, before?: (cage: Cage) => 
     stdoutEnd: () => told(),
     stderr: (chunk) => void (err += errText.decode(chunk, { stream: true })),
   });
+  cage.watch();
   return {
     cage,
     child,

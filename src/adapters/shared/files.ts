@@ -22,12 +22,27 @@ export const files: Files = {
   },
   makeTempDir: (prefix) => fs.mkdtemp(prefix),
   remove: (path) => fs.rm(path, { recursive: true, force: true }),
+  removeDir,
   list: async (path) => (await fs.readdir(path)).sort(),
   info: (path) => orNull(fs.lstat(path)),
   target: (path) => orNull(fs.stat(path)),
   realPath: (path) => fs.realpath(path),
   readLink: (path) => fs.readlink(path),
+  findSocket,
 };
+
+async function findSocket(path: string): Promise<string | null> {
+  const stats = await fs.lstat(path).catch(() => null);
+  if (stats?.isSocket()) return path;
+  if (!stats?.isDirectory()) return null;
+  for (const entry of await fs.readdir(path, { withFileTypes: true }).catch(() => [])) {
+    // What is plainly a file needs no second look: of the rest not every runtime tells the kind.
+    if (entry.isFile() || entry.isSymbolicLink()) continue;
+    const found = await findSocket(path === "/" ? `/${entry.name}` : `${path}/${entry.name}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
 
 /** One folder at a time: Node's own recursive form never ends under `/proc`. */
 async function makeDirs(path: string, mode: number): Promise<void> {
@@ -54,6 +69,21 @@ async function readHead(path: string, count: number): Promise<Uint8Array> {
     return head.subarray(0, filled);
   } finally {
     await file.close();
+  }
+}
+
+const BUSY_STEP_MS = 2;
+
+async function removeDir(path: string, { busyMs = 0 }: { readonly busyMs?: number } = {}): Promise<void> {
+  for (let waitedMs = 0;; waitedMs += BUSY_STEP_MS) {
+    try {
+      return await fs.rmdir(path);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code === "ENOENT") return;
+      if (code !== "EBUSY" || waitedMs >= busyMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BUSY_STEP_MS));
+    }
   }
 }
 

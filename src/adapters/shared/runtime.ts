@@ -9,6 +9,7 @@ import { clock } from "./clock.ts";
 import { databases } from "./databases.ts";
 import { files } from "./files.ts";
 import { ids } from "./ids.ts";
+import { network } from "./network.ts";
 import { processes } from "./processes.ts";
 
 const KERNEL_ARCH: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
@@ -38,6 +39,7 @@ export function composeRuntime({ name, version, bytes }: RuntimeFacts): Runtime 
     clock,
     ids,
     databases,
+    network,
     env: (variable) => process.env[variable] ?? null,
   };
 }

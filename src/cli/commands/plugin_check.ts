@@ -4,12 +4,19 @@
  * @module
  */
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
+import type { CheckCall } from "../../core/check/check_options.ts";
 import { type Check, CHECK_IDS, type CheckReport } from "../../core/check/report.ts";
 import { interruptible } from "../interrupt.ts";
 import { manifestLines } from "../print_error.ts";
-import { addRunOptions, type RunFlags, withPlaces } from "../run_options.ts";
+import { printTrace } from "../print_trace.ts";
+import { addRunOptions, parseObject, type RunFlags, withPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
+
+interface CheckFlags extends RunFlags {
+  readonly trace?: boolean;
+  readonly call?: readonly CheckCall[];
+}
 
 /** Adds the command; `exit` takes the exit code of a check that ran to its end. */
 export function addPluginCheck(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -19,10 +26,12 @@ export function addPluginCheck(parent: Command, terminal: Terminal, exit: (code:
       "Checks a plugin the way a host meets it: reads the manifest, cages it, shakes hands, pings it and shuts it down." +
         "\nOne line per rule; exit code 1 when one is broken.",
     )
-    .argument("<dir>", "the plugin's folder");
+    .argument("<dir>", "the plugin's folder")
+    .option("--trace", "watch the run and print what it used, what it missed and the smallest capability list")
+    .option("--call <method[=json]>", "call a method or tool while it runs; may be repeated", collectCall);
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action(async (dir: string, flags: RunFlags) => exit((await checkDir(dir, flags, terminal)).ok ? 0 : 1));
+    .action(async (dir: string, flags: CheckFlags) => exit((await checkDir(dir, flags, terminal)).ok ? 0 : 1));
 }
 
 const EXAMPLES = `
@@ -30,33 +39,50 @@ Examples:
   kaged plugin check .
   kaged plugin check ./greeter --config '{"greeting": "Ahoy"}'
   kaged plugin check ./greeter --runtime-path deno=/opt/deno/bin/deno
+  kaged plugin check ./greeter --trace --call 'greeter.greet={"who": "Ada"}'
   kaged plugin check . --json | jq '.checks[] | select(.ok | not)'`;
 
-async function checkDir(dir: string, flags: RunFlags, terminal: Terminal): Promise<CheckReport> {
+async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Promise<CheckReport> {
   const { checkPlugin } = await import("../../core/check/check_plugin.ts");
   const onCheck = flags.json ? () => {} : (check: Check) => printCheck(check, terminal.out);
   const report = await interruptible((signal) =>
     withPlaces(
       flags,
       terminal,
-      (places) => checkPlugin(resolve(terminal.cwd, dir), { ...places, signal, onCheck }),
+      (places) => {
+        const { trace = false, call: calls = [] } = flags;
+        return checkPlugin(resolve(terminal.cwd, dir), { ...places, signal, onCheck, trace, calls });
+      },
     )
   );
   if (flags.json) terminal.out.line(JSON.stringify(report, null, 2));
-  else printSummary(report, terminal.out);
+  else {
+    if (report.trace) printTrace(report.trace, terminal.out);
+    printSummary(report, terminal.out);
+  }
   return report;
+}
+
+function collectCall(text: string, before: readonly CheckCall[] = []): CheckCall[] {
+  const [, method = "", json] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
+  if (method === "") throw new InvalidArgumentError("It takes a method, or method={…}");
+  return [...before, { method, params: json === undefined ? {} : parseObject(json) }];
 }
 
 const WIDTH = Math.max(...CHECK_IDS.map((id) => id.length));
 
 function printCheck(check: Check, { line, paint }: Printer): void {
-  const { id, ok, skipped, detail, hint, code, warnings = [], log = [] } = check;
+  const { id, ok, skipped, detail, hint, code, warnings = [], log = [], grants = [] } = check;
   const mark = ok ? paint.green("✓") : skipped ? paint.dim("-") : paint.red("✗");
   const text = printable(detail);
   line(`${mark} ${id.padEnd(WIDTH)}  ${skipped ? paint.dim(text) : text}${code ? paint.dim(` [${code}]`) : ""}`);
   const indent = " ".repeat(WIDTH + 4);
   const details = manifestLines(check);
   for (const detail of details) line(indent + printable(detail));
+  for (const { text, danger } of grants) {
+    line(indent + printable(text));
+    if (danger !== null) line(indent + paint.yellow(`danger: ${printable(danger)}`));
+  }
   for (const warning of warnings) line(indent + paint.yellow(`warning: ${printable(warning)}`));
   for (const said of log) line(indent + paint.dim(`stderr: ${printable(said)}`));
   if (hint !== undefined && details.length === 0) line(`${indent}hint: ${printable(hint)}`);

@@ -68,6 +68,10 @@ export interface AuditData extends CompactionAuditData {
   "plugin.version_mismatch": { claimed: unknown; expected: string };
   /** It claims capabilities its manifest does not have. */
   "plugin.capability_overreach": { claimed: string[]; allowed: string[] };
+  /** It connected to a host, told once a minute for each host and port. */
+  "plugin.net_opened": { host: string; port: number };
+  /** It was not let to a host, told once a minute for each host and port; `port` is 0 where it named none. */
+  "plugin.net_refused": { host: string; port: number; reason: string };
   /** It asked for storage that is not its own; the SQL is cut down to its shape. */
   "plugin.storage_denied": { sql: string; reason: string };
   /** It refused its config, or has no use for it. */

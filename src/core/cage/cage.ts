@@ -6,6 +6,9 @@
 import type { HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Command, Exit, Runtime } from "../ports.ts";
+import type { CageLimits } from "./limits/cage_limits.ts";
+import type { CageLimitStatus } from "./limits/limit_tier.ts";
+import type { NetEvent } from "./net/gatekeeper.ts";
 
 /** Places the host owns or that grants may be relative to. */
 export interface CagePlaces {
@@ -27,6 +30,10 @@ export interface CageRequest {
   readonly logLevel: string;
   /** Interpreters the operator named: name → absolute path. */
   readonly runtimes: Readonly<Record<string, string>>;
+  /** What it may use. Default: {@link DEFAULT_LIMITS}. */
+  readonly limits?: CageLimits;
+  /** Hears whom the plugin connected to, and to whom it was not let. */
+  readonly onNet?: (event: NetEvent) => void;
 }
 
 /** A cage that is ready for one start of one plugin. */
@@ -35,11 +42,20 @@ export interface Cage {
   readonly id: string;
   /** What to spawn. */
   readonly command: Command;
+  /** What it may use, and who sees to it. */
+  readonly limits: CageLimitStatus;
+  /** Begins to look after the limits, where the kernel does not: call it once the command has been spawned. */
+  watch(): void;
+  /** The plugin runs: from now on it has no more of the processor than its share. Rejects with `cage.limits_failed`. */
+  settle(): Promise<void>;
   /** The process id of the plugin's own process group leader, outside the cage; null before it exists. */
   childPid(): Promise<number | null>;
-  /** Rejects with `cage.path_swapped` unless each granted path inside is the one that was checked outside. */
+  /**
+   * Rejects with `cage.walls_missing` unless the process is caged, with `cage.path_swapped` unless each granted path
+   * inside is the one that was checked outside.
+   */
   verifyMounts(): Promise<void>;
-  /** The failure of the cage itself, when the process ended because of it; null when the plugin ended. */
+  /** The failure of the cage itself, or the limit the plugin went over, when that ended it; null otherwise. */
   diagnose(exit: Exit, stderr: readonly string[]): Promise<HostError | null>;
   /** Ends what is left in the cage and removes its files. Safe to call twice. */
   close(): Promise<void>;

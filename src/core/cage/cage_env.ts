@@ -17,11 +17,13 @@ export interface CageEnvOptions {
   readonly configDir: string;
   /** Folder behind `project:/`, or null: told likewise. */
   readonly projectDir: string | null;
+  /** Variables that the manifest may override: how programs find the network. */
+  readonly proxy?: Readonly<Record<string, string>>;
 }
 
 /** Returns every variable a plugin sees: the manifest's on top of ours, its identity on top of all (K-047). */
 export function cageEnv(manifest: Manifest, options: CageEnvOptions): Record<string, string> {
-  const { installDir, logLevel } = options;
+  const { installDir, logLevel, proxy = {} } = options;
   for (const name of Object.keys(manifest.env)) {
     // The loader would obey these in each program the cage starts for itself.
     if (!name.startsWith("LD_") && /^[^=\0]+$/.test(name)) continue;
@@ -39,6 +41,7 @@ export function cageEnv(manifest: Manifest, options: CageEnvOptions): Record<str
     DENO_DIR: "/tmp/.deno",
     DENO_NO_PROMPT: "1",
     DENO_NO_UPDATE_CHECK: "1",
+    ...proxy,
     ...manifest.env,
     ...folderEnv(manifest, options),
     KAGED_PLUGIN_NAME: manifest.name,

@@ -3,7 +3,10 @@
  *
  * @module
  */
-import type { Capability } from "../manifest/capability.ts";
+import type { LimitTier } from "./limits/limit_tier.ts";
+import type { CageLimits } from "./limits/cage_limits.ts";
+import type { NetRule } from "./net/net_mode.ts";
+import type { RelayRuntime } from "./net/net_parts.ts";
 
 /** A bubblewrap that may be trusted, and what it can do. */
 export interface Bwrap {
@@ -86,10 +89,18 @@ export interface CageFacts {
   readonly command: ResolvedCommand;
   /** Granted paths that passed every rule. */
   readonly grants: readonly GrantedPath[];
+  /** Processor as the kernel names it. */
+  readonly arch: string;
+  /** Who sees to the limits. */
+  readonly tier: LimitTier;
+  /** The runtime that a relay would run on. */
+  readonly relay: RelayRuntime;
+  /** Folder of the files of this start. */
+  readonly runDir: string;
 }
 
-/** A network rule of the manifest. */
-export type NetRule = Extract<Capability, { kind: "net" }>;
+/** What is known before a folder for the start is made. */
+export type MachineFacts = Omit<CageFacts, "runDir">;
 
 /** One start of one plugin, spelled out. */
 export interface CagePlan {
@@ -101,11 +112,16 @@ export interface CagePlan {
   readonly command: readonly string[];
   /** Text of `/etc/hosts` inside. */
   readonly hosts: string;
+  /** The filter on system calls, as bubblewrap hands it to the kernel. */
+  readonly seccomp: Uint8Array;
+  /** What it may use. */
+  readonly limits: CageLimits;
+  /** Who sees to it. */
+  readonly tier: LimitTier;
   /** Everything granted, the plugin's own folder among it: compared again once the process runs. */
   readonly granted: readonly GrantedPath[];
-  /**
-   * Network rules of the manifest. Every cage has an empty network of its own until the gatekeeper that enforces these
-   * rules stands between it and the host's: a rule that cannot be enforced grants nothing.
-   */
+  /** Network rules of the manifest. */
   readonly net: readonly NetRule[];
+  /** Further files of this start: name → text. */
+  readonly files: Readonly<Record<string, string>>;
 }

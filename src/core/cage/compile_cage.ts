@@ -8,30 +8,41 @@ import { HostError } from "../errors.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { CageRequest } from "./cage.ts";
 import { cageEnv } from "./cage_env.ts";
-import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, NetRule, RootEntry } from "./cage_plan.ts";
-import { HOSTS_FD, STATUS_FD } from "./launcher.ts";
+import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, RootEntry } from "./cage_plan.ts";
+import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
+import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
+import { rlimitPart } from "./limits/rlimits.ts";
+import { RELAY_SOURCE } from "./net/generated/relay_source.ts";
+import { netMode, type NetRule } from "./net/net_mode.ts";
+import { netFiles, netNamespaceArgs, proxyEnv, relayed } from "./net/net_parts.ts";
+import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 
 const MIB = 1024 * 1024;
 const HOSTS = "127.0.0.1 localhost\n::1 localhost\n";
-/** Certificates: of use only to a plugin that may talk to someone. */
-const NET_FILES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"];
 
 /** Returns the plan for one start. Throws `manifest.invalid` when the manifest cannot be put into arguments. */
 export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
-  const { manifest, places, logLevel } = request;
-  const { bwrap, command, grants, installDir, rootEntries } = facts;
+  const { manifest, places, logLevel, limits = DEFAULT_LIMITS } = request;
+  const { bwrap, command, grants, installDir, rootEntries, tier } = facts;
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
-  const env = cageEnv(manifest, {
+  const own = cageEnv(manifest, {
     installDir: installDir.path,
     logLevel,
     configDir: configFiles(places.home),
     projectDir: places.projectDir,
+    proxy: proxyEnv(net),
   });
+  const program = relayed({ command: command.argv, env: own }, net, {
+    runDir: facts.runDir,
+    runtime: facts.relay,
+    source: RELAY_SOURCE,
+  });
+  const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts]);
   const args = [
-    ...namespaceArgs(bwrap.flags),
+    ...namespaceArgs(bwrap.flags, net),
     "--clearenv",
-    ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...Object.entries(program.env).flatMap(([name, value]) => ["--setenv", name, value]),
     ...skeletonArgs(rootEntries),
     ...etcArgs(net),
     ...kernelArgs(bwrap.flags),
@@ -39,24 +50,39 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     ...grants.flatMap(grantArgs),
     // After the grants: a writable folder around the plugin's own must not make it writable.
     ...grantArgs(installDir),
+    ...program.mounts.flatMap(executableArgs),
+    ...rlimits.args,
     "--remount-ro",
     "/",
     "--chdir",
     installDir.path,
     "--json-status-fd",
     `${STATUS_FD}`,
+    "--seccomp",
+    `${SECCOMP_FD}`,
   ];
-  refuseNul([...args, ...command.argv], manifest.name);
-  return { bwrap: bwrap.path, args, command: command.argv, hosts: HOSTS, granted: [...grants, installDir], net };
+  refuseNul([...args, ...command.argv, ...Object.values(own)], manifest.name);
+  return {
+    bwrap: bwrap.path,
+    args,
+    command: [...rlimits.prefix, ...program.command],
+    hosts: HOSTS,
+    seccomp: seccompProgram(facts.arch, { allowUnix: netMode(net) === "gated" }),
+    limits,
+    tier,
+    granted: [...grants, installDir],
+    net,
+    files: program.files,
+  };
 }
 
-function namespaceArgs(flags: ReadonlySet<string>): string[] {
+function namespaceArgs(flags: ReadonlySet<string>, net: readonly NetRule[]): string[] {
   return [
     // Asked for by name: for root, bubblewrap would go without a user namespace.
     "--unshare-user",
     "--unshare-ipc",
     "--unshare-pid",
-    "--unshare-net",
+    ...netNamespaceArgs(net),
     "--unshare-uts",
     "--unshare-cgroup-try",
     ...(flags.has("--disable-userns") ? ["--disable-userns"] : []),
@@ -82,11 +108,10 @@ function skeletonArgs(rootEntries: readonly RootEntry[]): string[] {
 
 /** Never `/etc/passwd`, nor any other file that tells of the host's people. */
 function etcArgs(net: readonly NetRule[]): string[] {
-  const isOnline = net.some(({ scope }) => scope !== "none");
   return [
     ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
     ...["--perms", "0644", "--ro-bind-data", `${HOSTS_FD}`, "/etc/hosts"],
-    ...["/etc/localtime", ...(isOnline ? NET_FILES : [])].flatMap((path) => ["--ro-bind-try", path, path]),
+    ...["/etc/localtime", ...netFiles(net)].flatMap((path) => ["--ro-bind-try", path, path]),
   ];
 }
 

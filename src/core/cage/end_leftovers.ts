@@ -7,25 +7,34 @@
  * @module
  */
 import type { Files, Runtime } from "../ports.ts";
-import { HOSTS_FD, readStatus } from "./launcher.ts";
+import { type CageStatus, HOSTS_FD, readStatus } from "./launcher.ts";
 
 /** Looks at a killed process before it is left to the kernel: some ten milliseconds are usual on a busy machine. */
 const MAX_LOOKS = 20_000;
 
 /** Kills the processes of the cage whose files lie in `dir`, if its bubblewrap ended without reporting their end. */
 export async function endLeftovers(dir: string, { files, processes }: Runtime): Promise<void> {
-  const { launched, childPid, pidNamespace, exitCode } = await readStatus(dir, files);
-  if (!launched || exitCode !== null) return;
+  const status = await readStatus(dir, files);
+  if (!status.launched || status.exitCode !== null) return;
   // Without a whole report the child is known by the file it was handed.
-  const left = childPid === null || pidNamespace === null
-    ? await holdersOf(`${dir}/hosts`, files)
-    : await linkOf(`/proc/${childPid}/ns/pid`, files) === `pid:[${pidNamespace}]`
-    ? [childPid]
-    : [];
+  const isWhole = status.childPid !== null && status.pidNamespace !== null;
+  const left = isWhole ? [await livingFirst(status, files)] : await holdersOf(`${dir}/hosts`, files);
   for (const pid of left) {
+    if (pid === null) continue;
     processes.signal(pid, "SIGKILL");
     for (let look = 0; look < MAX_LOOKS && !await hasEnded(pid, files); look++);
   }
+}
+
+/** Returns the first process of the cage whose files lie in `dir`, or null when it has none yet or no more. */
+export async function firstPid(dir: string, files: Files): Promise<number | null> {
+  return await livingFirst(await readStatus(dir, files), files);
+}
+
+/** By its namespace, not by its id alone: ids are used again. */
+async function livingFirst({ childPid, pidNamespace }: CageStatus, files: Files): Promise<number | null> {
+  if (childPid === null || pidNamespace === null) return null;
+  return await linkOf(`/proc/${childPid}/ns/pid`, files) === `pid:[${pidNamespace}]` ? childPid : null;
 }
 
 /** Whether a process is gone or waits to be reaped: the first of a cage does that once all others are gone. */

@@ -8,9 +8,13 @@ import { HostError } from "../errors.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { Files, Runtime } from "../ports.ts";
 import type { CagePlaces, CageRequest } from "./cage.ts";
-import type { CageFacts, GrantedPath, PathFacts, RootEntry } from "./cage_plan.ts";
+import type { GrantedPath, MachineFacts, PathFacts, RootEntry } from "./cage_plan.ts";
 import { findBwrap } from "./find_bwrap.ts";
+import { chooseTier } from "./limits/choose_tier.ts";
 import { makeTarget } from "./make_target.ts";
+import { netMode, type NetRule } from "./net/net_mode.ts";
+import { refuseSockets } from "./net/refuse_sockets.ts";
+import { relayRuntime } from "./net/relay_runtime.ts";
 import { forbiddenFailure, forbiddenReason, grantedPaths, throwAll } from "./path_rules.ts";
 import { resolveCommand } from "./resolve_command.ts";
 import { wantedPaths } from "./wanted_paths.ts";
@@ -18,7 +22,7 @@ import { wantedPaths } from "./wanted_paths.ts";
 const ROOT_ENTRIES = ["/bin", "/sbin", "/lib", "/lib64"];
 
 /** Gathers the facts for one start. Rejects with a `cage.*` or `capability.*` error. */
-export async function gatherFacts(request: CageRequest, runtime: Runtime): Promise<CageFacts> {
+export async function gatherFacts(request: CageRequest, runtime: Runtime): Promise<MachineFacts> {
   const { files } = runtime;
   const { manifest, runtimes } = request;
   const capabilities = readCapabilities(manifest.capabilities);
@@ -26,14 +30,18 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
   const places = await realPlaces(request.places, files);
   const { installDir: dir, home } = places;
 
-  const [bwrap, installDir, rootEntries, command, grants] = await Promise.all([
+  const [bwrap, installDir, rootEntries, command, grants, { tier }, relay] = await Promise.all([
     findBwrap(runtime, runtimes),
     installFacts(places, files),
     rootEntriesOf(files),
     resolveCommand(manifest, { installDir: dir, home, runtimes, programs }, runtime),
     checkedGrants(capabilities, places, files),
+    chooseTier(runtime),
+    relayRuntime(runtime),
   ]);
-  return { bwrap, installDir, rootEntries, command, grants };
+  const net = capabilities.filter((asked): asked is NetRule => asked.kind === "net");
+  if (netMode(net) === "gated") await refuseSockets([...grants, installDir], files);
+  return { bwrap, installDir, rootEntries, command, grants, arch: runtime.arch, tier, relay };
 }
 
 /** The places with links resolved: grants are compared with where things really are. */

@@ -3,8 +3,8 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. What bubblewrap is told lies in a folder of its own, which is the shell's
- * working directory: `command` (bubblewrap and the plugin's command), `args` and `hosts`. There it leaves `launcher`
- * (process ids) and `status`.
+ * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts`, `seccomp` and `groups`
+ * (control groups to join). There it leaves `launcher` (process ids) and `status`.
  *
  * @module
  */
@@ -16,11 +16,17 @@ export const HOSTS_FD = 6;
 /** Descriptor bubblewrap reports on. */
 export const STATUS_FD = 7;
 const ARGS_FD = 8;
+/** Descriptor of the filter on system calls. */
+export const SECCOMP_FD = 9;
+
+/** A control group of a cage. */
+const GROUP = /^\/.*\/kaged_[^/]+$/;
 
 /** How the shell ends when it cannot do its part, and what that part was. */
 export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
   [121, "it could not see its own descriptors in /proc"],
   [122, "it could not read the files of the cage"],
+  [123, "it could not join the control groups that limit it"],
 ]);
 
 // An inherited descriptor of a folder is a way out of the cage: all above 2 are closed. `exec -c` leaves bubblewrap an
@@ -34,8 +40,11 @@ for path in "\${fds[@]}"; do
   if ((fd > 2)); then exec {fd}>&-; fi
 done
 mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
-exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args || exit 122
+exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args ${SECCOMP_FD}<seccomp || exit 122
 echo "$$ $PPID" >launcher || exit 122
+mapfile -d '' -t groups <groups || exit 122
+for group in "\${groups[@]}"; do echo $$ >"$group/cgroup.procs" || exit 123; done
+ulimit -c 0
 cd / && exec -c "\${command[@]}"
 `;
 
@@ -45,17 +54,32 @@ export function launchCommand(bash: string, dir: string): Command {
   return { file: bash, args: ["--norc", "--noprofile", "-c", SCRIPT], env: {}, cwd: dir };
 }
 
-/** Writes the files of the cage. */
-export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files): Promise<void> {
+/** Writes the files of the cage; `groups` are the folders of the control groups it joins. */
+export async function writeLaunchFiles(
+  plan: CagePlan,
+  dir: string,
+  groups: readonly string[],
+  files: Files,
+): Promise<void> {
   const command = [plan.bwrap, "--args", `${ARGS_FD}`, "--", ...plan.command];
   await Promise.all([
     files.write(`${dir}/command`, terminated(command)),
     files.write(`${dir}/args`, terminated(plan.args)),
     files.write(`${dir}/hosts`, plan.hosts),
+    files.write(`${dir}/seccomp`, plan.seccomp),
+    files.write(`${dir}/groups`, terminated(groups)),
+    ...Object.entries(plan.files).map(([name, text]) => files.write(`${dir}/${name}`, text)),
   ]);
 }
 
 const terminated = (words: readonly string[]): string => words.map((word) => `${word}\0`).join("");
+
+/** Reads which control groups a cage joins, also after its host is gone. */
+export async function readGroups(dir: string, files: Files): Promise<string[]> {
+  const text = await files.readText(`${dir}/groups`).catch(() => "");
+  // By name too: what stands here is emptied and removed.
+  return text.split("\0").filter((group) => GROUP.test(group));
+}
 
 /** What bubblewrap said of the process inside. */
 export interface CageStatus {

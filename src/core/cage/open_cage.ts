@@ -4,30 +4,33 @@
  * @module
  */
 import { HostError, messageOf } from "../errors.ts";
-import type { Exit, Files, Runtime } from "../ports.ts";
+import type { Command, Exit, Files, Runtime } from "../ports.ts";
 import type { Cage, CageRequest, OpenCage } from "./cage.ts";
-import type { CagePlan, GrantedPath } from "./cage_plan.ts";
+import type { CagePlan, GrantedPath, MachineFacts } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose } from "./diagnose.ts";
-import { endLeftovers } from "./end_leftovers.ts";
+import { endLeftovers, firstPid } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
+import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
+import { groupPlan } from "./limits/group_plan.ts";
+import { limitFailure } from "./limits/limit_failure.ts";
+import { scopedCommand } from "./limits/systemd_scope.ts";
+import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
+import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
+import { hostRules, netMode } from "./net/net_mode.ts";
+import { SOCKET_FILE } from "./net/net_parts.ts";
 import { sweepRun } from "./sweep_run.ts";
+import { verifyWalls } from "./verify_walls.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
 
-/**
- * Builds a cage. There is no way around it: what cannot be caged is not started.
- *
- * Every cage has an empty network of its own, whatever `net:` rules its manifest has; the rules are in the plan for the
- * gatekeeper to come.
- */
+/** Builds a cage. There is no way around it: what cannot be caged is not started. */
 export const openCage: OpenCage = async (request: CageRequest, runtime: Runtime): Promise<Cage> => {
   const { files } = runtime;
   await requireGround(runtime);
   const [bash] = await Promise.all([findBash(files), files.makeDir(request.places.home, PRIVATE)]);
-  const plan = compileCage(request, await gatherFacts(request, runtime));
-  return await standingCage(plan, { bash, home: request.places.home, runtime });
+  return await standingCage(request, await gatherFacts(request, runtime), { bash, runtime });
 };
 
 const PRIVATE = { recursive: true, mode: 0o700 };
@@ -36,26 +39,37 @@ const PRIVATE = { recursive: true, mode: 0o700 };
 export interface CageGround {
   /** Path of bash. */
   readonly bash: string;
-  /** The operator's folder. */
-  readonly home: string;
   /** The runtime. */
   readonly runtime: Runtime;
 }
 
-/** Writes the plan's files and returns the cage that stands on them. */
-export async function standingCage(plan: CagePlan, { bash, home, runtime }: CageGround): Promise<Cage> {
+/** Plans a start, writes its files and returns the cage that stands on them. */
+export async function standingCage(request: CageRequest, facts: MachineFacts, ground: CageGround): Promise<Cage> {
+  const { bash, runtime } = ground;
   const { files } = runtime;
+  const { home } = request.places;
   await files.makeDir(`${home}/run`, PRIVATE);
   await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
+  const plan = await planIn(dir, request, facts, files);
+  const name = runtime.ids.create("kaged");
+  const groups = groupPlan(plan.tier, plan.limits, name);
   let closed = false;
+  let watchdog: Watchdog | null = null;
+  let gatekeeper: Gatekeeper | null = null;
   const close = async (): Promise<void> => {
     closed = true;
+    watchdog?.stop();
+    await gatekeeper?.close();
     await endLeftovers(dir, runtime);
-    await files.remove(dir);
+    // While a group stays, its folder stays too: it alone tells the next host of the group.
+    if (await removeGroups(groups.dirs, runtime)) await files.remove(dir);
   };
   try {
-    await writeLaunchFiles(plan, dir, files);
+    // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
+    await writeLaunchFiles(plan, dir, groups.dirs, files);
+    await makeGroups(groups, files);
+    gatekeeper = await gatekeeperFor(plan, dir, request, runtime);
   } catch (error) {
     await close();
     throw error;
@@ -63,16 +77,53 @@ export async function standingCage(plan: CagePlan, { bash, home, runtime }: Cage
   const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
   return {
     id: runtime.ids.create("cage"),
-    command: launchCommand(bash, dir),
+    command: limitedCommand(launchCommand(bash, dir), plan, name, runtime),
+    limits: { tier: plan.tier.name, ...plan.limits },
     childPid,
+    watch(): void {
+      if (closed || plan.tier.name !== "watchdog") return;
+      watchdog ??= startWatchdog({ runtime, limits: plan.limits, firstPid: () => firstPid(dir, files) });
+    },
+    async settle(): Promise<void> {
+      if (!closed) await settleGroups(groups, files);
+    },
     async verifyMounts(): Promise<void> {
       const pid = await childPid();
-      if (!closed) await verifyMounts(pid, plan.granted, files);
+      if (closed) return;
+      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(plan.net) !== "all" }, files);
+      await verifyMounts(pid, plan.granted, files);
     },
     diagnose: async (exit: Exit, stderr) =>
-      await diagnose({ exit, status: await readStatus(dir, files), stderr }, files),
+      await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
+        await limitFailure({ exit, plan, groups: groups.dirs, watchdog }, files),
     close,
   };
+}
+
+/** Compiles the plan of a start whose files lie in `dir`; a manifest that cannot be compiled leaves no folder behind. */
+async function planIn(dir: string, request: CageRequest, facts: MachineFacts, files: Files): Promise<CagePlan> {
+  try {
+    return compileCage(request, { ...facts, runDir: dir });
+  } catch (error) {
+    await files.remove(dir);
+    throw error;
+  }
+}
+
+/** Opens the gate of a cage that has one. */
+async function gatekeeperFor(
+  { net }: CagePlan,
+  dir: string,
+  { onNet = () => {} }: CageRequest,
+  { network, clock }: Runtime,
+): Promise<Gatekeeper | null> {
+  if (netMode(net) !== "gated") return null;
+  return await openGatekeeper({ path: `${dir}/${SOCKET_FILE}`, rules: hostRules(net), network, clock, onNet });
+}
+
+/** The launcher, in a scope of systemd where that is who sees to the limits. */
+function limitedCommand(command: Command, { tier, limits }: CagePlan, name: string, { uid }: Runtime): Command {
+  return tier.name === "systemd" ? scopedCommand(command, { tier, limits, name, uid }) : command;
 }
 
 /** Homes this process has swept: another host that dies later is swept by whoever starts next. */

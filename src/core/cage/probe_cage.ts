@@ -6,7 +6,6 @@
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runtime } from "../ports.ts";
-import { compileCage } from "./compile_cage.ts";
 import { findBwrap } from "./find_bwrap.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { findBash, requireGround, standingCage } from "./open_cage.ts";
@@ -68,8 +67,7 @@ async function runOnce(runtime: Runtime, home: string, runtimes: Readonly<Record
   await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
   const places = { installDir: PROBE_DIR, home, projectDir: null };
   const request = { manifest: PROBE, places, logLevel: "info", runtimes };
-  const plan = compileCage(request, await gatherFacts(request, runtime));
-  const cage = await standingCage(plan, { bash, home, runtime });
+  const cage = await standingCage(request, await gatherFacts(request, runtime), { bash, runtime });
   try {
     const decoder = new TextDecoder();
     let stderr = "";

@@ -5,7 +5,8 @@
  */
 import type { Files, Runtime } from "../ports.ts";
 import { endLeftovers } from "./end_leftovers.ts";
-import { STATUS_FD } from "./launcher.ts";
+import { readGroups, STATUS_FD } from "./launcher.ts";
+import { removeGroups } from "./limits/control_group.ts";
 
 /** A cage that was never started may still be: another host writes its files at this moment. */
 const STALE_MS = 3_600_000;
@@ -22,7 +23,7 @@ async function sweepCage(dir: string, runtime: Runtime): Promise<void> {
   const ids = await files.readText(`${dir}/launcher`).catch(() => null);
   if (ids === null) {
     const info = await files.info(dir);
-    if (info !== null && clock.now() - info.modifiedMs > STALE_MS) await files.remove(dir);
+    if (info !== null && clock.now() - info.modifiedMs > STALE_MS) await clear(dir, runtime);
     return;
   }
   const [launcher = 0, host = 0] = ids.trim().split(" ").map(Number);
@@ -31,7 +32,12 @@ async function sweepCage(dir: string, runtime: Runtime): Promise<void> {
   if (lives && await parentOf(launcher, files) === host) return;
   if (lives) processes.signal(launcher, "SIGKILL");
   await endLeftovers(dir, runtime);
-  await files.remove(dir);
+  await clear(dir, runtime);
+}
+
+/** Removes what a cage has on disk. Its folder stays while a group of it does: it alone tells of the group. */
+async function clear(dir: string, runtime: Runtime): Promise<void> {
+  if (await removeGroups(await readGroups(dir, runtime.files), runtime)) await runtime.files.remove(dir);
 }
 
 async function parentOf(pid: number, files: Files): Promise<number | null> {

@@ -24,7 +24,8 @@ export function configFiles(home: string): string {
   return `${home}/files`;
 }
 
-function absolutePath(
+/** Returns where a canonical path leads, and the folder that a missing target may be made under. */
+export function absolutePath(
   path: string,
   capability: string,
   places: CagePlaces,

@@ -16,6 +16,9 @@ const LOG_LINES = 10;
 /** Longest an answer to ping may take, as for a running plugin. */
 const PING_TIMEOUT_MS = 5_000;
 
+/** Requests that read storage only. */
+const READS = new Set(["kaged.storage.query", "kaged.storage.schema"]);
+
 /** What one run of the plugin left behind. */
 interface Run {
   readonly manifest: Manifest;
@@ -25,21 +28,35 @@ interface Run {
   readonly log: string[];
 }
 
+/** What a run leaves behind besides the rules it kept. */
+export interface LifeTrail {
+  /** Its audit events. */
+  readonly events: readonly AuditEvent[];
+  /** Calls that failed, in words. */
+  readonly failedCalls: readonly string[];
+  /** What it asked of its storage, granted or not. */
+  readonly storage: ReadonlySet<"read" | "write">;
+}
+
 /** Runs the plugin in `dir` and records every rule from `spawn` on, as far as it comes. */
 export async function checkLife(
   dir: string,
   manifest: Manifest,
   recorder: CheckRecorder,
-  { runtime, home, projectDir = null, runtimes = {}, config = {}, signal }: CheckOptions,
-): Promise<void> {
+  { runtime, home, projectDir = null, runtimes = {}, config = {}, signal, calls = [] }: CheckOptions,
+): Promise<LifeTrail> {
   const run: Run = { manifest, recorder, config, events: [], log: [] };
+  const trail = { events: run.events, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
   await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
     runtime,
     home,
     runtimes,
     storageAvailable: isStorageAvailable(runtime),
-    onRequest: (client, request, audit) => storage.handle(client, request, audit),
+    onRequest: (client, request, audit) => {
+      if (request.method.startsWith("kaged.storage.")) trail.storage.add(READS.has(request.method) ? "read" : "write");
+      return storage.handle(client, request, audit);
+    },
     onLog: ({ line }) => {
       if (run.log.push(line) > LOG_LINES) run.log.shift();
     },
@@ -53,14 +70,20 @@ export async function checkLife(
     const { failure } = await outcomeOf(supervisor.start(instance));
     signal?.throwIfAborted();
     recordHandshake(run, failure);
-    if (failure) return;
+    if (failure) return trail;
     const ping = await outcomeOf(supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
     signal?.throwIfAborted();
-    if (!recordPing(run, ping)) return;
+    if (!recordPing(run, ping)) return trail;
+    for (const { method, params } of calls) {
+      const { failure } = await outcomeOf(supervisor.call(instance, method, params));
+      if (failure) trail.failedCalls.push(`Calling ${method} failed: ${failure.message}`);
+      signal?.throwIfAborted();
+    }
     const askedMs = runtime.clock.monotonic();
     await supervisor.stop(instance);
     recordShutdown(run, runtime.clock.monotonic() - askedMs);
     recordStdout(run);
+    return trail;
   } finally {
     signal?.removeEventListener("abort", stopEarly);
   }

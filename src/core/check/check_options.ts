@@ -6,6 +6,14 @@
 import type { Runtime } from "../ports.ts";
 import type { Check } from "./report.ts";
 
+/** One call of a plugin under check. */
+export interface CheckCall {
+  /** Method or `<plugin>.<tool>`. */
+  readonly method: string;
+  /** What it is given. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
 /** How a plugin is checked. */
 export interface CheckOptions {
   /** The runtime the check runs on. */
@@ -20,6 +28,10 @@ export interface CheckOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Ends the check early: the plugin is stopped and the check rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Watches the run from outside the cage and reports what it used. */
+  readonly trace?: boolean;
+  /** Calls to make while the plugin runs, for a trace to see what they do. */
+  readonly calls?: readonly CheckCall[];
   /** Hears each result as it comes. */
   readonly onCheck?: (check: Check) => void;
 }

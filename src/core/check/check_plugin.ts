@@ -6,12 +6,15 @@
  */
 import { openCage } from "../cage/open_cage.ts";
 import { probeCage } from "../cage/probe_cage.ts";
+import { type CapabilityDescription, describeCapability } from "../consent/describe_capability.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { readManifest } from "../manifest/read_manifest.ts";
+import type { TraceReport } from "../trace/trace_report.ts";
 import { checkLife } from "./check_life.ts";
 import type { CheckOptions } from "./check_options.ts";
 import { surveyImports } from "./leaving_imports.ts";
+import { checkTraced } from "./check_traced.ts";
 import { CheckRecorder, type CheckReport } from "./report.ts";
 
 /** Imports that are named in words; all of them are in the data. */
@@ -21,11 +24,13 @@ const SHOWN = 5;
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
   const manifest = await checkManifest(dir, recorder, options);
+  let trace: TraceReport | null = null;
   if (manifest && await checkSurroundings(dir, manifest, recorder, options)) {
     options.signal?.throwIfAborted();
-    await checkLife(dir, manifest, recorder, options);
+    if (options.trace) trace = await checkTraced(dir, manifest, recorder, options);
+    else await checkLife(dir, manifest, recorder, options);
   }
-  return recorder.report();
+  return { ...recorder.report(), ...(trace && { trace }) };
 }
 
 async function checkManifest(
@@ -57,7 +62,8 @@ async function checkSurroundings(
   if (failure && isGrant) recorder.fail("capabilities", failure);
   // Whether a grant holds is told by the cage; with none asked for there is nothing to tell.
   else if (failure && manifest.capabilities.length > 0) recorder.skip("capabilities", "cage");
-  else recorder.pass("capabilities", manifest.capabilities.join(", ") || "None asked for");
+  else if (manifest.capabilities.length === 0) recorder.pass("capabilities", "None asked for");
+  else recorder.passGrants("capabilities", manifest.capabilities.join(", "), grantsOf(dir, manifest, options));
 
   await checkImports(dir, manifest, recorder, options);
 
@@ -70,6 +76,13 @@ async function checkSurroundings(
     return error === null;
   }
   return false;
+}
+
+/** What the plugin asks for, in plain words. */
+function grantsOf(dir: string, { capabilities }: Manifest, options: CheckOptions): CapabilityDescription[] {
+  const { runtime, home, projectDir = null } = options;
+  const paths = { installDir: dir, home, projectDir, userHome: runtime.env("HOME") };
+  return capabilities.map((capability) => describeCapability(capability, { paths }));
 }
 
 /** Builds the plugin's cage without running anything in it. */

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import type { CapabilityDescription } from "../consent/describe_capability.ts";
 import type { HostError } from "../errors.ts";
+import type { TraceReport } from "../trace/trace_report.ts";
 
 /** The rules, in the order in which they are tried. */
 export const CHECK_IDS = [
@@ -48,6 +50,8 @@ export interface Check {
   readonly warnings?: readonly string[];
   /** The last lines the plugin wrote to stderr, where they may explain the failure. */
   readonly log?: readonly string[];
+  /** What the plugin asks for, in plain words. */
+  readonly grants?: readonly CapabilityDescription[];
 }
 
 /** How a plugin fares with every rule. */
@@ -56,6 +60,8 @@ export interface CheckReport {
   readonly ok: boolean;
   /** Every rule, in order. */
   readonly checks: readonly Check[];
+  /** What a watched run showed. */
+  readonly trace?: TraceReport;
 }
 
 /** Takes down results rule by rule, in order. */
@@ -72,6 +78,11 @@ export class CheckRecorder {
   /** The rule is kept. */
   pass(id: CheckId, detail: string, warnings: readonly string[] = []): void {
     this.#add({ id, ok: true, detail, ...(warnings.length > 0 ? { warnings } : {}) });
+  }
+
+  /** The rule is kept, and this is what an operator would be asked to grant. */
+  passGrants(id: CheckId, detail: string, grants: readonly CapabilityDescription[]): void {
+    this.#add({ id, ok: true, detail, grants });
   }
 
   /** The rule is broken; `log` is what the plugin wrote last. */

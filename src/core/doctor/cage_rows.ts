@@ -25,21 +25,37 @@ export interface CageRowOptions {
   readonly install: (packageName: string) => string;
 }
 
+/** What an attempt to cage something showed. */
+export interface CageRows {
+  /** About bubblewrap. */
+  readonly bubblewrap: MachineRow;
+  /** About a real cage. */
+  readonly cage: MachineRow;
+  /** Why there is none, or null. */
+  readonly error: HostError | null;
+}
+
 /** Returns the rows about bubblewrap and about a real cage. */
-export async function cageRows({ runtime, home, install }: CageRowOptions): Promise<[MachineRow, MachineRow]> {
+export async function cageRows({ runtime, home, install }: CageRowOptions): Promise<CageRows> {
   const { error, version } = await probeCage(runtime, home);
   const bwrap = await findBwrap(runtime).catch(asHostError);
   const cage: MachineRow = error === null
     ? { id: "cage", status: "ok", detail: "A program ran in a cage like the ones plugins get" }
     : failed("cage", error, install);
-  if (!("flags" in bwrap)) return [failed("bubblewrap", bwrap, install), cage];
+  if (!("flags" in bwrap)) return { bubblewrap: failed("bubblewrap", bwrap, install), cage, error };
 
   const detail = `bubblewrap ${version ?? "of an unknown version"} at ${bwrap.path}, only root can change it`;
   const absent = Object.entries(OPTIONAL_FLAGS).filter(([flag]) => !bwrap.flags.has(flag));
-  if (absent.length === 0) return [{ id: "bubblewrap", status: "ok", detail }, cage];
+  if (absent.length === 0) return { bubblewrap: { id: "bubblewrap", status: "ok", detail }, cage, error };
   const lacks = absent.map(([flag, use]) => `${flag}, which ${use}`).join(", and ");
-  const hint = "Install bubblewrap 0.8 or newer";
-  return [{ id: "bubblewrap", status: "degraded", detail: `${detail}, but it lacks ${lacks}`, hint }, cage];
+  const hint = `${install("bubblewrap")}; 0.8 or newer is needed for them`;
+  const bubblewrap = {
+    id: "bubblewrap",
+    status: "degraded",
+    detail: `${detail}, but it lacks ${lacks}`,
+    hint,
+  } as const;
+  return { bubblewrap, cage, error };
 }
 
 function failed(id: string, error: HostError, install: CageRowOptions["install"]): MachineRow {

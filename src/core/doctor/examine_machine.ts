@@ -4,11 +4,14 @@
  * @module
  */
 import type { Runtime } from "../ports.ts";
+import { appArmorRow } from "./apparmor_row.ts";
 import { cageRows } from "./cage_rows.ts";
 import { installCommand } from "./install_command.ts";
 import { interpreterRows } from "./interpreter_rows.ts";
+import { limitsRow } from "./limits_row.ts";
 import { namespaceRow } from "./namespace_row.ts";
 import type { MachineReport, MachineRow } from "./report.ts";
+import { seccompRow } from "./seccomp_row.ts";
 
 /** Architectures the cage's filter is written for. */
 const ARCHITECTURES = new Set(["x86_64", "aarch64"]);
@@ -21,11 +24,16 @@ const ARCHITECTURES = new Set(["x86_64", "aarch64"]);
  */
 export async function examineMachine(runtime: Runtime, home: string): Promise<MachineReport> {
   const install = await installCommand(runtime);
-  const [bubblewrap, cage] = await cageRows({ runtime, home, install });
+  const { bubblewrap, cage, error } = await cageRows({ runtime, home, install });
+  // On another system the rest has nothing to look at.
+  if (runtime.platform !== "linux") return { ok: false, checks: [platformRow(runtime), cage] };
   const rows: MachineRow[] = [
     platformRow(runtime),
     bubblewrap,
     await namespaceRow(runtime),
+    await appArmorRow(runtime, error === null),
+    await seccompRow(runtime, error),
+    await limitsRow(runtime),
     cage,
     sqliteRow(runtime),
     ...await interpreterRows(runtime, install),
@@ -36,7 +44,8 @@ export async function examineMachine(runtime: Runtime, home: string): Promise<Ma
 function platformRow({ platform, arch, name, version }: Runtime): MachineRow {
   const detail = `${platform} ${arch}, on ${name} ${version}`;
   if (platform !== "linux") {
-    return { id: "platform", status: "missing", detail, hint: "Plugins need Linux: use a Linux machine or a VM" };
+    const hint = "Plugins are caged with Linux namespaces: use a Linux machine or a VM";
+    return { id: "platform", status: "missing", detail, hint, code: "cage.unsupported" };
   }
   if (!ARCHITECTURES.has(arch)) {
     return { id: "platform", status: "missing", detail, hint: "Use a machine with an x86_64 or aarch64 processor" };

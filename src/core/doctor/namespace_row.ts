@@ -8,7 +8,6 @@ import type { MachineRow } from "./report.ts";
 
 const MAX = "user.max_user_namespaces";
 const CLONE = "kernel.unprivileged_userns_clone";
-const APPARMOR = "kernel.apparmor_restrict_unprivileged_userns";
 
 /** Returns the row about user namespaces. */
 export async function namespaceRow({ files, uid }: Runtime): Promise<MachineRow> {
@@ -16,7 +15,7 @@ export async function namespaceRow({ files, uid }: Runtime): Promise<MachineRow>
     const text = await files.readText(`/proc/sys/${name.replaceAll(".", "/")}`).catch(() => null);
     return text === null ? null : Number(text.trim());
   };
-  return judgeNamespaces({ max: await read(MAX), clone: await read(CLONE), apparmor: await read(APPARMOR), uid });
+  return judgeNamespaces({ max: await read(MAX), clone: await read(CLONE), uid });
 }
 
 /** What the kernel says about user namespaces; null where it says nothing. */
@@ -25,14 +24,12 @@ export interface NamespaceFacts {
   readonly max: number | null;
   /** `kernel.unprivileged_userns_clone`. */
   readonly clone: number | null;
-  /** `kernel.apparmor_restrict_unprivileged_userns`. */
-  readonly apparmor: number | null;
   /** User id of the host. */
   readonly uid: number | null;
 }
 
 /** Judges those facts. */
-export function judgeNamespaces({ max, clone, apparmor, uid }: NamespaceFacts): MachineRow {
+export function judgeNamespaces({ max, clone, uid }: NamespaceFacts): MachineRow {
   const id = "user namespaces";
   const sudo = uid === 0 ? "" : "sudo ";
   if (max === null) {
@@ -44,14 +41,6 @@ export function judgeNamespaces({ max, clone, apparmor, uid }: NamespaceFacts): 
     const on = name === MAX ? "10000" : "1";
     const hint = `Run: ${sudo}sysctl -w ${name}=${on}`;
     return { id, status: "missing", detail: `Switched off: ${off}`, hint, code: "cage.userns_disabled" };
-  }
-  if (apparmor === 1 && uid !== 0) {
-    return {
-      id,
-      status: "degraded",
-      detail: `AppArmor limits them: ${APPARMOR}=1`,
-      hint: "If the cage below fails, add an AppArmor profile for bwrap with the rule userns,",
-    };
   }
   return { id, status: "ok", detail: `Up to ${max}` };
 }

@@ -5,9 +5,11 @@
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { OpenCage } from "../cage/cage.ts";
+import { type CageLimits, resolveLimits } from "../cage/limits/cage_limits.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
+import { auditNet } from "./audit_net.ts";
 import { auditEnding, isFinal } from "./failure.ts";
 import type { PluginProfile } from "./handshake.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
@@ -78,6 +80,7 @@ export class PluginInstance {
       manifest: this.#manifest,
       status: this.#state.status,
       pid: this.live?.pid ?? null,
+      cage: this.live?.cage ?? null,
       restarts: this.#state.restarts,
       methods: this.profile?.methods ?? [],
       features: this.profile?.features ?? [],
@@ -203,6 +206,8 @@ export class PluginInstance {
       places: { installDir: spec.dir, home: host.home, projectDir: spec.projectDir ?? null },
       logLevel: host.logLevel ?? "info",
       runtimes: host.runtimes ?? {},
+      limits: resolveLimits(host.limits, ownLimits(this.#manifest.name, host.pluginLimits)),
+      onNet: (event) => auditNet(event, audit, subject),
     }, host.runtime);
     if (!this.#isWanted()) { // Stopped meanwhile.
       await cage.close();
@@ -293,4 +298,8 @@ export class PluginInstance {
   #apply(event: InstanceEvent): void {
     this.#state = nextState(this.#state, event, RESTART_POLICY);
   }
+}
+
+function ownLimits(name: string, all: SupervisorOptions["pluginLimits"] = {}): Partial<CageLimits> | undefined {
+  return Object.hasOwn(all, name) ? all[name] : undefined;
 }

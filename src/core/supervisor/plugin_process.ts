@@ -15,6 +15,7 @@ import { type HandshakeOptions, type PluginProfile, sendConfig, shakeHands } fro
 import { type HealthWatch, watchHealth } from "./health.ts";
 import { rateLimit } from "./rate_limit.ts";
 import { stderrTail } from "./stderr_tail.ts";
+import type { PluginCage } from "./types.ts";
 
 const TERM_GRACE_MS = 2_000;
 /** How long pipes may outlive their process. */
@@ -121,6 +122,12 @@ export class PluginProcess {
     return this.#child?.pid ?? 0;
   }
 
+  /** What is known of its cage. */
+  get cage(): PluginCage {
+    const { id, limits } = this.#options.cage;
+    return { id, limits };
+  }
+
   /** Starts the process; called once by {@link spawnPlugin}. */
   async spawn(): Promise<void> {
     const { runtime, cage, audit, subject, manifest } = this.#options;
@@ -139,6 +146,7 @@ export class PluginProcess {
       });
     }
     audit.emit("plugin.spawned", subject, { version: manifest.version, pid: this.pid, cage_id: cage.id });
+    cage.watch();
     void this.#child.exited.then((exit) => this.#onExit(exit));
   }
 
@@ -157,6 +165,7 @@ export class PluginProcess {
         onInitialized: () => {
           this.#phase = "running";
           this.#health.start();
+          this.#options.cage.settle().catch((error) => this.kill(asHostError(error)));
         },
       });
     } catch (error) {

@@ -5,6 +5,8 @@
  */
 import type { Audit } from "../audit/audit.ts";
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
+import type { CageLimits } from "../cage/limits/cage_limits.ts";
+import type { CageLimitStatus } from "../cage/limits/limit_tier.ts";
 import type { HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runtime } from "../ports.ts";
@@ -61,6 +63,8 @@ export interface PluginInfo {
   readonly status: PluginStatus;
   /** Process id of the launcher while it runs. */
   readonly pid: number | null;
+  /** The cage of its process while there is one. */
+  readonly cage: PluginCage | null;
   /** Starts after the first. */
   readonly restarts: number;
   /** Methods that both manifest and process name. */
@@ -69,6 +73,14 @@ export interface PluginInfo {
   readonly features: readonly string[];
   /** Why it is down, when it is. */
   readonly error: HostError | null;
+}
+
+/** What is known of the cage a plugin runs in. */
+export interface PluginCage {
+  /** Names it in audit events. */
+  readonly id: string;
+  /** What the plugin may use, and who sees to it. */
+  readonly limits: CageLimitStatus;
 }
 
 /** One line a plugin wrote to stderr. */
@@ -109,6 +121,10 @@ export interface SupervisorOptions {
   readonly logLevel?: string;
   /** Interpreters outside the usual places: name → absolute path. */
   readonly runtimes?: Readonly<Record<string, string>>;
+  /** What each plugin may use. Default: 512 MB of memory, 256 CPU shares, 100 processes and threads. */
+  readonly limits?: Partial<CageLimits>;
+  /** What single plugins may use, by name, where that differs from {@link limits}. */
+  readonly pluginLimits?: Readonly<Record<string, Partial<CageLimits>>>;
   /** Where audit events go, besides {@link Supervisor.onAudit}. */
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */

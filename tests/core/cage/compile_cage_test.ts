@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CageFacts, GrantedPath } from "../../../src/core/cage/cage_plan.ts";
 import { compileCage } from "../../../src/core/cage/compile_cage.ts";
+import { seccompProgram } from "../../../src/core/cage/seccomp/seccomp_program.ts";
 import { requestOf } from "../../support/cage_requests.ts";
 
 const places = { installDir: "/srv/notes", home: "/srv/home", projectDir: null };
@@ -21,6 +22,10 @@ const facts: CageFacts = {
     mounts: [{ source: "/opt/node/bin/node", dest: "/usr/bin/js" }, { source: "/usr/bin/jq", dest: "/usr/bin/jq" }],
   },
   grants: [granted("/data", "read"), granted("/data/out", "write")],
+  arch: "x86_64",
+  relay: { executable: "/opt/node/bin/node", args: ["--flag"] },
+  runDir: "/srv/home/run/cage-1",
+  tier: { name: "cgroup2", base: "/groups" },
 };
 
 const NAMESPACES = [
@@ -64,14 +69,18 @@ const KERNEL = [
   ...["--size", "16777216", "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
   ...["--size", "67108864", "--perms", "1777", "--tmpfs", "/tmp"],
 ];
-const END = ["--remount-ro", "/", "--chdir", "/srv/notes", "--json-status-fd", "7"];
+const END = ["--remount-ro", "/", "--chdir", "/srv/notes", "--json-status-fd", "7", "--seccomp", "9"];
 
 test("K-044 compileCage() gives the whole argument list, in the order that later mounts need", () => {
   assert.deepEqual(compileCage(requestOf({}, places), facts), {
     bwrap: "/usr/bin/bwrap",
     command: ["/usr/bin/js", "./main.js"],
     hosts: "127.0.0.1 localhost\n::1 localhost\n",
+    seccomp: seccompProgram("x86_64", { allowUnix: false }),
+    limits: { memory_mb: 512, cpu_shares: 256, pids: 100 },
+    tier: { name: "cgroup2", base: "/groups" },
     net: [],
+    files: {},
     granted: [...facts.grants, facts.installDir],
     args: [
       ...[...NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", ...IDENTITY],
@@ -104,10 +113,46 @@ test("compileCage() links a program where its own place matters to it", () => {
   assert.ok(args.join(" ").includes("--symlink /opt/py/bin/python3 /usr/bin/python3"));
 });
 
-test("every cage has a network of its own, whatever the manifest asks for", () => {
-  for (const capabilities of [[], ["net:[]"], ["net:*"], ["net:api.example.com:443"], ["net:localhost:*"]]) {
+test("K-043 a cage has an empty network of its own, unless the manifest asks for all of the host's", () => {
+  for (const capabilities of [[], ["net:[]"], ["net:api.example.com:443"], ["net:localhost:*"]]) {
     assert.ok(compileCage(requestOf({ capabilities }, places), facts).args.includes("--unshare-net"));
   }
+  const whole = compileCage(requestOf({}, places), facts);
+  const { args, ...shared } = compileCage(requestOf({ capabilities: ["net:*"] }, places), facts);
+  assert.deepEqual(args.filter((arg) => !whole.args.includes(arg)), [
+    ...["/etc/ssl/certs", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/pki"],
+    ...["/etc/ca-certificates", "/etc/ca-certificates", "/etc/resolv.conf", "/etc/resolv.conf"],
+    ...["/etc/nsswitch.conf", "/etc/nsswitch.conf"],
+  ]);
+  assert.deepEqual(whole.args.filter((arg) => !args.includes(arg)), ["--unshare-net"]);
+  assert.deepEqual(shared, { ...shared, files: {}, command: whole.command, seccomp: whole.seccomp });
+});
+
+test("a cage with rules for hosts runs its plugin behind the relay", () => {
+  const request = requestOf({ capabilities: ["net:api.example.com:443"], env: { NODE_OPTIONS: "--import=x" } }, places);
+  const { args, command, files, seccomp } = compileCage(request, facts);
+  assert.deepEqual(command, ["/.cage/js", "--flag", "/.cage/relay.mjs", "/.cage/relay.json"]);
+  const at = args.indexOf("/.cage/js") - 2;
+  assert.deepEqual(args.slice(at, args.indexOf("--remount-ro", at)), [
+    ...["--ro-bind", "/opt/node/bin/node", "/.cage/js"],
+    ...["--ro-bind", "/srv/home/run/cage-1/relay.mjs", "/.cage/relay.mjs"],
+    ...["--ro-bind", "/srv/home/run/cage-1/relay.json", "/.cage/relay.json"],
+    ...["--ro-bind", "/srv/home/run/cage-1/net.sock", "/.cage/net.sock"],
+  ]);
+  assert.deepEqual(args.slice(args.indexOf("--clearenv") + 1, args.indexOf("--dir") - 2), [
+    ...["--setenv", "PATH", "/usr/bin", "--setenv", "LANG", "C.UTF-8", "--setenv", "DENO_DIR", "/tmp/.deno"],
+    ...["--setenv", "DENO_NO_PROMPT", "1", "--setenv", "DENO_NO_UPDATE_CHECK", "1"],
+  ]);
+  assert.deepEqual(Object.keys(files), ["relay.mjs", "relay.json"]);
+  const orders = JSON.parse(files["relay.json"] ?? "");
+  assert.deepEqual([orders.command, orders.port, orders.socket], [facts.command.argv, 3128, "/.cage/net.sock"]);
+  assert.deepEqual([orders.env.NODE_OPTIONS, orders.env.KAGED_PLUGIN_NAME], ["--import=x", "caged"]);
+  const [http, socks] = ["http://127.0.0.1:3128", "socks5h://127.0.0.1:3128"];
+  assert.deepEqual(Object.entries(orders.env).filter(([name]) => /proxy/i.test(name)), [
+    ...[["HTTP_PROXY", http], ["HTTPS_PROXY", http], ["http_proxy", http], ["https_proxy", http]],
+    ...[["ALL_PROXY", socks], ["all_proxy", socks], ["NO_PROXY", ""], ["no_proxy", ""], ["NODE_USE_ENV_PROXY", "1"]],
+  ]);
+  assert.deepEqual(seccomp, seccompProgram("x86_64", { allowUnix: true }));
 });
 
 test("network rules are in the plan, and bring certificates but no names of people", () => {
@@ -127,4 +172,6 @@ test("a NUL in command or env cannot begin an argument of its own", () => {
   assert.throws(() => compileCage(requestOf({}, places), evil), { code: "manifest.invalid" });
   const env = { A: "1\0--bind\0/\0/" };
   assert.throws(() => compileCage(requestOf({ env }, places), facts), { code: "manifest.invalid" });
+  const gated = requestOf({ env, capabilities: ["net:api.example.com:443"] }, places);
+  assert.throws(() => compileCage(gated, facts), { code: "manifest.invalid" });
 });

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { symlink } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import type { CageFacts } from "../../../src/core/cage/cage_plan.ts";
+import type { MachineFacts } from "../../../src/core/cage/cage_plan.ts";
 import { gatherFacts } from "../../../src/core/cage/gather_facts.ts";
 import { placesIn, requestOf } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
@@ -14,12 +14,12 @@ const { files } = runtime;
 
 async function ground(t: TestContext): Promise<{
   dir: string;
-  facts(...capabilities: string[]): Promise<CageFacts>;
+  facts(...capabilities: string[]): Promise<MachineFacts>;
   mounts(...capabilities: string[]): Promise<string[]>;
 }> {
   const dir = await scratchDir(t);
   const places = await placesIn(dir, runtime);
-  const facts = (...capabilities: string[]): Promise<CageFacts> =>
+  const facts = (...capabilities: string[]): Promise<MachineFacts> =>
     gatherFacts(requestOf({ capabilities }, places), runtime);
   const mounts = async (...capabilities: string[]): Promise<string[]> =>
     (await facts(...capabilities)).grants.map(({ access, path }) => `${access} ${path.slice(dir.length)}`);
@@ -145,7 +145,7 @@ test("a plugin in the store reads its own folder, and no other plugin's", async 
   await files.makeDir(`${dir}/home/plugins/mine/data`, { recursive: true });
   await files.makeDir(`${dir}/home/plugins/other`, { recursive: true });
   const places = { installDir: `${dir}/home/plugins/mine`, home: `${dir}/home`, projectDir: null };
-  const facts = (...capabilities: string[]): Promise<CageFacts> =>
+  const facts = (...capabilities: string[]): Promise<MachineFacts> =>
     gatherFacts(requestOf({ capabilities }, places), runtime);
   assert.deepEqual((await facts("read:fs:plugin:/data")).grants, []);
   await assert.rejects(facts(`read:fs:${dir}/home/plugins/other`), { code: "capability.path_forbidden" });

@@ -170,10 +170,10 @@ test("no path of the host is on a command line, in the cage or in the host's lis
   await caged.end();
 });
 
-test("a caged plugin is nobody, has no capability, no network and a host name of its own", async (t) => {
+test("K-043 a caged plugin is nobody, has no capability, with net:[] no network and a host name of its own", async (t) => {
   const places = await ground(t);
   if (!places) return;
-  const capabilities = [...programs("id", "cat", "grep", "uname"), "net:*"];
+  const capabilities = [...programs("id", "cat", "grep", "uname"), "net:[]"];
   const script =
     "id -u; id -g; uname -n; grep -h Cap /proc/self/status; cat /proc/net/dev | grep -c :; exec 3<>/dev/tcp/127.0.0.1/9";
   const { out, err } = await cagedBash(script, { capabilities }, places);
@@ -243,6 +243,20 @@ test("verifyMounts() finds a path that was swapped between the check and the mou
   await caged.end();
 });
 
+test("verifyMounts() finds a process that is not caged after all", async (t) => {
+  const places = await ground(t);
+  if (!places) return;
+  const unfiltered: typeof files.readText = async (path) =>
+    (await files.readText(path)).replace(/^Seccomp:.*$/m, "Seccomp:\t0");
+  const own = { ...runtime, files: { ...files, readText: unfiltered } };
+  const request = requestOf({ command: ["bash", "-c", "echo ready; read end"] }, places);
+  const caged = await startCaged(request, undefined, own);
+  await caged.firstLine();
+  await assert.rejects(caged.cage.verifyMounts(), { code: "cage.walls_missing" });
+  caged.child.endInput();
+  await caged.end();
+});
+
 test("verifyMounts() takes the end of a process for its end, and a report that is missing for a swap", async (t) => {
   const places = await ground(t);
   if (!places) return;
@@ -286,7 +300,7 @@ test("a program that cannot be run is the cage's failure; an exit code of a plug
 test("files of the cage that are gone are the cage's failure", async (t) => {
   const places = await ground(t);
   if (!places) return;
-  for (const name of ["args", "command", "hosts"]) {
+  for (const name of ["args", "command", "hosts", "seccomp", "groups"]) {
     const caged = await startCaged(requestOf({}, places), ({ command }) => files.remove(`${command.cwd}/${name}`));
     const { failure } = await caged.end();
     assert.deepEqual([failure?.code, /files of the cage/.test(failure?.message ?? "")], ["cage.setup_failed", true]);
@@ -299,7 +313,7 @@ test("close() removes the cage's files, also twice; they are private while they 
   const cage = await openCage(requestOf({ env: { TOKEN: "secret" } }, places), runtime);
   const { cwd } = cage.command;
   for (const path of [`${places.home}/run`, cwd]) assert.equal((await files.info(path))?.mode, 0o700);
-  for (const name of ["args", "command", "hosts"]) {
+  for (const name of ["args", "command", "hosts", "seccomp", "groups"]) {
     assert.equal((await files.info(`${cwd}/${name}`))?.mode, 0o600, name);
   }
   await cage.close();

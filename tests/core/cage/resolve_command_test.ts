@@ -62,7 +62,15 @@ test("js is the runtime the host runs on, started so that the plugin can do what
   const argv = async (name: Runtime["name"]): Promise<readonly string[]> =>
     (await resolve(["js", "./x.js"], { runtimes: { js: "/bin/false" } }, { ...runtime, name })).argv;
   assert.deepEqual(await argv("node"), ["/usr/bin/js", "./x.js"]);
-  assert.deepEqual(await argv("deno"), ["/usr/bin/js", "run", "-A", "--quiet", "--no-lock", "./x.js"]);
+  assert.deepEqual(await argv("deno"), [
+    "/usr/bin/js",
+    "run",
+    "-A",
+    "--quiet",
+    "--no-lock",
+    "--no-code-cache",
+    "./x.js",
+  ]);
   assert.deepEqual(await argv("bun"), [
     ...["/usr/bin/js", "--config=/dev/null", "--no-env-file", "--no-install", "./x.js"],
   ]);

@@ -185,3 +185,12 @@ test("checkPlugin() starts nothing any more once it was told to end", async (t) 
 async function leftIn(dir: string): Promise<string[]> {
   return await readdir(dir).catch(() => []);
 }
+
+test("checkPlugin() says in plain words what a plugin asks for, and what to think twice about", async (t) => {
+  const report = await checkFixture(t, "echo", { manifest: { capabilities: ["net:*", "kaged:storage:read"] } });
+  const { grants = [] } = find(report, "capabilities");
+  assert.deepEqual(grants.map(({ text, danger }) => [text, danger !== null]), [
+    ["Can use the whole network", true],
+    ["Can read the rows it kept", false],
+  ]);
+});

@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
+import { judgeAppArmor } from "../../../src/core/doctor/apparmor_row.ts";
 import { examineMachine } from "../../../src/core/doctor/examine_machine.ts";
 import { packageManager } from "../../../src/core/doctor/install_command.ts";
+import { judgeLimits } from "../../../src/core/doctor/limits_row.ts";
 import { judgeNamespaces } from "../../../src/core/doctor/namespace_row.ts";
 import type { MachineReport, MachineRow } from "../../../src/core/doctor/report.ts";
+import { judgeSeccomp } from "../../../src/core/doctor/seccomp_row.ts";
+import { HostError } from "../../../src/core/errors.ts";
 import type { Runtime } from "../../../src/core/ports.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
@@ -30,10 +34,11 @@ test("examineMachine() finds that plugins can run where the suite runs, and clea
   const runtime = await detectRuntime();
   const report = await examineMachine(runtime, home);
   assert.equal(report.ok, true);
-  const ids = ["platform", "bubblewrap", "user namespaces", "cage", "sqlite", "js"];
+  const ids = ["platform", "bubblewrap", "user namespaces", "apparmor", "seccomp", "limits", "cage", "sqlite", "js"];
   const interpreters = ["deno", "bun", "node", "python3", "bash", "jq"];
   assert.deepEqual(report.checks.map(({ id }) => id), [...ids, ...interpreters]);
-  assert.deepEqual(find(report, "cage").status, "ok");
+  for (const id of ["cage", "seccomp", "apparmor"]) assert.equal(find(report, id).status, "ok", id);
+  assert.match(find(report, "limits").detail, /^(cgroup2|systemd|cgroup1|watchdog): 512 MB, 256 CPU shares, 100 /);
   assert.match(find(report, "bubblewrap").detail, /^bubblewrap \d+\.\d+\.\d+ at \/usr\/(local\/)?bin\/bwrap/);
   assert.equal(find(report, runtime.name).detail, runtime.executable);
   assert.deepEqual(await readdir(`${home}/run`), []);
@@ -60,19 +65,74 @@ test("examineMachine() takes an absent interpreter for a lack that only some plu
 test("examineMachine() says that other systems cannot cage a plugin", async (t) => {
   const report = await examineMachine({ ...await detectRuntime(), platform: "darwin" }, await scratchDir(t));
   assert.deepEqual(
-    [report.ok, find(report, "platform").status, find(report, "cage").code],
-    [false, "missing", "cage.unsupported"],
+    report.checks.map(({ id, status, code }) => [id, status, code]),
+    ["platform", "cage"].map((id) => [id, "missing", "cage.unsupported"]),
   );
+  assert.equal(report.ok, false);
 });
 
 test("judgeNamespaces() names the switch that is off and the command that turns it on", () => {
-  const usual = { max: 1000, clone: null, apparmor: null, uid: 1000 };
+  const usual = { max: 1000, clone: null, uid: 1000 };
   assert.equal(judgeNamespaces(usual).status, "ok");
   assert.equal(judgeNamespaces({ ...usual, max: null }).status, "missing");
   assert.equal(judgeNamespaces({ ...usual, max: 0 }).hint, "Run: sudo sysctl -w user.max_user_namespaces=10000");
   assert.equal(judgeNamespaces({ ...usual, clone: 0 }).hint, "Run: sudo sysctl -w kernel.unprivileged_userns_clone=1");
   assert.equal(judgeNamespaces({ ...usual, clone: 0, uid: 0 }).status, "ok", "root may");
-  assert.equal(judgeNamespaces({ ...usual, apparmor: 1 }).status, "degraded");
+});
+
+test("judgeAppArmor() minds a limit only where it keeps bubblewrap from its work, and gives the profile that mends it", () => {
+  const usual = { restricts: 1, uid: 1000, canCage: false };
+  assert.equal(judgeAppArmor({ ...usual, restricts: null }).status, "ok");
+  assert.equal(judgeAppArmor({ ...usual, restricts: 0 }).status, "ok");
+  assert.equal(judgeAppArmor({ ...usual, uid: 0 }).status, "ok");
+  assert.equal(judgeAppArmor({ ...usual, canCage: true }).status, "ok");
+  const { status, hint, code } = judgeAppArmor(usual);
+  assert.deepEqual([status, code], ["missing", "cage.apparmor"]);
+  assert.match(
+    hint ?? "",
+    /^Run: printf '.*userns,.*' \| sudo tee \/etc\/apparmor\.d\/bwrap && sudo apparmor_parser -r /,
+  );
+});
+
+test("judgeSeccomp() asks for filters that end a process and give an error", () => {
+  const actions = ["kill_process", "kill_thread", "trap", "errno", "allow"];
+  assert.deepEqual(judgeSeccomp({ actions, error: null }), {
+    id: "seccomp",
+    status: "ok",
+    detail: "The kernel took the filter on system calls",
+  });
+  const other = new HostError("cage.userns_disabled", "No");
+  assert.match(judgeSeccomp({ actions, error: other }).detail, /not tried$/);
+  const none = new HostError("cage.no_seccomp", "No");
+  for (const facts of [{ actions, error: none }, { actions: null, error: null }, { actions: ["allow"], error: null }]) {
+    const { status, code, hint } = judgeSeccomp(facts);
+    assert.deepEqual([status, code, hint?.includes("CONFIG_SECCOMP_FILTER")], ["missing", "cage.no_seccomp", true]);
+  }
+});
+
+test("judgeLimits() names the way limits are kept, and the way to a better one where the host only looks", () => {
+  const kept = [
+    { name: "cgroup2", base: "/g" },
+    { name: "systemd", program: "/s", env: {} },
+    { name: "cgroup1", memory: "/m", pids: "/p", cpu: "/c" },
+  ] as const;
+  for (const tier of kept) {
+    const { status, detail, hint } = judgeLimits({ tier, passed: [] }, 0);
+    assert.deepEqual([status, detail.startsWith(`${tier.name}: 512 MB`), hint], ["ok", true, undefined]);
+  }
+  const tier = { name: "watchdog", prlimit: null } as const;
+  const hints = (why: string, uid: number): string | undefined =>
+    judgeLimits({ tier, passed: [{ name: "cgroup2", why }] }, uid).hint;
+  assert.match(
+    hints("2 other processes share the host's group", 1000) ?? "",
+    /sudo chown -R \$\(id -u\) \/sys\/fs\/cgroup\/kaged/,
+  );
+  assert.match(hints("2 other processes share the host's group", 0) ?? "", /mkdir -p \/sys\/fs\/cgroup\/kaged && echo/);
+  assert.match(hints("no tree of version 2 is mounted", 1000) ?? "", /loginctl enable-linger/);
+  assert.match(hints("no tree of version 2 is mounted", 0) ?? "", /container/);
+  const { status, detail } = judgeLimits({ tier, passed: [{ name: "cgroup1", why: "read-only" }] }, 0);
+  assert.equal(status, "degraded");
+  assert.match(detail, /every 250 ms.*cgroup1: read-only/);
 });
 
 test("packageManager() knows a system by its name or by what it is like", () => {

@@ -1,0 +1,115 @@
+/**
+ * Sockets through `node:net`, which all three runtimes have.
+ *
+ * @module
+ */
+import { lookup } from "node:dns/promises";
+import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
+import { createServer, type Server, Socket as NetSocket } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { Network, Socket, SocketListener } from "../../core/ports.ts";
+
+/** Longest path the kernel takes for a socket, in bytes. */
+const MAX_SOCKET_PATH = 107;
+
+/** The host's network. */
+export const network: Network = {
+  async listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener> {
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => onConnection(adopt(socket)));
+    await withShortPath(path, (short) => listening(server, short));
+    await chmod(path, 0o600);
+    server.unref();
+    return {
+      close: async () => {
+        // Not awaited until the connections end: those are closed by whoever was given them.
+        server.close();
+        await rm(path, { force: true });
+      },
+    };
+  },
+
+  connect(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+    signal.throwIfAborted();
+    const socket = new NetSocket({ allowHalfOpen: true });
+    return new Promise((resolve, reject) => {
+      const abort = (): void => fail(signal.reason);
+      const fail = (reason: unknown): void => {
+        signal.removeEventListener("abort", abort);
+        socket.destroy();
+        reject(reason);
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      socket.once("error", fail);
+      socket.connect({ host: address, port }, () => {
+        signal.removeEventListener("abort", abort);
+        socket.off("error", fail);
+        socket.pause();
+        resolve(adopt(socket));
+      });
+    });
+  },
+
+  resolve: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
+};
+
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Binds over a link for as long as that takes, where the path itself is too long for the kernel. */
+async function withShortPath(path: string, bind: (path: string) => Promise<void>): Promise<void> {
+  if (new TextEncoder().encode(path).length <= MAX_SOCKET_PATH) return await bind(path);
+  const dir = await mkdtemp(join(tmpdir(), "kaged-"));
+  try {
+    await symlink(dirname(path), join(dir, "s"));
+    await bind(join(dir, "s", basename(path)));
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** Makes a socket of the port from a paused one of Node's kind. */
+function adopt(socket: NetSocket): Socket {
+  const waiting: Uint8Array[] = [];
+  let failure: Error | null = null;
+  let ended = false;
+  let wake = (): void => {};
+  const told = (): void => wake();
+
+  socket.on("data", (chunk: Uint8Array) => {
+    waiting.push(chunk);
+    socket.pause();
+    told();
+  });
+  socket.on("end", () => (ended = true, told()));
+  socket.on("close", () => (ended = true, told()));
+  socket.on("error", (error) => (failure = error, told()));
+
+  return {
+    async read(): Promise<Uint8Array | null> {
+      for (;;) {
+        const chunk = waiting.shift();
+        if (chunk) return chunk;
+        if (failure) throw failure;
+        if (ended) return null;
+        const woken = new Promise<void>((resolve) => wake = resolve);
+        socket.resume();
+        await woken;
+      }
+    },
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        if (failure || socket.destroyed) return reject(failure ?? new Error("The connection is closed"));
+        socket.write(bytes, (error) => error ? reject(error) : resolve());
+      }),
+    end: () => void (socket.destroyed || socket.end()),
+    destroy: () => void socket.destroy(),
+  };
+}

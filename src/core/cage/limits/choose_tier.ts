@@ -1,0 +1,132 @@
+/**
+ * Finds the best way to hold cages to their limits on this machine, by trying each.
+ *
+ * @module
+ */
+import { messageOf } from "../../errors.ts";
+import type { Files, Runtime } from "../../ports.ts";
+import { outputOf } from "../output_of.ts";
+import { DEFAULT_LIMITS } from "./cage_limits.ts";
+import { makeGroups, writeSettings } from "./control_group.ts";
+import { groupPlan } from "./group_plan.ts";
+import type { LimitTier, LimitTierName } from "./limit_tier.ts";
+import { type OwnGroups, ownGroups } from "./own_groups.ts";
+import { roomForGroups } from "./room_for_groups.ts";
+import { scopeArgs, scopeEnv } from "./systemd_scope.ts";
+
+/** What was found. */
+export interface TierChoice {
+  /** The best way that works. */
+  readonly tier: LimitTier;
+  /** Each better one, and why it does not work here. */
+  readonly passed: readonly { readonly name: LimitTierName; readonly why: string }[];
+}
+
+const PRLIMIT_PATHS = ["/usr/bin/prlimit", "/bin/prlimit"];
+const SYSTEMD_RUN = "/usr/bin/systemd-run";
+/** Without start-up files: with a socket for stdin bash would read them. */
+const BASH: readonly [string, ...string[]] = ["/bin/bash", "--norc", "--noprofile", "-c"];
+
+/** One answer per file system: it holds as long as the host lives. */
+const known = new WeakMap<Files, Promise<TierChoice>>();
+
+/** Returns the best way; tried at the first call of a process. */
+export function chooseTier(runtime: Runtime): Promise<TierChoice> {
+  const chosen = known.get(runtime.files) ?? tryAll(runtime);
+  known.set(runtime.files, chosen);
+  return chosen;
+}
+
+async function tryAll(runtime: Runtime): Promise<TierChoice> {
+  const { files } = runtime;
+  const read = (path: string): Promise<string> => files.readText(path).catch(() => "");
+  const groups = ownGroups(await read("/proc/self/mountinfo"), await read("/proc/self/cgroup"));
+  const attempts: readonly [LimitTierName, () => Promise<LimitTier>][] = [
+    ["cgroup2", () => tryUnified(groups, runtime)],
+    ["systemd", () => trySystemd(runtime)],
+    ["cgroup1", () => tryControllers(groups, runtime)],
+  ];
+  const passed: { name: LimitTierName; why: string }[] = [];
+  for (const [name, attempt] of attempts) {
+    try {
+      const tier = await attempt();
+      await removeStale(tier, runtime);
+      return { tier, passed };
+    } catch (error) {
+      passed.push({ name, why: messageOf(error) });
+    }
+  }
+  return { tier: { name: "watchdog", prlimit: await firstFile(PRLIMIT_PATHS, files) }, passed };
+}
+
+/** A group that nobody joined for so long belongs to a host that died, and whose home is gone with its list of groups. */
+const STALE_MS = 3_600_000;
+
+/** Removes old empty groups; one that holds a process cannot be removed. */
+async function removeStale(tier: LimitTier, { files, clock }: Runtime): Promise<void> {
+  const bases = tier.name === "cgroup2"
+    ? [tier.base]
+    : tier.name === "cgroup1"
+    ? [tier.memory, tier.pids, tier.cpu]
+    : [];
+  for (const base of bases) {
+    for (const name of (await files.list(base)).filter((name) => name.startsWith("kaged_"))) {
+      const info = await files.info(`${base}/${name}`).catch(() => null);
+      const isOld = info !== null && clock.now() - info.modifiedMs > STALE_MS;
+      if (isOld) await files.removeDir(`${base}/${name}`).catch(() => {});
+    }
+  }
+}
+
+async function tryUnified({ unified }: OwnGroups, runtime: Runtime): Promise<LimitTier> {
+  if (unified === null) throw new Error("no tree of version 2 is mounted");
+  const tier: LimitTier = { name: "cgroup2", base: await roomForGroups(unified, runtime.files) };
+  await rehearse(tier, runtime);
+  return tier;
+}
+
+async function tryControllers({ byController }: OwnGroups, runtime: Runtime): Promise<LimitTier> {
+  const { memory, pids, cpu } = byController;
+  const absent = Object.entries({ memory, pids, cpu }).filter(([, dir]) => dir === undefined).map(([name]) => name);
+  if (memory === undefined || pids === undefined || cpu === undefined) {
+    throw new Error(`no tree of version 1 has ${absent.join(", ")}`);
+  }
+  const tier: LimitTier = { name: "cgroup1", memory, pids, cpu };
+  await rehearse(tier, runtime);
+  return tier;
+}
+
+async function trySystemd(runtime: Runtime): Promise<LimitTier> {
+  const { files, uid } = runtime;
+  if (await firstFile([SYSTEMD_RUN], files) === null) throw new Error(`there is no ${SYSTEMD_RUN}`);
+  const door = uid === 0 ? "/run/systemd/private" : `/run/user/${uid}/bus`;
+  if (await files.target(door).catch(() => null) === null) throw new Error(`systemd does not run: no ${door}`);
+  const env = scopeEnv(uid);
+  const said = await outputOf(runtime, SYSTEMD_RUN, [...scopeArgs(uid), "--", ...BASH, "echo joined"], env);
+  if (said.trim() !== "joined") throw new Error(`systemd gives no scope: ${said.trim().slice(0, 200)}`);
+  return { name: "systemd", program: SYSTEMD_RUN, env };
+}
+
+/** Makes groups, lets a process join them and removes them. */
+async function rehearse(tier: LimitTier, runtime: Runtime): Promise<void> {
+  const { files, ids, uid } = runtime;
+  const plan = groupPlan(tier, DEFAULT_LIMITS, ids.create("kaged-try"));
+  await makeGroups(plan, files);
+  try {
+    await writeSettings(plan.later, files);
+    // Root may join whatever it made; of others the kernel asks more than it asks for making.
+    if (uid === 0) return;
+    const join = 'for dir; do echo $$ >"$dir/cgroup.procs" || exit; done; echo joined';
+    const said = await outputOf(runtime, BASH[0], [...BASH.slice(1), join, "join", ...plan.dirs]);
+    if (said.trim() !== "joined") throw new Error(`no process may join: ${said.trim().slice(0, 200)}`);
+  } finally {
+    for (const dir of plan.dirs) await files.removeDir(dir).catch(() => {});
+  }
+}
+
+async function firstFile(paths: readonly string[], files: Files): Promise<string | null> {
+  for (const path of paths) {
+    if ((await files.target(path).catch(() => null))?.kind === "file") return path;
+  }
+  return null;
+}

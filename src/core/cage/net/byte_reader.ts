@@ -1,0 +1,79 @@
+/**
+ * Reads the beginning of a connection piece by piece, and then hands the connection on.
+ *
+ * @module
+ */
+import type { Socket } from "../../ports.ts";
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Why a head could not be read. */
+export type HeadFailure = "too-large" | "malformed" | "ended";
+
+/** A connection with what was read of it and not yet used. */
+export class ByteReader {
+  readonly #socket: Socket;
+  #held: Uint8Array = new Uint8Array(0);
+
+  /** Reads from `socket`. */
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** The next byte, left in place; null when the connection ended. */
+  async peek(): Promise<number | null> {
+    if (this.#held.length === 0 && !await this.#fill()) return null;
+    return this.#held[0] ?? null;
+  }
+
+  /** Exactly so many bytes. Rejects with a `TypeError` when the connection ends before. */
+  async take(count: number): Promise<Uint8Array> {
+    while (this.#held.length < count) if (!await this.#fill()) throw new TypeError("The connection ended early");
+    const taken = this.#held.subarray(0, count);
+    this.#held = this.#held.subarray(count);
+    return taken;
+  }
+
+  /** The text before the first empty line, one character per byte. Lines end with CR LF and nothing less. */
+  async head(maxBytes: number): Promise<{ readonly text: string } | { readonly failure: HeadFailure }> {
+    for (let at = 0;;) {
+      for (; at < this.#held.length; at++) {
+        if (this.#held[at] !== LF) continue;
+        if (this.#held[at - 1] !== CR) return { failure: "malformed" };
+        if (this.#held[at - 2] === LF && this.#held[at - 3] === CR) {
+          if (at + 1 > maxBytes) return { failure: "too-large" };
+          const text = latin1(this.#held.subarray(0, at - 3));
+          this.#held = this.#held.subarray(at + 1);
+          return { text };
+        }
+      }
+      if (this.#held.length > maxBytes) return { failure: "too-large" };
+      if (!await this.#fill()) return { failure: "ended" };
+    }
+  }
+
+  /** What comes next: first what is held, then what the connection brings; null at its end. */
+  async read(): Promise<Uint8Array | null> {
+    if (this.#held.length === 0) return await this.#socket.read();
+    const held = this.#held;
+    this.#held = new Uint8Array(0);
+    return held;
+  }
+
+  async #fill(): Promise<boolean> {
+    const chunk = await this.#socket.read();
+    if (chunk === null) return false;
+    const whole = new Uint8Array(this.#held.length + chunk.length);
+    whole.set(this.#held);
+    whole.set(chunk, this.#held.length);
+    this.#held = whole;
+    return true;
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}

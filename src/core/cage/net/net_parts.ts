@@ -1,0 +1,100 @@
+/**
+ * What the network rules of a manifest change about its cage. Pure, as everything that {@link compileCage} is made of.
+ *
+ * @module
+ */
+import { netMode, type NetRule } from "./net_mode.ts";
+
+/** Where a plugin finds the relay: a port of the cage's own, empty network. */
+export const RELAY_PORT = 3128;
+/** The gatekeeper's socket among the files of a start. */
+export const SOCKET_FILE = "net.sock";
+/** The relay's program among them. */
+export const RELAY_FILE = "relay.mjs";
+/** What the relay is told, among them. */
+export const RELAY_ORDERS_FILE = "relay.json";
+
+/** Certificates: of use only to a plugin that may talk to someone. */
+const CERTIFICATES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"];
+/** How names are found: of use only to a plugin that finds them itself. */
+const RESOLVER = ["/etc/resolv.conf", "/etc/nsswitch.conf"];
+
+/** Returns `--unshare-net`, but for a cage that shares the host's network. */
+export function netNamespaceArgs(rules: readonly NetRule[]): string[] {
+  return netMode(rules) === "all" ? [] : ["--unshare-net"];
+}
+
+/** Returns the files of `/etc` that are shown as far as the host has them. */
+export function netFiles(rules: readonly NetRule[]): string[] {
+  const mode = netMode(rules);
+  return [...(mode === "none" ? [] : CERTIFICATES), ...(mode === "all" ? RESOLVER : [])];
+}
+
+/** Returns the variables that send programs to the relay. */
+export function proxyEnv(rules: readonly NetRule[]): Record<string, string> {
+  if (netMode(rules) !== "gated") return {};
+  const [http, socks] = [`http://127.0.0.1:${RELAY_PORT}`, `socks5h://127.0.0.1:${RELAY_PORT}`];
+  return {
+    ...{ HTTP_PROXY: http, HTTPS_PROXY: http, http_proxy: http, https_proxy: http },
+    ...{ ALL_PROXY: socks, all_proxy: socks, NO_PROXY: "", no_proxy: "" },
+    // Node from 22.21 and 24.5 heeds the variables above when it is told to.
+    NODE_USE_ENV_PROXY: "1",
+  };
+}
+
+/** The host's own runtime, as the relay runs on it. */
+export interface RelayRuntime {
+  /** Its executable, links resolved. */
+  readonly executable: string;
+  /** Arguments before the program. */
+  readonly args: readonly string[];
+}
+
+/** What a cage runs, and in which environment. */
+export interface CageProgram {
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  /** Every variable. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A program that runs behind the relay. */
+export interface RelayedProgram extends CageProgram {
+  /** What shows the relay in the cage. */
+  readonly mounts: readonly { readonly source: string; readonly dest: string }[];
+  /** Files to write for this start: name → text. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+// What a runtime reads on its own behalf. The plugin's variables are for the plugin: NODE_OPTIONS would run twice.
+const RELAY_ENV = {
+  PATH: "/usr/bin",
+  LANG: "C.UTF-8",
+  DENO_DIR: "/tmp/.deno",
+  DENO_NO_PROMPT: "1",
+  DENO_NO_UPDATE_CHECK: "1",
+};
+
+/** Puts the relay in front of a program where the rules ask for it; `runDir` holds the files of this start. */
+export function relayed(
+  program: CageProgram,
+  rules: readonly NetRule[],
+  { runDir, runtime, source }: { readonly runDir: string; readonly runtime: RelayRuntime; readonly source: string },
+): RelayedProgram {
+  if (netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
+  const inside = (name: string): string => `/.cage/${name}`;
+  const { command, env } = program;
+  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE) };
+  return {
+    command: [inside("js"), ...runtime.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
+    env: RELAY_ENV,
+    mounts: [
+      { source: runtime.executable, dest: inside("js") },
+      ...[RELAY_FILE, RELAY_ORDERS_FILE, SOCKET_FILE].map((name) => ({
+        source: `${runDir}/${name}`,
+        dest: inside(name),
+      })),
+    ],
+    files: { [RELAY_FILE]: source, [RELAY_ORDERS_FILE]: JSON.stringify(orders) },
+  };
+}

@@ -1,0 +1,20 @@
+/**
+ * The runtime a relay runs on: the host's own, which is the one program that is surely there.
+ *
+ * @module
+ */
+import type { Runtime } from "../../ports.ts";
+import type { RelayRuntime } from "./net_parts.ts";
+
+/** How each starts a program with all permissions and without a look at the plugin's settings. */
+const ARGS: Readonly<Record<Runtime["name"], readonly string[]>> = {
+  // One thread of V8's less to count against the limit of the cage for each left out.
+  node: ["--v8-pool-size=1"],
+  bun: ["--config=/dev/null", "--no-env-file", "--no-install"],
+  deno: ["run", "-A", "--quiet", "--no-lock", "--no-config", "--no-code-cache"],
+};
+
+/** Returns the runtime for the relay. */
+export async function relayRuntime({ name, executable, files }: Runtime): Promise<RelayRuntime> {
+  return { executable: await files.realPath(executable), args: ARGS[name] };
+}

@@ -1,0 +1,140 @@
+/**
+ * The filter every cage has on its system calls: what is known to reach out of a namespace is closed, and so is every
+ * call younger than this list. Pure: the same bytes for the same arguments.
+ *
+ * Arguments are compared by their low 32 bits, which is all the kernel looks at for each of them.
+ *
+ * @module
+ */
+import { HostError } from "../../errors.ts";
+import { ARCH_OFFSET, argumentOffset, assemble, type Instruction, NUMBER_OFFSET } from "./assemble.ts";
+import { type Architecture, HIGHEST_SYSCALL, syscallNumber } from "./syscalls.ts";
+
+/** How one filter differs from another. */
+export interface SeccompOptions {
+  /** Whether unix sockets can be opened: only by a cage whose network goes through one. */
+  readonly allowUnix: boolean;
+}
+
+const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
+
+const ALLOW = 0x7fff0000;
+const KILL_PROCESS = 0x80000000;
+const errno = (number: number): number => 0x00050000 | number;
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const NEW_NAMESPACES = 0x7e020000;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+/** `personality(0xffffffff)` asks without changing anything. */
+const PERSONALITY_QUERY = 0xffffffff;
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+
+/** Refused with EPERM: they exist, and a caged program has no use for them. */
+const REFUSED: readonly string[] = [
+  // Other processes, and the kernel's own memory of keys, pages and programs.
+  ...["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd"],
+  ...["add_key", "keyctl", "request_key", "bpf", "userfaultfd", "perf_event_open", "lsm_set_self_attr"],
+  ...["move_pages", "mbind", "set_mempolicy", "get_mempolicy", "migrate_pages", "set_mempolicy_home_node"],
+  // Namespaces and mounts.
+  ...["unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "open_by_handle_at", "fanotify_init"],
+  // The machine: its kernel, clock, name, swap, ports and logs.
+  ...["kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "create_module"],
+  ...["query_module", "get_kernel_syms", "reboot", "swapon", "swapoff", "settimeofday", "clock_settime"],
+  ...["clock_adjtime", "adjtimex", "sethostname", "setdomainname", "iopl", "ioperm", "modify_ldt"],
+  ...["syslog", "uselib", "acct", "quotactl", "quotactl_fd", "lookup_dcookie", "vhangup"],
+];
+
+/** Answered with ENOSYS: programs take that for an older kernel and fall back. */
+const ABSENT: readonly string[] = [
+  // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
+  "clone3",
+  ...["io_uring_setup", "io_uring_enter", "io_uring_register"],
+  ...["open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"],
+  ...["statmount", "listmount", "nfsservctl", "_sysctl", "ustat", "sysfs", "memfd_secret"],
+];
+
+/**
+ * Returns the filter for an architecture, in the layout of `struct sock_filter`.
+ *
+ * @throws {HostError} `cage.unsupported` for an architecture without a list of numbers.
+ */
+export function seccompProgram(arch: string, { allowUnix }: SeccompOptions): Uint8Array {
+  if (!isArchitecture(arch)) {
+    throw new HostError("cage.unsupported", `Cannot cage plugins on the processor "${arch}"`, {
+      data: { arch },
+      hint: "Use a machine with an x86_64 or aarch64 processor",
+    });
+  }
+  const when = (name: string, then: string): Instruction[] => {
+    const value = syscallNumber(name, arch);
+    return value === null ? [] : [{ jump: "eq", value, then }];
+  };
+  return assemble([
+    // The 32-bit calls of a 64-bit processor have numbers of their own: none of the rules below would fit them.
+    { load: ARCH_OFFSET },
+    { jump: "eq", value: AUDIT_ARCH[arch], else: "kill" },
+    { load: NUMBER_OFFSET },
+    // Unsigned: the x32 calls of x86_64 begin at 0x40000000.
+    { jump: "gt", value: HIGHEST_SYSCALL, then: "absent" },
+    ...when("clone", "clone"),
+    ...when("ioctl", "ioctl"),
+    ...when("personality", "personality"),
+    ...when("socket", "socket"),
+    ...when("socketpair", "socketpair"),
+    ...REFUSED.flatMap((name) => when(name, "refused")),
+    ...ABSENT.flatMap((name) => when(name, "absent")),
+    { give: ALLOW },
+    ...argumentRules(allowUnix),
+    { label: "allow" },
+    { give: ALLOW },
+    { label: "refused" },
+    { give: errno(EPERM) },
+    { label: "absent" },
+    { give: errno(ENOSYS) },
+    { label: "unsupported" },
+    { give: errno(EAFNOSUPPORT) },
+    { label: "kill" },
+    { give: KILL_PROCESS },
+  ]);
+}
+
+/** The calls that are judged by an argument. */
+function argumentRules(allowUnix: boolean): Instruction[] {
+  return [
+    { label: "clone" },
+    { load: argumentOffset(0) },
+    { jump: "set", value: NEW_NAMESPACES, then: "refused", else: "allow" },
+    // Pushing characters into a terminal is typing as whoever sits there.
+    { label: "ioctl" },
+    { load: argumentOffset(1) },
+    { jump: "eq", value: TIOCSTI, then: "refused" },
+    { jump: "eq", value: TIOCLINUX, then: "refused", else: "allow" },
+    { label: "personality" },
+    { load: argumentOffset(0) },
+    { jump: "eq", value: 0, then: "allow" },
+    { jump: "eq", value: PERSONALITY_QUERY, then: "allow", else: "refused" },
+    { label: "socket" },
+    { load: argumentOffset(0) },
+    { jump: "eq", value: AF_INET, then: "allow" },
+    { jump: "eq", value: AF_INET6, then: "allow" },
+    ...(allowUnix ? [{ jump: "eq", value: AF_UNIX, then: "allow" } as const] : []),
+    { jump: "eq", value: AF_NETLINK, else: "unsupported" },
+    // Of netlink only routing, which tells a program its own addresses.
+    { load: argumentOffset(2) },
+    { jump: "eq", value: 0, then: "allow", else: "unsupported" },
+    { label: "socketpair" },
+    { load: argumentOffset(0) },
+    { jump: "eq", value: AF_UNIX, then: "allow", else: "unsupported" },
+  ];
+}
+
+function isArchitecture(arch: string): arch is Architecture {
+  return Object.hasOwn(AUDIT_ARCH, arch);
+}

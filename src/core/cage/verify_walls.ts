@@ -1,0 +1,48 @@
+/**
+ * Looks at a plugin's process from outside, whether the walls really stand around it: what started it might have been
+ * no bubblewrap, or one that went on without a part.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import type { Files } from "../ports.ts";
+
+/** Namespaces every cage has of its own. */
+const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];
+/** What the kernel says of a process that has no privilege, can gain none, and whose calls are filtered. */
+const STATUS: readonly (readonly [RegExp, string])[] = [
+  [/^CapEff:\s*0+$/m, "it has privileges"],
+  [/^NoNewPrivs:\s*1$/m, "it could gain privileges"],
+  [/^Seccomp:\s*2$/m, "its system calls are not filtered"],
+];
+/** Bubblewrap's own first process filters itself only after it has started the plugin. */
+const MAX_LOOKS = 200;
+
+/** How a cage is looked at. */
+export interface WallOptions {
+  /** Whether it has a network of its own. */
+  readonly ownNetwork: boolean;
+}
+
+/** Rejects with `cage.walls_missing` unless the process is caged. One that has ended passes: its end is told as such. */
+export async function verifyWalls(pid: number, { ownNetwork }: WallOptions, files: Files): Promise<void> {
+  const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
+  const shared: string[] = [];
+  await Promise.all([...NAMESPACES, ...(ownNetwork ? ["net"] : [])].map(async (name) => {
+    const [own, hosts] = await Promise.all([link(`/proc/${pid}/ns/${name}`), link(`/proc/self/ns/${name}`)]);
+    if (own === null || own === hosts) shared.push(name);
+  }));
+  const faults: string[] = shared.length > 0 ? [`it shares ${shared.join(", ")} with the host`] : [];
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
+    if (/^State:\s*[ZX]/m.test(status) || status === "") return;
+    const found = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
+    if (found.length === 0) break;
+    if (look === MAX_LOOKS - 1) faults.push(...found);
+  }
+  if (faults.length === 0) return;
+  throw new HostError("cage.walls_missing", `Cannot trust the cage: ${faults.join("; ")}`, {
+    data: { faults },
+    hint: "Use the distribution's bubblewrap, then run kaged doctor",
+  });
+}

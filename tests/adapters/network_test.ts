@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Socket as NetSocket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { detectRuntime } from "../../src/adapters/default.ts";
+import type { Socket } from "../../src/core/ports.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
+
+const { network } = await detectRuntime();
+const never = new AbortController().signal;
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (chunk: Uint8Array | null): string | null => chunk && new TextDecoder().decode(chunk);
+
+/** Reads to the end. */
+async function all(socket: Socket): Promise<number> {
+  let size = 0;
+  for (let chunk = await socket.read(); chunk; chunk = await socket.read()) size += chunk.length;
+  return size;
+}
+
+/** A TCP server on loopback for one test; returns its port. */
+async function tcpServer(t: TestContext, onConnection: (socket: NetSocket) => void): Promise<number> {
+  const server = createServer({ allowHalfOpen: true }, onConnection).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("a listener takes connections at a path that only its user may open, and removes it", async (t) => {
+  const path = `${await scratchDir(t)}/s`;
+  const sockets: Socket[] = [];
+  const listener = await network.listen(path, (socket) => void sockets.push(socket));
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  const client = connect(path);
+  client.end("hello");
+  await Promise.all([once(client.resume(), "close"), served()]);
+  await listener.close();
+  await assert.rejects(stat(path), { code: "ENOENT" });
+
+  async function served(): Promise<void> {
+    while (sockets.length === 0) await new Promise(setImmediate);
+    const [socket] = sockets as [Socket];
+    assert.deepEqual([text(await socket.read()), await socket.read()], ["hello", null]);
+    socket.end();
+  }
+});
+
+test("a listener takes a path of any length", async (t) => {
+  const dir = `${await scratchDir(t)}/${"long/".repeat(40)}`;
+  await mkdir(dir, { recursive: true });
+  const listener = await network.listen(`${dir}s`, () => {});
+  assert.deepEqual(await readdir(dir), ["s"]);
+  await listener.close();
+  assert.deepEqual(await readdir(dir), []);
+});
+
+test("a listener that cannot be made rejects", async (t) => {
+  const dir = await scratchDir(t);
+  await assert.rejects(network.listen(`${dir}/absent/s`, () => {}));
+});
+
+test("a connection carries bytes both ways, and each side ends on its own", async (t) => {
+  const port = await tcpServer(t, (socket) => {
+    let heard = "";
+    socket.on("data", (chunk) => void (heard += chunk));
+    socket.on("end", () => socket.end(`heard ${heard}`));
+  });
+  const socket = await network.connect("127.0.0.1", port, never);
+  await socket.write(bytes("a"));
+  await socket.write(bytes("b"));
+  socket.end();
+  assert.equal(text(await socket.read()), "heard ab");
+  assert.equal(await socket.read(), null);
+  assert.equal(await socket.read(), null);
+});
+
+test("a connection that nobody reads holds the sender back", async (t) => {
+  const size = 64 * 1024 * 1024;
+  let taken = false;
+  const port = await tcpServer(t, (socket) => {
+    socket.end(new Uint8Array(size), () => taken = true);
+  });
+  const socket = await network.connect("127.0.0.1", port, never);
+  const first = await socket.read();
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+  assert.equal(taken, false);
+  assert.equal((first?.length ?? 0) + await all(socket), size);
+  socket.destroy();
+});
+
+test("writing resolves when the bytes are taken, so a reader that stands still holds the writer back", async (t) => {
+  let server!: NetSocket;
+  const port = await tcpServer(t, (socket) => void (server = socket.pause()));
+  const socket = await network.connect("127.0.0.1", port, never);
+  let written = false;
+  const writing = socket.write(new Uint8Array(64 * 1024 * 1024)).then(() => written = true, () => {});
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+  assert.equal(written, false);
+  socket.destroy();
+  server.destroy();
+  await writing;
+});
+
+test("destroy() ends a waiting read, and what is written afterwards is refused", async (t) => {
+  const port = await tcpServer(t, (socket) => void socket.on("error", () => {}).resume().on("end", () => socket.end()));
+  const socket = await network.connect("127.0.0.1", port, never);
+  const reading = socket.read();
+  socket.destroy();
+  assert.equal(await reading, null);
+  await assert.rejects(socket.write(bytes("x")));
+  socket.end();
+  socket.destroy();
+});
+
+test("connecting rejects where nobody listens, and when its signal is aborted", async (t) => {
+  const port = await tcpServer(t, () => {});
+  const closed = await new Promise<number>((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+  await assert.rejects(network.connect("127.0.0.1", closed, never), { code: "ECONNREFUSED" });
+  const aborted = AbortSignal.abort(new Error("enough"));
+  await assert.rejects(async () => await network.connect("127.0.0.1", port, aborted), { message: "enough" });
+});
+
+test("resolving gives every address of a name, and rejects for one that has none", async () => {
+  const addresses = await network.resolve("localhost");
+  assert.ok(addresses.some((address) => address === "127.0.0.1" || address === "::1"), addresses.join());
+  await assert.rejects(network.resolve("no-such-name.invalid"));
+});

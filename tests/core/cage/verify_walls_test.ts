@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
+import { detectRuntime } from "../../../src/adapters/default.ts";
+import { probeCage } from "../../../src/core/cage/probe_cage.ts";
+import { verifyWalls } from "../../../src/core/cage/verify_walls.ts";
+import type { Files } from "../../../src/core/ports.ts";
+import { placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
+import { requireOrSkip } from "../../support/require_or_skip.ts";
+import { scratchDir } from "../../support/scratch_dir.ts";
+
+const runtime = await detectRuntime();
+const { files } = runtime;
+const own = { ownNetwork: true };
+
+/** A process that waits for its end; resolves once it runs. */
+async function waiting(t: TestContext, file: string, args: readonly string[]): Promise<number> {
+  const child = spawn(file, args, { env: {} });
+  const closed = once(child, "close");
+  t.after(async () => {
+    child.stdin.end();
+    await closed;
+  });
+  await once(child.stdout, "data");
+  return child.pid!;
+}
+
+test("verifyWalls() finds a process that no bubblewrap started", async (t) => {
+  const pid = await waiting(t, "/bin/bash", ["--norc", "-c", "echo ready; read end"]);
+  await assert.rejects(verifyWalls(pid, own, files), (error: { code: string; data: { faults: string[] } }) => {
+    assert.equal(error.code, "cage.walls_missing");
+    const [namespaces = "", ...rest] = error.data.faults;
+    assert.deepEqual(namespaces.match(/\w+(?=,| with)/g)?.sort(), ["ipc", "mnt", "net", "pid", "user", "uts"]);
+    assert.ok(rest.includes("its system calls are not filtered"));
+    return true;
+  });
+});
+
+test("verifyWalls() passes a real cage, and misses each wall that is not there", async (t) => {
+  const places = await placesIn(await scratchDir(t), runtime);
+  const can = async (): Promise<boolean> => (await probeCage(runtime, places.home)).error === null;
+  if (!await requireOrSkip(t, "a working bubblewrap", can, "run kaged doctor")) return;
+  const caged = await startCaged(requestOf({ command: ["bash", "-c", "echo ready; read end"] }, places));
+  await caged.firstLine();
+  const pid = (await caged.cage.childPid())!;
+  await verifyWalls(pid, own, files);
+  const showing = (readText: Files["readText"]): Files => ({ ...files, readText });
+  const without: Readonly<Record<string, [RegExp, string]>> = {
+    "its system calls are not filtered": [/^Seccomp:.*$/m, "Seccomp:\t0"],
+    "it could gain privileges": [/^NoNewPrivs:.*$/m, "NoNewPrivs:\t0"],
+    "it has privileges": [/^CapEff:.*$/m, "CapEff:\t0000000000000001"],
+  };
+  for (const [fault, [line, text]] of Object.entries(without)) {
+    const looked = showing(async (path) => (await files.readText(path)).replace(line, text));
+    await assert.rejects(verifyWalls(pid, own, looked), { data: { faults: [fault] } }, fault);
+  }
+  for (const name of ["user", "mnt", "pid", "ipc", "uts", "net"]) {
+    const readLink: Files["readLink"] = (path) =>
+      files.readLink(path.endsWith(`/${name}`) ? `/proc/self/ns/${name}` : path);
+    const fault = `it shares ${name} with the host`;
+    await assert.rejects(verifyWalls(pid, own, { ...files, readLink }), { data: { faults: [fault] } }, name);
+    if (name === "net") await verifyWalls(pid, { ownNetwork: false }, { ...files, readLink });
+  }
+  caged.child.endInput();
+  await caged.end();
+});
+
+test("verifyWalls() waits for a filter that is still being put up, and passes a process that has ended", async (t) => {
+  let looks = 0;
+  const readText: Files["readText"] = () => {
+    const filter = ++looks > 3 ? 2 : 0;
+    return Promise.resolve(`State:\tS\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t${filter}\n`);
+  };
+  const readLink: Files["readLink"] = (path) => Promise.resolve(path);
+  await verifyWalls(7, own, { ...files, readText, readLink });
+  assert.equal(looks, 4);
+  const gone = await waiting(t, "/bin/bash", ["--norc", "-c", "echo ready"]);
+  while (/^State:\s*[^ZX]/m.test(await files.readText(`/proc/${gone}/status`).catch(() => "")));
+  await verifyWalls(gone, own, files);
+});

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { detectRuntime } from "../src/adapters/default.ts";
+import { probeCage } from "../src/core/cage/probe_cage.ts";
+import { createSupervisor } from "../src/core/supervisor/supervisor.ts";
+import { fixturePlugin } from "./support/fixture_plugins.ts";
+import { requireOrSkip } from "./support/require_or_skip.ts";
+import { runKaged } from "./support/run_kaged.ts";
+import { scratchDir } from "./support/scratch_dir.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const runtime = await detectRuntime();
+
+/** Code of every source file, without its comments. */
+async function sources(): Promise<{ path: string; code: string }[]> {
+  const entries = await readdir(join(root, "src"), { recursive: true });
+  const paths = entries.filter((entry) => /\.[jt]s$/.test(entry)).map((entry) => join("src", entry)).sort();
+  return await Promise.all(paths.map(async (path) => {
+    const text = await readFile(join(root, path), "utf8");
+    return { path, code: text.replace(/\/\*[^]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "") };
+  }));
+}
+
+const filesWith = async (pattern: RegExp): Promise<string[]> =>
+  (await sources()).filter(({ code }) => pattern.test(code)).map(({ path }) => path);
+
+async function canCage(t: TestContext): Promise<boolean> {
+  const can = async (home: string): Promise<boolean> => (await probeCage(runtime, home)).error === null;
+  return await requireOrSkip(t, "a working bubblewrap", await can(await scratchDir(t)), "run kaged doctor");
+}
+
+test("K-045 processes are started in these places and nowhere else in the source", async () => {
+  assert.deepEqual(
+    await filesWith(/child_process|Deno\.Command|Bun\.spawn|node:cluster|worker_threads|process\.dlopen/),
+    [
+      "src/adapters/generated/storage_program.ts", // The text of storage_child.ts.
+      "src/adapters/shared/processes.ts",
+      "src/adapters/shared/storage_child.ts", // A thread that looks whether the host still lives.
+      "src/core/cage/net/generated/relay_source.ts", // The text of the next one, which runs inside a cage.
+      "src/core/check/leaving_imports.ts", // A list of names.
+      "src/relay/relay.js",
+    ],
+  );
+  assert.deepEqual(await filesWith(/processes\s*\.spawn\(/), [
+    "src/core/cage/output_of.ts",
+    "src/core/cage/probe_cage.ts",
+    "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
+    "src/core/supervisor/plugin_process.ts",
+    "src/core/trace/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
+  ]);
+  // Programs of the host itself: bubblewrap, bash, systemd and strace, by fixed paths and without a word of a plugin's.
+  assert.deepEqual(await filesWith(/\boutputOf\(/), [
+    "src/core/cage/find_bwrap.ts",
+    "src/core/cage/limits/choose_tier.ts",
+    "src/core/cage/output_of.ts",
+    "src/core/cage/probe_cage.ts",
+    "src/core/trace/start_trace.ts",
+  ]);
+});
+
+test("K-045 what is spawned for a plugin is the command of a cage", async () => {
+  for (const path of ["src/core/supervisor/plugin_process.ts", "src/core/cage/probe_cage.ts"]) {
+    const { code } = (await sources()).find((source) => source.path === path)!;
+    assert.deepEqual([...code.matchAll(/processes\s*\.spawn\(([^,]*),/g)].map((match) => match[1]), ["cage.command"]);
+  }
+  // A cage's command is made in one place, and always leads to bubblewrap.
+  assert.deepEqual(await filesWith(/\blaunchCommand\(/), ["src/core/cage/launcher.ts", "src/core/cage/open_cage.ts"]);
+  assert.deepEqual(await filesWith(/\bspawnPlugin\(/), [
+    "src/core/supervisor/instance.ts",
+    "src/core/supervisor/plugin_process.ts",
+  ]);
+});
+
+test("K-045 no variable of the environment that the source reads is about the cage", async () => {
+  const read = new Set<string>();
+  for (const { path, code } of await sources()) {
+    if (path.startsWith("src/sdk/") || path.includes("/generated/")) continue; // These run inside a cage.
+    for (const [, name] of code.matchAll(/\benv\(["'`]([A-Z_]+)["'`]\)/g)) read.add(name!);
+    for (const [, name] of code.matchAll(/\benv(?:\.|\[["'`])([A-Z_]{2,})/g)) read.add(name!);
+  }
+  assert.deepEqual([...read].sort(), ["HOME", "KAGED_HOME", "NO_COLOR", "TERM", "TMPDIR"]);
+});
+
+test("K-045 no word in the source stands for a plugin without its cage", async () => {
+  const words =
+    /no[-_]?sandbox|no[-_]?cage|uncaged|(skip|disable|without|bypass)[-_]?(the)?[-_]?(cage|sandbox|seccomp)/i;
+  assert.deepEqual(await filesWith(words), []);
+});
+
+const SWITCHES = [
+  ...["--no-sandbox", "--no-cage", "--unsafe", "--privileged", "--trusted", "--allow-all", "--disable-sandbox"],
+  ...["--sandbox=false", "--cage=off", "--seccomp=unconfined"],
+];
+const VARIABLES = Object.fromEntries(
+  ["KAGED_NO_SANDBOX", "NO_SANDBOX", "KAGED_NO_CAGE", "KAGED_UNSAFE", "KAGED_TRUSTED", "KAGED_ALLOW_ALL", "KAGED_DEV"]
+    .map((name) => [name, "1"]).concat([["KAGED_SANDBOX", "0"], ["KAGED_CAGE", "off"], ["KAGED_SECCOMP", "off"]]),
+);
+const READ = ["echo.read", '{"path":"/etc/passwd"}'];
+
+test("K-045 the command knows no switch that takes a plugin out of its cage", async () => {
+  await using plugin = await fixturePlugin("echo");
+  for (const command of [["plugin", "call", plugin.dir, ...READ], ["plugin", "check", plugin.dir]]) {
+    for (const flag of SWITCHES) {
+      const { code, stdout } = await runKaged([...command, flag]);
+      assert.deepEqual([code, stdout.includes("root:")], [2, false], `${command[1]} ${flag}`);
+    }
+  }
+});
+
+test("K-045 neither variables nor a config file of the operator take a plugin out of its cage", async (t) => {
+  if (!await canCage(t)) return;
+  await using plugin = await fixturePlugin("echo");
+  const home = await scratchDir(t);
+  const keys = ["sandbox = false", "no_sandbox = true", 'cage = "disabled"', "trusted = true", 'seccomp = "off"'];
+  const tables = ["cage", "sandbox", "plugins.echo", "plugin_limits.echo"].map((table) =>
+    [`[${table}]`, "enabled = false", ...keys].join("\n")
+  );
+  await writeFile(join(home, "config.toml"), [...keys, ...tables, ""].join("\n"));
+  await writeFile(join(home, "local.toml"), ["[plugins.echo]", "enabled = true", ...keys, ""].join("\n"));
+  const run = await runKaged(["plugin", "call", plugin.dir, ...READ, "--json", "--home", home], { env: VARIABLES });
+  const { error } = JSON.parse(run.stdout);
+  assert.deepEqual([run.code, error.data.code], [1, "ENOENT"]);
+});
+
+test("K-045 no option of the supervisor and of a plugin's entry takes it out of its cage", async (t) => {
+  if (!await canCage(t)) return;
+  await using plugin = await fixturePlugin("echo");
+  const off = {
+    sandbox: false,
+    noSandbox: true,
+    cage: false,
+    caged: false,
+    uncaged: true,
+    trusted: true,
+    unsafe: true,
+  };
+  const open = { ...off, openCage: () => assert.fail("A cage of the caller's"), seccomp: null, isolation: "none" };
+  await using supervisor = createSupervisor({ ...open, runtime, home: await scratchDir(t) } as never);
+  const { instance } = await supervisor.register({ ...open, dir: plugin.dir } as never);
+  await supervisor.start(instance);
+  const reading = supervisor.call(instance, "echo.read", { path: "/etc/passwd" }, open as never);
+  await assert.rejects(reading, (error: { data: { code: string } }) => error.data.code === "ENOENT");
+  const { cage } = supervisor.plugin(instance);
+  assert.deepEqual([typeof cage?.id, cage?.limits.memory_mb], ["string", 512]);
+});
+
+test("K-045 a manifest can ask neither for a weaker cage nor for other limits", async (t) => {
+  const home = await scratchDir(t);
+  const keys = { cage: "disabled", sandbox: false, trusted: true, seccomp: "relaxed", limits: { memory_mb: 9999 } };
+  for (const [key, value] of Object.entries(keys)) {
+    await using plugin = await fixturePlugin("echo", { manifest: { [key]: value } });
+    await using supervisor = createSupervisor({ runtime, home });
+    await assert.rejects(supervisor.register({ dir: plugin.dir }), { code: /^manifest\./ }, key);
+  }
+});
+
+test("a program that is no bubblewrap does not stand in for it, whoever names it", async (t) => {
+  await using plugin = await fixturePlugin("echo");
+  const home = await scratchDir(t);
+  await writeFile(join(home, "bwrap"), "#!/bin/sh\nexec true\n", { mode: 0o777 });
+  for (
+    const [bwrap, code] of [["/usr/bin/env", "bwrap_old"], [join(home, "bwrap"), /bwrap_(old|untrusted)/]] as const
+  ) {
+    await using supervisor = createSupervisor({ runtime, home, runtimes: { bwrap } });
+    const { instance } = await supervisor.register({ dir: plugin.dir });
+    await assert.rejects(supervisor.start(instance), {
+      code: new RegExp(`^cage\\.${code instanceof RegExp ? code.source : code}$`),
+    });
+  }
+});
