@@ -14,6 +14,7 @@ import { checkArguments } from "../tools/check_arguments.ts";
 import { compactWindow } from "./compact_window.ts";
 import { createHarness } from "./harness.ts";
 import { loadHostProject } from "./host_project.ts";
+import { hostLimits } from "./host_limits.ts";
 import { hostStorage } from "./host_storage.ts";
 import { callParams, methodContext } from "./method_call.ts";
 import { HostModel, PRIMARY } from "./model.ts";
@@ -55,6 +56,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     runtime,
     home,
     operatorId,
+    ...hostLimits(options.limits, loaded.operator),
     storageAvailable: storage.isAvailable,
     onRequest: storage.handle,
     logLevel: loaded.operator.logLevel,

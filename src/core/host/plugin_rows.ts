@@ -27,6 +27,7 @@ export function pluginRows(model: HostModel, supervisor: Supervisor, agent: stri
       isolation: own?.isolation ?? "project",
       hooks: own?.hooks ?? [],
       tools: own?.tools ?? [],
+      cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
       error: info?.error ?? null,
     };

@@ -4,6 +4,7 @@
  * @module
  */
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
+import type { CageLimits } from "../cage/limits/cage_limits.ts";
 import type { CompactionResult, Injection } from "../compaction/types.ts";
 import type { HostError } from "../errors.ts";
 import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
@@ -11,7 +12,7 @@ import type { JsonSchema } from "../manifest/manifest.ts";
 import type { Message } from "../messages.ts";
 import type { Runtime } from "../ports.ts";
 import type { Isolation, MissingPlugin } from "../project/types.ts";
-import type { PluginLogLine, PluginNotification, PluginStatus } from "../supervisor/types.ts";
+import type { PluginCage, PluginLogLine, PluginNotification, PluginStatus } from "../supervisor/types.ts";
 
 /** How a host is set up. */
 export interface HostOptions {
@@ -25,6 +26,8 @@ export interface HostOptions {
   readonly plugins?: Readonly<Record<string, string>>;
   /** The runtime it stands on. Default: the one the program runs on. */
   readonly runtime?: Runtime;
+  /** What each plugin may use; the operator's `config.toml` stands above it. */
+  readonly limits?: Partial<CageLimits>;
   /** How long a session may rest before `on_session_idle` fires. Default 300 000. */
   readonly idleWindowMs?: number;
   /** Makes a summary for the strategy `summarize`. */
@@ -61,6 +64,8 @@ export interface HostPluginInfo {
   readonly hooks: readonly string[];
   /** Full names of its tools that are on. */
   readonly tools: readonly string[];
+  /** The cage of its process while there is one: its id, its limits and who sees to them. */
+  readonly cage: PluginCage | null;
   /** Starts after the first. */
   readonly restarts: number;
   /** Why it is down, when it is. */

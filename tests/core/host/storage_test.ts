@@ -43,3 +43,13 @@ test("storage_mb of config.toml bounds what a plugin may keep", async () => {
   assert.match((await ask(h, "a", "exec", fill)).error?.message ?? "", /quota|space|full|MiB|bytes/i);
   assert.equal((await ask(h, "b", "exec", fill)).error, undefined);
 });
+
+test("K-044 limits of config.toml hold for the cages of a host, above what the embedder asked for", async () => {
+  const config = "[limits]\nmemory_mb = 300\nstorage_mb = 8\n[plugin_limits.b]\npids = 50\n";
+  await using h = await hosted({ primary, fixtures, config, limits: { memory_mb: 100, cpu_shares: 128 } });
+  const limits = h.host.plugins("primary").map(({ plugin, cage }) => {
+    const { memory_mb, cpu_shares, pids } = cage!.limits;
+    return [plugin, memory_mb, cpu_shares, pids];
+  });
+  assert.deepEqual(limits, [["a", 300, 128, 100], ["b", 300, 128, 50]]);
+});
