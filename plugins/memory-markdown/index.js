@@ -991,7 +991,7 @@ Made from the files in this folder, newest first. Changes to this page are lost.
 `;
 }
 
-// ../host/node_modules/minisearch/dist/es/index.js
+// node_modules/minisearch/dist/es/index.js
 var ENTRIES = "ENTRIES";
 var KEYS = "KEYS";
 var VALUES = "VALUES";
