@@ -29,6 +29,8 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
   [123, "it could not join the control groups that limit it"],
 ]);
 
+// Version 1 moves a thread that moves itself at once; for a whole process, and in version 2, it first waits for every
+// processor, which takes some ten milliseconds.
 // An inherited descriptor of a folder is a way out of the cage: all above 2 are closed. `exec -c` leaves bubblewrap an
 // empty environment: what it has can be read inside as /proc/1/environ.
 const SCRIPT = `
@@ -43,7 +45,9 @@ mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
 exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args ${SECCOMP_FD}<seccomp || exit 122
 echo "$$ $PPID" >launcher || exit 122
 mapfile -d '' -t groups <groups || exit 122
-for group in "\${groups[@]}"; do echo $$ >"$group/cgroup.procs" || exit 123; done
+for group in "\${groups[@]}"; do
+  if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks" || exit 123; else echo $$ >"$group/cgroup.procs" || exit 123; fi
+done
 ulimit -c 0
 cd / && exec -c "\${command[@]}"
 `;
