@@ -4,6 +4,32 @@
  *
  * @module
  */
+export { createHost } from "./src/create_host.ts";
+export type {
+  CallAt,
+  CompactionRequest,
+  HookFired,
+  HookReport,
+  Host,
+  HostOptions,
+  HostPluginInfo,
+  HostTool,
+  Session,
+} from "./src/core/host/types.ts";
+export type { Isolation, MissingPlugin } from "./src/core/project/types.ts";
+export { countTokens, type Message, type MessagePart, type Size } from "./src/core/messages.ts";
+export type { CompactionAudit, CompactionResult, Injection } from "./src/core/compaction/types.ts";
+export type {
+  AnyEvent,
+  EmittedEvents,
+  EmittedName,
+  EventName,
+  Events,
+  SummaryEvents,
+  TokenUsage,
+  TraceEvents,
+} from "./src/core/events/types.ts";
+export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {
   PluginCage,
@@ -21,7 +47,15 @@ export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
 export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
 export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
 export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
-export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./src/core/audit/events.ts";
+export type {
+  AuditBase,
+  AuditData,
+  AuditEvent,
+  AuditPlace,
+  AuditSink,
+  AuditType,
+  CompactionAuditData,
+} from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
 export { type ParsedManifest, readManifest } from "./src/core/manifest/read_manifest.ts";

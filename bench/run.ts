@@ -8,6 +8,8 @@ import { cpus, loadavg } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import benchHooks, { hooksGoals } from "./hooks/hooks_bench.ts";
+import benchMemory, { memoryGoals } from "./memory/memory_bench.ts";
 import {
   type BenchOptions,
   type BenchReport,
@@ -27,6 +29,8 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   wire      the protocol beside the bare limit and other JSON-RPC hosts
   cage      the start of a plugin beside the same program without a cage
   storage   a storage call beside the same prepared statement, and beside a ping
+  hooks     events to subscribers beside other hook libraries; reading projects and manifests
+  memory    recall from a large memory
 
   --json    print the figures as JSON
   --quick   end within 50 s, with more noise
@@ -42,6 +46,8 @@ const benches: Readonly<Record<string, Bench>> = {
   wire: { run: benchWire, goals: wireGoals },
   cage: { run: benchCage, goals: cageGoals },
   storage: { run: benchStorage, goals: storageGoals },
+  hooks: { run: benchHooks, goals: hooksGoals },
+  memory: { run: benchMemory, goals: memoryGoals },
 };
 
 process.exitCode = main(process.argv.slice(2));

@@ -11,6 +11,7 @@ import errorCodes from "./generators/error_codes.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
+import { pluginBundle } from "./generators/plugin_bundle.ts";
 import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
@@ -31,6 +32,8 @@ export const generators: readonly Generator[] = [
   relayModule,
   notesSdkJs,
   notesSdkDts,
+  pluginBundle("memory-markdown", { bundled: ["minisearch"] }),
+  pluginBundle("smart-compactor", { bundled: [] }),
   errorCodes,
   requirements,
   storageProgram,

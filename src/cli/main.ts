@@ -6,12 +6,15 @@
 import { Command, CommanderError } from "commander";
 import { asHostError, HostError } from "../core/errors.ts";
 import { HOST_VERSION } from "../core/version.ts";
+import { addCompact } from "./commands/compact.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addHookFire } from "./commands/hook_fire.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
 import { addPluginInfo } from "./commands/plugin_info.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
+import { addProjectResolve } from "./commands/project_resolve.ts";
 import { printError } from "./print_error.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
@@ -62,6 +65,15 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addPluginCall(plugin, terminal);
   addPluginInfo(plugin, terminal);
   addPluginExport(plugin, terminal);
+  const project = kaged.command("project")
+    .summary("look at a project")
+    .description("Looks at a project: which plugins its agents have, and with what.");
+  addProjectResolve(project, terminal, exit);
+  const hook = kaged.command("hook")
+    .summary("fire hooks at plugins")
+    .description("Fires hooks at the plugins of a project.");
+  addHookFire(hook, terminal, exit);
+  addCompact(kaged, terminal);
   return kaged;
 }
 

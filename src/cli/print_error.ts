@@ -37,10 +37,11 @@ function isWire({ code }: HostError): boolean {
   return code.startsWith("plugin.") || code.startsWith("protocol.");
 }
 
-/** Returns the lines that tell every issue of a manifest and what to do; none for any other failure. */
+/** Returns the lines that tell every issue of a file and what to do; none for any other failure. */
 export function manifestLines({ code, data }: { readonly code?: string; readonly data?: unknown }): string[] {
   const issues = (data as { issues?: readonly ManifestIssue[] } | null | undefined)?.issues;
-  if (code !== "manifest.invalid" || !Array.isArray(issues)) return []; // A plugin's error may hold anything.
+  // A plugin's error may hold anything.
+  if (!/^(?:manifest|project|local|config)\.invalid$/.test(code ?? "") || !Array.isArray(issues)) return [];
   return [...issues.map(issueLine), `hint: Correct ${issues.length === 1 ? "this place" : "each of these places"}`];
 }
 

@@ -19,6 +19,44 @@ export interface ErrorRow {
 
 const row = (rpc: number, http: number, cause: string, fix: string): ErrorRow => ({ rpc, http, cause, fix });
 
+/** What can be wrong with any YAML file, whatever it is about. */
+const yamlRows = (room: string, it: string): Record<string, ErrorRow> => {
+  const reasons: Record<string, [string, string]> = {
+    unreadable: [`The ${it} cannot be read`, "Check that it is a file you may read"],
+    invalid: [`The ${it} breaks the rules listed`, "Correct each listed place"],
+    too_large: [`The ${it} is larger than it may be`, "Keep it under 1 MiB and write less"],
+    too_deep: [`The ${it} is nested too deeply`, "Keep every structure in it within 64 levels"],
+    not_utf8: [`The ${it} is not UTF-8 text`, "Save it as UTF-8"],
+    not_a_map: [`The ${it} is not a map of fields`, "Write one key: value on each line"],
+    yaml_syntax: ["The YAML cannot be read", "Correct the syntax at this place"],
+    yaml_documents: ["The file holds more than one YAML document", "Keep one document, without --- between parts"],
+    yaml_duplicate_key: ["A key stands twice in one map", "Keep one of the two"],
+    yaml_key: ["A key is not a string", "Use plain text as the key"],
+    yaml_tag: ["A YAML tag has no meaning here", "Leave the tag out"],
+    yaml_alias: ["An alias points at nothing, or at itself", "Write the value out"],
+    yaml_number: ["A number is not finite", "Write a number that JSON can hold"],
+    missing_field: ["A required field is missing", "Add it"],
+    unknown_key: ["A key is not known here", "Remove it"],
+    forbidden_key: ["A key has a name that is never allowed", "Choose another name"],
+    wrong_type: ["A value has the wrong type", "Give a value of the type named"],
+  };
+  return Object.fromEntries(
+    Object.entries(reasons).map(([reason, [cause, fix]]) => [`${room}.${reason}`, row(-32602, 400, cause, fix)]),
+  );
+};
+
+/** What can be wrong with any TOML file of the operator's. */
+const tomlRows = (room: string, it: string): Record<string, ErrorRow> => ({
+  [`${room}.unreadable`]: row(-32603, 500, `${it} cannot be read`, "Check that it is a file you may read"),
+  [`${room}.invalid`]: row(-32602, 400, `${it} breaks the rules listed`, "Correct each listed place"),
+  [`${room}.too_large`]: row(-32602, 400, `${it} is larger than it may be`, "Keep it under 1 MiB"),
+  [`${room}.not_utf8`]: row(-32602, 400, `${it} is not UTF-8 text`, "Save it as UTF-8"),
+  [`${room}.toml_syntax`]: row(-32602, 400, "The TOML cannot be read", "Correct the syntax at this place"),
+  [`${room}.unknown_key`]: row(-32602, 400, "A key is not known here", "Remove it"),
+  [`${room}.wrong_type`]: row(-32602, 400, "A value has the wrong type", "Give a value of the type named"),
+  [`${room}.invalid_value`]: row(-32602, 400, "A value is outside its bounds", "Use a value within the bounds"),
+});
+
 /** The error table: a new failure is a new row. */
 export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "host.internal": row(-32603, 500, "The host broke one of its own rules", "Report it with the message and the steps"),
@@ -64,6 +102,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.config_invalid": row(-32004, 422, "The plugin refused its configuration", "Correct the configuration"),
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   "plugin.unavailable": row(-32603, 502, "The plugin is not running", "See kaged plugin check, then enable it again"),
+  "plugin.disabled": row(-32603, 502, "The operator has not enabled the plugin", "Run kaged plugin enable"),
   "plugin.memory_exceeded": row(
     -32603,
     502,
@@ -269,6 +308,12 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Write type: object at its root",
   ),
   "manifest.invalid_schema": row(-32602, 400, "A schema is not a JSON Schema", "Follow JSON Schema 2020-12"),
+  "manifest.system_only": row(
+    -32602,
+    400,
+    "A field of config_schema is marked system_only",
+    "Move it to system_config_schema: its place says the same",
+  ),
   "manifest.shared_config_field": row(
     -32602,
     400,
@@ -453,6 +498,159 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
 
   "scaffold.name_invalid": row(-32602, 400, "No plugin may have this name", "Use a-z, 0-9 and -"),
   "scaffold.not_empty": row(-32602, 409, "The folder for a new plugin is not empty", "Name a new or empty folder"),
+
+  "agent.unknown": row(-32602, 404, "The project has no such agent", "Use a path such as primary.subagents.researcher"),
+  "session.unknown": row(-32602, 404, "No such session is open", "Open it with openSession()"),
+  "session.duplicate": row(-32602, 409, "A session of that id is open already", "Close it, or use another id"),
+  "instance.ambiguous": row(-32602, 409, "Several instances of the plugin run", "Name the agent whose plugin is meant"),
+  "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
+  "tool.arguments_invalid": row(-32602, 400, "The tool does not take these arguments", "Follow its schema"),
+  "hook.unknown": row(-32601, 404, "There is no such hook", "Use one of the hooks in the guide"),
+  "hook.result_invalid": row(-32603, 502, "A hook returned what it may not", "Return null, a text or { inject }"),
+
+  ...yamlRows("project", "project file"),
+  "project.duplicate_id": row(-32602, 409, "Two folders hold projects of one id", "Set another id: in one of them"),
+  "project.missing": row(-32602, 400, "The folder holds no project.yaml", "Name the folder that holds it"),
+  "project.misplaced_key": row(-32602, 400, "A key stands where it has no meaning", "Move it where the hint says"),
+  "project.carried_key": row(-32602, 400, "An agent has a key of another subsystem", "Nothing, unless it is misspelt"),
+  "project.invalid_id": row(
+    -32602,
+    400,
+    "The id does not fit ^[a-z][a-z0-9-]*$ with at most 64 characters",
+    "Use an id such as my-project",
+  ),
+  "project.invalid_agent_name": row(
+    -32602,
+    400,
+    "A subagent's name does not fit ^[A-Za-z][A-Za-z0-9_-]*$ with at most 64 characters",
+    "Use a name such as researcher",
+  ),
+  "project.invalid_plugin_key": row(
+    -32602,
+    400,
+    "A plugin's key does not fit ^[A-Za-z][A-Za-z0-9_-]*$ with at most 64 characters",
+    "Use a key such as memory, and name the package under it",
+  ),
+  "project.invalid_package": row(
+    -32602,
+    400,
+    "The package is no package name",
+    "Write a name such as @kaged/memory-markdown",
+  ),
+  "project.invalid_source": row(
+    -32602,
+    400,
+    "The source is neither a path in the project nor an address",
+    "Write ./path, https://… or git+https://…",
+  ),
+  "project.invalid_version": row(-32602, 400, "The version is no range of versions", "Write a range such as ^0.1"),
+  "project.invalid_value": row(-32602, 400, "The value is not one of those allowed", "Use one of the values named"),
+  "project.unknown_hook": row(-32602, 400, "A hook is not known", "Use one of the hooks in the guide"),
+  "project.missing_package": row(
+    -32602,
+    422,
+    "A plugin is declared without its package",
+    "Write package: under the plugin's key",
+  ),
+  "project.forbidden_override": row(
+    -32602,
+    422,
+    "An agent overrides what only the base declaration of a plugin may set",
+    "Set package and isolation where the plugin is first declared",
+  ),
+  "project.isolation_contradiction": row(
+    -32602,
+    422,
+    "Declaration and config of a plugin disagree on isolation",
+    "Set isolation beside package, not under config",
+  ),
+  "project.base_refused": row(
+    -32602,
+    422,
+    "The declaration a shared plugin is based on was refused",
+    "Correct that declaration first",
+  ),
+  "project.duplicate_plugin": row(
+    -32602,
+    422,
+    "One plugin would run twice in one place",
+    "Declare it under one key for each agent",
+  ),
+  "project.hook_not_offered": row(
+    -32602,
+    422,
+    "An agent lists a hook the plugin does not offer",
+    "Remove it, or ask the plugin's author",
+  ),
+  "project.hook_illegal": row(
+    -32602,
+    422,
+    "A subagent lists a hook that fires for the primary agent only",
+    "Remove it: it never fires there",
+  ),
+  "project.version_mismatch": row(
+    -32602,
+    422,
+    "The plugin's version is outside the range asked for",
+    "Install another version, or widen the range",
+  ),
+  "project.package_mismatch": row(
+    -32602,
+    422,
+    "The installed plugin of that name comes from another package",
+    "Uninstall it, or name its package",
+  ),
+  "project.config_invalid": row(-32004, 422, "A plugin's config does not fit its schema", "Correct each listed field"),
+  "project.system_config_key": row(
+    -32004,
+    422,
+    "The project's config sets a field that belongs to the operator",
+    "Move it to local.toml",
+  ),
+  "project.variable_missing": row(
+    -32004,
+    422,
+    "A variable that local.toml names is not set",
+    "Set it, or write $${ for a literal ${",
+  ),
+  "project.variable_unfilled": row(
+    -32004,
+    422,
+    "The project's config names a variable, which is filled in local.toml only",
+    "Move the field to local.toml if the plugin takes it there",
+  ),
+  "project.undeclared_secrets": row(
+    -32004,
+    422,
+    "local.toml has values for a plugin that declares none",
+    "Remove them: they are not handed over",
+  ),
+  "project.second_compactor": row(
+    -32602,
+    422,
+    "Two plugins of one agent are compactors",
+    "Declare one compactor for each agent",
+  ),
+  "project.invalid_delegate": row(
+    -32602,
+    422,
+    "Compaction is delegated to no compactor of the agent",
+    "Name the key of a plugin whose manifest has the role compactor",
+  ),
+  "project.unknown_tool": row(-32602, 422, "No plugin of the agent has this tool", "Use the tool's full name"),
+  "plugin.not_installed": row(-32602, 404, "A declared plugin is not installed", "Install it, or pass its folder"),
+
+  "knob.unknown": row(-32602, 404, "The plugin has no such knob", "Look at the plugin's knobs"),
+  "knob.value_invalid": row(-32004, 422, "The value does not fit the knob", "Choose a value within its bounds"),
+  "knob.edit_refused": row(
+    -32603,
+    409,
+    "The change cannot be written without touching something else",
+    "Edit project.yaml by hand",
+  ),
+
+  ...tomlRows("local", "local.toml"),
+  ...tomlRows("config", "config.toml"),
 };
 
 /** What an error carries beside its message. */

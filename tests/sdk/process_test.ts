@@ -162,3 +162,33 @@ test("a plugin may notify and use storage right after start(), as its author wri
   plugin.send({ id: asked.id, result: { rows: [{ one: 1 }], columns: ["one"] } });
   assert.deepEqual((await plugin.next()).params, { rows: [{ one: 1 }] });
 });
+
+test("resolvePath() leads to the folders the host told of, and nowhere else", async (t) => {
+  const source = `
+    const plugin = createPlugin({
+      name: "test",
+      version: "1.0.0",
+      methods: { "path.of": ({ path }) => plugin.resolvePath(path) },
+    });
+    plugin.start();`;
+  const env = { KAGED_CONFIG_DIR: "/srv/files/", KAGED_PLUGIN_DIR: "/opt/test" };
+  await using plugin = await startProgram(t, source, env);
+  await plugin.handshake();
+  const answer = async (path: string): Promise<unknown> => {
+    const { result, error } = await plugin.ask("path.of", { path });
+    return result ?? error.code;
+  };
+  assert.deepEqual(
+    [
+      await answer("config:/memory"),
+      await answer("config:/./a//b/"),
+      await answer("plugin:/"),
+      await answer("config:/…"),
+    ],
+    ["/srv/files/memory", "/srv/files/a/b", "/opt/test", "/srv/files/…"],
+  );
+  assert.equal(await answer("project:/out"), -32001);
+  for (const path of ["config:memory", "config:/../x", "config:/a/..", "/etc/passwd", "home:/x", "", "config:/a\0b"]) {
+    assert.equal(await answer(path), -32602, path);
+  }
+});

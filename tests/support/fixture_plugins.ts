@@ -50,10 +50,40 @@ const MANIFESTS: Readonly<Record<string, Partial<Manifest>>> = {
     ],
     notifications: ["echo.happened"],
   },
+  answers_hooks: {
+    hooks: ["on_session_start", "on_session_idle", "pre_compact", "post_compact"],
+    tools: [{
+      name: "look",
+      description: "Tells what it was asked",
+      parameters_schema: {
+        type: "object",
+        properties: { query: { type: "string" }, tags: { type: "array", items: { type: "string" } } },
+        required: ["query"],
+        additionalProperties: false,
+      },
+    }, { name: "ask", description: "Takes anything", parameters_schema: { type: "object" } }],
+  },
+  compacts: { roles: ["compactor"], hooks: ["pre_compact"] },
+  dies_in_hook: { hooks: ["on_session_start"] },
+  injects_50mb: { hooks: ["on_session_start"] },
+  progresses_forever: { hooks: ["on_session_start"] },
+  slow_hook: { methods: ["fixture.call", "fixture.release"], hooks: ["on_session_start", "on_session_idle"] },
+  throws_in_hook: { hooks: ["on_session_start", "pre_compact"] },
   floods_notifications: { methods: ["fixture.call", "fixture.limited"] },
   forks_children: { methods: ["fixture.call", "fixture.exit"] },
   honours_cancel: { methods: ["fixture.call", "fixture.cancelled"] },
   lists_other_methods: { methods: ["fixture.call", "fixture.absent"] },
+  remembers: {
+    hooks: ["on_session_start", "on_session_idle", "pre_compact"],
+    tools: ["retain", "recall", "reflect"].map((name) => ({
+      name,
+      description: `Can ${name}`,
+      parameters_schema: {
+        type: "object",
+        properties: { text: { type: "string" }, query: { type: "string" } },
+      },
+    })),
+  },
   reports_progress: { methods: ["fixture.call", "fixture.step"] },
 };
 

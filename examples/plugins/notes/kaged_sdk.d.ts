@@ -162,6 +162,12 @@ export interface Plugin {
    * @throws {PluginError} When it does not fit a line of 4 MiB.
    */
   notify(notification: string, params?: Readonly<Record<string, unknown>>): void;
+  /**
+   * Returns the absolute path of `config:/…`, `project:/…` or `plugin:/…`, as a config may name it.
+   *
+   * @throws {PluginError} When it has another form, climbs with `..`, or nothing with that prefix was granted.
+   */
+  resolvePath(path: string): string;
 }
 /** A failure with a code and data of its own, as it travels on the wire. */
 export declare class PluginError extends Error {

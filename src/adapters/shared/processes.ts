@@ -14,13 +14,14 @@ export const processes: ProcessSpawner = {
   async spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess> {
     const { file, args, env, cwd } = command;
     const child = spawn(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"] });
-    const piped = pipe(child, listeners);
+    const { piped, open } = pipe(child, listeners);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", reject);
     });
     // From here on `error` only says that a signal could not be sent: the process had ended.
     child.on("error", ignore);
+    setImmediate(open);
     return piped;
   },
 
@@ -38,9 +39,20 @@ export const processes: ProcessSpawner = {
 
 function ignore(): void {}
 
-/** Joins the child's streams to the listeners. */
-function pipe(child: ChildProcessWithoutNullStreams, listeners: ProcessListeners): ChildProcess {
+/** Joins the child's streams to the listeners, which hear nothing before `open` is called. */
+function pipe(
+  child: ChildProcessWithoutNullStreams,
+  listeners: ProcessListeners,
+): { piped: ChildProcess; open: () => void } {
   const { stdin, stdout, stderr } = child;
+  // What comes before the caller has the process in hand waits for it; a stream without a reader would lose it.
+  let early: (() => void)[] | null = [];
+  const deliver = (tell: () => void): void => early === null ? tell() : void early.push(tell);
+  const open = (): void => {
+    const waiting = early ?? [];
+    early = null;
+    for (const tell of waiting) tell();
+  };
   let queuedBytes = 0;
   let ended = false;
   let paused = false;
@@ -61,10 +73,14 @@ function pipe(child: ChildProcessWithoutNullStreams, listeners: ProcessListeners
     stdoutOpen = false;
     listeners.stdoutEnd();
   };
-  stdout.on("data", (chunk: Uint8Array) => letGo || listeners.stdout(chunk));
-  stderr.on("data", (chunk: Uint8Array) => letGo || listeners.stderr(chunk));
-  const stdoutEnded = atEnd(stdout).then(endStdout);
-  const closed = Promise.all([stdoutEnded, atEnd(stderr)]).then(ignore);
+  const onStdout = (chunk: Uint8Array): void => letGo ? undefined : listeners.stdout(chunk);
+  const onStderr = (chunk: Uint8Array): void => letGo ? undefined : listeners.stderr(chunk);
+  // No closure per chunk once it flows: this is the path of every message.
+  stdout.on("data", (chunk: Uint8Array) => early ? deliver(() => onStdout(chunk)) : onStdout(chunk));
+  stderr.on("data", (chunk: Uint8Array) => early ? deliver(() => onStderr(chunk)) : onStderr(chunk));
+  const told = (): Promise<void> => new Promise((resolve) => deliver(resolve));
+  const stdoutEnded = atEnd(stdout).then(told).then(endStdout);
+  const closed = Promise.all([stdoutEnded, atEnd(stderr).then(told)]).then(ignore);
 
   stdin.on("error", ignore); // A process that died takes no input; that it died is told by `exited`.
   const write = (text: string): void => {
@@ -78,7 +94,7 @@ function pipe(child: ChildProcessWithoutNullStreams, listeners: ProcessListeners
     });
   };
 
-  return {
+  const piped: ChildProcess = {
     pid: child.pid ?? 0,
     exited,
     closed,
@@ -95,6 +111,7 @@ function pipe(child: ChildProcessWithoutNullStreams, listeners: ProcessListeners
     // Not child.kill(): on Deno that one sends a single signal in a process's life.
     kill: (signal) => void (ended || processes.signal(child.pid!, signal)),
   };
+  return { piped, open };
 }
 
 /** Resolves when a stream has given all it will give. */

@@ -51,6 +51,7 @@ export function createPlugin(definition) {
 }
 const API_VERSION = 1;
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
+const FOLDER_VARIABLES = { config: "KAGED_CONFIG_DIR", project: "KAGED_PROJECT_DIR", plugin: "KAGED_PLUGIN_DIR" };
 const LEVELS = ["debug", "info", "warn", "error"];
 class WirePlugin {
   log;
@@ -102,6 +103,18 @@ class WirePlugin {
       throw new TypeError(\`Cannot send "\${notification}": \${METHOD_RULE}\`);
     }
     this.#sendWhenReady(line({ method: notification, params }));
+  }
+  resolvePath(path) {
+    const [, prefix = "", rest = ""] = /^(config|project|plugin):(\\/.*)$/s.exec(path) ?? [];
+    const segments = rest.split("/").filter((segment) => segment !== "" && segment !== ".");
+    if (prefix === "" || segments.includes("..") || path.includes("\\0")) {
+      throw new PluginError(\`Cannot find "\${path}": paths look like config:/memory\`, { code: -32602 });
+    }
+    const root = process.env[FOLDER_VARIABLES[prefix]];
+    if (!root) {
+      throw new PluginError(\`Cannot find "\${path}": nothing under \${prefix}:/ is granted\`, { code: -32001 });
+    }
+    return [root.replace(/\\/+$/, ""), ...segments].join("/") || "/";
   }
   #receive(bytes) {
     if (this.#hostGone || this.#lines.push(bytes, (text) => this.#take(text))) {
@@ -739,6 +752,12 @@ export interface Plugin {
    * @throws {PluginError} When it does not fit a line of 4 MiB.
    */
   notify(notification: string, params?: Readonly<Record<string, unknown>>): void;
+  /**
+   * Returns the absolute path of \`config:/…\`, \`project:/…\` or \`plugin:/…\`, as a config may name it.
+   *
+   * @throws {PluginError} When it has another form, climbs with \`..\`, or nothing with that prefix was granted.
+   */
+  resolvePath(path: string): string;
 }
 /** A failure with a code and data of its own, as it travels on the wire. */
 export declare class PluginError extends Error {

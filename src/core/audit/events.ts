@@ -4,9 +4,21 @@
  *
  * @module
  */
+import type { CompactionAudit } from "../compaction/types.ts";
+
+/** The agent and the session an event is about. */
+export interface AuditPlace {
+  /** Agent path. */
+  agent_path: string;
+  /** Session id. */
+  session_id: string;
+}
+
+/** What each event of a compaction carries, by type. */
+export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
 /** What each event carries, by type. */
-export interface AuditData {
+export interface AuditData extends CompactionAuditData {
   /** Its process was started. */
   "plugin.spawned": { version: string; pid: number; cage_id: string };
   /** Its handshake is complete. */
@@ -64,6 +76,51 @@ export interface AuditData {
   "plugin.storage_denied": { sql: string; reason: string };
   /** It refused its config, or has no use for it. */
   "plugin.config_rejected": { error_code: number; error_message: string };
+  /** One of its hooks was fired. */
+  "plugin.hook.fired": { hook: string; agent_path: string; session_id: string };
+  /** It answered a hook. */
+  "plugin.hook.returned": { hook: string; duration_ms: number; has_result: boolean };
+  /** It did not answer a hook in time, or was busy with others for as long; the agent goes on without it. */
+  "plugin.hook.timeout": { hook: string; agent_path: string; timeout_sec: number };
+  /** It answered a hook with an error or with nonsense, or could not be asked; the agent goes on without it. */
+  "plugin.hook.failed": {
+    hook: string;
+    agent_path: string;
+    error_code: number;
+    error_message: string;
+    /** Code of the error table. */
+    reason: string;
+  };
+  /** Text of it was put before the model. */
+  "plugin.hook.injected": {
+    hook: string;
+    agent_path: string;
+    session_id: string;
+    /** Bytes it returned. */
+    returned_bytes: number;
+    /** Bytes of it that were used. */
+    bytes: number;
+    sha256: string;
+    cut: boolean;
+    /** How many tags in it were made harmless. */
+    escaped_tags: number;
+  };
+  /** A subagent lists a hook that fires for the primary agent only. */
+  "plugin.hook.illegal": { hook: string; agent_path: string };
+  /** A tool of it is in an agent's set. */
+  "plugin.tool_registered": { tool: string; agent_path: string };
+  /** Two plugins have one tool; the second is refused. */
+  "plugin.tool_name_collision": { first: string; second: string; tool: string };
+  /** Two plugins of one agent are compactors; the second is refused. */
+  "plugin.role_violation": { first: string; second: string; agent_path: string };
+  /** One side of its config does not fit its schema. Values are never in it. */
+  "plugin.config_validation_failed": {
+    side: "project" | "system";
+    agent_path: string;
+    errors: { path: string; message: string }[];
+  };
+  /** A setting of it was turned. */
+  "plugin.knob_write": { knob: string; agent_path: string };
 }
 
 /** Type of an audit event. */
@@ -73,9 +130,9 @@ export type AuditType = keyof AuditData;
 export interface AuditBase {
   /** When, ISO 8601. */
   readonly timestamp: string;
-  /** The plugin's name. */
+  /** The plugin's name; `host` for what the host does itself. */
   readonly name: string;
-  /** Which instance of it. */
+  /** Which instance of it; the project's id for what the host does itself. */
   readonly instance: string;
   /** The request this event belongs to, or null. */
   readonly request_id: string | null;

@@ -4,6 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
+import { readCapabilities } from "../manifest/capability.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 
 /** What the environment is made from. */
@@ -12,15 +13,17 @@ export interface CageEnvOptions {
   readonly installDir: string;
   /** What KAGED_LOG_LEVEL says. */
   readonly logLevel: string;
+  /** Folder behind `config:/`: told to a plugin that was granted something there. */
+  readonly configDir: string;
+  /** Folder behind `project:/`, or null: told likewise. */
+  readonly projectDir: string | null;
   /** Variables that the manifest may override: how programs find the network. */
   readonly proxy?: Readonly<Record<string, string>>;
 }
 
 /** Returns every variable a plugin sees: the manifest's on top of ours, its identity on top of all (K-047). */
-export function cageEnv(
-  manifest: Manifest,
-  { installDir, logLevel, proxy = {} }: CageEnvOptions,
-): Record<string, string> {
+export function cageEnv(manifest: Manifest, options: CageEnvOptions): Record<string, string> {
+  const { installDir, logLevel, proxy = {} } = options;
   for (const name of Object.keys(manifest.env)) {
     // The loader would obey these in each program the cage starts for itself.
     if (!name.startsWith("LD_") && /^[^=\0]+$/.test(name)) continue;
@@ -40,8 +43,19 @@ export function cageEnv(
     DENO_NO_UPDATE_CHECK: "1",
     ...proxy,
     ...manifest.env,
+    ...folderEnv(manifest, options),
     KAGED_PLUGIN_NAME: manifest.name,
     KAGED_PLUGIN_DIR: installDir,
     KAGED_API_VERSION: "1",
+  };
+}
+
+/** Where the prefixes of granted paths lead: a plugin whose config names `config:/x` could not find it otherwise. */
+function folderEnv({ capabilities }: Manifest, { configDir, projectDir }: CageEnvOptions): Record<string, string> {
+  const isGranted = (prefix: string): boolean =>
+    readCapabilities(capabilities).some((asked) => "path" in asked && asked.path.startsWith(prefix));
+  return {
+    ...(isGranted("config:/") ? { KAGED_CONFIG_DIR: configDir } : {}),
+    ...(projectDir !== null && isGranted("project:/") ? { KAGED_PROJECT_DIR: projectDir } : {}),
   };
 }

@@ -16,16 +16,23 @@ import { RELAY_SOURCE } from "./net/generated/relay_source.ts";
 import { netMode, type NetRule } from "./net/net_mode.ts";
 import { netFiles, netNamespaceArgs, proxyEnv, relayed } from "./net/net_parts.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
+import { configFiles } from "./wanted_paths.ts";
 
 const MIB = 1024 * 1024;
 const HOSTS = "127.0.0.1 localhost\n::1 localhost\n";
 
 /** Returns the plan for one start. Throws `manifest.invalid` when the manifest cannot be put into arguments. */
 export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
-  const { manifest, logLevel, limits = DEFAULT_LIMITS } = request;
+  const { manifest, places, logLevel, limits = DEFAULT_LIMITS } = request;
   const { bwrap, command, grants, installDir, rootEntries, tier } = facts;
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
-  const own = cageEnv(manifest, { installDir: installDir.path, logLevel, proxy: proxyEnv(net) });
+  const own = cageEnv(manifest, {
+    installDir: installDir.path,
+    logLevel,
+    configDir: configFiles(places.home),
+    projectDir: places.projectDir,
+    proxy: proxyEnv(net),
+  });
   const program = relayed({ command: command.argv, env: own }, net, {
     runDir: facts.runDir,
     runtime: facts.relay,

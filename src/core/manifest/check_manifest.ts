@@ -9,14 +9,18 @@ import type { Manifest } from "./manifest.ts";
 import { checkCapabilities, checkRules } from "./manifest_rules.ts";
 import type { ManifestReport } from "./manifest_report.ts";
 import { isMap } from "./plain_data.ts";
+import { checkSchemas } from "./schema_rules.ts";
 import { checkShape } from "./shape_issues.ts";
+import { moveSystemOnly } from "./system_only.ts";
 
 /** Checks everything there is to check. Returns the manifest in canonical form, or null when `report` says why not. */
-export function checkManifest(data: unknown, report: ManifestReport): Manifest | null {
-  if (!isMap(data)) {
+export async function checkManifest(written: unknown, report: ManifestReport): Promise<Manifest | null> {
+  if (!isMap(written)) {
     report.error("manifest.not_a_map", []);
     return null;
   }
+  await checkSchemas(written, report);
+  const data = moveSystemOnly(written, report);
   const input = checkShape(data, report);
   const capabilities = checkCapabilities(data, report);
   checkRules(data, report);

@@ -82,12 +82,8 @@ function checkChoices(
 }
 
 function checkText(knob: Data, path: DocumentPath, report: ManifestReport): void {
-  const { type, pattern, max_length: maxLength, default: start } = knob;
+  const { type, max_length: maxLength, default: start } = knob;
   if (type !== "text" && type !== "multiline") return;
-  // Compiled and never run: a hostile pattern can take minutes on a short text.
-  if (type === "text" && typeof pattern === "string" && pattern.length <= 200 && !compiles(pattern)) {
-    report.error("manifest.invalid_knob_pattern", [...path, "pattern"]);
-  }
   if (typeof start !== "string") return;
   const refuse = (message: string) => report.error("manifest.invalid_knob_default", [...path, "default"], { message });
   if (typeof maxLength === "number" && start.length > maxLength) refuse(`default is longer than ${maxLength}`);
@@ -139,13 +135,4 @@ function schemaMismatch({ type, values, default: start }: Data, schema: unknown)
   if (!Array.isArray(choices)) return "The knob has choices, its field takes any string";
   const isSame = values.every((value) => choices.includes(value)) && choices.every((choice) => values.includes(choice));
   return isSame ? null : `The knob's choices are ${shown(values)}, its field's are ${shown(choices)}`;
-}
-
-function compiles(pattern: string): boolean {
-  try {
-    new RegExp(pattern, "u");
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,141 +1,17 @@
 /**
- * Collects what is wrong with a manifest, and says it.
+ * What is wrong with a manifest.
  *
  * @module
  */
-import { ERRORS, HostError } from "../errors.ts";
-import type { ManifestIssue } from "./manifest.ts";
+import { DocumentReport } from "../yaml/document_report.ts";
 
-/** Keys and indexes that lead from the root of a document to a value. */
-export type DocumentPath = readonly (string | number)[];
+export { describeIssues, formatPath } from "../yaml/document_report.ts";
+export type { DocumentPath, IssueText, Place, PlaceFinder } from "../yaml/document_report.ts";
 
-/** A place in a file, both from 1. */
-export interface Place {
-  /** Line. */
-  readonly line: number;
-  /** Column, in UTF-16 units. */
-  readonly column: number;
-}
-
-/** What a report needs to know of the document it is about. */
-export interface PlaceFinder {
-  /** Where the value at `path` stands, or its key; for a path that is not there, the nearest place above it. */
-  placeOf(path: DocumentPath, part: "key" | "value"): Place;
-}
-
-/** How one issue differs from its row in the error table. */
-export interface IssueText {
-  /** What is wrong, instead of the row's cause. */
-  readonly message?: string;
-  /** The next step, instead of the row's fix. */
-  readonly hint?: string;
-  /** Whether the key or the value is at fault. Default: the value. */
-  readonly part?: "key" | "value";
-}
-
-/** Issues an error lists at most: a hostile file must not make a huge report. */
-const MAX_ISSUES = 100;
-
-/** Gathers issues and warnings about one file. */
-export class ManifestReport {
-  readonly #file: string;
-  readonly #errors = new Map<string, ManifestIssue>();
-  readonly #warnings = new Map<string, ManifestIssue>();
-  readonly #unreadable = new Set<string>();
-  #places: PlaceFinder = { placeOf: () => ({ line: 1, column: 1 }) };
-
+/** Gathers issues and warnings about one manifest. */
+export class ManifestReport extends DocumentReport {
   /** Starts an empty report about `file`. */
   constructor(file: string) {
-    this.#file = file;
+    super(file, { room: "manifest", title: "Manifest" });
   }
-
-  /** Takes places from `finder` from now on. */
-  locateWith(finder: PlaceFinder): void {
-    this.#places = finder;
-  }
-
-  /** Whether nothing is wrong so far. */
-  get isClean(): boolean {
-    return this.#errors.size === 0;
-  }
-
-  /** Warnings so far, in the order of the file. */
-  get warnings(): ManifestIssue[] {
-    return inFileOrder(this.#warnings);
-  }
-
-  /** Adds an error. One place breaks one rule once, and what is no good YAML is not judged further. */
-  error(code: string, path: DocumentPath, text: IssueText = {}): void {
-    const where = formatPath(path);
-    if (code.startsWith("manifest.yaml_")) this.#unreadable.add(where);
-    else if (this.#unreadable.has(where)) return;
-    this.#add(this.#errors, code, path, this.#places.placeOf(path, text.part ?? "value"), text);
-  }
-
-  /** Adds an error at a place of its own. */
-  errorAt(code: string, place: Place, text: IssueText = {}): void {
-    this.#add(this.#errors, code, [], place, text);
-  }
-
-  /** Adds a warning. */
-  warn(code: string, path: DocumentPath, text: IssueText = {}): void {
-    this.#add(this.#warnings, code, path, this.#places.placeOf(path, text.part ?? "value"), text);
-  }
-
-  /** Throws `manifest.invalid` with every error, unless there is none. */
-  throwErrors(): void {
-    if (this.isClean) return;
-    const all = inFileOrder(this.#errors);
-    const issues = all.slice(0, MAX_ISSUES);
-    const { file, line, column, message, hint } = all[0]!;
-    const count = all.length === 1 ? "1 issue" : `${all.length} issues`;
-    throw new HostError("manifest.invalid", `Manifest has ${count}, first at ${file}:${line}:${column}: ${message}`, {
-      data: { issues, total: all.length },
-      ...(hint && { hint }),
-    });
-  }
-
-  #add(list: Map<string, ManifestIssue>, code: string, path: DocumentPath, place: Place, text: IssueText): void {
-    const row = ERRORS[code];
-    if (!row) throw new TypeError(`No row "${code}" in the error table`);
-    const where = formatPath(path);
-    const key = `${code} ${where} ${place.line}:${place.column}`;
-    if (list.has(key)) return;
-    const message = text.message ?? row.cause;
-    list.set(key, { code, message, file: this.#file, ...place, path: where, hint: text.hint ?? row.fix });
-  }
-}
-
-/** Returns a path as people write it: `tools[0].name`. */
-export function formatPath(path: DocumentPath): string {
-  return path.reduce<string>((text, step) => {
-    if (typeof step === "number") return `${text}[${step}]`;
-    if (!/^[A-Za-z_$][\w$-]*$/.test(step)) return `${text}[${JSON.stringify(step)}]`;
-    return text === "" ? step : `${text}.${step}`;
-  }, "");
-}
-
-/**
- * Returns issues as text for an operator: place, code, path and message on one line each, the hint below it.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * const issue = { code: "manifest.unknown_key", message: 'Unknown key "tool"', file: "kaged-plugin.yaml", line: 7 };
- * assert.equal(
- *   describeIssues([{ ...issue, column: 1, path: "tool", hint: 'Did you mean "tools"?' }]),
- *   'kaged-plugin.yaml:7:1  manifest.unknown_key  tool: Unknown key "tool"\n  hint: Did you mean "tools"?',
- * );
- * ```
- */
-export function describeIssues(issues: readonly ManifestIssue[]): string {
-  return issues.map(({ file, line, column, code, path, message, hint }) => {
-    const subject = path === "" ? message : `${path}: ${message}`;
-    const first = `${file}:${line}:${column}  ${code}  ${subject}`;
-    return hint === undefined ? first : `${first}\n  hint: ${hint}`;
-  }).join("\n");
-}
-
-function inFileOrder(issues: Map<string, ManifestIssue>): ManifestIssue[] {
-  return [...issues.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }

@@ -8,6 +8,7 @@ import { capabilityEntries, formatCapability, parseCapability } from "./capabili
 import { canonicalHook } from "./hook_names.ts";
 import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
 import { isMap, itemsOf, mapOf, stringsOf } from "./plain_data.ts";
+import { RECORD_KEYS } from "./record_keys.ts";
 import { shown } from "./shown_value.ts";
 
 /** Data of any shape under the manifest's keys. */
@@ -23,8 +24,6 @@ const SYSTEM_METHODS: readonly string[] = [
   "system.progress",
   "system.rate_limited",
 ];
-/** What an install record keeps under the plugin's name, beside its secrets. */
-const RECORD_KEYS: readonly string[] = ["installed", "version", "hash", "local", "enabled", "package"];
 
 /** Checks every rule between fields. */
 export function checkRules(data: Data, report: ManifestReport): void {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
+import { HostError } from "../errors.ts";
 import type { Files } from "../ports.ts";
+import { readDocumentText } from "../yaml/read_text.ts";
 import type { Manifest, ManifestIssue } from "./manifest.ts";
 import { ManifestReport } from "./manifest_report.ts";
 
@@ -13,6 +14,8 @@ export const MANIFEST_FILE = "kaged-plugin.yaml";
 
 /** Bytes a manifest may have. */
 export const MAX_MANIFEST_BYTES: number = 256 * 1024;
+
+const YAML_LIMITS = { maxLexemes: 50_000, maxNodes: 20_000 };
 
 /** A manifest that follows the rules, and what is still doubtful about it. */
 export interface ParsedManifest {
@@ -30,19 +33,14 @@ export interface ParsedManifest {
  */
 export async function readManifest(dir: string, files: Files): Promise<ParsedManifest> {
   const file = `${dir.replace(/\/+$/, "")}/${MANIFEST_FILE}`;
-  const bytes = await readBounded(file, files);
   const report = new ManifestReport(file);
-  let text = "";
-  // A file that is cut may end inside a character: its size comes first.
-  if (bytes.length > MAX_MANIFEST_BYTES) report.errorAt("manifest.too_large", { line: 1, column: 1 });
-  else {
-    try {
-      text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    } catch {
-      report.errorAt("manifest.not_utf8", { line: 1, column: 1 });
-    }
+  const text = await readDocumentText(file, files, { report, maxBytes: MAX_MANIFEST_BYTES });
+  if (text === null) {
+    throw new HostError("manifest.missing", `No manifest at "${file}"`, {
+      data: { file },
+      hint: "Name the folder that holds kaged-plugin.yaml, or make one with kaged plugin new",
+    });
   }
-  report.throwErrors();
   return await parseManifest(text, { file });
 }
 
@@ -66,33 +64,12 @@ export async function parseManifest(text: string, { file }: { readonly file: str
   }
   // The YAML and schema libraries load at the first manifest, not with the host.
   const [{ readYamlTree }, { checkManifest }] = await Promise.all([
-    import("./yaml_tree.ts"),
+    import("../yaml/yaml_tree.ts"),
     import("./check_manifest.ts"),
   ]);
-  const tree = await readYamlTree(text, report);
-  const manifest = tree && checkManifest(tree.data, report);
+  const tree = await readYamlTree(text, report, YAML_LIMITS);
+  const manifest = tree && await checkManifest(tree.data, report);
   report.throwErrors();
   if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
   return { manifest, warnings: report.warnings };
-}
-
-/** Reads at most one byte more than a manifest may have. */
-async function readBounded(file: string, files: Files): Promise<Uint8Array> {
-  let kind: string | undefined;
-  try {
-    kind = (await files.target(file))?.kind;
-    if (kind === "file") return await files.readHead(file, MAX_MANIFEST_BYTES + 1);
-  } catch (thrown) {
-    throw new HostError("manifest.unreadable", `Cannot read "${file}": ${messageOf(thrown)}`, {
-      cause: thrown,
-      data: { file },
-    });
-  }
-  if (kind === undefined) {
-    throw new HostError("manifest.missing", `No manifest at "${file}"`, {
-      data: { file },
-      hint: "Name the folder that holds kaged-plugin.yaml, or make one with kaged plugin new",
-    });
-  }
-  throw new HostError("manifest.unreadable", `"${file}" is no file`, { data: { file, kind } });
 }

@@ -16,6 +16,8 @@ import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLIC
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
 import type { PluginCallContext, PluginInfo, PluginNotification, PluginSpec, SupervisorOptions } from "./types.ts";
 
+const HOOK_PREFIX = "kaged.hook.";
+
 /** What an instance is made of. */
 export interface InstanceOptions {
   /** How the supervisor is set up. */
@@ -49,6 +51,7 @@ export class PluginInstance {
   #state: InstanceState = FRESH;
   #error: HostError | null = null;
   #enabled: boolean;
+  #config: Readonly<Record<string, unknown>>;
   #attempt: Promise<void> | null = null;
   #cancelDelay: () => void = () => {};
 
@@ -58,6 +61,7 @@ export class PluginInstance {
     this.subject = options.subject;
     this.#manifest = options.manifest;
     this.#enabled = options.spec.enabled ?? true;
+    this.#config = options.spec.config ?? {};
   }
 
   /** Whether it starts with the others. */
@@ -98,12 +102,22 @@ export class PluginInstance {
     this.#cancelDelay();
     const live = this.live;
     const attempt = this.#attempt;
+    const tellsProjects = this.profile?.features.includes("projects") ?? false;
     this.#apply({ type: event });
     if (event === "disabled") this.#enabled = false;
     this.profile = null;
-    if (live) auditEnding(await live.stop(), this.#options.audit, this.subject);
+    if (live) {
+      if (tellsProjects) { for (const project of this.#projects) live.notify("projects.deactivated", { project }); }
+      auditEnding(await live.stop(), this.#options.audit, this.subject);
+    }
     if (attempt) await attempt.catch(() => {}); // Its failure was reported to whoever started it.
     this.live = null;
+  }
+
+  /** Hands it a new config. When it refuses, or cannot be asked, the old one stays. */
+  async updateConfig(config: Readonly<Record<string, unknown>>): Promise<void> {
+    if (this.live && this.profile && !await this.live.updateConfig(config)) this.#tellConfigIgnored(config);
+    this.#config = config;
   }
 
   /** Calls a method the plugin may be asked for. */
@@ -118,7 +132,8 @@ export class PluginInstance {
     if (!profile.callable.has(method) && method !== "ping") throw this.#unknownMethod(method);
     const { audit, host } = this.#options;
     const sent = method === "ping" ? {} : { ...params, _context: context };
-    if (!audit.active) return live.call(method, sent, options);
+    // Hooks have audit events of their own, made by who fires them.
+    if (!audit.active || method.startsWith(HOOK_PREFIX)) return live.call(method, sent, options);
 
     const { clock } = host.runtime;
     const { request_id, operator_id, project_id, agent_path } = context;
@@ -168,9 +183,11 @@ export class PluginInstance {
     let live: PluginProcess | null = null;
     try {
       live = await this.#spawn();
-      const { host, spec } = this.#options;
-      const { config = {}, projects = [] } = spec;
-      const profile = await live.handshake({ config, projects, storageAvailable: host.storageAvailable ?? false });
+      const profile = await live.handshake({
+        config: this.#config,
+        projects: this.#projects,
+        storageAvailable: this.#options.host.storageAvailable ?? false,
+      });
       if (!this.#isWanted()) throw this.#unavailable();
       this.#onReady(profile);
     } catch (thrown) {
@@ -213,19 +230,29 @@ export class PluginInstance {
 
   #onReady(profile: PluginProfile): void {
     const { audit, subject } = this.#options;
-    const { missing, undeclared, callable, configIgnored } = profile;
+    const { missing, undeclared, callable, features, configIgnored } = profile;
     this.profile = profile;
     this.#error = null;
     this.#apply({ type: "ready" });
     if (missing.length > 0 || undeclared.length > 0) {
       audit.emit("plugin.method_unavailable", subject, { missing: [...missing], undeclared: [...undeclared] });
     }
-    if (configIgnored) {
-      const error_message = "The plugin was given config but does not answer config.update";
-      audit.emit("plugin.config_rejected", subject, { error_code: -32601, error_message });
-    }
+    if (configIgnored) this.#tellConfigIgnored(this.#config);
     const capabilities_count = this.#manifest.capabilities.length;
     audit.emit("plugin.initialized", subject, { methods_count: callable.size, capabilities_count });
+    if (!features.includes("projects")) return;
+    for (const project of this.#projects) this.live?.notify("projects.activated", { project, config: this.#config });
+  }
+
+  /** A plugin that takes no config is fine as long as there is none. */
+  #tellConfigIgnored(config: Readonly<Record<string, unknown>>): void {
+    if (Object.keys(config).length === 0) return;
+    const error_message = "The plugin was given config but does not answer config.update";
+    this.#options.audit.emit("plugin.config_rejected", this.subject, { error_code: -32601, error_message });
+  }
+
+  get #projects(): readonly string[] {
+    return this.#options.spec.projects ?? [];
   }
 
   #onEnded(live: PluginProcess, ending: Ending): void {

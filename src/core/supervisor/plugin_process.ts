@@ -11,7 +11,7 @@ import type { Manifest } from "../manifest/manifest.ts";
 import { createConnection } from "../protocol/connection.ts";
 import type { CallOptions, Connection, IncomingRequest, Irregularity } from "../protocol/connection_types.ts";
 import type { ChildProcess, Exit, Runtime } from "../ports.ts";
-import { type HandshakeOptions, type PluginProfile, shakeHands } from "./handshake.ts";
+import { type HandshakeOptions, type PluginProfile, sendConfig, shakeHands } from "./handshake.ts";
 import { type HealthWatch, watchHealth } from "./health.ts";
 import { rateLimit } from "./rate_limit.ts";
 import { stderrTail } from "./stderr_tail.ts";
@@ -177,6 +177,11 @@ export class PluginProcess {
   /** Calls a method, whatever its name. A call that times out asks whether the plugin is still alive. */
   call(method: string, params: unknown, options?: CallOptions): Promise<unknown> {
     return this.#connection.call(method, params, options);
+  }
+
+  /** Sends `config.update`. Returns false when the plugin does not know it; rejects when it refuses. */
+  async updateConfig(config: Readonly<Record<string, unknown>>): Promise<boolean> {
+    return await sendConfig(this.#connection, config);
   }
 
   /** Sends a notification, unless the plugin no longer reads. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createAudit } from "../audit/audit.ts";
+import { type Audit, createAudit } from "../audit/audit.ts";
 import { openCage } from "../cage/open_cage.ts";
 import { asHostError, HostError } from "../errors.ts";
 import { manifestReader } from "./manifest_reader.ts";
@@ -11,11 +11,16 @@ import { callContext } from "./call_context.ts";
 import { PluginInstance } from "./instance.ts";
 import type { PluginNotification, Supervisor, SupervisorOptions } from "./types.ts";
 
-/** Returns a supervisor that looks after nothing yet. */
-export function createSupervisor(options: SupervisorOptions): Supervisor {
+/**
+ * Returns a supervisor that looks after nothing yet. A host around it passes the audit that both write to; its sinks
+ * stand in for `options.audit`.
+ */
+export function createSupervisor(
+  options: SupervisorOptions,
+  audit: Audit = createAudit({ clock: options.runtime.clock, sinks: options.audit ?? [] }),
+): Supervisor {
   const { runtime, operatorId = null } = options;
-  const { clock, ids, files } = runtime;
-  const audit = createAudit({ clock, sinks: options.audit ?? [] });
+  const { ids, files } = runtime;
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
   const contextDefaults = { operatorId, requestId: () => ids.create("req") };
@@ -82,6 +87,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await instance.stop("disabled");
       audit.emit("plugin.disabled", instance.subject, { reason });
     },
+    updateConfig: async (id, config) => await find(id).updateConfig(config),
     // Not async: one promise less on the path that every call takes.
     call(id, method, params = {}, callOptions = {}) {
       try {

@@ -41,7 +41,7 @@ export interface PluginSpec {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Project folder, for `project:/…` grants. */
   readonly projectDir?: string | null;
-  /** Projects that activated it, told in `initialize`. */
+  /** Projects that activated it, told in `initialize` and, where it listens, by `projects.activated`. */
   readonly projects?: readonly string[];
   /** False registers it disabled. Default: true. */
   readonly enabled?: boolean;
@@ -151,6 +151,11 @@ export interface Supervisor extends AsyncDisposable {
   enable(instance: string): Promise<void>;
   /** Disables a plugin: stops it and keeps it down. */
   disable(instance: string, reason?: string): Promise<void>;
+  /**
+   * Hands a plugin a new config: at once when it runs, and at its later starts. Rejects with `plugin.config_invalid`, or
+   * why it could not be asked, and keeps the old config then.
+   */
+  updateConfig(instance: string, config: Readonly<Record<string, unknown>>): Promise<void>;
   /** Calls a plugin's method. Fails at once with `plugin.unavailable` while it is down. */
   call(
     instance: string,

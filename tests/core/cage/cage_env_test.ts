@@ -3,7 +3,12 @@ import { test } from "node:test";
 import { cageEnv } from "../../../src/core/cage/cage_env.ts";
 import { manifestOf } from "../../support/cage_requests.ts";
 
-const options = { installDir: "/srv/notes", logLevel: "debug" };
+const options = {
+  installDir: "/srv/notes",
+  logLevel: "debug",
+  configDir: "/home/op/kaged/files",
+  projectDir: "/home/op/music",
+};
 
 test("K-047 the environment is the host's own list", () => {
   assert.deepEqual(cageEnv(manifestOf(), options), {
@@ -34,4 +39,20 @@ test("variables of the loader and names that are none are refused", () => {
   for (const name of ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_", "", "A=B", "A\0B"]) {
     assert.throws(() => cageEnv(manifestOf({ env: { [name]: "x" } }), options), { code: "manifest.invalid" }, name);
   }
+});
+
+test("a plugin is told where config:/ and project:/ are when it was granted something there, and only then", () => {
+  const told = (
+    capabilities: string[],
+    env: Record<string, string> = {},
+    projectDir: string | null = "/p",
+  ): unknown => {
+    const all = cageEnv(manifestOf({ capabilities, env }), { ...options, projectDir });
+    return [all.KAGED_CONFIG_DIR, all.KAGED_PROJECT_DIR];
+  };
+  assert.deepEqual(told(["read:fs:config:/memory", "net:[]"]), ["/home/op/kaged/files", undefined]);
+  assert.deepEqual(told(["write:fs:project:/out"]), [undefined, "/p"]);
+  assert.deepEqual(told(["write:fs:/srv/config:/x", "read:fs:plugin:/data"]), [undefined, undefined]);
+  assert.deepEqual(told(["read:fs:project:/"], {}, null), [undefined, undefined]);
+  assert.deepEqual(told(["read:fs:config:/a"], { KAGED_CONFIG_DIR: "/lie" }), ["/home/op/kaged/files", undefined]);
 });

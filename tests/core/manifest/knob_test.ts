@@ -123,9 +123,18 @@ test("K-037 a knob's bounds and default agree", async () => {
   }
 });
 
-test("a knob's pattern is compiled and never run", async () => {
-  const hostile = `type: text, default: "${"a".repeat(60)}!", pattern: "^(a+)+$"`;
-  assert.deepEqual(await problems(withKnob(hostile)), []);
+test("K-038 a knob's pattern runs in linear time, and its default matches it", async () => {
+  const hostile = (start: string) => withKnob(`type: text, default: "${start}", pattern: "^(a+)+$"`);
+  assert.deepEqual(await problems(hostile("a".repeat(10_000))), []);
+  const [problem] = await problems(hostile(`${"a".repeat(10_000)}!`));
+  assert.match(problem ?? "", /^manifest\.invalid_knob_default \S+ knobs\.k\.default$/);
+});
+
+test("K-038 a knob's pattern that cannot run in linear time is refused", async () => {
+  for (const pattern of ["(?=a)", "(a)\\\\1", "(", "((a{100}){100}){100}"]) {
+    const [problem] = await problems(withKnob(`type: text, default: a, pattern: "${pattern}"`));
+    assert.match(problem ?? "", /^manifest\.invalid_knob_pattern \S+ knobs\.k\.pattern$/, pattern);
+  }
 });
 
 test("K-038 a knob binds to a field of config_schema", async () => {

@@ -5,14 +5,20 @@
  * @module
  */
 import type { Document, Node } from "yaml";
-import type { DocumentPath, ManifestReport, Place, PlaceFinder } from "./manifest_report.ts";
-import { shown } from "./shown_value.ts";
+import { shown } from "../manifest/shown_value.ts";
+import type { DocumentPath, DocumentReport, Place, PlaceFinder } from "./document_report.ts";
 
 type Yaml = typeof import("yaml");
 
+/** How much of a text is read. */
+export interface YamlLimits {
+  /** Parts of the text itself. */
+  readonly maxLexemes: number;
+  /** Values, with those that aliases repeat. */
+  readonly maxNodes: number;
+}
+
 const MAX_DEPTH = 64;
-const MAX_LEXEMES = 50_000;
-const MAX_NODES = 20_000;
 const PLAIN_TAGS: ReadonlySet<string> = new Set(
   ["map", "seq", "str", "int", "float", "bool", "null"].map((name) => `tag:yaml.org,2002:${name}`),
 );
@@ -21,37 +27,46 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(
  * Reads one YAML document as JSON data. Everything that is wrong goes to `report`. Returns null when it is so much
  * that the rest of the document has no meaning.
  */
-export async function readYamlTree(text: string, report: ManifestReport): Promise<{ readonly data: unknown } | null> {
+export async function readYamlTree(
+  text: string,
+  report: DocumentReport,
+  limits: YamlLimits,
+): Promise<{ readonly data: unknown } | null> {
   const yaml = await import("yaml");
   const lines = new yaml.LineCounter();
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
-  const excess = findExcess(yaml, text);
+  const excess = findExcess(yaml, text, limits);
   if (excess) {
     const before = text.slice(0, excess.offset).split("\n");
-    report.errorAt(excess.code, { line: before.length, column: before.at(-1)!.length + 1 });
+    report.errorAt(report.code(excess.reason), { line: before.length, column: before.at(-1)!.length + 1 });
     return null;
   }
   // Duplicate keys are found below: the library compares every key of a map with every other.
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
   const document = yaml.parseDocument(text, options);
   for (const { code, message, pos } of document.errors) {
-    const known = code === "MULTIPLE_DOCS" ? "manifest.yaml_documents" : "manifest.yaml_syntax";
-    report.errorAt(known, placeAt(pos[0]), known === "manifest.yaml_syntax" ? { message } : {});
+    const isSyntax = code !== "MULTIPLE_DOCS";
+    const known = report.code(isSyntax ? "yaml_syntax" : "yaml_documents");
+    report.errorAt(known, placeAt(pos[0]), isSyntax ? { message } : {});
   }
   if (!report.isClean) return null;
-  const builder = new TreeBuilder(yaml, document, report, placeAt);
+  const builder = new TreeBuilder(yaml, document, { report, placeAt, maxNodes: limits.maxNodes });
   report.locateWith(builder);
   return builder.build();
 }
 
 /**
- * Finds where a text has more parts or levels than a manifest can need, from its lexemes alone: the parser behind
+ * Finds where a text has more parts or levels than such a file can need, from its lexemes alone: the parser behind
  * them goes one call deeper for each level, and an exhausted stack ends the whole process on some versions of V8.
  */
-function findExcess(yaml: Yaml, text: string): { code: string; offset: number } | null {
+function findExcess(
+  yaml: Yaml,
+  text: string,
+  { maxLexemes }: YamlLimits,
+): { reason: string; offset: number } | null {
   const indents: number[] = [];
   let [offset, count, flow, indent, marks] = [0, 0, 0, 0, 0];
   let [isLineStart, isContent] = [true, false];
@@ -60,7 +75,7 @@ function findExcess(yaml: Yaml, text: string): { code: string; offset: number } 
     const type = isContent ? "content" : yaml.CST.tokenType(lexeme);
     isContent = type === "scalar";
     if (isContent || type === "doc-mode" || type === "flow-error-end") continue;
-    if (++count > MAX_LEXEMES) return { code: "manifest.too_large", offset };
+    if (++count > maxLexemes) return { reason: "too_large", offset };
     if (type === "newline" || type === "content" && lexeme.endsWith("\n")) {
       [indent, marks, isLineStart] = [0, 0, true];
     } else if (type === "space" && isLineStart) indent = lexeme.length;
@@ -73,7 +88,7 @@ function findExcess(yaml: Yaml, text: string): { code: string; offset: number } 
         indents.push(indent);
       }
     }
-    if (indents.length + marks + flow > MAX_DEPTH * 2) return { code: "manifest.too_deep", offset };
+    if (indents.length + marks + flow > MAX_DEPTH * 2) return { reason: "too_deep", offset };
     offset += lexeme.length;
   }
   return null;
@@ -91,18 +106,24 @@ class TreeTooLarge extends Error {}
 class TreeBuilder implements PlaceFinder {
   readonly #yaml: Yaml;
   readonly #document: Document;
-  readonly #report: ManifestReport;
+  readonly #report: DocumentReport;
   readonly #placeAt: (offset: number) => Place;
   readonly #spots = new Map<string, Spot>();
   readonly #anchors = new Map<string, Node>();
   readonly #open = new Set<Node>();
+  readonly #maxNodes: number;
   #nodes = 0;
 
-  constructor(yaml: Yaml, document: Document, report: ManifestReport, placeAt: (offset: number) => Place) {
+  constructor(yaml: Yaml, document: Document, { report, placeAt, maxNodes }: {
+    readonly report: DocumentReport;
+    readonly placeAt: (offset: number) => Place;
+    readonly maxNodes: number;
+  }) {
     this.#yaml = yaml;
     this.#document = document;
     this.#report = report;
     this.#placeAt = placeAt;
+    this.#maxNodes = maxNodes;
   }
 
   build(): { readonly data: unknown } | null {
@@ -129,12 +150,13 @@ class TreeBuilder implements PlaceFinder {
     const isEmpty = !isNode(node) || isScalar(node) && node.range?.[0] === node.range?.[1];
     const spot = JSON.stringify(path);
     if (!this.#spots.has(spot)) this.#spots.set(spot, { key, value: isEmpty ? key ?? start : start });
-    if (++this.#nodes > MAX_NODES) this.#giveUp("manifest.too_large", path);
-    if (path.length > MAX_DEPTH) this.#giveUp("manifest.too_deep", path);
+    if (++this.#nodes > this.#maxNodes) this.#giveUp("too_large", path);
+    if (path.length > MAX_DEPTH) this.#giveUp("too_deep", path);
     if (!isNode(node)) return null;
     if (isAlias(node)) return this.#unfold(node.source, path, key);
     if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag)) {
-      this.#report.error("manifest.yaml_tag", path, { message: `Tag ${shown(node.tag)} has no meaning in a manifest` });
+      const message = `Tag ${shown(node.tag)} has no meaning here`;
+      this.#report.error(this.#report.code("yaml_tag"), path, { message });
     }
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     this.#open.add(node);
@@ -154,25 +176,27 @@ class TreeBuilder implements PlaceFinder {
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== "string") {
         const place = at === null ? this.placeOf(path, "value") : this.#placeAt(at);
-        this.#report.errorAt("manifest.yaml_key", place, { message: `A key is not a string: ${shown(name ?? null)}` });
+        this.#report.errorAt(this.#report.code("yaml_key"), place, {
+          message: `A key is not a string: ${shown(name ?? null)}`,
+        });
         continue;
       }
       const below = [...path, name];
       if (Object.hasOwn(map, name)) {
         const message = `Key ${shown(name)} stands twice in one map`;
-        this.#report.errorAt("manifest.yaml_duplicate_key", this.#placeAt(at ?? 0), { message });
+        this.#report.errorAt(this.#report.code("yaml_duplicate_key"), this.#placeAt(at ?? 0), { message });
         continue;
       }
       const converted = this.#convert(value, below, at);
       if (name !== "__proto__") map[name] = converted;
-      else this.#report.error("manifest.forbidden_key", below, { part: "key" });
+      else this.#report.error(this.#report.code("forbidden_key"), below, { part: "key" });
     }
     return map;
   }
 
   #scalar(value: unknown, path: DocumentPath): unknown {
     if (typeof value !== "number" || Number.isFinite(value)) return value ?? null;
-    this.#report.error("manifest.yaml_number", path);
+    this.#report.error(this.#report.code("yaml_number"), path);
     return null;
   }
 
@@ -180,14 +204,14 @@ class TreeBuilder implements PlaceFinder {
   #unfold(name: string, path: DocumentPath, key: number | null): unknown {
     const node = this.#anchors.get(name);
     if (node && !this.#open.has(node)) return this.#convert(node, path, key);
-    this.#report.error("manifest.yaml_alias", path, {
+    this.#report.error(this.#report.code("yaml_alias"), path, {
       message: `Alias ${shown(name)} points at nothing, or at itself`,
     });
     return null;
   }
 
-  #giveUp(code: string, path: DocumentPath): never {
-    this.#report.error(code, path);
+  #giveUp(reason: string, path: DocumentPath): never {
+    this.#report.error(this.#report.code(reason), path);
     throw new TreeTooLarge();
   }
 }

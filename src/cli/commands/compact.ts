@@ -1,0 +1,75 @@
+/**
+ * `kaged compact`: make an agent's window smaller, with its plugins, and show what is left.
+ *
+ * @module
+ */
+import { type Command, InvalidArgumentError } from "commander";
+import type { CompactionResult } from "../../core/compaction/types.ts";
+import { HostError } from "../../core/errors.ts";
+import type { Message } from "../../core/messages.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
+import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";
+
+interface CompactFlags extends HostFlags {
+  readonly messages: string;
+  readonly targetTokens?: number;
+  readonly trigger: string;
+}
+
+/** Adds the command. */
+export function addCompact(parent: Command, terminal: Terminal): void {
+  const command = parent.command("compact")
+    .summary("make an agent's window smaller")
+    .description("Starts the plugins of a project and compacts a list of messages as an agent of it would.")
+    .requiredOption("--messages <file>", "the window, a JSON list of messages; - reads it from standard input")
+    .option("--target-tokens <n>", "tokens to come down to (default: what project.yaml says)", parseCount)
+    .option("--trigger <why>", "what plugins are told of the reason", "manual");
+  addHostOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action((flags: CompactFlags) => compact(flags, terminal));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged compact --project . --messages window.json --target-tokens 2000
+  kaged compact --project . --messages - --json < window.json | jq .messages
+With --json it prints { "messages", "superseded", "by", "summary"?, "retained", "injected", "before", "after",
+"fallback"? }.`;
+
+async function compact(flags: CompactFlags, terminal: Terminal): Promise<void> {
+  const messages = await readJson(flags.messages, terminal);
+  if (!Array.isArray(messages)) {
+    throw new HostError("host.misuse", `"${flags.messages}" holds no list of messages`, {
+      hint: 'Write [{ "role": "user", "content": "…" }, …]',
+    });
+  }
+  const { agent, trigger, targetTokens } = flags;
+  const request = {
+    agent,
+    trigger,
+    messages: messages as Message[],
+    ...(targetTokens !== undefined && { targetTokens }),
+  };
+  const result = await withHost(flags, terminal, (host, session) => host.compact({ ...request, session }));
+  if (flags.json) terminal.out.line(JSON.stringify(result, null, 2));
+  else print(result, terminal.out);
+}
+
+function print({ messages, by, before, after, summary, fallback, retained }: CompactionResult, out: Printer): void {
+  const { line, paint } = out;
+  const size = `${before.messages} → ${after.messages} messages, ${before.tokens} → ${after.tokens} tokens`;
+  line(`${paint.bold(by === "none" ? "Nothing to compact" : `Compacted by ${by}`)}: ${size}`);
+  if (fallback) line(paint.yellow(`Fell back (${fallback.reason}): ${printable(fallback.detail)}`));
+  if (summary !== undefined) line(`Summary: ${printable(summary)}`);
+  for (const { plugin, text } of retained) line(`Retained by ${plugin}: ${printable(text)}`);
+  for (const { id, role, content } of messages) {
+    const text = typeof content === "string" ? content : JSON.stringify(content);
+    const oneLine = printable(text.replaceAll(/\s+/g, " "));
+    line(`  ${paint.dim(String(id))} ${role}  ${oneLine.length > 100 ? `${oneLine.slice(0, 100)}…` : oneLine}`);
+  }
+}
+
+function parseCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It takes a number of tokens");
+}

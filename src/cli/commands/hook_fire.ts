@@ -1,0 +1,76 @@
+/**
+ * `kaged hook fire`: fire one hook at an agent's plugins and show what each makes of it.
+ *
+ * @module
+ */
+import type { Command } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { HookFired, HookReport } from "../../core/host/types.ts";
+import { isMap } from "../../core/manifest/plain_data.ts";
+import { errorJson } from "../print_error.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
+import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";
+
+interface FireFlags extends HostFlags {
+  readonly input?: string;
+}
+
+/** Adds the command; `exit` takes the exit code of a run that came to its end. */
+export function addHookFire(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const command = parent.command("fire")
+    .summary("fire a hook at an agent's plugins")
+    .description(
+      "Starts the plugins of a project, fires one hook at those of an agent and shows what each answers." +
+        "\nExit code 1 when a plugin does not answer as it should.",
+    )
+    .argument("<hook>", "on_session_start, on_session_idle, pre_compact, post_compact …")
+    .option("--input <file>", "params of the hook, a JSON object; - reads them from standard input");
+  addHostOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (hook: string, flags: FireFlags) => exit(await fire(hook, flags, terminal)));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged hook fire on_session_start --project .
+  kaged hook fire on_session_idle --project . --input transcript.json
+  kaged hook fire pre_compact --project . --agent primary.subagents.researcher --input window.json --json
+With --json it prints { "hook", "agent", "session", "results": [ { "plugin", "instance", "outcome", "result", "error"?,
+"duration_ms" } ], "text", "injected" }.`;
+
+async function fire(hook: string, flags: FireFlags, terminal: Terminal): Promise<number> {
+  const params = flags.input === undefined ? {} : await readJson(flags.input, terminal);
+  if (!isMap(params)) throw new HostError("host.misuse", `"${flags.input}" holds no JSON object`);
+  const { agent } = flags;
+  const { session, fired } = await withHost(flags, terminal, async (host, session) => {
+    return { session, fired: await host.fireHook(hook, params, { agent, session }) };
+  });
+  if (flags.json) terminal.out.line(JSON.stringify({ hook, agent, session, ...asJson(fired) }, null, 2));
+  else print(hook, agent, fired, terminal.out);
+  return fired.reports.every(({ outcome }) => outcome === "ok") ? 0 : 1;
+}
+
+function asJson({ reports, text, injected }: HookFired): Record<string, unknown> {
+  const results = reports.map(({ plugin, instance, outcome, result, error, durationMs: duration_ms }) => ({
+    plugin,
+    instance,
+    outcome,
+    result,
+    ...(error && { error: errorJson(error) }),
+    duration_ms,
+  }));
+  return { results, text, injected };
+}
+
+function print(hook: string, agent: string, { reports, text }: HookFired, out: Printer): void {
+  const { line, paint } = out;
+  if (reports.length === 0) return line(paint.dim(printable(`No plugin of "${agent}" takes ${hook}`)));
+  for (const report of reports) line(reportLine(report, out));
+  if (text !== "") line(`\n${printable(text)}`);
+}
+
+function reportLine({ plugin, outcome, result, error, durationMs }: HookReport, { paint }: Printer): string {
+  const took = paint.dim(`${Math.round(durationMs)} ms`);
+  if (error) return `${paint.red("✗")} ${plugin}  ${outcome}: ${printable(error.message)}  ${took}`;
+  return `${paint.green("✓")} ${plugin}  ${printable(JSON.stringify(result))}  ${took}`;
+}

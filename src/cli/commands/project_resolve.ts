@@ -1,0 +1,134 @@
+/**
+ * `kaged project resolve`: which plugins, config, hooks and tools each agent gets.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { Issue, MissingPlugin, ResolvedPlugin, ResolvedProject } from "../../core/project/types.ts";
+import { errorJson } from "../print_error.ts";
+import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
+
+/** Adds the command; `exit` takes the exit code of a run that came to its end. */
+export function addProjectResolve(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const command = parent.command("resolve")
+    .summary("show what each agent gets")
+    .description(
+      "Shows which plugins, config, hooks and tools each agent of a project gets. Starts nothing." +
+        "\nValues the operator set are not shown. Exit code 1 when a plugin is refused or not installed.",
+    )
+    .argument("<dir>", "folder that holds project.yaml");
+  addProjectOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (dir: string, flags: ProjectFlags) => exit(await resolveDir(dir, flags, terminal)));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged project resolve .
+  kaged project resolve ./music --plugin @kaged/memory-markdown=./plugins/memory-markdown
+  kaged project resolve . --json | jq '.agents.primary.plugins'`;
+
+async function resolveDir(dir: string, flags: ProjectFlags, terminal: Terminal): Promise<number> {
+  const [{ detectRuntime }, { loadProject }] = await Promise.all([
+    import("../../adapters/default.ts"),
+    import("../../core/project/load_project.ts"),
+  ]);
+  const runtime = await detectRuntime();
+  const places = projectPlaces(flags, terminal, runtime);
+  const { resolved } = await loadProject({
+    dir: resolve(terminal.cwd, dir),
+    ...places,
+    files: runtime.files,
+    env: (name) => runtime.env(name),
+  });
+  const problems = problemsOf(resolved);
+  if (flags.json) terminal.out.line(JSON.stringify(asJson(resolved, problems), null, 2));
+  else print(resolved, problems, terminal.out);
+  return problems.length > 0 ? 1 : 0;
+}
+
+interface Problem {
+  readonly agent: string;
+  readonly key: string | null;
+  readonly error: HostError;
+}
+
+/** Returns why plugins are left out: refused, or not there. */
+function problemsOf({ refusals, missing }: ResolvedProject): Problem[] {
+  return [
+    ...refusals.map(({ agent, key, error }) => ({ agent, key, error })),
+    ...missing.flatMap((plugin) => plugin.agents.map((agent) => ({ agent, key: null, error: notInstalled(plugin) }))),
+  ];
+}
+
+function notInstalled({ package: pkg, source, version }: MissingPlugin): HostError {
+  return new HostError("plugin.not_installed", `Plugin "${pkg}" is not installed`, {
+    data: { package: pkg, source, version },
+    hint: source === null ? `Install it, or pass --plugin ${pkg}=<dir>` : `Install it from ${source}`,
+  });
+}
+
+function asJson({ agents, warnings }: ResolvedProject, problems: readonly Problem[]): Record<string, unknown> {
+  const shownPlugin = ({ package: pkg, plugin, isolation, instance, hooks, tools, shownConfig }: ResolvedPlugin) => ({
+    package: pkg,
+    plugin,
+    isolation,
+    instance,
+    hooks,
+    tools,
+    config: shownConfig,
+  });
+  return {
+    agents: Object.fromEntries(agents.map(({ path, plugins }) => [path, {
+      plugins: Object.fromEntries(plugins.map((plugin) => [plugin.key, shownPlugin(plugin)])),
+    }])),
+    warnings,
+    errors: problems.map(({ agent, key, error }) => {
+      const { code, message, hint, data } = errorJson(error);
+      return {
+        agent,
+        key,
+        code,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+        ...(data === undefined ? {} : { data }),
+      };
+    }),
+  };
+}
+
+function print({ agents, warnings }: ResolvedProject, problems: readonly Problem[], { line, paint }: Printer): void {
+  for (const { path, plugins } of agents) {
+    line(paint.bold(printable(path)));
+    if (plugins.length === 0) line(paint.dim("  no plugins"));
+    for (const { key, plugin, package: pkg, isolation, instance, hooks, tools, shownConfig } of plugins) {
+      line(`  ${key}  ${paint.dim(printable(`${plugin} (${pkg}), ${isolation}, ${instance}`))}`);
+      line(`    hooks   ${hooks.join(", ") || paint.dim("none")}`);
+      line(`    tools   ${tools.join(", ") || paint.dim("none")}`);
+      const config = Object.entries(shownConfig).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+      line(`    config  ${printable(config.join(", ")) || paint.dim("none")}`);
+    }
+  }
+  for (const warning of warnings) line(paint.yellow(`warning: ${printable(warningText(warning))}`));
+  for (const { agent, error } of problems) {
+    const whose = agent === "" ? "" : ` [${agent}]`;
+    line(paint.red(`error[${error.code}]${whose}: ${printable(error.message)}`));
+    for (const { path, message } of configErrors(error)) {
+      line(`  ${printable(path === "" ? message : `${path}: ${message}`)}`);
+    }
+    if (error.hint !== undefined) line(`  hint: ${printable(error.hint)}`);
+  }
+}
+
+function warningText({ file, line, column, message, hint }: Issue): string {
+  return `${file}:${line}:${column} ${message}${hint === undefined ? "" : ` (${hint})`}`;
+}
+
+/** Returns what is wrong with a config beyond the first thing, which the message tells. */
+function configErrors({ data }: HostError): readonly { readonly path: string; readonly message: string }[] {
+  const { errors } = (data ?? {}) as { errors?: { path: string; message: string }[] };
+  return Array.isArray(errors) && errors.length > 1 ? errors : [];
+}

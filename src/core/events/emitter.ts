@@ -1,0 +1,242 @@
+/**
+ * Hands lifecycle events to their subscribers, detached from the work they tell of: nothing a subscriber does, throws
+ * or never finishes reaches the agent.
+ *
+ * @module
+ */
+import { plainCopy } from "./plain_copy.ts";
+import {
+  type EmittedEvents,
+  type EmittedName,
+  EVENT_NAMES,
+  type EventLevel,
+  type EventName,
+  type Events,
+  levelOf,
+} from "./types.ts";
+
+/** Something that went wrong between an event and a subscriber. */
+export interface EventProblem {
+  /** The event. */
+  readonly event: EmittedName;
+  /** `failed`: the subscriber threw. `dropped`: it is too far behind. `uncopied`: the data cannot be copied. */
+  readonly kind: "failed" | "dropped" | "uncopied";
+  /** What was thrown, or an error that says what happened. */
+  readonly error: unknown;
+}
+
+/** How an emitter is set up. */
+export interface EmitterOptions {
+  /** How much is emitted. */
+  readonly level: EventLevel;
+  /** Time of the events, in ms since 1970. */
+  readonly clock: { now(): number };
+  /** Hears of problems, to log them. Of a subscriber that is behind it hears once, until that one has caught up. */
+  readonly onError?: (problem: EventProblem) => void;
+  /** Events that may wait for one subscriber; what comes above is dropped. Default 1,000. */
+  readonly maxWaiting?: number;
+  /** Characters, roughly, that may wait for one subscriber, beyond a first event of any size. Default 8 Mi. */
+  readonly maxWaitingChars?: number;
+}
+
+/** Emits lifecycle events. */
+export interface Emitter {
+  /**
+   * Subscribes to one event, or to all with `"*"`. Events come one after the other in the order they are emitted: a
+   * listener that returns a promise gets the next one when it settles. Each event is the listener's own copy. The
+   * returned function ends it: the listener is not called again, not even for what was waiting.
+   *
+   * @throws {TypeError} when there is no such event.
+   */
+  on<E extends EventName>(event: E, listener: (event: Events[E]) => unknown): () => void;
+  /** Emits an event, stamped with the time. Returns before any listener runs, and never throws. */
+  emit<E extends EmittedName>(event: E, data: Omit<EmittedEvents[E], "timestamp">): void;
+  /** Whether anyone hears this event: ask first where its data is costly to make. */
+  wants(event: EmittedName): boolean;
+  /** Events that subscribers missed because they were behind. */
+  readonly dropped: number;
+  /** Events that wait for subscribers. */
+  readonly waiting: number;
+}
+
+/** Returns an emitter without subscribers. Where no events are configured there is none: a host holds null. */
+export function createEmitter(options: EmitterOptions): Emitter {
+  return new QueueingEmitter(options);
+}
+
+/** One event on its way, shared by its readers; the last of them may have it as its own. */
+interface Snapshot {
+  readonly name: EmittedName;
+  readonly data: Record<string, unknown>;
+  readonly weight: number;
+  readers: number;
+}
+
+class Subscriber {
+  readonly listener: (event: never) => unknown;
+  readonly hearsAll: boolean;
+  readonly queue: Snapshot[] = [];
+  next = 0;
+  waitingChars = 0;
+  isLive = true;
+  isBusy = false;
+  isBehind = false;
+
+  constructor(listener: (event: never) => unknown, hearsAll: boolean) {
+    this.listener = listener;
+    this.hearsAll = hearsAll;
+  }
+
+  get waiting(): number {
+    return this.queue.length - this.next;
+  }
+
+  take(): Snapshot {
+    const snapshot = this.queue[this.next++]!;
+    if (this.next === this.queue.length) {
+      this.queue.length = 0;
+      this.next = 0;
+      this.isBehind = false;
+    }
+    this.waitingChars -= snapshot.weight;
+    return snapshot;
+  }
+}
+
+class QueueingEmitter implements Emitter {
+  readonly #level: EventLevel;
+  readonly #clock: { now(): number };
+  readonly #onError: ((problem: EventProblem) => void) | undefined;
+  readonly #maxWaiting: number;
+  readonly #maxWaitingChars: number;
+  readonly #byEvent = new Map<EventName, readonly Subscriber[]>();
+  #ready: Subscriber[] = [];
+  #stampedMs = NaN;
+  #stamp = "";
+  #dropped = 0;
+
+  constructor(options: EmitterOptions) {
+    this.#level = options.level;
+    this.#clock = options.clock;
+    this.#onError = options.onError;
+    this.#maxWaiting = options.maxWaiting ?? 1000;
+    this.#maxWaitingChars = options.maxWaitingChars ?? 8 * 1024 * 1024;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get waiting(): number {
+    let sum = 0;
+    for (const subscribers of this.#byEvent.values()) for (const { waiting } of subscribers) sum += waiting;
+    return sum;
+  }
+
+  wants(event: EmittedName): boolean {
+    if (this.#level === "summary" && levelOf(event) === "trace") return false;
+    return this.#byEvent.has(event) || this.#byEvent.has("*");
+  }
+
+  on<E extends EventName>(event: E, listener: (event: Events[E]) => unknown): () => void {
+    if (event !== "*" && !EVENT_NAMES.includes(event)) {
+      throw new TypeError(`There is no event "${event}"; there are ${EVENT_NAMES.join(", ")} and *`);
+    }
+    const subscriber = new Subscriber(listener, event === "*");
+    this.#byEvent.set(event, [...this.#byEvent.get(event) ?? [], subscriber]);
+    return () => {
+      if (!subscriber.isLive) return;
+      subscriber.isLive = false;
+      while (subscriber.waiting > 0) subscriber.take().readers--;
+      const others = this.#byEvent.get(event)!.filter((other) => other !== subscriber);
+      if (others.length > 0) this.#byEvent.set(event, others);
+      else this.#byEvent.delete(event);
+    };
+  }
+
+  emit<E extends EmittedName>(event: E, data: Omit<EmittedEvents[E], "timestamp">): void {
+    if (!this.wants(event)) return;
+    let snapshot: Snapshot;
+    try {
+      const { copy, weight } = plainCopy(data as Record<string, unknown>);
+      copy["timestamp"] = this.#now();
+      snapshot = { name: event, data: copy, weight, readers: 0 };
+    } catch (error) {
+      return this.#report({ event, kind: "uncopied", error });
+    }
+    for (const subscriber of this.#byEvent.get(event) ?? []) this.#enqueue(subscriber, snapshot);
+    for (const subscriber of this.#byEvent.get("*") ?? []) this.#enqueue(subscriber, snapshot);
+  }
+
+  #enqueue(subscriber: Subscriber, snapshot: Snapshot): void {
+    const { waiting, waitingChars } = subscriber;
+    const isFull = waiting >= this.#maxWaiting || waitingChars + snapshot.weight > this.#maxWaitingChars;
+    if (isFull && waiting > 0) return this.#drop(subscriber, snapshot);
+    subscriber.queue.push(snapshot);
+    subscriber.waitingChars += snapshot.weight;
+    snapshot.readers++;
+    if (subscriber.isBusy || waiting > 0) return; // It goes on by itself, or is to be called already.
+    if (this.#ready.length === 0) queueMicrotask(() => this.#deliverReady());
+    this.#ready.push(subscriber);
+  }
+
+  #drop(subscriber: Subscriber, { name }: Snapshot): void {
+    this.#dropped++;
+    if (subscriber.isBehind) return;
+    subscriber.isBehind = true;
+    const error = new Error(`A subscriber is behind with ${subscriber.waiting} events: "${name}" is dropped`);
+    this.#report({ event: name, kind: "dropped", error });
+  }
+
+  #deliverReady(): void {
+    const ready = this.#ready;
+    this.#ready = [];
+    for (const subscriber of ready) this.#deliver(subscriber);
+  }
+
+  #deliver(subscriber: Subscriber): void {
+    while (subscriber.waiting > 0) {
+      const snapshot = subscriber.take();
+      try {
+        const result = subscriber.listener(ownCopy(subscriber, snapshot) as never);
+        if (!isThenable(result)) continue;
+        subscriber.isBusy = true;
+        Promise.resolve(result)
+          .catch((error) => this.#report({ event: snapshot.name, kind: "failed", error }))
+          .then(() => {
+            subscriber.isBusy = false;
+            this.#deliver(subscriber);
+          });
+        return;
+      } catch (error) {
+        this.#report({ event: snapshot.name, kind: "failed", error });
+      }
+    }
+  }
+
+  #report(problem: EventProblem): void {
+    try {
+      this.#onError?.(problem);
+    } catch {
+      // A logger that fails has nobody left to tell.
+    }
+  }
+
+  #now(): string {
+    const nowMs = this.#clock.now();
+    if (nowMs !== this.#stampedMs) {
+      this.#stampedMs = nowMs;
+      this.#stamp = new Date(nowMs).toISOString();
+    }
+    return this.#stamp;
+  }
+}
+
+function ownCopy({ hearsAll }: Subscriber, snapshot: Snapshot): Record<string, unknown> {
+  const own = --snapshot.readers === 0 ? snapshot.data : plainCopy(snapshot.data).copy;
+  return hearsAll ? { type: snapshot.name, ...own } : own;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

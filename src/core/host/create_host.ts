@@ -1,0 +1,232 @@
+/**
+ * The host: every room of the house behind the few calls an agent loop makes.
+ *
+ * @module
+ */
+import { createAudit } from "../audit/audit.ts";
+import { jsonlFile } from "../audit/jsonl_file.ts";
+import { HostError } from "../errors.ts";
+import { createEmitter } from "../events/emitter.ts";
+import { createHookDispatcher, type HookContext } from "../hooks/fire_hook.ts";
+import type { Runtime } from "../ports.ts";
+import { createSupervisor } from "../supervisor/supervisor.ts";
+import { checkArguments } from "../tools/check_arguments.ts";
+import { compactWindow } from "./compact_window.ts";
+import { createHarness } from "./harness.ts";
+import { loadHostProject } from "./host_project.ts";
+import { hostLimits } from "./host_limits.ts";
+import { hostStorage } from "./host_storage.ts";
+import { callParams, methodContext } from "./method_call.ts";
+import { HostModel, PRIMARY } from "./model.ts";
+import { pluginRows } from "./plugin_rows.ts";
+import { recordProject } from "./project_record.ts";
+import { Sessions } from "./sessions.ts";
+import { startPlugins } from "./start_plugins.ts";
+import { turnKnob } from "./turn_knob.ts";
+import type { Host, HostOptions } from "./types.ts";
+
+/** How a host is set up, with every path absolute and nothing left to detect. */
+export interface HostCoreOptions extends HostOptions {
+  /** The runtime it stands on. */
+  readonly runtime: Runtime;
+  /** The operator's folder. */
+  readonly home: string;
+}
+
+const IDLE_WINDOW_MS = 300_000;
+
+/**
+ * Loads a project and returns a host that has started nothing yet.
+ *
+ * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used.
+ */
+export async function createHost(options: HostCoreOptions): Promise<Host> {
+  const { runtime, home, operatorId = null, idleWindowMs = IDLE_WINDOW_MS } = options;
+  const { clock, ids, files } = runtime;
+  const dir = await projectDir(options.project, runtime);
+  const loaded = await loadHostProject({ dir, home, plugins: options.plugins ?? {}, runtime });
+  const { id: projectId } = loaded.resolved;
+  await recordProject(loaded.resolved, home, runtime);
+
+  const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile()] });
+  const model = new HostModel(loaded.resolved);
+  const emitter = options.events ? createEmitter({ ...options.events, clock, onError: tellOfListener }) : null;
+  const storage = hostStorage({ runtime, home, operator: loaded.operator });
+  const supervisor = createSupervisor({
+    runtime,
+    home,
+    operatorId,
+    ...hostLimits(options.limits, loaded.operator),
+    storageAvailable: storage.isAvailable,
+    onRequest: storage.handle,
+    logLevel: loaded.operator.logLevel,
+    runtimes: loaded.operator.runtimes,
+    ...(options.onLog && { onLog: options.onLog }),
+  }, audit);
+  const hooks = createHookDispatcher({
+    call: supervisor.call,
+    audit,
+    clock,
+    onFired({ plugin }, { hook, context: { agent_path, session_id } }, { ok, durationMs: duration, ...rest }) {
+      const outcome = ok ? "ok" : "reason" in rest && rest.reason === "timeout" ? "timeout" : "failed";
+      const at = { agentName: agent_path, conversationId: session_id };
+      emitter?.emit("hook:execute", { ...at, plugin, hook, outcome, duration });
+    },
+  });
+  const harness = createHarness({ model, hooks, audit });
+  const sessions = new Sessions({
+    onStart: (session) => harness.fire("on_session_start", {}, contextOf(PRIMARY, session)),
+    onIdle: (session, params) => harness.fire("on_session_idle", { ...params }, contextOf(PRIMARY, session)),
+    clock,
+    ids,
+    idleWindowMs,
+  });
+  let knobTurns: Promise<unknown> = Promise.resolve();
+  let isLoaded = false;
+
+  async function auditFile(): Promise<ReturnType<typeof jsonlFile>> {
+    await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
+    return jsonlFile({ path: `${home}/audit/${projectId}.jsonl`, files, clock });
+  }
+
+  function tellOfListener({ event, kind, error }: { event: string; kind: string; error: unknown }): void {
+    const tell = options.onWarning ?? ((message: string) => console.error(message));
+    tell(`A listener of "${event}" ${kind === "failed" ? "failed" : `missed it (${kind})`}: ${String(error)}`);
+  }
+
+  /** The context of work an agent does; its session must be open. */
+  function contextOf(agent: string, session: string): HookContext {
+    return {
+      operator_id: operatorId,
+      project_id: projectId,
+      agent_path: model.agent(agent).path,
+      session_id: session,
+      request_id: ids.create("req"),
+    };
+  }
+
+  const host: Host = {
+    async start() {
+      sessions.resume();
+      const isFirst = !isLoaded;
+      isLoaded = true;
+      return await startPlugins({ loaded, supervisor, audit, isFirst });
+    },
+    async stop() {
+      sessions.suspend();
+      await supervisor.stopAll();
+      await storage.close();
+    },
+    agents: () =>
+      model.project.agents.map(({ path, parent, plugins }) => ({
+        path,
+        parent,
+        plugins: plugins.map(({ key }) => key),
+      })),
+    plugins: (agent) => pluginRows(model, supervisor, agent),
+    tools(agent) {
+      const down = new Set(
+        supervisor.plugins().filter(({ status }) => status === "failed" || status === "disabled")
+          .map(({ instance }) => instance),
+      );
+      return [...model.tools(agent).values()].filter(({ owner }) => !down.has(owner.instance))
+        .map(({ name, description, parameters_schema, owner: { plugin } }) => {
+          return { name, description, parameters_schema, plugin };
+        });
+    },
+    openSession: ({ id } = {}) => sessions.open(id),
+    async callTool(name, args, at) {
+      const session = sessions.find(at.session);
+      const tool = model.tool(name, at.agent);
+      await checkArguments(tool, args);
+      session.touch();
+      const startedMs = clock.monotonic();
+      const told = (output: unknown): void =>
+        emitter?.emit("tool:execute", {
+          agentName: at.agent,
+          toolName: name,
+          input: { ...args },
+          output,
+          duration: clock.monotonic() - startedMs,
+          conversationId: at.session,
+        });
+      try {
+        const { instance, override } = tool.owner;
+        const context = contextOf(at.agent, at.session);
+        const result = await supervisor.call(instance, name, callParams(args, override), { ...timing(at), context });
+        told(result ?? null);
+        return result;
+      } catch (error) {
+        if (error instanceof HostError) told({ error: { code: error.code, message: error.message } });
+        throw error;
+      }
+    },
+    async callMethod(plugin, method, params = {}, at = {}) {
+      if (at.session !== undefined) sessions.find(at.session);
+      const { instance } = model.chooseInstance(plugin, at.agent);
+      const { agent, override } = methodContext(model, instance, at);
+      const context = agent === null || at.session === undefined ? {} : { context: contextOf(agent, at.session) };
+      return await supervisor.call(instance, method, callParams(params, override), { ...timing(at), ...context });
+    },
+    async fireHook(hook, params, at) {
+      sessions.find(at.session);
+      return await harness.fire(hook, params, contextOf(at.agent, at.session));
+    },
+    async compact(request) {
+      const session = sessions.find(request.session);
+      const agent = model.agent(request.agent);
+      session.touch();
+      const context = contextOf(request.agent, request.session);
+      const startedMs = clock.monotonic();
+      const result = await compactWindow(request, agent, context, { harness, hooks, audit, runtime, options });
+      const { by, before, after } = result;
+      const duration = clock.monotonic() - startedMs;
+      const at = { agentName: request.agent, conversationId: request.session };
+      emitter?.emit("compaction:execute", { ...at, trigger: request.trigger, by, before, after, duration });
+      return result;
+    },
+    async setKnob(agent, key, knob, value) {
+      // One at a time: each builds on the file the one before has left.
+      const turned = knobTurns.then(() =>
+        turnKnob({ agent, key, knob, value }, { model, loaded, updateConfig: supervisor.updateConfig, files, ids })
+      );
+      knobTurns = turned.catch(() => {});
+      const instance = await turned;
+      const name = supervisor.plugin(instance).plugin;
+      audit.emit("plugin.knob_write", { name, instance }, { knob, agent_path: agent }, ids.create("req"));
+    },
+    async enable(plugin) {
+      await Promise.all(model.instancesOf(plugin).map(({ instance }) => supervisor.enable(instance)));
+    },
+    async disable(plugin) {
+      await Promise.all(model.instancesOf(plugin).map(({ instance }) => supervisor.disable(instance)));
+    },
+    onAudit: (listener) => audit.on(listener),
+    onNotification: (listener) => supervisor.onNotification(listener),
+    emit: (event, data) => emitter?.emit(event, data),
+    on: (event, listener) => emitter ? emitter.on(event, listener) : () => {},
+    [Symbol.asyncDispose]: () => host.stop(),
+  };
+  return host;
+}
+
+/** How long a call may take, and who may end it. */
+function timing(at: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+} {
+  const { signal, timeoutMs } = at;
+  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+}
+
+async function projectDir(path: string, { files }: Runtime): Promise<string> {
+  try {
+    return await files.realPath(path);
+  } catch (cause) {
+    throw new HostError("project.missing", `The folder "${path}" does not exist`, {
+      data: { dir: path },
+      hint: "Name the folder that holds project.yaml",
+      cause,
+    });
+  }
+}

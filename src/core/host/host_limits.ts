@@ -1,0 +1,22 @@
+/**
+ * What plugins may use: the embedder's word, and above it the operator's.
+ *
+ * @module
+ */
+import type { CageLimits } from "../cage/limits/cage_limits.ts";
+import type { OperatorConfig, OperatorLimits } from "../project/operator_config.ts";
+import type { SupervisorOptions } from "../supervisor/types.ts";
+
+/** Returns the limits of every cage, and those of single plugins. */
+export function hostLimits(
+  given: Partial<CageLimits> | undefined,
+  { limits, pluginLimits }: Pick<OperatorConfig, "limits" | "pluginLimits">,
+): Required<Pick<SupervisorOptions, "limits" | "pluginLimits">> {
+  const own = Object.entries(pluginLimits).map(([plugin, limits]) => [plugin, cageLimits(limits)]);
+  return { limits: { ...given, ...cageLimits(limits) }, pluginLimits: Object.fromEntries(own) };
+}
+
+/** The part of the operator's limits that a cage holds; storage holds the other. */
+function cageLimits({ storage_mb: _storage, ...limits }: OperatorLimits): Partial<CageLimits> {
+  return limits;
+}

@@ -1,0 +1,40 @@
+/**
+ * What is known of the plugins of a project, as rows.
+ *
+ * @module
+ */
+import type { ResolvedInstance, ResolvedPlugin } from "../project/types.ts";
+import type { Supervisor } from "../supervisor/types.ts";
+import type { HostModel } from "./model.ts";
+import type { HostPluginInfo } from "./types.ts";
+
+/** Returns the plugins of an agent in the order they are declared, or every instance of the project. */
+export function pluginRows(model: HostModel, supervisor: Supervisor, agent: string | undefined): HostPluginInfo[] {
+  const { agents, instances } = model.project;
+  const live = new Map(supervisor.plugins().map((info) => [info.instance, info]));
+  const row = (
+    { instance, plugin, package: pkg, manifest }: ResolvedInstance | ResolvedPlugin,
+    own: ResolvedPlugin | undefined,
+  ): HostPluginInfo => {
+    const info = live.get(instance);
+    return {
+      key: own?.key ?? null,
+      plugin,
+      package: pkg,
+      version: info?.version ?? manifest.version,
+      instance,
+      state: info?.status ?? "stopped",
+      isolation: own?.isolation ?? "project",
+      hooks: own?.hooks ?? [],
+      tools: own?.tools ?? [],
+      cage: info?.cage ?? null,
+      restarts: info?.restarts ?? 0,
+      error: info?.error ?? null,
+    };
+  };
+  if (agent !== undefined) return model.agent(agent).plugins.map((plugin) => row(plugin, plugin));
+  return instances.map((instance) => {
+    const first = agents.find(({ path }) => path === instance.agents[0]);
+    return row(instance, first?.plugins.find((plugin) => plugin.instance === instance.instance));
+  });
+}

@@ -1,0 +1,208 @@
+/**
+ * The host as an agent author sees it.
+ *
+ * @module
+ */
+import type { AuditEvent, AuditSink } from "../audit/events.ts";
+import type { CageLimits } from "../cage/limits/cage_limits.ts";
+import type { CompactionResult, Injection } from "../compaction/types.ts";
+import type { HostError } from "../errors.ts";
+import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
+import type { JsonSchema } from "../manifest/manifest.ts";
+import type { Message } from "../messages.ts";
+import type { Runtime } from "../ports.ts";
+import type { Isolation, MissingPlugin } from "../project/types.ts";
+import type { PluginCage, PluginLogLine, PluginNotification, PluginStatus } from "../supervisor/types.ts";
+
+/** How a host is set up. */
+export interface HostOptions {
+  /** Folder that holds project.yaml. */
+  readonly project: string;
+  /** The operator's folder. Default: `$KAGED_HOME`, else `~/.local/share/kaged`. */
+  readonly home?: string;
+  /** Who operates it. */
+  readonly operatorId?: string | null;
+  /** Package → folder the embedder vouches for, used in place of the store. */
+  readonly plugins?: Readonly<Record<string, string>>;
+  /** The runtime it stands on. Default: the one the program runs on. */
+  readonly runtime?: Runtime;
+  /** What each plugin may use; the operator's `config.toml` stands above it. */
+  readonly limits?: Partial<CageLimits>;
+  /** How long a session may rest before `on_session_idle` fires. Default 300 000. */
+  readonly idleWindowMs?: number;
+  /** Makes a summary for the strategy `summarize`. */
+  readonly summarize?: (messages: Message[], context: { signal: AbortSignal }) => Promise<string>;
+  /** Tokens of a message. Default: a quarter of the bytes of its JSON, rounded up. */
+  readonly countTokens?: (message: Message) => number;
+  /** Absent: no events, and no cost. */
+  readonly events?: { readonly level: "summary" | "trace" };
+  /** Where audit events go, besides {@link Host.onAudit}. Default: `audit/<project_id>.jsonl` in the operator's folder. */
+  readonly audit?: readonly AuditSink[];
+  /** Hears what plugins write to stderr. */
+  readonly onLog?: (line: PluginLogLine) => void;
+  /** Hears of mistakes in the embedder's own code, such as an event listener that throws. Default: `console.error`. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** What is known of a plugin instance. */
+export interface HostPluginInfo {
+  /** The key it is declared under, or null for one no agent declares. */
+  readonly key: string | null;
+  /** The plugin's own name. */
+  readonly plugin: string;
+  /** Package. */
+  readonly package: string;
+  /** Version. */
+  readonly version: string;
+  /** Instance id. */
+  readonly instance: string;
+  /** Where it is in its life. */
+  readonly state: PluginStatus;
+  /** For each agent, or shared. */
+  readonly isolation: Isolation;
+  /** Hooks that fire. */
+  readonly hooks: readonly string[];
+  /** Full names of its tools that are on. */
+  readonly tools: readonly string[];
+  /** The cage of its process while there is one: its id, its limits and who sees to them. */
+  readonly cage: PluginCage | null;
+  /** Starts after the first. */
+  readonly restarts: number;
+  /** Why it is down, when it is. */
+  readonly error: HostError | null;
+}
+
+/** A tool an agent may call. */
+export interface HostTool {
+  /** Full name: `<plugin>.<tool>`. */
+  readonly name: string;
+  /** What it does, for the model. */
+  readonly description: string;
+  /** What its arguments look like. */
+  readonly parameters_schema: JsonSchema;
+  /** The plugin that offers it. */
+  readonly plugin: string;
+}
+
+/** A conversation of the primary agent. */
+export interface Session {
+  /** Its id. */
+  readonly id: string;
+  /**
+   * Fires `on_session_start`; call it before the first message reaches the model. The hook fires once: later calls put
+   * the same text before the prompt they are given.
+   */
+  start(systemPrompt: string): Promise<{ systemPrompt: string; injected: Injection[] }>;
+  /** Tells of a message: activity that winds the idle clock. */
+  record(message: Message): void;
+  /** Fires `on_session_idle` now. */
+  idle(): Promise<void>;
+  /** Ends the session. */
+  close(): Promise<void>;
+}
+
+/** Where a call comes from and how long it may take. */
+export interface CallAt {
+  /** Agent path. */
+  readonly agent: string;
+  /** Session id. */
+  readonly session: string;
+  /** Cancels it. */
+  readonly signal?: AbortSignal;
+  /** Time it may take. */
+  readonly timeoutMs?: number;
+}
+
+/** What one plugin made of a hook. */
+export interface HookReport {
+  /** The plugin. */
+  readonly plugin: string;
+  /** The instance that was asked. */
+  readonly instance: string;
+  /** How it went: `ok`, or why the plugin had no say. */
+  readonly outcome: "ok" | "timeout" | "failed" | "unavailable" | "oversize";
+  /** What it answered, or null. */
+  readonly result: unknown;
+  /** Why it had no say, or null. */
+  readonly error: HostError | null;
+  /** How long it took, waiting for its turn included. */
+  readonly durationMs: number;
+}
+
+/** What came of a hook. */
+export interface HookFired {
+  /** Each plugin that takes the hook, in the order they were asked. */
+  readonly reports: readonly HookReport[];
+  /** What they want before the model, wrapped; empty when nothing. */
+  readonly text: string;
+  /** The records of it. */
+  readonly injected: readonly Injection[];
+}
+
+/** What a host asks to be compacted. */
+export interface CompactionRequest {
+  /** Agent path. */
+  readonly agent: string;
+  /** Session id. */
+  readonly session: string;
+  /** The window. */
+  readonly messages: Message[];
+  /** Why now, such as `threshold_crossed`. */
+  readonly trigger: string;
+  /** Tokens to come down to. */
+  readonly targetTokens?: number;
+}
+
+/** The host an agent author embeds. */
+export interface Host extends AsyncDisposable {
+  /** Starts every plugin of the project. One that fails is reported and never throws. */
+  start(): Promise<{
+    running: string[];
+    failed: { instance: string; error: HostError }[];
+    pending: MissingPlugin[];
+  }>;
+  /** Stops everything. */
+  stop(): Promise<void>;
+  /** The agents of the project. */
+  agents(): { path: string; parent: string | null; plugins: string[] }[];
+  /** Plugins of an agent, or of the whole project. */
+  plugins(agent?: string): HostPluginInfo[];
+  /** Tools of an agent. */
+  tools(agent: string): HostTool[];
+  /** Opens a session of the primary agent. Throws `session.duplicate` for an id that is open. */
+  openSession(options?: { id?: string }): Session;
+  /** Calls a tool on behalf of an agent; its arguments are checked first. */
+  callTool(name: string, args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown>;
+  /** Calls a method of a plugin. */
+  callMethod(
+    plugin: string,
+    method: string,
+    params?: Readonly<Record<string, unknown>>,
+    at?: Partial<CallAt>,
+  ): Promise<unknown>;
+  /**
+   * Fires any hook at an agent's plugins, for a harness that has more moments than sessions and compactions. Never
+   * rejects for a plugin. Sessions and {@link compact} fire their own hooks.
+   */
+  fireHook(
+    hook: string,
+    params: Readonly<Record<string, unknown>>,
+    at: Pick<CallAt, "agent" | "session">,
+  ): Promise<HookFired>;
+  /** Makes an agent's window smaller. Never stalls and never throws for a plugin. */
+  compact(request: CompactionRequest): Promise<CompactionResult>;
+  /** Turns a knob: validates, tells the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
+  setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;
+  /** Enables a plugin: all its instances forget their failures and start. */
+  enable(plugin: string): Promise<void>;
+  /** Disables a plugin: all its instances stop and stay down. */
+  disable(plugin: string): Promise<void>;
+  /** Hears audit events; returns a function that ends it. */
+  onAudit(listener: (event: AuditEvent) => void): () => void;
+  /** Hears plugins' notifications; returns a function that ends it. */
+  onNotification(listener: (notification: PluginNotification) => void): () => void;
+  /** Tells of what the embedder's own loop does: runs, model calls, delegations. Without events it does nothing. */
+  emit<E extends EmittedName>(event: E, data: Omit<EmittedEvents[E], "timestamp">): void;
+  /** Hears lifecycle events; returns a function that ends it. Without events there is nothing to hear. */
+  on<E extends EventName>(event: E, listener: (event: Events[E]) => void): () => void;
+}

@@ -1,0 +1,127 @@
+/**
+ * One plugin of one agent: does its version fit, are its hooks offered, is its config right.
+ *
+ * @module
+ */
+import type { HostError } from "../errors.ts";
+import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
+import { shown } from "../manifest/shown_value.ts";
+import { canonicalText } from "../schema/canonical_text.ts";
+import type { CascadeEntry, EffectiveDeclaration } from "./cascade.ts";
+import { errorAt, stepsOf } from "./issue_at.ts";
+import type { LocatedPlugin } from "./locate.ts";
+import { configError, pluginConfig, type SystemSide } from "./plugin_config.ts";
+import type { Project, ResolvedPlugin } from "./types.ts";
+import { isInRange } from "./version_range.ts";
+
+/** Hooks of a session, which belongs to the primary agent: they never fire for another. */
+const PRIMARY_HOOKS: readonly string[] = [
+  "on_session_start",
+  "on_session_idle",
+  "session_end",
+  "user_prompt_submitted",
+];
+
+/** What one plugin is evaluated from. */
+export interface EvaluateOptions {
+  /** The declaration with what it inherits. */
+  readonly declaration: EffectiveDeclaration;
+  /** The plugin. */
+  readonly location: LocatedPlugin;
+  /** Id of the instance that serves the agent. */
+  readonly instance: string;
+  /** The operator's side of its config. */
+  readonly system: SystemSide;
+  /** What it shares, when another agent declared it first. */
+  readonly base: ResolvedPlugin | null;
+  /** Name of local.toml. */
+  readonly localFile: string;
+}
+
+/** Returns the plugin as the agent gets it, or every reason it cannot. */
+export async function evaluatePlugin(
+  project: Project,
+  entry: CascadeEntry,
+  { declaration, location, instance, system, base, localFile }: EvaluateOptions,
+): Promise<ResolvedPlugin | HostError[]> {
+  const { agent, declaration: { key, hooks: ownHooks } } = entry;
+  const { manifest, dir } = location;
+  const { isolation } = declaration;
+  const errors = [
+    ...await versionErrors(project, entry, { declaration, location }),
+    ...hookErrors(project, entry, { declaration, location }),
+  ];
+  const result = await pluginConfig(manifest, { declared: declaration.config, isolation, system });
+  if (!("config" in result)) {
+    for (const problem of result) {
+      const file = problem.side === "system" ? localFile : project.file;
+      errors.push(configError(problem, { plugin: manifest.name, agent: agent.path, file }));
+    }
+    return errors;
+  }
+  if (errors.length > 0) return errors;
+  const isPrimary = agent.parent === null;
+  const wanted = declaration.hooks ?? manifest.hooks;
+  const isLegal = (hook: string): boolean => isPrimary || !PRIMARY_HOOKS.includes(hook);
+  return {
+    key,
+    package: declaration.package,
+    plugin: manifest.name,
+    dir,
+    manifest,
+    isolation,
+    instance,
+    hooks: manifest.hooks.filter((hook) => wanted.includes(hook) && isLegal(hook)),
+    illegalHooks: (ownHooks ?? []).filter((hook) => !isLegal(hook)),
+    tools: manifest.tools.map(({ name }) => `${manifest.name}.${name}`).filter((tool) => {
+      return !Object.hasOwn(agent.tools, tool) || agent.tools[tool]!.enabled;
+    }),
+    config: result.config,
+    shownConfig: result.shown,
+    override: base && overrideOf(result.config, base.config),
+  };
+}
+
+async function versionErrors(
+  project: Project,
+  { agent, declaration: { key } }: CascadeEntry,
+  { declaration, location: { manifest } }: Pick<EvaluateOptions, "declaration" | "location">,
+): Promise<HostError[]> {
+  const errors: HostError[] = [];
+  for (const range of declaration.versions) {
+    if (await isInRange(manifest.version, range)) continue;
+    const path = [...stepsOf(agent.path), "plugins", key, "version"];
+    errors.push(errorAt(project, "project.version_mismatch", path, {
+      message: `Plugin "${manifest.name}" has version ${manifest.version}, which is not in ${shown(range)}`,
+      data: { agent_path: agent.path, name: manifest.name, version: manifest.version, range },
+    }));
+  }
+  return errors;
+}
+
+function hookErrors(
+  project: Project,
+  { agent, declaration: { key } }: CascadeEntry,
+  { declaration, location: { manifest, dir } }: Pick<EvaluateOptions, "declaration" | "location">,
+): HostError[] {
+  return (declaration.hooks ?? []).filter((hook) => !manifest.hooks.includes(hook)).map((hook) => {
+    const path = [...stepsOf(agent.path), "plugins", key, "hooks"];
+    const offered = manifest.hooks.length > 0 ? manifest.hooks.join(", ") : "none";
+    return errorAt(project, "project.hook_not_offered", path, {
+      message: `Hook "${hook}" is not in ${dir}/${MANIFEST_FILE}`,
+      hint: `Hooks of "${manifest.name}": ${offered}`,
+      data: { agent_path: agent.path, name: manifest.name, hook, manifest: `${dir}/${MANIFEST_FILE}` },
+    });
+  });
+}
+
+/** Returns the fields of `config` that differ from the base's, or null when none does. */
+function overrideOf(
+  config: Readonly<Record<string, unknown>>,
+  base: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | null {
+  const changed = Object.entries(config).filter(([key, value]) => {
+    return !Object.hasOwn(base, key) || canonicalText(value) !== canonicalText(base[key]);
+  });
+  return changed.length > 0 ? Object.fromEntries(changed) : null;
+}

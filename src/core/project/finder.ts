@@ -1,0 +1,66 @@
+/**
+ * Each package of a project, found once.
+ *
+ * @module
+ */
+import { asHostError, type HostError } from "../errors.ts";
+import type { LocalConfig } from "./local_config.ts";
+import type { Locate, LocatedPlugin } from "./locate.ts";
+import { type SystemSide, systemSide } from "./plugin_config.ts";
+import type { Issue } from "./types.ts";
+
+/** What a finder works with. */
+export interface FinderOptions {
+  /** Finds plugins. */
+  readonly locate: Locate;
+  /** What the operator set. */
+  readonly local: LocalConfig;
+  /** A variable of the host's environment, or null. */
+  readonly env: (name: string) => string | null;
+  /** Gets what is doubtful about what is found. */
+  readonly warnings: Issue[];
+}
+
+/** Finds each package once. */
+export class Finder {
+  readonly #options: FinderOptions;
+  readonly #plugins = new Map<string, Promise<LocatedPlugin | HostError | null>>();
+  readonly #systems = new Map<string, Promise<SystemSide>>();
+
+  /** Looks where the options say; warnings of manifests are added to `warnings`. */
+  constructor(options: FinderOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the plugin of a package, null when nobody has it, or why it cannot be used. */
+  plugin(pkg: string): Promise<LocatedPlugin | HostError | null> {
+    const known = this.#plugins.get(pkg);
+    if (known) return known;
+    const { locate, warnings } = this.#options;
+    const located = locate(pkg).then((found) => {
+      warnings.push(...found?.warnings ?? []);
+      return found;
+    }, asHostError);
+    this.#plugins.set(pkg, located);
+    return located;
+  }
+
+  /** Returns the operator's side of a plugin's config. */
+  system(pkg: string, { manifest }: LocatedPlugin): Promise<SystemSide> {
+    const known = this.#systems.get(pkg);
+    if (known) return known;
+    const { local, env, warnings } = this.#options;
+    const values = local.secrets.get(pkg);
+    const made = systemSide(manifest, values, env).then((side) => {
+      if (side.undeclared.length > 0) {
+        const code = "project.undeclared_secrets";
+        const message = `Plugin "${manifest.name}" declares no operator-side config: its values are not handed over`;
+        const place = values!.placeOf([]);
+        warnings.push({ code, message, file: local.file, ...place, path: "plugins", hint: "Remove them" });
+      }
+      return side;
+    });
+    this.#systems.set(pkg, made);
+    return made;
+  }
+}

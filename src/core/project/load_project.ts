@@ -1,0 +1,51 @@
+/**
+ * A project from its folder to what runs: reads its file, the operator's file and the manifests.
+ *
+ * @module
+ */
+import type { Files } from "../ports.ts";
+import { type LocalConfig, readLocalConfig } from "./local_config.ts";
+import { pluginLocator } from "./locate.ts";
+import { readProject } from "./read_project.ts";
+import { resolveProject } from "./resolve_project.ts";
+import type { Project, ResolvedProject } from "./types.ts";
+
+/** Where a project is, and what it may use. */
+export interface LoadOptions {
+  /** The project's folder, absolute. */
+  readonly dir: string;
+  /** The operator's folder, absolute. */
+  readonly home: string;
+  /** Package → folder, used in place of the store. */
+  readonly plugins?: Readonly<Record<string, string>>;
+  /** The file system. */
+  readonly files: Files;
+  /** A variable of the host's environment, or null. */
+  readonly env: (name: string) => string | null;
+}
+
+/** A project, as written and as resolved. */
+export interface LoadedProject {
+  /** As written. */
+  readonly project: Project;
+  /** What the operator set. */
+  readonly local: LocalConfig;
+  /** Ready to run. */
+  readonly resolved: ResolvedProject;
+}
+
+/**
+ * Loads a project.
+ *
+ * @throws {HostError} `project.*` or `local.*` when a file cannot be read; what is wrong with one plugin is in the result.
+ */
+export async function loadProject({ dir, home, plugins = {}, files, env }: LoadOptions): Promise<LoadedProject> {
+  const [project, local] = await Promise.all([readProject(dir, files), readLocalConfig(home, files)]);
+  const resolved = await resolveProject({
+    project,
+    local,
+    locate: pluginLocator({ plugins, home, local, files }),
+    env,
+  });
+  return { project, local, resolved };
+}

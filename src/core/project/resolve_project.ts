@@ -1,0 +1,143 @@
+/**
+ * Project file, operator's file and manifests → what each agent gets and which processes run. Nothing here starts
+ * anything, and a plugin that cannot be used is left out with its reason while the rest goes on.
+ *
+ * @module
+ */
+import type { HostError } from "../errors.ts";
+import { baseRefused, cascade, type CascadeEntry, type EffectiveDeclaration } from "./cascade.ts";
+import { checkAgents, type Outcome } from "./check_agents.ts";
+import { evaluatePlugin } from "./evaluate_plugin.ts";
+import { Finder } from "./finder.ts";
+import { hostPlugins } from "./host_plugins.ts";
+import { issueAt, stepsOf } from "./issue_at.ts";
+import type { LocalConfig } from "./local_config.ts";
+import { type Locate, pluginNameOf } from "./locate.ts";
+import type {
+  AgentSpec,
+  Issue,
+  MissingPlugin,
+  PluginRefusal,
+  Project,
+  ResolvedAgent,
+  ResolvedInstance,
+  ResolvedPlugin,
+  ResolvedProject,
+} from "./types.ts";
+import { variablePlaces } from "./variables.ts";
+
+/** What a project is resolved from. */
+export interface ResolveOptions {
+  /** The project as written. */
+  readonly project: Project;
+  /** What the operator set. */
+  readonly local: LocalConfig;
+  /** Finds plugins. */
+  readonly locate: Locate;
+  /** A variable of the host's environment, or null. */
+  readonly env: (name: string) => string | null;
+}
+
+/** Resolves a project. Throws for nothing a file can hold: what is wrong is in the result. */
+export async function resolveProject({ project, local, locate, env }: ResolveOptions): Promise<ResolvedProject> {
+  const warnings: Issue[] = [...project.warnings, ...local.warnings];
+  const found = new Finder({ locate, local, env, warnings });
+  const outcomes = new Map<CascadeEntry, Outcome>();
+  const missing = new Map<string, MissingPlugin>();
+  const bases = new Map<string, ResolvedPlugin>();
+  const entries = cascade(project);
+  // Base declarations first, wherever in the tree they stand: the others share what they come to.
+  for (const entry of [...entries].sort((a, b) => Number(a.base !== null) - Number(b.base !== null))) {
+    outcomes.set(entry, await outcomeOf(entry));
+  }
+  const inOrder = entries.map((entry) => outcomes.get(entry)!);
+  for (const { entry } of inOrder) warnOfVariables(entry, project, warnings);
+  const refusals: PluginRefusal[] = inOrder.flatMap(({ entry, instance, errors }) =>
+    errors.map((error) => refusal(entry, instance, error))
+  );
+  const agents = checkAgents(project, inOrder, { refusals, warnings });
+  const instances = instancesOf(agents, bases);
+  const declared = new Set(entries.map(({ declaration: { package: pkg = "" } }) => pluginNameOf(pkg)));
+  await hostPlugins(local, found, { declared, instances, refusals });
+  return { id: project.id, dir: project.dir, agents, instances, missing: [...missing.values()], refusals, warnings };
+
+  async function outcomeOf(entry: CascadeEntry): Promise<Outcome> {
+    const { outcome, base } = entry;
+    if (!isEffective(outcome)) return { entry, instance: null, plugin: null, errors: [outcome] };
+    const location = await found.plugin(outcome.package);
+    if (location === null) {
+      noteMissing(missing, entry, outcome);
+      return { entry, instance: null, plugin: null, errors: [] };
+    }
+    if (!("manifest" in location)) return { entry, instance: null, plugin: null, errors: [location] };
+    const instance = instanceOf(project, entry.agent, { plugin: location.manifest.name, isolation: outcome.isolation });
+    const baseOutcome = base ? outcomes.get(base) : undefined;
+    if (base && !baseOutcome?.plugin) {
+      return { entry, instance, plugin: null, errors: [baseRefused(project, entry, base)] };
+    }
+    const result = await evaluatePlugin(project, entry, {
+      declaration: outcome,
+      location,
+      instance,
+      system: await found.system(outcome.package, location),
+      base: baseOutcome?.plugin ?? null,
+      localFile: local.file,
+    });
+    if (!("plugin" in result)) return { entry, instance, plugin: null, errors: result };
+    if (!base && !bases.has(result.instance)) bases.set(result.instance, result);
+    return { entry, instance, plugin: result, errors: [] };
+  }
+}
+
+function isEffective(outcome: EffectiveDeclaration | HostError): outcome is EffectiveDeclaration {
+  return "versions" in outcome;
+}
+
+/** Returns the id of the instance that serves an agent. */
+function instanceOf(
+  { id }: Project,
+  { path }: AgentSpec,
+  { plugin, isolation }: Pick<ResolvedPlugin, "plugin" | "isolation">,
+): string {
+  return isolation === "project" ? `${plugin}@${id}` : `${plugin}@${id}/${path}`;
+}
+
+function refusal({ agent, declaration }: CascadeEntry, instance: string | null, error: HostError): PluginRefusal {
+  return { agent: agent.path, key: declaration.key, instance, error };
+}
+
+function noteMissing(
+  missing: Map<string, MissingPlugin>,
+  { agent }: CascadeEntry,
+  { package: pkg, source, versions }: EffectiveDeclaration,
+): void {
+  const known = missing.get(pkg);
+  const agents = [...known?.agents ?? [], agent.path];
+  missing.set(pkg, {
+    package: pkg,
+    source: known?.source ?? source,
+    version: known?.version ?? versions[0] ?? null,
+    agents,
+  });
+}
+
+/** Committed files are not filled: what looks like a variable there is a slip. */
+function warnOfVariables({ agent, declaration }: CascadeEntry, project: Project, warnings: Issue[]): void {
+  for (const place of variablePlaces(declaration.config ?? {})) {
+    const path = [...stepsOf(agent.path), "plugins", declaration.key, "config", ...place];
+    warnings.push(issueAt(project, "project.variable_unfilled", path, {}));
+  }
+}
+
+/** Returns one process for each instance id, in the order they are first declared. */
+function instancesOf(agents: readonly ResolvedAgent[], bases: ReadonlyMap<string, ResolvedPlugin>): ResolvedInstance[] {
+  const instances = new Map<string, ResolvedInstance>();
+  for (const { path, plugins } of agents) {
+    for (const { instance, package: pkg, plugin, dir, manifest, config } of plugins) {
+      const served = [...instances.get(instance)?.agents ?? [], path];
+      const base = bases.get(instance)?.config ?? config;
+      instances.set(instance, { instance, package: pkg, plugin, dir, manifest, config: base, agents: served });
+    }
+  }
+  return [...instances.values()];
+}

@@ -1,0 +1,184 @@
+/**
+ * A project as it is written, and as it is resolved.
+ *
+ * @module
+ */
+import type { HostError } from "../errors.ts";
+import type { Manifest, ManifestIssue } from "../manifest/manifest.ts";
+import type { PlaceFinder } from "../yaml/document_report.ts";
+
+/** One thing wrong with a file a person wrote: the same shape as a manifest's. */
+export type Issue = ManifestIssue;
+
+/** Whether agents have a plugin for themselves or share it. */
+export type Isolation = "agent" | "project";
+
+/** How an agent's window is compacted. */
+export interface CompactionSettings {
+  /** What is done when no compactor plugin does it. */
+  readonly strategy: "drop" | "summarize";
+  /** Key of the plugin that compacts, or null. */
+  readonly delegate: string | null;
+  /** Tokens to come down to, or null for the caller's choice. */
+  readonly target_tokens: number | null;
+  /** Messages to come down to, or null. */
+  readonly target_messages: number | null;
+  /** How many of the newest messages always stay. Default 4. */
+  readonly keep_last: number;
+}
+
+/** A plugin as an agent declares it. Absent fields were not written. */
+export interface PluginDeclaration {
+  /** The key in the agent's `plugins:` map. */
+  readonly key: string;
+  /** Package, such as `@kaged/memory-markdown`. */
+  readonly package?: string;
+  /** Where it can be had. */
+  readonly source?: string;
+  /** Range of versions that will do. */
+  readonly version?: string;
+  /** For each agent, or shared. */
+  readonly isolation?: Isolation;
+  /** Hooks to fire; absent: all of the manifest's. */
+  readonly hooks?: readonly string[];
+  /** Project-side config. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Where it is written. */
+  readonly at: { readonly line: number; readonly column: number; readonly path: string };
+}
+
+/** An agent as it is written. */
+export interface AgentSpec {
+  /** Canonical path: `primary`, `primary.subagents.researcher`. */
+  readonly path: string;
+  /** Path of the agent above, or null. */
+  readonly parent: string | null;
+  /** Its plugins, in the order they are written. */
+  readonly plugins: readonly PluginDeclaration[];
+  /** Tools switched on or off by full name. */
+  readonly tools: Readonly<Record<string, { readonly enabled: boolean }>>;
+  /** How its window is compacted. */
+  readonly compaction: CompactionSettings;
+  /** Fields that other subsystems own, untouched. */
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+/** A project as it is written. */
+export interface Project {
+  /** `id:` of project.yaml, else the folder's name as a slug. */
+  readonly id: string;
+  /** Its folder, absolute. */
+  readonly dir: string;
+  /** The file it was read from. */
+  readonly file: string;
+  /** Every agent of the tree, parents before children, in the order they are written. */
+  readonly agents: readonly AgentSpec[];
+  /** What is allowed and yet looks like a slip. */
+  readonly warnings: readonly Issue[];
+  /** Where its values stand in the file. */
+  readonly places: PlaceFinder;
+}
+
+/** A plugin as an agent gets it. */
+export interface ResolvedPlugin {
+  /** The key in the agent's `plugins:` map. */
+  readonly key: string;
+  /** Package. */
+  readonly package: string;
+  /** The plugin's own name. */
+  readonly plugin: string;
+  /** Its folder, absolute. */
+  readonly dir: string;
+  /** Its manifest. */
+  readonly manifest: Manifest;
+  /** For each agent, or shared. */
+  readonly isolation: Isolation;
+  /** Id of the instance that serves this agent. */
+  readonly instance: string;
+  /** Hooks that fire for this agent, canonical names, in manifest order. */
+  readonly hooks: readonly string[];
+  /** Hooks a subagent lists that fire for the primary only: warned of, never fired. */
+  readonly illegalHooks: readonly string[];
+  /** Full names of its tools that are on for this agent. */
+  readonly tools: readonly string[];
+  /** This agent's whole config: defaults, project side and system side. Holds secrets: never shown. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The same with every value of the system side replaced by `‹set by operator›`. */
+  readonly shownConfig: Readonly<Record<string, unknown>>;
+  /** What this agent overrides of a shared instance's config, sent as `_config`; null when nothing. */
+  readonly override: Readonly<Record<string, unknown>> | null;
+}
+
+/** An agent as it is resolved. */
+export interface ResolvedAgent {
+  /** Canonical path. */
+  readonly path: string;
+  /** Path of the agent above, or null. */
+  readonly parent: string | null;
+  /** Its plugins, in the order they are declared. */
+  readonly plugins: readonly ResolvedPlugin[];
+  /** How its window is compacted; `delegate` names the key of a plugin in {@link plugins}. */
+  readonly compaction: CompactionSettings;
+  /** Fields that other subsystems own, untouched. */
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+/** One process to run. */
+export interface ResolvedInstance {
+  /** `<plugin>@<project_id>/<agent_path>`, `<plugin>@<project_id>` or `<plugin>`. */
+  readonly instance: string;
+  /** Package. */
+  readonly package: string;
+  /** The plugin's own name. */
+  readonly plugin: string;
+  /** Its folder. */
+  readonly dir: string;
+  /** Its manifest. */
+  readonly manifest: Manifest;
+  /** Its base config, sent as `config.update`. Holds secrets. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Agents it serves; none for a plugin of the operator's that no agent declares. */
+  readonly agents: readonly string[];
+}
+
+/** A plugin an agent declares and nobody has. */
+export interface MissingPlugin {
+  /** Package. */
+  readonly package: string;
+  /** Where it can be had, as written, or null. */
+  readonly source: string | null;
+  /** Range of versions that will do, or null. */
+  readonly version: string | null;
+  /** Agents that declare it. */
+  readonly agents: readonly string[];
+}
+
+/** What goes wrong with one plugin of one agent: the plugin is left out, the rest goes on. */
+export interface PluginRefusal {
+  /** Agent that declares it; empty for a plugin no agent declares. */
+  readonly agent: string;
+  /** The key it is declared under. */
+  readonly key: string;
+  /** Instance that would have served it, when it is known. */
+  readonly instance: string | null;
+  /** Why. */
+  readonly error: HostError;
+}
+
+/** A project, ready to run. */
+export interface ResolvedProject {
+  /** Project id. */
+  readonly id: string;
+  /** Its folder. */
+  readonly dir: string;
+  /** Every agent, parents before children. */
+  readonly agents: readonly ResolvedAgent[];
+  /** Every process to run, in the order they are first declared. */
+  readonly instances: readonly ResolvedInstance[];
+  /** Plugins to be installed first. */
+  readonly missing: readonly MissingPlugin[];
+  /** Plugins left out, and why. */
+  readonly refusals: readonly PluginRefusal[];
+  /** What is allowed and yet looks like a slip. */
+  readonly warnings: readonly Issue[];
+}

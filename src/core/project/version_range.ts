@@ -1,0 +1,20 @@
+/**
+ * Ranges of versions, as `version:` of a declaration names them.
+ *
+ * @module
+ */
+
+const MAX_LENGTH = 256;
+
+/** Returns why `range` cannot be read, or null. The library loads at the first range. */
+export async function rangeProblem(range: string): Promise<string | null> {
+  if (range.trim() === "" || range.length > MAX_LENGTH) return "It is empty or too long";
+  const { default: semver } = await import("semver");
+  return semver.validRange(range) === null ? "It is no range of versions" : null;
+}
+
+/** Whether `version` is in `range`. */
+export async function isInRange(version: string, range: string): Promise<boolean> {
+  const { default: semver } = await import("semver");
+  return semver.satisfies(version, range);
+}

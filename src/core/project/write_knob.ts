@@ -1,0 +1,104 @@
+/**
+ * Writes a knob's value into the text of a project file: that value changes, and not one character besides.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import { didYouMean } from "../manifest/nearest_word.ts";
+import { shown } from "../manifest/shown_value.ts";
+import { cascade, type EffectiveDeclaration } from "./cascade.ts";
+import { knobProblem } from "./knob_value.ts";
+import { configError, pluginConfig } from "./plugin_config.ts";
+import { parseProject } from "./read_project.ts";
+import { setYamlValue } from "./set_yaml_value.ts";
+
+/** Which knob of which plugin to turn, and how far. */
+export interface KnobWrite {
+  /** Path of the agent. */
+  readonly agentPath: string;
+  /** Key the plugin is declared under. */
+  readonly key: string;
+  /** Name of the knob. */
+  readonly knob: string;
+  /** The new value. */
+  readonly value: unknown;
+  /** The plugin's manifest. */
+  readonly manifest: Manifest;
+  /** The project's folder, for messages. */
+  readonly dir: string;
+}
+
+/** A project file after a knob was turned. */
+export interface KnobWritten {
+  /** The new text. */
+  readonly text: string;
+  /** The project-side config of that declaration with what it inherits, as it is now. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Returns the text with the knob's value in the config of that agent's declaration.
+ *
+ * @throws {HostError} `knob.unknown`, `knob.value_invalid` when the knob or the schema refuses the value,
+ * `knob.edit_refused` when the file cannot be changed in that one place, or `project.invalid`.
+ */
+export async function writeKnob(text: string, write: KnobWrite): Promise<KnobWritten> {
+  const { agentPath, key, knob: name, value, manifest, dir } = write;
+  const knob = Object.hasOwn(manifest.knobs, name) ? manifest.knobs[name]! : null;
+  if (!knob) {
+    const names = Object.keys(manifest.knobs);
+    throw new HostError("knob.unknown", `Plugin "${manifest.name}" has no knob ${shown(name)}`, {
+      data: { name: manifest.name, knob: name },
+      hint: didYouMean(name, names, names.length > 0 ? `Knobs: ${names.join(", ")}` : "It has none"),
+    });
+  }
+  const problem = await knobProblem(knob, value);
+  if (problem !== null) throw invalid(write, problem);
+  const field = knob.binds_to.slice("config.".length);
+  const declaration = await declarationOf(text, write);
+  const config = { ...declaration.config, [field]: value };
+  const checked = await pluginConfig(manifest, {
+    declared: config,
+    isolation: declaration.isolation,
+    system: { values: {}, problems: [], undeclared: [] },
+  });
+  if (!("config" in checked)) {
+    const own = checked.find(({ errors }) => errors.some(({ path }) => path === field || path.startsWith(field)));
+    const { errors } = own ?? checked[0]!;
+    const file = `${dir}/project.yaml`;
+    const cause = configError(own ?? checked[0]!, { plugin: manifest.name, agent: agentPath, file });
+    throw invalid(
+      write,
+      errors.map(({ path, message }) => path === field ? message : `${path}: ${message}`).join("; "),
+      cause,
+    );
+  }
+  const path = [...agentPath.split("."), "plugins", key, "config", field];
+  return { text: await setYamlValue(text, path, value), config };
+}
+
+async function declarationOf(text: string, { agentPath, key, dir }: KnobWrite): Promise<EffectiveDeclaration> {
+  const project = await parseProject(text, { dir });
+  const entry = cascade(project).find(({ agent, declaration }) => agent.path === agentPath && declaration.key === key);
+  if (!entry) {
+    throw new HostError("knob.unknown", `Agent ${shown(agentPath)} declares no plugin ${shown(key)}`, {
+      data: { agent_path: agentPath, key },
+      hint: "Name an agent of the project and the key of one of its plugins",
+    });
+  }
+  if (!("versions" in entry.outcome)) throw entry.outcome;
+  return entry.outcome;
+}
+
+function invalid({ manifest, knob, agentPath }: KnobWrite, reason: string, cause?: HostError): HostError {
+  return new HostError(
+    "knob.value_invalid",
+    `Knob "${knob}" of "${manifest.name}" does not take this value: ${reason}`,
+    {
+      data: { name: manifest.name, knob, agent_path: agentPath, reason },
+      ...(cause?.hint !== undefined && { hint: cause.hint }),
+      ...(cause && { cause }),
+    },
+  );
+}

@@ -1,0 +1,48 @@
+/**
+ * References inside one schema: `#`, `#/$defs/name`, `#anchor`. Nothing outside the schema is ever reached for.
+ *
+ * @module
+ */
+import { isMap } from "../manifest/plain_data.ts";
+import type { DocumentPath } from "../yaml/document_report.ts";
+import { subschemas } from "./keywords.ts";
+
+/** Every schema inside a schema, by where it stands and by its anchor. */
+export interface SchemaIndex {
+  /** Schemas by their place, as `JSON.stringify` of the path. */
+  readonly byPlace: ReadonlyMap<string, unknown>;
+  /** Schemas by their `$anchor`. */
+  readonly byAnchor: ReadonlyMap<string, unknown>;
+}
+
+/** Finds every schema inside `root`. The walk is as long as the schema is large: cap it before. */
+export function indexSchema(root: unknown): SchemaIndex {
+  const byPlace = new Map<string, unknown>();
+  const byAnchor = new Map<string, unknown>();
+  const visit = (schema: unknown, path: DocumentPath): void => {
+    byPlace.set(JSON.stringify(path.map(String)), schema);
+    if (!isMap(schema)) return;
+    if (typeof schema.$anchor === "string" && !byAnchor.has(schema.$anchor)) byAnchor.set(schema.$anchor, schema);
+    for (const sub of subschemas(schema)) visit(sub.schema, [...path, ...sub.path]);
+  };
+  visit(root, []);
+  return { byPlace, byAnchor };
+}
+
+/** Returns the schema a reference leads to, or undefined when there is none in this schema. */
+export function resolveReference(reference: string, { byPlace, byAnchor }: SchemaIndex): unknown {
+  if (!reference.startsWith("#")) return undefined;
+  const fragment = decoded(reference.slice(1));
+  if (fragment === null) return undefined;
+  if (fragment !== "" && !fragment.startsWith("/")) return byAnchor.get(fragment);
+  const steps = fragment.split("/").slice(1).map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return byPlace.get(JSON.stringify(steps));
+}
+
+function decoded(fragment: string): string | null {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Checks the arguments of a tool before the plugin sees them.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import { isMap } from "../manifest/plain_data.ts";
+import { compileSchema } from "../schema/compile_schema.ts";
+import type { SchemaIssue } from "../schema/issue_text.ts";
+import type { AgentTool } from "./tool_registry.ts";
+
+/** Fields of params that are the host's own. */
+const RESERVED: readonly string[] = ["_context", "_config"];
+
+/**
+ * Checks the arguments of one call.
+ *
+ * @throws {HostError} `tool.arguments_invalid` (-32602), with every place in `data.issues`.
+ */
+export async function checkArguments(
+  { name, parameters_schema }: Pick<AgentTool, "name" | "parameters_schema">,
+  args: unknown,
+): Promise<void> {
+  const issues = isMap(args) ? await issuesOf(args, parameters_schema) : [{ path: "", message: "Expected an object" }];
+  const [first] = issues;
+  if (!first) return;
+  const where = first.path === "" ? "" : `${first.path}: `;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  throw new HostError("tool.arguments_invalid", `Cannot call "${name}": ${where}${first.message}${more}`, {
+    data: { tool: name, path: first.path, issues },
+    hint: "Follow the tool's parameters_schema",
+  });
+}
+
+async function issuesOf(args: Record<string, unknown>, schema: AgentTool["parameters_schema"]): Promise<SchemaIssue[]> {
+  const reserved = RESERVED.filter((key) => Object.hasOwn(args, key));
+  if (reserved.length > 0) return reserved.map((path) => ({ path, message: "Is set by the host alone" }));
+  return (await compileSchema(schema)).issues(args);
+}

@@ -1,0 +1,41 @@
+/**
+ * The host as an embedder makes it: on the runtime the program runs on.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { detectRuntime } from "./adapters/default.ts";
+import { homeFolder } from "./core/home.ts";
+import { createHost as createOn } from "./core/host/create_host.ts";
+import type { Host, HostOptions } from "./core/host/types.ts";
+
+/**
+ * Loads a project and returns its host: agents, their plugins, hooks, tools and compaction. Nothing runs before
+ * {@link Host.start}. Relative paths are taken from the folder the program was started in.
+ *
+ * @example An agent loop around a host
+ * ```ts
+ * import { createHost } from "@kaged/plugin-host";
+ *
+ * await using host = await createHost({ project: "./my-project" });
+ * await host.start();
+ * const session = host.openSession();
+ * const { systemPrompt } = await session.start("You are a helpful agent.");
+ * session.record({ role: "user", content: "What do you know of me?" });
+ * console.log(systemPrompt, host.tools("primary"));
+ * ```
+ * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used.
+ */
+export async function createHost(options: HostOptions): Promise<Host> {
+  const runtime = options.runtime ?? await detectRuntime();
+  const home = homeFolder(options.home === undefined ? undefined : resolve(options.home), runtime.env);
+  const plugins = Object.entries(options.plugins ?? {}).map(([pkg, dir]) => [pkg, resolve(dir)]);
+  await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
+  return await createOn({
+    ...options,
+    runtime,
+    home: await runtime.files.realPath(home),
+    project: resolve(options.project),
+    plugins: Object.fromEntries(plugins),
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * A stage for whole compactions: a small window, two plugins, and ports that note what happens.
+ *
+ * @module
+ */
+import type {
+  CompactionAudit,
+  CompactionHookOutcome,
+  CompactionHookParams,
+  CompactionPlugin,
+  CompactionPorts,
+  CompactionTask,
+} from "../../../src/core/compaction/types.ts";
+import type { CompactionSettings } from "../../../src/core/project/types.ts";
+import type { IdentifiedMessage } from "../../../src/core/messages.ts";
+import { createFakeClock } from "../../support/fake_clock.ts";
+import { answer, call, countChars, message } from "./conversations.ts";
+
+/** A window of six messages; `a1` and `t1` are a tool call and its result. */
+export const window: IdentifiedMessage[] = [
+  message("s system"),
+  message("u1 user"),
+  call("a1", "c1"),
+  answer("t1", "c1"),
+  message("u2 user"),
+  message("a2 assistant"),
+];
+/** Drops down to four messages; the newest two stay. */
+export const settings: CompactionSettings = {
+  strategy: "drop",
+  delegate: null,
+  target_tokens: null,
+  target_messages: 4,
+  keep_last: 2,
+};
+/** The same, left to {@link smart}. */
+export const delegated: CompactionSettings = { ...settings, delegate: "smart" };
+const both = ["pre_compact", "post_compact"];
+/** A plugin that can compact. */
+export const smart: CompactionPlugin = { key: "smart", plugin: "smart-compactor", hooks: both };
+/** A plugin that observes. */
+export const memory: CompactionPlugin = { key: "memory", plugin: "memory-markdown", hooks: both };
+/** What an honest compactor makes of {@link window}. */
+export const compacted: Readonly<Record<string, unknown>> = {
+  role: "compactor",
+  messages: [window[0], ...window.slice(4)],
+  superseded: ["u1", "a1", "t1"],
+  summary: "Three",
+};
+
+/** A stage, and what happened on it. */
+export interface Stage {
+  /** What a compaction runs with. */
+  readonly ports: CompactionPorts;
+  /** `"<hook> <plugin> <role>"`, in order. */
+  readonly fired: string[];
+  /** What was sent, by `"<hook> <plugin>"`. */
+  readonly params: Record<string, CompactionHookParams>;
+  /** Types of the audit events, in order. */
+  types(): string[];
+  /** Data of the first audit event of a type. */
+  data<T extends keyof CompactionAudit>(type: T): CompactionAudit[T] | undefined;
+}
+
+/** Ports whose plugins answer by `"<hook> <plugin>"`; an answer that is an Error is thrown. */
+export function stage(answers: Record<string, unknown> = {}, changes: Partial<CompactionPorts> = {}): Stage {
+  const fired: string[] = [];
+  const params: Record<string, CompactionHookParams> = {};
+  const audited: [string, unknown][] = [];
+  let lastId = 0;
+  const ports: CompactionPorts = {
+    fire(hook, given, { plugin }): Promise<CompactionHookOutcome> {
+      fired.push(`${hook} ${plugin} ${given.role}`);
+      params[`${hook} ${plugin}`] = given;
+      const answer = answers[`${hook} ${plugin}`] ?? null;
+      if (answer instanceof Error) throw answer;
+      const isOutcome = typeof answer === "object" && answer !== null && "ok" in answer;
+      return Promise.resolve(isOutcome ? answer as CompactionHookOutcome : { ok: true, result: answer });
+    },
+    inject: (plugin, hook, text) =>
+      Promise.resolve({
+        text: `<plugin:${plugin}>${text}</plugin:${plugin}>`,
+        injection: { plugin, hook, bytes: text.length, sha256: "0", cut: false },
+      }),
+    audit: (type, data) => void audited.push([type, data]),
+    countTokens: countChars,
+    ids: { create: (prefix) => `${prefix}_${++lastId}` },
+    clock: createFakeClock(),
+    ...changes,
+  };
+  const types = () => audited.map(([type]) => type);
+  const data = <T extends keyof CompactionAudit>(type: T) =>
+    audited.find((event) => event[0] === type)?.[1] as CompactionAudit[T] | undefined;
+  return { ports, fired, params, types, data };
+}
+
+/** A compaction of {@link window} with both plugins, changed as given. */
+export const task = (changes: Partial<CompactionTask> = {}): CompactionTask => ({
+  messages: window,
+  trigger: "threshold_crossed",
+  settings,
+  plugins: [memory, smart],
+  ...changes,
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { detectRuntime } from "../../../src/adapters/default.ts";
+import { loadProject } from "../../../src/core/project/load_project.ts";
+import { parseLocalConfig } from "../../../src/core/project/local_config.ts";
+import { pluginLocator } from "../../../src/core/project/locate.ts";
+import { scratchDir } from "../../support/scratch_dir.ts";
+
+const manifest = (name: string) =>
+  `name: ${name}\nversion: 0.1.0\nkaged_api: 1\ndescription: A plugin\ncommand: [js, ./p.js]\ncapabilities: []\n`;
+
+async function plugin(dir: string, name: string): Promise<string> {
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, "kaged-plugin.yaml"), manifest(name));
+  return dir;
+}
+
+test("a package is looked for in the embedder's folders, then in the store by its last segment", async (t) => {
+  const home = await scratchDir(t);
+  const { files } = await detectRuntime();
+  await plugin(join(home, "plugins/notes"), "notes");
+  const vouched = await plugin(join(home, "own"), "notes");
+  const local = await parseLocalConfig("", { file: "local.toml" });
+  const locate = pluginLocator({ home, local, files, plugins: { "@own/notes": vouched } });
+  assert.equal((await locate("@own/notes"))?.dir, vouched);
+  assert.equal((await locate("@kaged/notes"))?.dir, join(home, "plugins/notes"));
+  assert.equal((await locate("notes"))?.manifest.name, "notes");
+  for (const pkg of ["@kaged/nobody", "constructor", "@a/..", "@a/."]) assert.equal(await locate(pkg), null, pkg);
+});
+
+test("X-13 an installed plugin of another package, or of another name, is refused", async (t) => {
+  const home = await scratchDir(t);
+  const { files } = await detectRuntime();
+  await plugin(join(home, "plugins/notes"), "notes");
+  await plugin(join(home, "plugins/swapped"), "notes");
+  const local = await parseLocalConfig('[plugins.notes]\npackage = "@kaged/notes"\n', { file: "local.toml" });
+  const locate = pluginLocator({ home, local, files });
+  assert.equal((await locate("@kaged/notes"))?.manifest.name, "notes");
+  await assert.rejects(locate("@evil/notes"), {
+    code: "project.package_mismatch",
+    data: { plugin: "notes", expected: "@evil/notes", found: "@kaged/notes" },
+  });
+  await assert.rejects(locate("swapped"), { code: "project.package_mismatch" });
+});
+
+test("a manifest that is no good, or not there, is why a plugin is refused", async (t) => {
+  const home = await scratchDir(t);
+  const { files } = await detectRuntime();
+  await mkdir(join(home, "plugins/empty"), { recursive: true });
+  const local = await parseLocalConfig("", { file: "local.toml" });
+  const locate = pluginLocator({ home, local, files, plugins: { x: join(home, "nowhere") } });
+  await assert.rejects(locate("empty"), { code: "manifest.missing" });
+  await assert.rejects(locate("x"), { code: "manifest.missing" });
+});
+
+test("loadProject() goes from a folder to what runs", async (t) => {
+  const home = await scratchDir(t);
+  const { files } = await detectRuntime();
+  await plugin(join(home, "plugins/notes"), "notes");
+  await mkdir(join(home, "p"));
+  await writeFile(join(home, "p/project.yaml"), "primary: { plugins: { n: { package: notes } } }\n");
+  const { project, resolved } = await loadProject({ dir: join(home, "p"), home, files, env: () => null });
+  assert.deepEqual([project.id, resolved.instances.map(({ instance }) => instance)], ["p", ["notes@p/primary"]]);
+});
+
+test("K-030 what is doubtful about a manifest is told once, however many agents declare the plugin", async (t) => {
+  const home = await scratchDir(t);
+  const { files } = await detectRuntime();
+  await plugin(join(home, "plugins/file"), "file");
+  await mkdir(join(home, "p"));
+  const agents =
+    "primary: { plugins: { f: { package: file } }, subagents: { a: { plugins: { f: { package: file } } } } }";
+  await writeFile(join(home, "p/project.yaml"), agents);
+  const { resolved } = await loadProject({ dir: join(home, "p"), home, files, env: () => null });
+  assert.deepEqual(resolved.warnings.map(({ code }) => code), ["manifest.builtin_name"]);
+});
