@@ -8,7 +8,7 @@ export const runtimeName: string = "Deno" in globalThis ? "deno" : "Bun" in glob
 
 /**
  * Returns true when `available`. Otherwise it prints the reason, adds it to the skip report and returns false: the
- * test then returns. With KAGED_FORBID_SKIP=1 it throws instead.
+ * test then returns. With KAGED_FORBID_SKIP=1 it throws instead, with KAGED_REQUIRE_CAGE=1 where a cage is missing.
  */
 export async function requireOrSkip(
   t: TestContext,
@@ -17,7 +17,9 @@ export async function requireOrSkip(
   how: string,
 ): Promise<boolean> {
   if (typeof available === "function" ? await available() : available) return true;
-  if (process.env.KAGED_FORBID_SKIP === "1") throw new Error(`Skipping is forbidden here: needs ${what}; ${how}`);
+  const isForbidden = process.env.KAGED_FORBID_SKIP === "1" ||
+    (process.env.KAGED_REQUIRE_CAGE === "1" && what === "a working bubblewrap");
+  if (isForbidden) throw new Error(`Skipping is forbidden here: needs ${what}; ${how}`);
   console.log(`skipped: needs ${what}; ${how}`);
   const report = process.env.KAGED_SKIP_REPORT;
   const test = t.name ?? "(test)";

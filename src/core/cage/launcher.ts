@@ -58,25 +58,24 @@ export function launchCommand(bash: string, dir: string): Command {
   return { file: bash, args: ["--norc", "--noprofile", "-c", SCRIPT], env: {}, cwd: dir };
 }
 
-/** Writes the files of the cage; `groups` are the folders of the control groups it joins. */
-export async function writeLaunchFiles(
-  plan: CagePlan,
-  dir: string,
-  groups: readonly string[],
-  files: Files,
-): Promise<void> {
+/** Writes the files of the cage. */
+export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files): Promise<void> {
   const command = [plan.bwrap, "--args", `${ARGS_FD}`, "--", ...plan.command];
   await Promise.all([
     files.write(`${dir}/command`, terminated(command)),
     files.write(`${dir}/args`, terminated(plan.args)),
     files.write(`${dir}/hosts`, plan.hosts),
     files.write(`${dir}/seccomp`, plan.seccomp),
-    files.write(`${dir}/groups`, terminated(groups)),
     ...Object.entries(plan.files).map(([name, text]) => files.write(`${dir}/${name}`, text)),
   ]);
 }
 
 const terminated = (words: readonly string[]): string => words.map((word) => `${word}\0`).join("");
+
+/** Writes which control groups the cage joins: their folders. */
+export async function writeGroupList(groups: readonly string[], dir: string, files: Files): Promise<void> {
+  await files.write(`${dir}/groups`, terminated(groups));
+}
 
 /** Reads which control groups a cage joins, also after its host is gone. */
 export async function readGroups(dir: string, files: Files): Promise<string[]> {

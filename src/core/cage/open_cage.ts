@@ -11,7 +11,7 @@ import { compileCage } from "./compile_cage.ts";
 import { diagnose } from "./diagnose.ts";
 import { endLeftovers, firstPid } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
-import { launchCommand, readStatus, writeLaunchFiles } from "./launcher.ts";
+import { launchCommand, readStatus, writeGroupList, writeLaunchFiles } from "./launcher.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan } from "./limits/group_plan.ts";
 import { limitFailure } from "./limits/limit_failure.ts";
@@ -67,8 +67,8 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
   };
   try {
     // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
-    await writeLaunchFiles(plan, dir, groups.dirs, files);
-    await makeGroups(groups, files);
+    await writeGroupList(groups.dirs, dir, files);
+    await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files)]);
     gatekeeper = await gatekeeperFor(plan, dir, request, runtime);
   } catch (error) {
     await close();
