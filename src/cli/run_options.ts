@@ -6,6 +6,7 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { HostError, messageOf } from "../core/errors.ts";
+import { type HostLimits, hostLimits } from "../core/host/host_limits.ts";
 import type { Runtime } from "../core/ports.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -31,8 +32,10 @@ export interface RunPlaces {
   readonly home: string;
   /** Project folder, or null. */
   readonly projectDir: string | null;
-  /** Interpreters by name. */
+  /** Interpreters by name: of config.toml in the operator's folder, then of the command line. */
   readonly runtimes: Readonly<Record<string, string>>;
+  /** What plugins may use, by config.toml. */
+  readonly limits: HostLimits;
   /** What `config.update` carries. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -65,11 +68,16 @@ export async function withPlaces<T>(
   const config = flags.config ?? {};
   if (flags.home !== undefined) {
     await files.makeDir(at(flags.home), { recursive: true, mode: 0o700 });
-    return await work({ runtime, home: await files.realPath(at(flags.home)), projectDir, runtimes, config });
+    const home = await files.realPath(at(flags.home));
+    const { readOperatorConfig } = await import("../core/project/operator_config.ts");
+    const operator = await readOperatorConfig(home, files);
+    const limits = hostLimits({}, operator);
+    return await work({ runtime, home, projectDir, runtimes: { ...operator.runtimes, ...runtimes }, limits, config });
   }
   const home = await files.makeTempDir(`${runtime.env("TMPDIR") || "/tmp"}/kaged-home-`);
   try {
-    return await work({ runtime, home: await files.realPath(home), projectDir, runtimes, config });
+    const limits = { limits: {}, pluginLimits: {} };
+    return await work({ runtime, home: await files.realPath(home), projectDir, runtimes, limits, config });
   } finally {
     await files.remove(home);
   }

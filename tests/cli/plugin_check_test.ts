@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { CHECK_IDS } from "../../src/core/check/report.ts";
@@ -83,4 +83,22 @@ test("kaged plugin check stops the plugin at SIGTERM, leaves nothing behind and 
   });
   assert.deepEqual([code, stderr], [143, "error[host.interrupted]: Stopped by SIGTERM\n"]);
   assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
+});
+
+test("kaged plugin check and call find interpreters in [runtimes] of the operator's config.toml", async (t) => {
+  const dir = await scratchDir(t);
+  const [plugin, home] = [join(dir, "plugin"), join(dir, "home")];
+  await cp(new URL("../../examples/plugins/hello-bash", import.meta.url), plugin, { recursive: true });
+  const manifest = await readFile(join(plugin, "kaged-plugin.yaml"), "utf8");
+  await writeFile(join(plugin, "kaged-plugin.yaml"), manifest.replace("[bash, ", "[my-shell, "));
+  await mkdir(home);
+  const without = await runKaged(["plugin", "check", plugin, "--home", home]);
+  assert.equal(without.code, 1);
+  await writeFile(join(home, "config.toml"), '[runtimes]\nmy-shell = "/usr/bin/bash"\n');
+  assert.deepEqual((await runKaged(["plugin", "check", plugin, "--home", home])).code, 0);
+  const call = await runKaged(["plugin", "call", plugin, "hello-bash.greet", '{"name":"Ada"}', "--home", home]);
+  assert.match(call.stdout, /Hello, Ada!/);
+  await writeFile(join(home, "config.toml"), "[runtimes]\nmy-shell = 1\n");
+  const wrong = await runKaged(["plugin", "check", plugin, "--home", home]);
+  assert.deepEqual([wrong.code, wrong.stderr.includes("config.toml:2:")], [1, true], wrong.stderr);
 });

@@ -62,7 +62,7 @@ async function callOnce(call: Call, terminal: Terminal): Promise<void> {
 }
 
 async function callIn(
-  { runtime, home, projectDir, runtimes, config }: RunPlaces,
+  { runtime, home, projectDir, runtimes, limits, config }: RunPlaces,
   { dir, method, flags }: Call,
   params: Record<string, unknown>,
   signal: AbortSignal,
@@ -75,6 +75,7 @@ async function callIn(
     runtime,
     home,
     runtimes,
+    ...limits,
     storageAvailable: isStorageAvailable(runtime),
     onRequest: (client, request, audit) => storage.handle(client, request, audit),
     onLog: ({ line }) => {

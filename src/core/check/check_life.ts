@@ -43,7 +43,7 @@ export async function checkLife(
   dir: string,
   manifest: Manifest,
   recorder: CheckRecorder,
-  { runtime, home, projectDir = null, runtimes = {}, config = {}, signal, calls = [] }: CheckOptions,
+  { runtime, home, projectDir = null, runtimes = {}, limits = {}, config = {}, signal, calls = [] }: CheckOptions,
 ): Promise<LifeTrail> {
   const run: Run = { manifest, recorder, config, events: [], log: [] };
   const trail = { events: run.events, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
@@ -52,6 +52,7 @@ export async function checkLife(
     runtime,
     home,
     runtimes,
+    ...limits,
     storageAvailable: isStorageAvailable(runtime),
     onRequest: (client, request, audit) => {
       if (request.method.startsWith("kaged.storage.")) trail.storage.add(READS.has(request.method) ? "read" : "write");

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { SupervisorOptions } from "../supervisor/types.ts";
 import type { Runtime } from "../ports.ts";
 import type { Check } from "./report.ts";
 
@@ -24,6 +25,8 @@ export interface CheckOptions {
   readonly projectDir?: string | null;
   /** Interpreters outside the usual places: name → absolute path. */
   readonly runtimes?: Readonly<Record<string, string>>;
+  /** What the plugin may use. Default: what every plugin may. */
+  readonly limits?: Pick<SupervisorOptions, "limits" | "pluginLimits">;
   /** What `config.update` carries. Default: `{}`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Ends the check early: the plugin is stopped and the check rejects with the signal's reason. */

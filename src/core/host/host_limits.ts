@@ -7,11 +7,14 @@ import type { CageLimits } from "../cage/limits/cage_limits.ts";
 import type { OperatorConfig, OperatorLimits } from "../project/operator_config.ts";
 import type { SupervisorOptions } from "../supervisor/types.ts";
 
+/** Limits as a supervisor takes them. */
+export type HostLimits = Required<Pick<SupervisorOptions, "limits" | "pluginLimits">>;
+
 /** Returns the limits of every cage, and those of single plugins. */
 export function hostLimits(
   given: Partial<CageLimits> | undefined,
   { limits, pluginLimits }: Pick<OperatorConfig, "limits" | "pluginLimits">,
-): Required<Pick<SupervisorOptions, "limits" | "pluginLimits">> {
+): HostLimits {
   const own = Object.entries(pluginLimits).map(([plugin, limits]) => [plugin, cageLimits(limits)]);
   return { limits: { ...given, ...cageLimits(limits) }, pluginLimits: Object.fromEntries(own) };
 }

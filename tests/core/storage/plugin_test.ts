@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { access } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { createStorage } from "../../../src/core/storage/storage.ts";
@@ -59,7 +60,11 @@ test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to
   const rows = [{ id: 1, body: "red" }, { id: 2, body: "blue" }];
   assert.deepEqual(await call("call", plugin.dir, "notes.list"), { result: rows });
   const storage = { tables: [{ name: "notes", rows: 2, bytes: 4096 }], bytes: 4096 };
-  assert.deepEqual(await call("info", "notes"), { name: "notes", storage });
+  await writeFile(join(home, "config.toml"), "[plugin_limits.notes]\nmemory_mb = 700\n");
+  const { limits: { tier, ...limits }, ...info } = await call("info", "notes");
+  assert.deepEqual(info, { name: "notes", storage });
+  assert.deepEqual(limits, { memory_mb: 700, cpu_shares: 256, pids: 100 });
+  assert.match(tier, /^(cgroup2|systemd|cgroup1|watchdog)$/);
   const file = `${home}/out.sqlite`;
   assert.deepEqual(await call("export", "notes", "-o", file), { file, tables: ["notes"] });
 });
