@@ -5,7 +5,7 @@ import { describeCapability } from "../../../src/core/consent/describe_capabilit
 const paths = {
   installDir: "/plugins/notes",
   home: "/srv/kaged",
-  projectDir: "/work/music",
+  projectDir: "/srv/music",
   userHome: "/home/ada",
 };
 const described = (capability: string, own = {}) => describeCapability(capability, { paths: { ...paths, ...own } });
@@ -17,7 +17,7 @@ test("describeCapability() says each capability in plain words", () => {
     ["read:fs:/opt/oh-my-pi", "Can read everything under /opt/oh-my-pi"],
     ["write:fs:/opt/notes/out", "Can read, change and delete everything under /opt/notes/out"],
     ["read:fs:config:/notes", "Can read everything under config:/notes (/srv/kaged/files/notes)"],
-    ["write:fs:project:/out", "Can read, change and delete everything under project:/out (/work/music/out)"],
+    ["write:fs:project:/out", "Can read, change and delete everything under project:/out (/srv/music/out)"],
     ["read:fs:plugin:/data", "Can read everything under plugin:/data (/plugins/notes/data)"],
     ["exec:jq:plugin:/", "Can run the program jq"],
     ["exec:jq:/opt/notes", "Can run the program jq, and read everything under /opt/notes"],

@@ -4,7 +4,7 @@ import type { Observed } from "../../../src/core/trace/observed.ts";
 import { type TraceInput, traceReport } from "../../../src/core/trace/trace_report.ts";
 
 const NOTHING: Observed = { paths: [], programs: [], addresses: [], ports: [] };
-const places = { installDir: "/plugin", home: "/srv/kaged", projectDir: "/work" };
+const places = { installDir: "/plugin", home: "/srv/kaged", projectDir: "/opt" };
 const report = (capabilities: string[], own: Partial<TraceInput> = {}) =>
   traceReport({
     capabilities,
@@ -31,7 +31,7 @@ test("traceReport() drops what was not used, and narrows what was", () => {
   const capabilities = ["write:fs:/data", "read:fs:/other", "write:fs:project:/", "read:fs:config:/notes"];
   const seen = did(
     ...["read /data/in/a", "read /data/in/deep/b", "write /data/out/c", "write /data/out/sub/d"],
-    ...["read /work/src/x", "read /work/src/y", "read /srv/kaged/files/notes/one", "no read /other/x"],
+    ...["read /opt/src/x", "read /opt/src/y", "read /srv/kaged/files/notes/one", "no read /other/x"],
   );
   const { grants, smallest } = report(capabilities, seen);
   assert.deepEqual(grants.map(({ capability, used }) => [capability, used]), [
