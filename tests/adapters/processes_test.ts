@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn as spawnBare } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import process from "node:process";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { ChildProcess, Command, ProcessListeners } from "../../src/core/ports.ts";
@@ -102,10 +104,15 @@ test("bufferedBytes() counts bytes a reader has not taken, and drain() tells whe
   let drained = (): void => {};
   const drain = new Promise<void>((resolve) => drained = resolve);
   const heard = await sh("exec cat >/dev/null", { drain: () => drained() });
+  const { pid } = heard.child;
+  // A reader that runs may take all of it before write() returns: this one is stopped.
+  process.kill(pid, "SIGSTOP");
+  while (!/\) T /.test(await readFile(`/proc/${pid}/stat`, "utf8"))) await turnsOfTheLoop(1);
   const text = "é".repeat(2_000_000);
   heard.child.write(text);
   assert.equal(heard.child.bufferedBytes(), 4_000_000);
   heard.child.write("\n");
+  process.kill(pid, "SIGCONT");
   await drain;
   assert.equal(heard.child.bufferedBytes(), 0);
   heard.child.endInput();

@@ -54,7 +54,7 @@ function emitOneOfEach(emitter: Emitter): void {
   emitter.emit("compaction:execute", { ...step, trigger: "operator", by: "drop", before: size, after: size });
 }
 
-test("T-001 a subscriber gets the documented fields and the time, and nothing else", async () => {
+test("T-001 T-001a a subscriber gets the documented fields and the time, and nothing else", async () => {
   const { emitter, clock } = emitterWith();
   const heard = heardBy(emitter, "agent:end");
   clock.advance(1500);

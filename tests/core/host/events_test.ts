@@ -7,7 +7,7 @@ const memory: HostedOptions = { primary: { memory: {} }, fixtures: { "@test/memo
 const at = { agent: "primary", session: "ses_1" };
 const turn = () => new Promise(setImmediate);
 
-test("T-005 tool calls, hooks and compactions are heard at the level trace", async () => {
+test("T-001b T-005 tool calls, hooks and compactions are heard at the level trace", async () => {
   await using h = await hosted({ ...memory, events: { level: "trace" } });
   const heard: AnyEvent[] = [];
   const end = h.host.on("*", (event) => void heard.push(event));
