@@ -118,11 +118,18 @@ test("K-045 neither variables nor a config file of the operator take a plugin ou
   const tables = ["cage", "sandbox", "plugins.echo", "plugin_limits.echo"].map((table) =>
     [`[${table}]`, "enabled = false", ...keys].join("\n")
   );
-  await writeFile(join(home, "config.toml"), [...keys, ...tables, ""].join("\n"));
   await writeFile(join(home, "local.toml"), ["[plugins.echo]", "enabled = true", ...keys, ""].join("\n"));
-  const run = await runKaged(["plugin", "call", plugin.dir, ...READ, "--json", "--home", home], { env: VARIABLES });
-  const { error } = JSON.parse(run.stdout);
-  assert.deepEqual([run.code, error.data.code], [1, "ENOENT"]);
+  const call = async (config: string) => {
+    await writeFile(join(home, "config.toml"), config);
+    const run = await runKaged(["plugin", "call", plugin.dir, ...READ, "--json", "--home", home], { env: VARIABLES });
+    const { error } = JSON.parse(run.stdout);
+    return [run.code, error.code, error.data?.code];
+  };
+  assert.deepEqual(await call(""), [1, "plugin.error", "ENOENT"]);
+  // A key that config.toml does not have stops the command: nothing is started at all.
+  for (const config of [...keys, ...tables]) {
+    assert.deepEqual(await call(`${config}\n`), [1, "config.invalid", undefined], config);
+  }
 });
 
 test("K-045 no option of the supervisor and of a plugin's entry takes it out of its cage", async (t) => {
