@@ -22,9 +22,11 @@ const importsOf = ({ path, text }: { path: string; text: string }) =>
 test("src/core reaches for no runtime and no adapter", async () => {
   const sources = await sourcesIn("src/core");
   assert.ok(sources.length > 20);
-  // What is generated holds programs as text: they run elsewhere.
-  const written = sources.filter(({ path }) => !path.includes("/generated/"));
-  for (const { path, text } of written) assert.doesNotMatch(text, OUTWARD, path);
+  for (const { path, text } of sources) {
+    // A generated file may hold a program as text, which runs elsewhere: the text is left out, the file is not.
+    const code = path.includes("/generated/") ? text.replace(/`(?:[^`\\]|\\.)*`/gs, "``") : text;
+    assert.doesNotMatch(code, OUTWARD, path);
+  }
 });
 
 test("src/core has no circle of imports", async () => {
