@@ -101,6 +101,7 @@ function checkTools(data: Data, report: ManifestReport): void {
       report.error("manifest.duplicate_tool", path, { message: `Two tools are named ${shown(tool.name)}` });
     }
     names.add(tool.name);
+    if (typeof owner !== "string") continue; // Told already; and an object may refuse to become text.
     const wireName = `${owner}.${tool.name}`;
     if (methods.has(wireName)) {
       report.error("manifest.taken_tool_name", path, { message: `${shown(wireName)} is a method's name already` });

@@ -102,6 +102,11 @@ test("a manifest with any value in any field is a manifest or a list of issues",
   );
 });
 
+test("a name that cannot become text is an issue, also where tools stand beside it", async () => {
+  const sample: Record<string, unknown> = parse(FULL_SAMPLE);
+  assert.equal(await isManifest(JSON.stringify({ ...sample, name: { toString: false } })), false);
+});
+
 test("no case of the YAML test suite is more than a list of issues", async () => {
   const folder = new URL("../../corpora/yaml-test-suite/", import.meta.url);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
