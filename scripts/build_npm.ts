@@ -18,6 +18,9 @@ execFileSync(bin("deno"), ["pack", "--quiet", "--allow-dirty", "--no-source-maps
 execFileSync("tar", ["-xzf", "npm/packed.tgz", "-C", "npm"]);
 await rm("npm/packed.tgz");
 
+/** What only some embedders use: loaded when a feature that needs it is asked for, and installed by who asks. */
+const OPTIONAL = ["@modelcontextprotocol/sdk", "@opentelemetry/api", "pg-boss"];
+
 const [packed, root] = await Promise.all([read("npm/package/package.json"), read("package.json")]);
 const manifest = {
   name: packed.name,
@@ -30,10 +33,16 @@ const manifest = {
   engines: { node: ">=24.15", deno: ">=2.9", bun: ">=1.4" },
   os: ["linux"],
   exports: { ...packed.exports, "./package.json": "./package.json" },
-  dependencies: root.dependencies,
+  dependencies: pick(root.dependencies, (name) => !OPTIONAL.includes(name)),
+  peerDependencies: pick(root.dependencies, (name) => OPTIONAL.includes(name)),
+  peerDependenciesMeta: Object.fromEntries(OPTIONAL.map((name) => [name, { optional: true }])),
 };
 await writeFile("npm/package/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 for (const file of ["README.md", "LICENSE", "CHANGELOG.md"]) await copyFile(file, `npm/package/${file}`);
 await chmod("npm/package/src/cli/bin.js", 0o755);
 execFileSync("tar", ["-czf", "npm/kaged-plugin-host.tgz", "-C", "npm", "package"]);
 if (import.meta.main) process.stdout.write("wrote npm/kaged-plugin-host.tgz\n");
+
+function pick(versions: Record<string, string>, isWanted: (name: string) => boolean): Record<string, string> {
+  return Object.fromEntries(Object.entries(versions).filter(([name]) => isWanted(name)));
+}

@@ -16,7 +16,13 @@ case $level in
   test | extras) need git git ;;
 esac
 case $level in
-  extras) need strace strace ;;
+  extras)
+    need strace strace
+    need chromium chromium
+    need gofmt golang-go
+    [ -n "$(ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || missing="$missing postgresql"
+    /usr/bin/python3 -c 'import pydantic' 2>/dev/null || missing="$missing python3-pydantic"
+    ;;
 esac
 
 if [ -n "$missing" ]; then
