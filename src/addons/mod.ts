@@ -1,0 +1,6 @@
+/**
+ * What to do with the news: loggers and webhooks.
+ *
+ * @module
+ */
+export {};

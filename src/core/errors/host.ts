@@ -1,0 +1,23 @@
+/**
+ * Failures of the host itself: its agents, sessions, tools and hooks.
+ *
+ * @module
+ */
+import { type ErrorRow, row } from "./row.ts";
+
+/** The rows. */
+export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
+  "host.internal": row(-32603, 500, "The host broke one of its own rules", "Report it with the message and the steps"),
+  "host.misuse": row(-32602, 400, "A command or a call was given arguments it does not take", "Read the usage"),
+  "host.file_unreadable": row(-32603, 500, "A file could not be read or written", "Check the path and its permissions"),
+  "host.interrupted": row(-32603, 499, "A signal ended the command", "Nothing, unless it was not meant"),
+  "host.runtime_old": row(-32603, 500, "The runtime is older than the host needs", "Use a newer one"),
+  "agent.unknown": row(-32602, 404, "The project has no such agent", "Use a path such as primary.subagents.researcher"),
+  "session.unknown": row(-32602, 404, "No such session is open", "Open it with openSession()"),
+  "session.duplicate": row(-32602, 409, "A session of that id is open already", "Close it, or use another id"),
+  "instance.ambiguous": row(-32602, 409, "Several instances of the plugin run", "Name the agent whose plugin is meant"),
+  "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
+  "tool.arguments_invalid": row(-32602, 400, "The tool does not take these arguments", "Follow its schema"),
+  "hook.unknown": row(-32601, 404, "There is no such hook", "Use one of the hooks in the guide"),
+  "hook.result_invalid": row(-32603, 502, "A hook returned what it may not", "Return null, a text or { inject }"),
+};

@@ -1,0 +1,116 @@
+/**
+ * Portable hooks: what happened in an agent's life, who wants a say in it, and what they may answer. The same shapes
+ * for a caged plugin, a hook file of a repository, an MCP tool, a built-in handler and a line of code.
+ *
+ * @module
+ */
+
+/** The eleven moments, by their portable names. */
+export type PortableHookName =
+  | "SessionStart"
+  | "SessionEnd"
+  | "UserPromptSubmitted"
+  | "PreToolUse"
+  | "PostToolUse"
+  | "SubagentStart"
+  | "SubagentStop"
+  | "PreCompact"
+  | "PostCompact"
+  | "OnError"
+  | "OnBudgetExceeded";
+
+/** What happened. Every handler gets a copy of its own. */
+export interface HookEvent {
+  /** The moment. */
+  readonly hook: PortableHookName;
+  /** When, ISO 8601. */
+  readonly timestamp: string;
+  /** The session. */
+  readonly sessionId: string;
+  /** Agent path, such as `primary`. */
+  readonly agent: string;
+  /** The repository, when it is known. */
+  readonly repository?: string;
+  /** Its branch, when it is known. */
+  readonly branch?: string;
+  /** How full the window is. */
+  readonly budget?: { readonly usedTokens: number; readonly effectiveLimit: number };
+  /** The tool, around a tool call. */
+  readonly tool?: { readonly name: string; readonly success?: boolean; readonly durationMs?: number };
+  /** What the moment is about and what `modify` may change before it: a prompt, tool arguments, a window. */
+  readonly input?: unknown;
+  /** What `modify` may change after it: a tool's output. */
+  readonly output?: unknown;
+  /** What failed, at `OnError` and after a failed tool call. */
+  readonly error?: { readonly message: string; readonly code?: string };
+  /** The subagent, when one starts or stops. */
+  readonly subagent?: { readonly name: string; readonly parent: string; readonly depth: number };
+  /** Anything else the moment carries, in plain JSON. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** What a handler may answer; null or nothing passes through. */
+export interface HookResponse {
+  /** What is to be done. */
+  readonly action: "passThrough" | "injectContext" | "block" | "modify";
+  /** For diagnosis only: the order was settled before the handler ran. */
+  readonly priority?: number;
+  /** Text for the next step of reasoning. */
+  readonly additionalContext?: readonly string[];
+  /** Why it blocks. */
+  readonly reason?: string;
+  /** Notices that block nothing. */
+  readonly warnings?: readonly string[];
+  /** The new input; with `modify` only. */
+  readonly modifiedInput?: unknown;
+  /** The new output; with `modify` only. */
+  readonly modifiedOutput?: unknown;
+  /** For diagnosis only; never reaches the model. */
+  readonly metadata?: { readonly hookId?: string } & Readonly<Record<string, unknown>>;
+}
+
+/** Answers an event. It is given up at its timeout, and its signal is aborted then. */
+export type HookHandler = (
+  event: HookEvent,
+  context: { readonly signal: AbortSignal },
+) => HookResponse | null | undefined | void | Promise<HookResponse | null | undefined | void>;
+
+/** Where a handler comes from, for people and for traces. */
+export interface HookSource {
+  /** Which kind. */
+  readonly kind: "code" | "builtin" | "plugin" | "file" | "mcp";
+  /** Names it: a plugin instance, `file:index`, an MCP tool, a function. */
+  readonly id: string;
+  /** The file it is written in. */
+  readonly file?: string;
+  /** The line. */
+  readonly line?: number;
+}
+
+/** How a handler takes part. */
+export interface HookOptions {
+  /** Lowest first; ties by registration. Default 50. */
+  readonly priority?: number;
+  /** Time it may take. Default 3 000. */
+  readonly timeoutMs?: number;
+  /** What a failure of the handler means. Default `pass`. */
+  readonly onFailure?: "pass" | "block";
+  /** An advisory handler may warn and inject; its block and its modify are told as warnings. Default false. */
+  readonly advisory?: boolean;
+  /** Runs even after a block, and has no say: for telemetry. Default false. */
+  readonly telemetryOnly?: boolean;
+  /** Agents it is for; absent: all. */
+  readonly agents?: readonly string[];
+  /** Whether it wants this event; absent: all of its hook. */
+  readonly matches?: (event: HookEvent) => boolean;
+  /** Where it comes from. Default: code. */
+  readonly source?: HookSource;
+}
+
+/** A handler with everything an engine needs to know: what every source of hooks makes. */
+export interface HookRegistration extends HookOptions {
+  /** The moment. */
+  readonly hook: PortableHookName;
+  /** The handler. */
+  readonly handler: HookHandler;
+}

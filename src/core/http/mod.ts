@@ -1,0 +1,6 @@
+/**
+ * The HTTP API: one function from a request to its response.
+ *
+ * @module
+ */
+export {};

@@ -1,0 +1,6 @@
+/**
+ * Background runs of agents.
+ *
+ * @module
+ */
+export {};
