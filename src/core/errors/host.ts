@@ -11,6 +11,12 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "host.misuse": row(-32602, 400, "A command or a call was given arguments it does not take", "Read the usage"),
   "host.file_unreadable": row(-32603, 500, "A file could not be read or written", "Check the path and its permissions"),
   "host.interrupted": row(-32603, 499, "A signal ended the command", "Nothing, unless it was not meant"),
+  "host.tracing_missing": row(
+    -32603,
+    500,
+    "Tracing was asked for and @opentelemetry/api is not installed",
+    "Install it, or leave the option out",
+  ),
   "host.runtime_old": row(-32603, 500, "The runtime is older than the host needs", "Use a newer one"),
   "agent.unknown": row(-32602, 404, "The project has no such agent", "Use a path such as primary.subagents.researcher"),
   "session.unknown": row(-32602, 404, "No such session is open", "Open it with openSession()"),

@@ -11,6 +11,9 @@ import { createHookDispatcher, type HookContext } from "../hooks/fire_hook.ts";
 import type { Runtime } from "../ports.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { checkArguments } from "../tools/check_arguments.ts";
+import { loadTracing } from "../tracing/load_tracing.ts";
+import { tracedHooks } from "../tracing/traced_hooks.ts";
+import { withSpan } from "../tracing/tracing.ts";
 import { compactWindow } from "./compact_window.ts";
 import { createHarness } from "./harness.ts";
 import { loadHostProject } from "./host_project.ts";
@@ -43,6 +46,7 @@ const IDLE_WINDOW_MS = 300_000;
 export async function createHost(options: HostCoreOptions): Promise<Host> {
   const { runtime, home, operatorId = null, idleWindowMs = IDLE_WINDOW_MS } = options;
   const { clock, ids, files } = runtime;
+  const tracing = await loadTracing(options.tracing);
   const dir = await projectDir(options.project, runtime);
   const loaded = await loadHostProject({ dir, home, plugins: options.plugins ?? {}, runtime });
   const { id: projectId } = loaded.resolved;
@@ -63,7 +67,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     runtimes: loaded.operator.runtimes,
     ...(options.onLog && { onLog: options.onLog }),
   }, audit);
-  const hooks = createHookDispatcher({
+  const dispatcher = createHookDispatcher({
     call: supervisor.call,
     audit,
     clock,
@@ -73,6 +77,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       emitter?.emit("hook:execute", { ...at, plugin, hook, outcome, duration });
     },
   });
+  const hooks = tracedHooks(dispatcher, tracing);
   const harness = createHarness({ model, hooks, audit });
   const sessions = new Sessions({
     onStart: (session) => harness.fire("on_session_start", {}, contextOf(PRIMARY, session)),
@@ -151,9 +156,12 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
           conversationId: at.session,
         });
       try {
-        const { instance, override } = tool.owner;
-        const context = contextOf(at.agent, at.session);
-        const result = await supervisor.call(instance, name, callParams(args, override), { ...timing(at), context });
+        const { instance, override, plugin } = tool.owner;
+        const facts = { name, agent: at.agent, session: at.session, attributes: { "kaged.plugin": plugin } };
+        const result = await withSpan(tracing, "tool", facts, ({ carrier }) => {
+          const context = { ...contextOf(at.agent, at.session), ...carrier };
+          return supervisor.call(instance, name, callParams(args, override), { ...timing(at), context });
+        });
         told(result ?? null);
         return result;
       } catch (error) {
@@ -165,8 +173,9 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       if (at.session !== undefined) sessions.find(at.session);
       const { instance } = model.chooseInstance(plugin, at.agent);
       const { agent, override } = methodContext(model, instance, at);
-      const context = agent === null || at.session === undefined ? {} : { context: contextOf(agent, at.session) };
-      return await supervisor.call(instance, method, callParams(params, override), { ...timing(at), ...context });
+      const known = agent === null || at.session === undefined ? {} : contextOf(agent, at.session);
+      const context = { ...known, ...tracing?.carrier() };
+      return await supervisor.call(instance, method, callParams(params, override), { ...timing(at), context });
     },
     async fireHook(hook, params, at) {
       sessions.find(at.session);
@@ -178,7 +187,13 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       session.touch();
       const context = contextOf(request.agent, request.session);
       const startedMs = clock.monotonic();
-      const result = await compactWindow(request, agent, context, { harness, hooks, audit, runtime, options });
+      const facts = { name: request.agent, agent: request.agent, session: request.session };
+      const result = await withSpan(
+        tracing,
+        "compaction",
+        facts,
+        () => compactWindow(request, agent, context, { harness, hooks, audit, runtime, options }),
+      );
       const { by, before, after } = result;
       const duration = clock.monotonic() - startedMs;
       const at = { agentName: request.agent, conversationId: request.session };
@@ -203,7 +218,10 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     },
     onAudit: (listener) => audit.on(listener),
     onNotification: (listener) => supervisor.onNotification(listener),
-    emit: (event, data) => emitter?.emit(event, data),
+    emit(event, data) {
+      tracing?.hear(event, data);
+      emitter?.emit(event, data);
+    },
     on: (event, listener) => emitter ? emitter.on(event, listener) : () => {},
     [Symbol.asyncDispose]: () => host.stop(),
   };

@@ -12,6 +12,7 @@ import type { JsonSchema } from "../manifest/manifest.ts";
 import type { Message } from "../messages.ts";
 import type { Runtime } from "../ports.ts";
 import type { Isolation, MissingPlugin } from "../project/types.ts";
+import type { TracingOption } from "../tracing/load_tracing.ts";
 import type { PluginCage, PluginLogLine, PluginNotification, PluginStatus } from "../supervisor/types.ts";
 
 /** How a host is set up. */
@@ -36,6 +37,11 @@ export interface HostOptions {
   readonly countTokens?: (message: Message) => number;
   /** Absent: no events, and no cost. */
   readonly events?: { readonly level: "summary" | "trace" };
+  /**
+   * Whether runs, tools, hooks and compactions become spans of OpenTelemetry, and plugins get `traceparent` in their
+   * context. Default: no, and nothing is loaded.
+   */
+  readonly tracing?: TracingOption;
   /** Where audit events go, besides {@link Host.onAudit}. Default: `audit/<project_id>.jsonl` in the operator's folder. */
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */
