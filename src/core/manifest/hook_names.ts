@@ -1,31 +1,22 @@
 /**
- * The hooks a plugin may subscribe to, and the other names they go by.
+ * The hooks a plugin may subscribe to, and the other names they go by. Both come from the hookspec.
  *
  * @module
  */
+import { HOOKS } from "../spec/generated/agent_lifecycle.ts";
 
 /** Every hook, by its canonical name. */
-export const HOOK_NAMES: readonly string[] = [
-  "on_session_start",
-  "on_session_idle",
-  "pre_compact",
-  "post_compact",
-  "session_end",
-  "user_prompt_submitted",
-  "pre_tool_use",
-  "post_tool_use",
-  "subagent_start",
-  "subagent_stop",
-  "on_error",
-  "on_budget_exceeded",
-];
+export const HOOK_NAMES: readonly string[] = HOOKS.map(({ name }) => name);
 
 /** Names of the portable hook model that mean one of {@link HOOK_NAMES}. */
-export const HOOK_ALIASES: ReadonlyMap<string, string> = new Map([
-  ["SessionStart", "on_session_start"],
-  ["PreCompact", "pre_compact"],
-  ["PostCompact", "post_compact"],
-]);
+export const HOOK_ALIASES: ReadonlyMap<string, string> = new Map(
+  HOOKS.flatMap(({ name, portableName }) => portableName === null ? [] : [[portableName, name]]),
+);
+
+/** Hooks of a session, which belongs to the primary agent: they never fire for another. */
+export const PRIMARY_HOOKS: readonly string[] = HOOKS.filter(({ scope }) => scope === "primary").map(({ name }) =>
+  name
+);
 
 /** Returns the canonical name of a hook, given either name. */
 export function canonicalHook(name: string): string {

@@ -6,6 +6,7 @@
  * @module
  */
 import * as v from "valibot";
+import { PLUGIN_TIMEOUT_MS } from "../spec/generated/agent_lifecycle.ts";
 import { HOOK_ALIASES, HOOK_NAMES } from "./hook_names.ts";
 import { knobInput } from "./knob_schema.ts";
 import type { Manifest, ManifestTool, PluginRole } from "./manifest.ts";
@@ -140,7 +141,7 @@ const fields = {
   ),
   shutdown_timeout_sec: v.optional(described(seconds(0, 30), "Seconds between shutdown and SIGTERM."), 5),
   health_interval_sec: v.optional(described(seconds(5, 300), "Seconds between pings."), 30),
-  hook_timeout_sec: v.optional(described(seconds(1, 60), "Seconds a hook may take."), 10),
+  hook_timeout_sec: v.optional(described(seconds(1, 60), "Seconds a hook may take."), PLUGIN_TIMEOUT_MS / 1000),
 };
 
 /** The shape of a manifest. */

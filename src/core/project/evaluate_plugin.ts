@@ -4,6 +4,7 @@
  * @module
  */
 import type { HostError } from "../errors.ts";
+import { PRIMARY_HOOKS } from "../manifest/hook_names.ts";
 import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
 import { shown } from "../manifest/shown_value.ts";
 import { canonicalText } from "../schema/canonical_text.ts";
@@ -13,14 +14,6 @@ import type { LocatedPlugin } from "./locate.ts";
 import { configError, pluginConfig, type SystemSide } from "./plugin_config.ts";
 import type { Project, ResolvedPlugin } from "./types.ts";
 import { isInRange } from "./version_range.ts";
-
-/** Hooks of a session, which belongs to the primary agent: they never fire for another. */
-const PRIMARY_HOOKS: readonly string[] = [
-  "on_session_start",
-  "on_session_idle",
-  "session_end",
-  "user_prompt_submitted",
-];
 
 /** What one plugin is evaluated from. */
 export interface EvaluateOptions {

@@ -18,8 +18,8 @@ test("K-018 a plugin may subscribe to twelve hooks, and to no other", async () =
 });
 
 test("K-018 hooks by their portable names become the canonical ones", async () => {
-  const { hooks } = await manifestOf(manifestText("hooks: [SessionStart, PreCompact, PostCompact]"));
-  assert.deepEqual(hooks, ["on_session_start", "pre_compact", "post_compact"]);
+  const { hooks } = await manifestOf(manifestText("hooks: [SessionStart, PreCompact, PostCompact, SessionEnd]"));
+  assert.deepEqual(hooks, ["on_session_start", "pre_compact", "post_compact", "session_end"]);
 });
 
 test("K-025 a plugin with hooks is an observer unless it says otherwise", async () => {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { parse } from "yaml";
 import manifestSchema from "../../../scripts/generators/manifest_schema.ts";
-import { HOOK_NAMES } from "../../../src/core/manifest/hook_names.ts";
+import { HOOK_ALIASES, HOOK_NAMES } from "../../../src/core/manifest/hook_names.ts";
 import { FULL_SAMPLE, KNOB_SAMPLE } from "./samples.ts";
 import { type Schema, violations } from "./schema_check.ts";
 import { issuesOf, manifestText } from "./manifest_text.ts";
@@ -20,7 +20,7 @@ test("K-042 the published schema is JSON Schema 2020-12 and names what is requir
   assert.deepEqual(schema.required, ["name", "version", "kaged_api", "description", "command", "capabilities"]);
   assert.equal(schema.additionalProperties, false);
   const { hooks, health_interval_sec: health, knobs, env } = schema.properties!;
-  assert.deepEqual(hooks?.items?.enum, [...HOOK_NAMES, "SessionStart", "PreCompact", "PostCompact"]);
+  assert.deepEqual(hooks?.items?.enum, [...HOOK_NAMES, ...HOOK_ALIASES.keys()]);
   assert.deepEqual([health?.minimum, health?.maximum, health?.default], [5, 300, 30]);
   assert.equal((knobs?.additionalProperties as Schema).oneOf?.length, 8);
   assert.match("LOG_LEVEL", new RegExp(env!.propertyNames!.pattern!));
