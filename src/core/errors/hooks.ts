@@ -3,7 +3,41 @@
  *
  * @module
  */
-import type { ErrorRow } from "./row.ts";
+import { type ErrorRow, row, yamlRows } from "./row.ts";
+
+/** What can be wrong with a hook file. */
+function fileRow(cause: string, fix: string): ErrorRow {
+  return row(-32602, 400, cause, fix);
+}
 
 /** The rows. */
-export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {};
+export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
+  ...yamlRows("hooks", "hook file"),
+  "hooks.json_syntax": fileRow("The JSON cannot be read", "Correct the syntax at this place"),
+  "hooks.json_comment": fileRow(
+    "The file is JSON with comments, and JSON has none",
+    "Take the comments out; say what you have to say in a description",
+  ),
+  "hooks.duplicate_key": fileRow("A key stands twice in one map", "Keep one of the two"),
+  "hooks.unknown_dialect": fileRow("The file is no hook file that is read here", "See docs/hook-files.md"),
+  "hooks.version_unknown": fileRow("The version of the hook file is not known", 'Write "version": 1'),
+  "hooks.unknown_event": fileRow("A moment is not known", "See the list of moments in docs/hook-files.md"),
+  "hooks.event_elsewhere": fileRow("A moment is one that only other hosts have", "Leave it: it does nothing here"),
+  "hooks.extension_event": fileRow("A moment is one that only this host fires", "Leave it: other hosts ignore it"),
+  "hooks.stop_is_session_end": fileRow(
+    "Stop is read as the end of the session; other hosts fire it at the end of each turn",
+    "For cleanup write sessionEnd (SessionEnd in .claude/settings.json), which means the same everywhere",
+  ),
+  "hooks.type_unknown": fileRow("A hook has an unknown type", 'Write "type": "command"'),
+  "hooks.type_unsupported": fileRow("A hook is of a type that does not run here", "Write it as a command"),
+  "hooks.no_command": fileRow("A hook names no command", 'Write "bash" or "command"'),
+  "hooks.powershell_only": fileRow(
+    "A hook is written for PowerShell only and is left out",
+    'Add "bash", or "command" for every shell',
+  ),
+  "hooks.env_invalid": fileRow("A hook sets a variable it may not set", "Use letters, digits and _, and not LD_…"),
+  "hooks.timeout_invalid": fileRow("A timeout is not a number of seconds", "Write seconds, such as 10"),
+  "hooks.timeout_absurd": fileRow("A timeout makes no sense", "Write seconds, from 1 to 600"),
+  "hooks.matcher_invalid": fileRow("A matcher cannot be used", "Write names joined by |, or a plain pattern"),
+  "hooks.all_disabled": fileRow("The file switches all of its hooks off", "Remove disableAllHooks to use them"),
+};

@@ -3,4 +3,13 @@
  *
  * @module
  */
-export {};
+export { type HookFileOptions, parseHookFile, parseMcpHookMap } from "./files/parse_hook_file.ts";
+export type {
+  FileHook,
+  HookCommands,
+  HookDialect,
+  HookPlace,
+  McpHook,
+  McpHookMap,
+  ParsedHookFile,
+} from "./files/types.ts";

@@ -1,0 +1,52 @@
+/**
+ * The hook map of an `mcp.json`: tools of MCP servers that answer moments (B-007).
+ *
+ * @module
+ */
+import { isMap } from "../../manifest/plain_data.ts";
+import { shown } from "../../manifest/shown_value.ts";
+import { typeName } from "../../project/values.ts";
+import { type DocumentPath, type DocumentReport, formatPath } from "../../yaml/document_report.ts";
+import { eventLists } from "./parse_hook_map.ts";
+import type { McpHook } from "./types.ts";
+
+const DEFAULT_PRIORITY = 50;
+
+/** Reads the tools of a map; none when the file names servers only. */
+export function readMcpTools(data: Readonly<Record<string, unknown>>, file: string, report: DocumentReport): McpHook[] {
+  if (data["hooks"] === undefined) return [];
+  return eventLists(data["hooks"], ["hooks"], { report, dialect: "mcp" }).flatMap((
+    { nativeName, event, entries, path },
+  ) =>
+    entries.flatMap((entry, index): McpHook[] => {
+      const at = [...path, index];
+      const tool = readTool(entry, at, report);
+      if (tool === null) return [];
+      const { line } = report.placeOf(at, "value");
+      return [{ ...tool, hook: event.hook, nativeName, file, line, path: formatPath(at) }];
+    })
+  );
+}
+
+function readTool(entry: unknown, at: DocumentPath, report: DocumentReport): Pick<McpHook, "tool" | "priority"> | null {
+  if (!isMap(entry)) {
+    report.error("hooks.wrong_type", at, { message: `Expected a map with a tool, got ${typeName(entry)}` });
+    return null;
+  }
+  const { tool, priority = DEFAULT_PRIORITY } = entry;
+  if (typeof tool !== "string" || tool.trim() === "") {
+    const message = tool === undefined ? "An entry names no tool" : `${shown(tool)} is no name of a tool`;
+    const hint = 'Write { "tool": "server.tool", "priority": 50 }';
+    report.error(tool === undefined ? "hooks.missing_field" : "hooks.wrong_type", [...at, "tool"], { message, hint });
+    return null;
+  }
+  if (typeof priority !== "number") {
+    report.error("hooks.wrong_type", [...at, "priority"], { message: `Expected a number, got ${typeName(priority)}` });
+    return null;
+  }
+  for (const key of Object.keys(entry)) {
+    if (key === "tool" || key === "priority") continue;
+    report.warn("hooks.unknown_key", [...at, key], { message: `The key ${shown(key)} is not read`, part: "key" });
+  }
+  return { tool, priority };
+}
