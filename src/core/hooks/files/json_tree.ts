@@ -9,6 +9,7 @@ import type { DocumentPath, DocumentReport, Place, PlaceFinder } from "../../yam
 
 const MAX_DEPTH = 64;
 const SPACE = /[ \t\r\n]*/y;
+// deno-lint-ignore no-control-regex
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\.[^"\\\u0000-\u001f]*)*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
