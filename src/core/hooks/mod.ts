@@ -13,3 +13,5 @@ export type {
   McpHookMap,
   ParsedHookFile,
 } from "./files/types.ts";
+export type { PortableHookName } from "./portable/types.ts";
+export type { ManifestIssue } from "../manifest/manifest.ts";

@@ -3,48 +3,36 @@
  *
  * @module
  */
+import { HOOKS } from "../../spec/generated/agent_lifecycle.ts";
 import type { PortableHookName } from "../portable/types.ts";
 
-/** The portable moments, in the order of a session. */
-export const PORTABLE_HOOKS: readonly PortableHookName[] = [
-  "SessionStart",
-  "UserPromptSubmitted",
-  "PreToolUse",
-  "PostToolUse",
-  "SubagentStart",
-  "SubagentStop",
-  "PreCompact",
-  "PostCompact",
-  "OnError",
-  "OnBudgetExceeded",
-  "SessionEnd",
-];
+/** The portable moments, in the order of the hookspec. */
+export const PORTABLE_HOOKS: readonly PortableHookName[] = HOOKS.flatMap(({ portableName }) =>
+  portableName === null ? [] : [portableName as PortableHookName]
+);
 
 /** What a native name means. */
 export interface NativeEvent {
   /** The portable moment. */
   readonly hook: PortableHookName;
-  /** Its end of a turn in some hosts, its end of the session in the portable model (X-17). */
-  readonly isTurnEnd?: true;
-  /** Only when the tool failed. */
-  readonly failuresOnly?: true;
+  /** The end of a turn in some hosts, the end of the session in the portable model (X-17). */
+  readonly isTurnEnd: boolean;
 }
 
-const EVENTS: ReadonlyMap<string, NativeEvent> = new Map<string, NativeEvent>([
-  ...PORTABLE_HOOKS.flatMap((hook): [string, NativeEvent][] => [
-    [hook, { hook }],
-    [hook.charAt(0).toLowerCase() + hook.slice(1), { hook }],
-  ]),
-  ["Stop", { hook: "SessionEnd", isTurnEnd: true }],
-  ["stop", { hook: "SessionEnd", isTurnEnd: true }],
-  ["agentStop", { hook: "SessionEnd", isTurnEnd: true }],
-  ["UserPromptSubmit", { hook: "UserPromptSubmitted" }],
-  ["userPromptSubmit", { hook: "UserPromptSubmitted" }],
-  ["errorOccurred", { hook: "OnError" }],
-  ["ErrorOccurred", { hook: "OnError" }],
-  ["PostToolUseFailure", { hook: "PostToolUse", failuresOnly: true }],
-  ["postToolUseFailure", { hook: "PostToolUse", failuresOnly: true }],
-]);
+const TURN_END: readonly string[] = ["Stop", "agentStop"];
+
+const EVENTS: ReadonlyMap<string, NativeEvent> = new Map(
+  HOOKS.flatMap(({ portableName, aliases }): [string, NativeEvent][] => {
+    if (portableName === null) return [];
+    const hook = portableName as PortableHookName;
+    const camel = hook.charAt(0).toLowerCase() + hook.slice(1);
+    const more = hook === "SessionEnd" ? TURN_END : [];
+    return [hook, camel, ...Object.values(aliases).flat(), ...more].map((name) => [
+      name,
+      { hook, isTurnEnd: TURN_END.includes(name) },
+    ]);
+  }),
+);
 
 /** Names that Claude Code, VS Code or Copilot fire and that no moment here answers to. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
@@ -59,9 +47,6 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/^(before|after)(Shell|MCP|Read|Submit|File|Tab|Agent)/, "Cursor"],
   [/^(pre|post)_[a-z_]+$/, "Windsurf"],
 ];
-
-/** Moments that only this host fires, or code and MCP tools elsewhere. */
-const EXTENSIONS: ReadonlySet<PortableHookName> = new Set(["PostCompact", "OnBudgetExceeded"]);
 
 /** Moments that cloud agents do not have. */
 const NOT_IN_THE_CLOUD: ReadonlySet<PortableHookName> = new Set(["SubagentStart", "SubagentStop", "PreCompact"]);
@@ -86,37 +71,13 @@ export function foreignHost(name: string): string | null {
 
 /** Whether native hosts leave this moment out. */
 export function isExtension(hook: PortableHookName): boolean {
-  return EXTENSIONS.has(hook);
+  return nativeName(hook, "copilot") === null;
 }
 
 /** Whether a cloud agent fires this moment. */
 export function isInTheCloud(hook: PortableHookName): boolean {
-  return !NOT_IN_THE_CLOUD.has(hook) && !EXTENSIONS.has(hook);
+  return !NOT_IN_THE_CLOUD.has(hook) && !isExtension(hook);
 }
-
-const NATIVE: Readonly<Record<"copilot" | "claude", Readonly<Partial<Record<PortableHookName, string>>>>> = {
-  copilot: {
-    SessionStart: "SessionStart",
-    SessionEnd: "Stop",
-    UserPromptSubmitted: "UserPromptSubmit",
-    PreToolUse: "preToolUse",
-    PostToolUse: "postToolUse",
-    SubagentStart: "SubagentStart",
-    SubagentStop: "SubagentStop",
-    PreCompact: "PreCompact",
-    OnError: "errorOccurred",
-  },
-  claude: {
-    SessionStart: "SessionStart",
-    SessionEnd: "SessionEnd",
-    UserPromptSubmitted: "UserPromptSubmit",
-    PreToolUse: "PreToolUse",
-    PostToolUse: "PostToolUse",
-    SubagentStart: "SubagentStart",
-    SubagentStop: "SubagentStop",
-    PreCompact: "PreCompact",
-  },
-};
 
 /**
  * Returns what a host calls a portable moment, or null when it has none.
@@ -129,5 +90,5 @@ const NATIVE: Readonly<Record<"copilot" | "claude", Readonly<Partial<Record<Port
  * ```
  */
 export function nativeName(hook: PortableHookName, host: "copilot" | "claude"): string | null {
-  return NATIVE[host][hook] ?? null;
+  return HOOKS.find(({ portableName }) => portableName === hook)?.aliases[host]?.[0] ?? null;
 }

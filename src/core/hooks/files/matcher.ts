@@ -30,12 +30,10 @@ export async function checkMatchers(hooks: readonly FileHook[], report: Document
   }
 }
 
-/** Returns whether a hook wants an event: its agent, its matcher and whether it is for failures only. */
+/** Returns whether a hook wants an event: by its agent and its matcher. */
 export async function eventFilter(hooks: readonly FileHook[]): Promise<(hook: FileHook, event: HookEvent) => boolean> {
   const patterns = hooks.some(isPattern) ? await patternReader() : null;
-  return (hook, event) =>
-    isForAgent(hook.agent, event.agent) && !(hook.failuresOnly && event.tool?.success !== false) &&
-    isMatch(hook, event, patterns);
+  return (hook, event) => isForAgent(hook.agent, event.agent) && isMatch(hook, event, patterns);
 }
 
 function isPattern({ matcher, hook }: FileHook): boolean {

@@ -93,7 +93,6 @@ export function readEntry(entry: unknown, path: DocumentPath, context: EntryCont
       report,
     }),
     ...(matcher !== undefined && matcher !== "" && matcher !== "*" && { matcher }),
-    failuresOnly: event.failuresOnly === true,
     background: flag(entry, "async", path, report),
     agent: context.agent,
     ...(typeof priority === "number" && { priority }),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Issue } from "../../project/types.ts";
+import type { ManifestIssue } from "../../manifest/manifest.ts";
 import type { PortableHookName } from "../portable/types.ts";
 
 /**
@@ -53,8 +53,6 @@ export interface FileHook extends HookPlace {
   readonly timeoutMs: number;
   /** Which tools, or which causes of the moment, it is for; absent: all. */
   readonly matcher?: string;
-  /** Only for tool calls that failed. */
-  readonly failuresOnly: boolean;
   /** Nobody waits for it, and its answer is not read. */
   readonly background: boolean;
   /** The agent it is for, or null for all. */
@@ -86,7 +84,7 @@ export interface McpHookMap {
   /** Its entries. */
   readonly hooks: readonly McpHook[];
   /** What is allowed and yet looks like a slip. */
-  readonly warnings: readonly Issue[];
+  readonly warnings: readonly ManifestIssue[];
 }
 
 /** A hook file, read. */
@@ -100,5 +98,5 @@ export interface ParsedHookFile {
   /** Its MCP tools, in the order of the file. */
   readonly tools: readonly McpHook[];
   /** What is allowed and yet looks like a slip. */
-  readonly warnings: readonly Issue[];
+  readonly warnings: readonly ManifestIssue[];
 }

@@ -36,11 +36,10 @@ test("B-008 a matcher is about the tool, the subagent, or the cause of the momen
   assert.equal(await wants("UserPromptSubmit", "nothing", { hook: "UserPromptSubmitted" }), true);
 });
 
-test("B-008 PostToolUseFailure is PostToolUse for tools that failed", async () => {
-  const after = (success: boolean) => ({ hook: "PostToolUse" as const, tool: { name: "Bash", success } });
-  assert.equal(await wants("PostToolUseFailure", "Bash", after(false)), true);
-  assert.equal(await wants("PostToolUseFailure", "Bash", after(true)), false);
-  assert.equal(await wants("PostToolUse", "Bash", after(false)), true);
+test("B-008 PostToolUseFailure is OnError, and its matcher is about the tool that failed", async () => {
+  const failed = { hook: "OnError" as const, tool: { name: "Bash", success: false }, error: { message: "no" } };
+  assert.equal(await wants("PostToolUseFailure", "Bash", failed), true);
+  assert.equal(await wants("PostToolUseFailure", "Edit", failed), false);
 });
 
 test("B-009 a hook of an agent wants the events of that agent alone, known by its path or its name", async () => {

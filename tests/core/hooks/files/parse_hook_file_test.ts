@@ -74,7 +74,6 @@ test("B-007 a .github/hooks file gives its commands with file, line and seconds 
       cwd: ".",
       env: { MODE: "block" },
       timeoutMs: 10_000,
-      failuresOnly: false,
       background: false,
       agent: null,
       advisory: false,
