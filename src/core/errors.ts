@@ -7,6 +7,7 @@
 import { ADDONS_ERRORS } from "./errors/addons.ts";
 import { CAGE_ERRORS } from "./errors/cage.ts";
 import { CHECK_ERRORS } from "./errors/check.ts";
+import { HOOK_ENGINE_ERRORS } from "./errors/hook_engine.ts";
 import { HOOKS_ERRORS } from "./errors/hooks.ts";
 import { HOOKSPEC_ERRORS } from "./errors/hookspec.ts";
 import { HOST_ERRORS } from "./errors/host.ts";
@@ -35,6 +36,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...CHECK_ERRORS,
   ...HOOKSPEC_ERRORS,
   ...HOOKS_ERRORS,
+  ...HOOK_ENGINE_ERRORS,
   ...MCP_ERRORS,
   ...INSTALL_ERRORS,
   ...HTTP_ERRORS,

@@ -57,6 +57,8 @@ export interface HookResponse {
   readonly priority?: number;
   /** Text for the next step of reasoning. */
   readonly additionalContext?: readonly string[];
+  /** Whether this text stands in place of what handlers before it wanted injected. Default false: beside it. */
+  readonly overwriteContext?: boolean;
   /** Why it blocks. */
   readonly reason?: string;
   /** Notices that block nothing. */
@@ -69,10 +71,36 @@ export interface HookResponse {
   readonly metadata?: { readonly hookId?: string } & Readonly<Record<string, unknown>>;
 }
 
+/** What has come of a firing so far. */
+export interface HookProgress {
+  /** Handlers that were asked. */
+  readonly asked: number;
+  /** Handlers that broke. */
+  readonly broke: number;
+  /** Warnings. */
+  readonly warnings: number;
+  /** Texts to be injected. */
+  readonly injections: number;
+  /** Bytes of them. */
+  readonly injectedBytes: number;
+  /** The handler that blocked, or null. */
+  readonly blockedBy: string | null;
+}
+
+/** What a handler is given beside the event. */
+export interface HookCallContext {
+  /** Aborted when the handler is given up. */
+  readonly signal: AbortSignal;
+  /** One object for all handlers of one firing, and no other: for what is to live as long. */
+  readonly firing: object;
+  /** What has come of the firing before this handler. */
+  readonly soFar: HookProgress;
+}
+
 /** Answers an event. It is given up at its timeout, and its signal is aborted then. */
 export type HookHandler = (
   event: HookEvent,
-  context: { readonly signal: AbortSignal },
+  context: HookCallContext,
 ) => HookResponse | null | undefined | void | Promise<HookResponse | null | undefined | void>;
 
 /** Where a handler comes from, for people and for traces. */
