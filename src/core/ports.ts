@@ -96,6 +96,20 @@ export interface FileInfo {
   readonly modifiedMs: number;
 }
 
+/** How a file is read from its first byte to its last. */
+export interface ReadWhole {
+  /** A file with more bytes than this rejects with an error whose `code` is `EFBIG`. */
+  readonly maxBytes: number;
+}
+
+/** What a file holds, without the bytes. */
+export interface FileDigest {
+  /** How many bytes. */
+  readonly bytes: number;
+  /** Their SHA-256, as 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
 /** The file system. Paths are absolute. A missing path rejects with an error whose `code` is `ENOENT`. */
 export interface Files {
   /** Reads a whole file as UTF-8. */
@@ -131,6 +145,19 @@ export interface Files {
   realPath(path: string): Promise<string>;
   /** The text of a symbolic link. */
   readLink(path: string): Promise<string>;
+  /** Makes a symbolic link at `path` that says `target`. Something at `path` is an error. */
+  makeLink(path: string, target: string): Promise<void>;
+  /** Sets the permission bits of a file or folder. A link is followed: pass what is known to be none. */
+  setMode(path: string, mode: number): Promise<void>;
+  /**
+   * Reads a regular file piece by piece. What is no regular file rejects with an error whose `code` is `EINVAL`, a link
+   * with `ELOOP`; nothing waits for a writer.
+   */
+  digest(path: string, options: ReadWhole): Promise<FileDigest>;
+  /** Copies a regular file, read as {@link digest} reads it, to a new one created with `mode`. */
+  copyFile(from: string, to: string, options: ReadWhole & { readonly mode: number }): Promise<FileDigest>;
+  /** Resolves when a file, or the names in a folder, are on the disk. */
+  sync(path: string): Promise<void>;
   /** The first unix socket at or below `path`, links not followed, or null. Folders that cannot be read are left out. */
   findSocket(path: string): Promise<string | null>;
 }

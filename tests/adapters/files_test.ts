@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { symlink } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -156,4 +157,50 @@ test("findSocket() finds a unix socket at or below a path, and follows no link t
   t.after(() => void server.close());
   for (const path of [dir, `${dir}/a/b`, `${dir}/a/b/s`]) assert.equal(await files.findSocket(path), `${dir}/a/b/s`);
   assert.equal(await files.findSocket(`${dir}/a/loop`), null);
+});
+
+test("makeLink() and setMode() make links and set bits", async (t) => {
+  const dir = await scratchDir(t);
+  await files.write(`${dir}/a`, "a");
+  await files.makeLink(`${dir}/link`, "a");
+  assert.equal(await files.readLink(`${dir}/link`), "a");
+  await assert.rejects(files.makeLink(`${dir}/link`, "b"), { code: "EEXIST" });
+  await files.setMode(`${dir}/a`, 0o444);
+  assert.equal((await files.info(`${dir}/a`))?.mode, 0o444);
+});
+
+test("digest() and copyFile() read regular files to their end, whatever their size", async (t) => {
+  const dir = await scratchDir(t);
+  const large = new Uint8Array(700_001).fill(7);
+  for (const content of ["", "abc", large]) {
+    const size = typeof content === "string" ? content.length : content.length;
+    await files.write(`${dir}/a`, content);
+    const expected = { bytes: size, sha256: createHash("sha256").update(content).digest("hex") };
+    assert.deepEqual(await files.digest(`${dir}/a`, { maxBytes: size }), expected);
+    assert.deepEqual(await files.copyFile(`${dir}/a`, `${dir}/b`, { maxBytes: size, mode: 0o444 }), expected);
+    assert.deepEqual([...await files.readBytes(`${dir}/b`)].length, size);
+    assert.equal((await files.info(`${dir}/b`))?.mode, 0o444);
+    await files.remove(`${dir}/b`);
+  }
+  await assert.rejects(files.digest(`${dir}/a`, { maxBytes: 700_000 }), { code: "EFBIG" });
+});
+
+test("digest() and copyFile() follow no link, wait for no pipe and write over nothing", async (t) => {
+  const dir = await scratchDir(t);
+  await files.write(`${dir}/a`, "a");
+  await files.makeLink(`${dir}/link`, "a");
+  spawnSync("mkfifo", [`${dir}/pipe`]);
+  const some = { maxBytes: 10, mode: 0o600 };
+  await assert.rejects(files.digest(`${dir}/link`, some), { code: "ELOOP" });
+  await assert.rejects(files.digest(`${dir}/pipe`, some), { code: "EINVAL" });
+  await assert.rejects(files.digest(dir, some), (error: { code: string }) => /EINVAL|EISDIR/.test(error.code));
+  await assert.rejects(files.digest(`${dir}/none`, some), missing);
+  await assert.rejects(files.copyFile(`${dir}/a`, `${dir}/link`, some), { code: "EEXIST" });
+});
+
+test("sync() takes a file and a folder", async (t) => {
+  const dir = await scratchDir(t);
+  await files.write(`${dir}/a`, "a");
+  await files.sync(`${dir}/a`);
+  await files.sync(dir);
 });

@@ -4,10 +4,11 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import type { Stats } from "node:fs";
+import { createHash } from "node:crypto";
+import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname } from "node:path";
-import type { FileInfo, Files } from "../../core/ports.ts";
+import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports.ts";
 
 /** The file system. */
 export const files: Files = {
@@ -28,8 +29,63 @@ export const files: Files = {
   target: (path) => orNull(fs.stat(path)),
   realPath: (path) => fs.realpath(path),
   readLink: (path) => fs.readlink(path),
+  makeLink: (path, target) => fs.symlink(target, path),
+  setMode: (path, mode) => fs.chmod(path, mode),
+  digest: (path, options) => readWhole(path, options, () => {}),
+  copyFile,
+  sync,
   findSocket,
 };
+
+const PIECE_BYTES = 256 * 1024;
+
+/** Hands a regular file to `take` piece by piece; `take` may keep nothing, the piece is used again. */
+async function readWhole(
+  path: string,
+  { maxBytes }: ReadWhole,
+  take: (piece: Uint8Array) => void | Promise<void>,
+): Promise<FileDigest> {
+  // O_NONBLOCK: opening a named pipe would wait for a writer.
+  const file = await fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw systemError("EINVAL", `not a regular file, open '${path}'`);
+    const hash = createHash("sha256");
+    const room = Buffer.alloc(PIECE_BYTES);
+    for (let bytes = 0;;) {
+      const { bytesRead } = await file.read(room, 0, PIECE_BYTES, null);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+      bytes += bytesRead;
+      if (bytes > maxBytes) throw systemError("EFBIG", `file too large, read '${path}'`);
+      const piece = room.subarray(0, bytesRead);
+      hash.update(piece);
+      await take(piece);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function copyFile(from: string, to: string, options: ReadWhole & { mode: number }): Promise<FileDigest> {
+  const copy = await fs.open(to, "wx", options.mode);
+  try {
+    return await readWhole(from, options, (piece) => copy.writeFile(piece));
+  } finally {
+    await copy.close();
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const opened = await fs.open(path, "r");
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
+}
+
+function systemError(code: string, text: string): Error {
+  return Object.assign(new Error(`${code}: ${text}`), { code });
+}
 
 async function findSocket(path: string): Promise<string | null> {
   const stats = await fs.lstat(path).catch(() => null);

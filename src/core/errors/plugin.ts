@@ -32,6 +32,12 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "The plugin started more processes and threads than it may",
     "Mend the plugin, or raise pids under limits in config.toml",
   ),
+  "plugin.tampered": row(
+    -32603,
+    409,
+    "The installed files are not those the operator agreed to",
+    "Install the plugin again, or uninstall it",
+  ),
   "plugin.unknown": row(-32602, 404, "No plugin of that name is registered", "Look at the list of plugins"),
   "plugin.duplicate": row(-32602, 409, "Two plugins have one instance id", "Give each plugin a name of its own"),
   "plugin.context_partial": row(-32603, 500, "A call context is half set", "Set project, agent and session together"),

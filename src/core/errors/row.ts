@@ -57,6 +57,12 @@ export function tomlRows(room: string, it: string): Record<string, ErrorRow> {
     [`${room}.toml_syntax`]: row(-32602, 400, "The TOML cannot be read", "Correct the syntax at this place"),
     [`${room}.unknown_key`]: row(-32602, 400, "A key is not known here", "Remove it"),
     [`${room}.wrong_type`]: row(-32602, 400, "A value has the wrong type", "Give a value of the type named"),
+    [`${room}.edit_refused`]: row(
+      -32603,
+      409,
+      `${it} cannot be changed without touching something else`,
+      "Edit it by hand",
+    ),
     [`${room}.invalid_value`]: row(-32602, 400, "A value is outside its bounds", "Use a value within the bounds"),
   };
 }

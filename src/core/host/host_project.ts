@@ -61,7 +61,7 @@ export async function loadHostProject({ dir, home, plugins, runtime }: HostPlace
       return await resolveProject({
         project: written,
         local,
-        locate: pluginLocator({ plugins, home, local, files }),
+        locate: pluginLocator({ plugins, home, local, files, projectId: written.id }),
         env,
       });
     },

@@ -62,6 +62,7 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
     try {
       await supervisor.register({
         dir: instance.dir,
+        ...(instance.hash !== undefined && { hash: instance.hash }),
         instance: instance.instance,
         config: instance.config,
         projectDir: resolved.dir,

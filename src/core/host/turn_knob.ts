@@ -8,6 +8,7 @@ import { HostError } from "../errors.ts";
 import type { Files, Ids } from "../ports.ts";
 import { writeKnob } from "../project/write_knob.ts";
 import type { ResolvedInstance, ResolvedProject } from "../project/types.ts";
+import { replaceText } from "../store/replace_text.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";
 
@@ -65,7 +66,7 @@ export async function turnKnob(
   const isChanged = JSON.stringify(old) !== JSON.stringify(next);
   if (isChanged) await updateConfig(instance, next!);
   try {
-    await replace(file, before, text, { files, ids });
+    await replaceText(file, { before, text, code: "knob.edit_refused" }, { files, ids });
   } catch (error) {
     if (isChanged) await updateConfig(instance, old!).catch(() => {}); // It had that one before.
     throw error;
@@ -83,25 +84,4 @@ function checkTaken({ agent, key }: KnobTurn, { agents, refusals }: ResolvedProj
 
 function configOf(instances: readonly ResolvedInstance[], id: string): Readonly<Record<string, unknown>> {
   return instances.find(({ instance }) => instance === id)?.config ?? {};
-}
-
-/** Puts the new text in the file's place in one step, unless somebody else has written to it. */
-async function replace(
-  file: string,
-  before: string,
-  text: string,
-  { files, ids }: Pick<KnobPorts, "files" | "ids">,
-): Promise<void> {
-  const fresh = `${file}.${ids.create("kaged")}`;
-  const mode = (await files.info(file))?.mode;
-  try {
-    await files.write(fresh, text, mode === undefined ? undefined : mode & 0o777);
-    if (await files.readText(file) !== before) {
-      throw new HostError("knob.edit_refused", `"${file}" was changed at the same time`, { hint: "Try again" });
-    }
-    await files.rename(fresh, file);
-  } catch (error) {
-    await files.remove(fresh);
-    throw error;
-  }
 }

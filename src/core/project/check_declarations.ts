@@ -15,7 +15,9 @@ type Data = Readonly<Record<string, unknown>>;
 
 const KEYS: readonly string[] = ["package", "source", "version", "isolation", "hooks", "config"];
 const PACKAGE = /^(?=.{1,214}$)(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
-const SOURCE = /^(?:\.\/[^\p{C}]{1,2000}|(?:git\+)?https:\/\/[\x21-\x7e]{1,2000})$/u;
+/** A folder of the project or an address; plain http for this machine only. */
+const SOURCE =
+  /^(?:\.\/[^\p{C}]{1,2000}|(?:git\+)?(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])[\x21-\x7e]{1,2000})$/u;
 const ISOLATIONS: readonly string[] = ["agent", "project"];
 
 /** Reads the `plugins:` map of an agent, in its order. What is wrong goes to `report`. */

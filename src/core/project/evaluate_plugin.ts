@@ -38,7 +38,7 @@ export async function evaluatePlugin(
   { declaration, location, instance, system, base, localFile }: EvaluateOptions,
 ): Promise<ResolvedPlugin | HostError[]> {
   const { agent, declaration: { key, hooks: ownHooks } } = entry;
-  const { manifest, dir } = location;
+  const { manifest, dir, hash } = location;
   const { isolation } = declaration;
   const errors = [
     ...await versionErrors(project, entry, { declaration, location }),
@@ -61,6 +61,7 @@ export async function evaluatePlugin(
     package: declaration.package,
     plugin: manifest.name,
     dir,
+    ...(hash !== undefined && { hash }),
     manifest,
     isolation,
     instance,

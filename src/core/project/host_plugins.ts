@@ -28,12 +28,13 @@ export async function hostPlugins(
       refuse(location);
       continue;
     }
-    const { manifest, dir } = location;
+    const { manifest, dir, hash } = location;
     const system = await found.system(pkg, location);
     const result = await pluginConfig(manifest, { declared: {}, isolation: "agent", system });
     if ("config" in result) {
       const { config } = result;
-      instances.push({ instance: name, package: pkg, plugin: name, dir, manifest, config, agents: [] });
+      const pinned = hash === undefined ? {} : { hash };
+      instances.push({ instance: name, package: pkg, plugin: name, dir, ...pinned, manifest, config, agents: [] });
     } else for (const problem of result) refuse(configError(problem, { plugin: name, agent: "", file: local.file }));
   }
 }

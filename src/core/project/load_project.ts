@@ -44,7 +44,7 @@ export async function loadProject({ dir, home, plugins = {}, files, env }: LoadO
   const resolved = await resolveProject({
     project,
     local,
-    locate: pluginLocator({ plugins, home, local, files }),
+    locate: pluginLocator({ plugins, home, local, files, projectId: project.id }),
     env,
   });
   return { project, local, resolved };

@@ -35,6 +35,10 @@ export interface InstallRecord {
   readonly enabled: boolean;
   /** The package it came from, when it is known. */
   readonly package?: string;
+  /** Where it was had: a path or an address. */
+  readonly source?: string;
+  /** Ids of the projects it serves when it is not `local`. */
+  readonly projects: readonly string[];
 }
 
 /** Values the operator set for a plugin: `[plugins."<package>"]`, variables not filled in yet. Holds secrets. */
@@ -108,16 +112,21 @@ export async function parseLocalConfig(text: string, { file }: { readonly file: 
 }
 
 function recordOf(name: string, table: Record<string, unknown>, report: DocumentReport): InstallRecord {
-  const typed = (key: string, wanted: "a text" | "true or false"): Record<string, unknown> => {
+  const typed = (key: string, wanted: "a text" | "true or false" | "a list"): Record<string, unknown> => {
     if (!Object.hasOwn(table, key)) return {};
     const value = table[key];
     if (typeName(value) === wanted) return { [key]: value };
     report.error("local.wrong_type", ["plugins", name, key], { message: `Expected ${wanted}, got ${typeName(value)}` });
     return {};
   };
-  const texts = ["installed", "version", "hash", "package"].map((key) => typed(key, "a text"));
-  const record = Object.assign({ local: false, enabled: false }, ...texts, typed("local", "true or false"));
-  return { name, ...record, ...typed("enabled", "true or false") };
+  const texts = ["installed", "version", "hash", "package", "source"].map((key) => typed(key, "a text"));
+  const flags = ["local", "enabled"].map((key) => typed(key, "true or false"));
+  const lists = typed("projects", "a list");
+  const { projects = [] } = lists as { projects?: unknown[] };
+  if (!projects.every((id) => typeof id === "string")) {
+    report.error("local.wrong_type", ["plugins", name, "projects"], { message: "Expected ids of projects" });
+  }
+  return Object.assign({ name, local: false, enabled: false, projects: [] }, ...texts, ...flags, lists);
 }
 
 function tableOf(data: Record<string, unknown> | null, key: string, report: DocumentReport): Record<string, unknown> {

@@ -7,7 +7,7 @@ import { HostError } from "../errors.ts";
 import type { Manifest, ManifestIssue } from "../manifest/manifest.ts";
 import { readManifest } from "../manifest/read_manifest.ts";
 import type { Files } from "../ports.ts";
-import type { LocalConfig } from "./local_config.ts";
+import type { InstallRecord, LocalConfig } from "./local_config.ts";
 
 /** A plugin that was found. */
 export interface LocatedPlugin {
@@ -17,6 +17,8 @@ export interface LocatedPlugin {
   readonly manifest: Manifest;
   /** What is doubtful about the manifest. */
   readonly warnings: readonly ManifestIssue[];
+  /** Hash its folder must have, for one of the store. */
+  readonly hash?: string;
 }
 
 /** Finds a plugin by its package: null when nobody has it; rejects with why it cannot be used. */
@@ -30,6 +32,8 @@ export interface LocateOptions {
   readonly home: string;
   /** What is installed. */
   readonly local: LocalConfig;
+  /** The project that asks: a plugin that is not `local` serves the projects it was installed for. */
+  readonly projectId: string;
   /** The file system. */
   readonly files: Files;
 }
@@ -39,12 +43,17 @@ export function pluginNameOf(pkg: string): string {
   return pkg.slice(pkg.lastIndexOf("/") + 1);
 }
 
+/** Whether an installed plugin serves a project. */
+export function servesProject({ local, projects }: InstallRecord, projectId: string): boolean {
+  return local || projects.includes(projectId);
+}
+
 /**
- * Returns a function that finds plugins: first in the folders the embedder names, then in the store under the last
- * segment of the package. It rejects with `manifest.*`, or `project.package_mismatch` when the store's plugin of that
- * name came from another package.
+ * Returns a function that finds plugins: first in the folders the embedder names, then among the installed ones under the
+ * last segment of the package. It rejects with `manifest.*`, `plugin.tampered` when the record pins no hash, or
+ * `project.package_mismatch` when the installed plugin of that name came from another package.
  */
-export function pluginLocator({ plugins = {}, home, local, files }: LocateOptions): Locate {
+export function pluginLocator({ plugins = {}, home, local, files, projectId }: LocateOptions): Locate {
   return async (pkg) => {
     if (Object.hasOwn(plugins, pkg)) {
       const dir = plugins[pkg]!;
@@ -52,16 +61,23 @@ export function pluginLocator({ plugins = {}, home, local, files }: LocateOption
     }
     const name = pluginNameOf(pkg);
     const dir = `${home}/plugins/${name}`;
-    if (!/^[a-z][a-z0-9-]*$/.test(name) || await files.info(dir) === null) return null;
-    const recorded = local.records.get(name)?.package;
+    const record = local.records.get(name);
+    if (!record || !servesProject(record, projectId)) return null;
+    const { package: recorded, hash } = record;
     if (recorded !== undefined && recorded !== pkg) {
       throw new HostError("project.package_mismatch", `Plugin "${name}" was installed from "${recorded}"`, {
         data: { plugin: name, expected: pkg, found: recorded },
         hint: `Write package: "${recorded}", or uninstall it first`,
       });
     }
+    if (hash === undefined) {
+      throw new HostError("plugin.tampered", `[BLOCKED] Nothing says which files of "${name}" were agreed to`, {
+        data: { plugin: name, file: local.file },
+        hint: `The record [plugins.${name}] has no hash: install the plugin again`,
+      });
+    }
     const found = await readManifest(dir, files);
-    if (found.manifest.name === name) return { dir, ...found };
+    if (found.manifest.name === name) return { dir, hash, ...found };
     throw new HostError("project.package_mismatch", `The folder "${dir}" holds plugin "${found.manifest.name}"`, {
       data: { plugin: name, expected: name, found: found.manifest.name },
       hint: "Install the plugin again",

@@ -133,10 +133,20 @@ function warnOfVariables({ agent, declaration }: CascadeEntry, project: Project,
 function instancesOf(agents: readonly ResolvedAgent[], bases: ReadonlyMap<string, ResolvedPlugin>): ResolvedInstance[] {
   const instances = new Map<string, ResolvedInstance>();
   for (const { path, plugins } of agents) {
-    for (const { instance, package: pkg, plugin, dir, manifest, config } of plugins) {
+    for (const { instance, package: pkg, plugin, dir, hash, manifest, config } of plugins) {
       const served = [...instances.get(instance)?.agents ?? [], path];
       const base = bases.get(instance)?.config ?? config;
-      instances.set(instance, { instance, package: pkg, plugin, dir, manifest, config: base, agents: served });
+      const pinned = hash === undefined ? {} : { hash };
+      instances.set(instance, {
+        instance,
+        package: pkg,
+        plugin,
+        dir,
+        ...pinned,
+        manifest,
+        config: base,
+        agents: served,
+      });
     }
   }
   return [...instances.values()];

@@ -89,6 +89,8 @@ export interface ResolvedPlugin {
   readonly plugin: string;
   /** Its folder, absolute. */
   readonly dir: string;
+  /** Hash its folder must have, for one of the store. */
+  readonly hash?: string;
   /** Its manifest. */
   readonly manifest: Manifest;
   /** For each agent, or shared. */
@@ -133,6 +135,8 @@ export interface ResolvedInstance {
   readonly plugin: string;
   /** Its folder. */
   readonly dir: string;
+  /** Hash its folder must have, for one of the store. */
+  readonly hash?: string;
   /** Its manifest. */
   readonly manifest: Manifest;
   /** Its base config, sent as `config.update`. Holds secrets. */

@@ -18,9 +18,10 @@ const FINAL_CODES = new Set([
   "initialize.malformed",
   "protocol.violation",
   "plugin.config_invalid",
+  "plugin.tampered",
 ]);
 
-/** Whether another start would fail in the same way: a lie, a broken manifest, a cage that cannot be built. */
+/** Whether another start would fail in the same way: a lie, a broken manifest, changed files, a cage that cannot be built. */
 export function isFinal({ code }: HostError): boolean {
   return FINAL_CODES.has(code) || FINAL_ROOMS.some((room) => code.startsWith(room));
 }

@@ -9,6 +9,7 @@ import { type CageLimits, resolveLimits } from "../cage/limits/cage_limits.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
+import { verifyTree } from "../store/verify_tree.ts";
 import { auditNet } from "./audit_net.ts";
 import { auditEnding, isFinal } from "./failure.ts";
 import type { PluginProfile } from "./handshake.ts";
@@ -200,6 +201,7 @@ export class PluginInstance {
 
   async #spawn(): Promise<PluginProcess> {
     const { host, spec, audit, subject, openCage, freshManifest } = this.#options;
+    if (spec.hash !== undefined) await verifyTree(subject.name, spec.dir, spec.hash, host.runtime.files);
     this.#manifest = await freshManifest();
     const cage = await openCage({
       manifest: this.#manifest,

@@ -35,6 +35,8 @@ export interface PluginCallContext {
 export interface PluginSpec {
   /** The plugin's folder, absolute. */
   readonly dir: string;
+  /** Hash its folder must have at every start, as install pinned it; without one nothing is compared. */
+  readonly hash?: string;
   /** Instance id. Default: the plugin's name. */
   readonly instance?: string;
   /** Merged config, sent as `config.update`. Default: `{}`. */

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 import { fixturePlugin } from "../../support/fixture_plugins.ts";
 import { hosted } from "../../support/hosted.ts";
+import { putInStore } from "../../support/store.ts";
 
 const RESEARCHER = "primary.subagents.researcher";
 const WRITER = "primary.subagents.writer";
@@ -137,29 +136,27 @@ test("enabling and disabling go by the plugin's name and reach every instance", 
 test("K-063 a plugin of the store runs when the operator has enabled it, and its record names its package", async () => {
   const project = { primary: { plugins: { memory: { package: "@kaged/echo" } } } };
   await using plugin = await fixturePlugin("echo");
-  const withStore = async (record: string) => {
-    const h = await hosted({ yaml: project, start: false });
-    await mkdir(join(h.home, "plugins"));
-    await cp(plugin.dir, join(h.home, "plugins/echo"), { recursive: true });
-    await writeFile(join(h.home, "local.toml"), record);
-    return h;
-  };
-  // A host reads the store once, when it is made: make it anew over the store.
-  const started = async (record: string) => {
-    await using h = await withStore(record);
+  // A host reads the store when it is made: make it anew over the store.
+  const started = async (record: string | null) => {
+    await using h = await hosted({ yaml: project, start: false });
+    if (record !== null) await putInStore(h.home, "echo", plugin.dir, record);
     const { createHost } = await import("../../../src/create_host.ts");
     await using host = await createHost({ project: h.dir, home: h.home, audit: [] });
     const { running, failed, pending } = await host.start();
     return { running, failed: failed.map(({ error }) => error.code), pending: pending.length };
   };
-  const enabled = '[plugins.echo]\ninstalled = "2026-01-01"\nenabled = true\npackage = "@kaged/echo"\n';
-  assert.deepEqual(await started(enabled), { running: ["echo@music/primary"], failed: [], pending: 0 });
-  assert.deepEqual(await started(enabled.replace("true", "false")), {
+  const enabled = 'installed = "1.0.0"\nlocal = true\nenabled = true\npackage = "@kaged/echo"';
+  const ran = { running: ["echo@music/primary"], failed: [], pending: 0 };
+  assert.deepEqual(await started(enabled), ran);
+  assert.deepEqual(await started(enabled.replace("enabled = true", "enabled = false")), {
     running: [],
     failed: ["plugin.disabled"],
     pending: 0,
   });
-  assert.deepEqual(await started(""), { running: [], failed: ["plugin.disabled"], pending: 0 });
+  assert.deepEqual(await started(null), { running: [], failed: [], pending: 1 });
+  const scoped = enabled.replace("local = true", "local = false");
+  assert.deepEqual(await started(`${scoped}\nprojects = ["music"]`), ran);
+  assert.deepEqual(await started(`${scoped}\nprojects = ["other"]`), { running: [], failed: [], pending: 1 });
   assert.deepEqual(await started(enabled.replace("@kaged", "@other")), {
     running: [],
     failed: ["project.package_mismatch"],
@@ -170,9 +167,7 @@ test("K-063 a plugin of the store runs when the operator has enabled it, and its
 test("K-063 a local plugin nobody declares runs once for the host, and serves no agent's tools", async () => {
   await using plugin = await fixturePlugin("answers_hooks");
   await using h = await hosted({ yaml: { primary: {} }, start: false });
-  await mkdir(join(h.home, "plugins"));
-  await cp(plugin.dir, join(h.home, "plugins/answers-hooks"), { recursive: true });
-  await writeFile(join(h.home, "local.toml"), "[plugins.answers-hooks]\nlocal = true\nenabled = true\n");
+  await putInStore(h.home, "answers-hooks", plugin.dir, "local = true\nenabled = true");
   const { createHost } = await import("../../../src/create_host.ts");
   await using host = await createHost({ project: h.dir, home: h.home, audit: [] });
   assert.deepEqual((await host.start()).running, ["answers-hooks"]);

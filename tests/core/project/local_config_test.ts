@@ -32,6 +32,8 @@ hash = "sha256-x"
 local = true
 enabled = true
 package = "@kaged/memory-markdown"
+source = "https://example.org/memory"
+projects = ["music"]
 
 [plugins."@kaged/memory-hindsight"]
 api_token = "\${TOKEN}"
@@ -54,8 +56,10 @@ fast = "small-1"
       package: "@kaged/memory-markdown",
       local: true,
       enabled: true,
+      source: "https://example.org/memory",
+      projects: ["music"],
     },
-    { name: "notes", installed: "1.0.0", local: false, enabled: false },
+    { name: "notes", installed: "1.0.0", local: false, enabled: false, projects: [] },
   ]);
   const values = [...secrets].map(([name, { values }]) => [name, values]);
   assert.deepEqual(values, [
@@ -64,8 +68,8 @@ fast = "small-1"
   ]);
   const { placeOf } = secrets.get("@kaged/memory-hindsight")!;
   assert.deepEqual([placeOf(["api_token"]), placeOf(["nested", "a", 1, "b"])], [
-    { line: 9, column: 13 },
-    { line: 10, column: 26 },
+    { line: 11, column: 13 },
+    { line: 12, column: 26 },
   ]);
   assert.deepEqual([[...models], warnings], [[["fast", "small-1"]], []]);
 });

@@ -1,0 +1,21 @@
+/**
+ * A store as install leaves it, for tests that are about something else.
+ *
+ * @module
+ */
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { detectRuntime } from "../../src/adapters/default.ts";
+import { hashTree } from "../../src/core/store/tree.ts";
+
+/** Puts a plugin's folder into the store of `home`, with a record that pins it; `fields` are lines of TOML. */
+export async function putInStore(home: string, name: string, dir: string, fields = "local = true"): Promise<string> {
+  const { files } = await detectRuntime();
+  const place = join(home, "plugins", name);
+  await mkdir(join(home, "plugins"), { recursive: true });
+  await cp(dir, place, { recursive: true });
+  const { hash } = await hashTree(place, files);
+  const local = await readFile(join(home, "local.toml"), "utf8").catch(() => "");
+  await writeFile(join(home, "local.toml"), `${local}[plugins.${name}]\nhash = "${hash}"\n${fields}\n`);
+  return place;
+}
