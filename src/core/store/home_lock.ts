@@ -10,7 +10,8 @@ import type { Database, Runtime } from "../ports.ts";
 export type LockPorts = Pick<Runtime, "clock" | "databases" | "files">;
 
 const WAIT_MS = 10_000;
-const STEP_MS = 20;
+/** SQLite itself waits this long at each try; then the rest of the program has a turn. */
+const STEP_MS = 5;
 /** SQLITE_BUSY: someone else has it. */
 const BUSY = 5;
 
@@ -27,12 +28,13 @@ export async function withHomeLock<T>(
   { waitMs = WAIT_MS }: { readonly waitMs?: number } = {},
 ): Promise<T> {
   await files.makeDir(home, { recursive: true, mode: 0o700 });
-  const lock = databases.open(`${home}/lock`, { busyMs: 0 });
+  const lock = databases.open(`${home}/lock`, { busyMs: STEP_MS });
   try {
     const until = clock.monotonic() + waitMs;
     while (!take(lock)) {
       if (clock.monotonic() >= until) throw busy(home);
-      await new Promise<void>((resolve) => void clock.after(STEP_MS, resolve));
+      // Not a timer: those do not keep a program alive that waits for nothing else.
+      await files.info(home);
     }
     return await work();
   } finally {
