@@ -118,10 +118,14 @@ export interface Files {
   readBytes(path: string): Promise<Uint8Array>;
   /** Reads the first `count` bytes, fewer when the file is shorter. */
   readHead(path: string, count: number): Promise<Uint8Array>;
+  /** Reads the last `count` bytes, fewer when the file is shorter. */
+  readTail(path: string, count: number): Promise<Uint8Array>;
   /** Writes a whole file, replacing what was there, created with `mode` (default 0o600). */
   write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
   /** Appends to a file, created 0600 when missing. */
   append(path: string, text: string): Promise<void>;
+  /** Cuts a file down to its first `size` bytes. */
+  truncate(path: string, size: number): Promise<void>;
   /** Moves a path over another in one step. */
   rename(from: string, to: string): Promise<void>;
   /** Makes one directory, its parents too when `recursive`. An existing directory is an error unless `recursive`. */
@@ -300,6 +304,15 @@ export interface Network {
   listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener>;
   /** Connects to an IP address, never to a name. Rejects when it cannot; an aborted signal ends the attempt. */
   connect(address: string, port: number, signal: AbortSignal): Promise<Socket>;
+  /**
+   * Like {@link connect}, over TLS. Rejects unless the other side shows a certificate for `name` that this system
+   * trusts, or that one of `trusted` (PEM) has signed; no variable of the environment changes that.
+   */
+  connectSecure(
+    address: string,
+    port: number,
+    options: { readonly name: string; readonly signal: AbortSignal; readonly trusted?: readonly string[] },
+  ): Promise<Socket>;
   /** Every address of a name, as the system finds them. Rejects when there is none. */
   resolve(name: string): Promise<string[]>;
 }

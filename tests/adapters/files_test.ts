@@ -34,6 +34,20 @@ test("readHead() gives the first bytes, fewer when the file is shorter", async (
   assert.equal(new TextDecoder().decode(await files.readHead(path, 100)), "#!/bin/sh");
 });
 
+test("readTail() gives the last bytes, fewer when the file is shorter", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  await files.write(path, "one\ntwo\n");
+  assert.equal(new TextDecoder().decode(await files.readTail(path, 4)), "two\n");
+  assert.equal(new TextDecoder().decode(await files.readTail(path, 100)), "one\ntwo\n");
+});
+
+test("truncate() keeps the first bytes of a file", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  await files.write(path, "one\ntwo\n");
+  await files.truncate(path, 4);
+  assert.equal(await files.readText(path), "one\n");
+});
+
 test("append() adds to a file and makes it private when missing", async (t) => {
   const path = `${await scratchDir(t)}/a`;
   await files.append(path, "1\n");

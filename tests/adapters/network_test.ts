@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket as NetSocket } from "node:net";
+import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { Socket } from "../../src/core/ports.ts";
+import { createServer as createTlsServer } from "node:tls";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { AUTHORITY, CERTIFICATE, KEY } from "../support/tls_identity.ts";
 
 const { network } = await detectRuntime();
 const never = new AbortController().signal;
@@ -130,4 +133,52 @@ test("resolving gives every address of a name, and rejects for one that has none
   const addresses = await network.resolve("localhost");
   assert.ok(addresses.some((address) => address === "127.0.0.1" || address === "::1"), addresses.join());
   await assert.rejects(network.resolve("no-such-name.invalid"));
+});
+
+/** A TLS server on loopback that says hello in capitals; its port, and how many were let in. */
+async function tlsServer(t: TestContext): Promise<number> {
+  const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => socket.end(String(chunk).toUpperCase()));
+  }).listen(0, "127.0.0.1");
+  server.on("tlsClientError", () => {});
+  await once(server, "listening");
+  t.after(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("connectSecure() goes to the address it is given and believes only a certificate for the name", async (t) => {
+  const port = await tlsServer(t);
+  const options = { name: "hooks.example", signal: never, trusted: [AUTHORITY] };
+  const socket = await network.connectSecure("127.0.0.1", port, options);
+  await socket.write(bytes("hello"));
+  assert.equal(text(await socket.read()), "HELLO");
+  socket.destroy();
+  await assert.rejects(network.connectSecure("127.0.0.1", port, { ...options, name: "other.example" }), {
+    code: "ERR_TLS_CERT_ALTNAME_INVALID",
+  });
+  const byAddress = await network.connectSecure("127.0.0.1", port, { ...options, name: "127.0.0.1" });
+  byAddress.destroy();
+});
+
+test("connectSecure() believes no certificate that nobody trusted has signed, whatever the environment says", async (t) => {
+  const port = await tlsServer(t);
+  const former = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+  try {
+    await assert.rejects(network.connectSecure("127.0.0.1", port, { name: "hooks.example", signal: never }), {
+      code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    });
+  } finally {
+    if (former === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    else process.env.NODE_TLS_REJECT_UNAUTHORIZED = former;
+  }
+});
+
+test("connectSecure() gives up on a server that does not answer when the signal says so", async (t) => {
+  const port = await tcpServer(t, (socket) => void t.after(() => void socket.destroy()));
+  const giveUp = new AbortController();
+  const opening = network.connectSecure("127.0.0.1", port, { name: "hooks.example", signal: giveUp.signal });
+  setImmediate(() => giveUp.abort(new Error("enough")));
+  await assert.rejects(opening, { message: "enough" });
 });

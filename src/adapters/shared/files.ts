@@ -14,9 +14,11 @@ import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports.ts
 export const files: Files = {
   readText: (path) => fs.readFile(path, "utf8"),
   readBytes: (path) => fs.readFile(path),
-  readHead,
+  readHead: (path, count) => readPart(path, count, () => 0),
+  readTail: (path, count) => readPart(path, count, (size) => Math.max(0, size - count)),
   write: (path, content, mode = 0o600) => fs.writeFile(path, content, { mode }),
   append: (path, text) => fs.appendFile(path, text, { mode: 0o600 }),
+  truncate: (path, size) => fs.truncate(path, size),
   rename: (from, to) => fs.rename(from, to),
   async makeDir(path, { recursive = false, mode = 0o777 } = {}): Promise<void> {
     await (recursive ? makeDirs(path, mode) : fs.mkdir(path, { mode }));
@@ -112,17 +114,19 @@ async function makeDirs(path: string, mode: number): Promise<void> {
   }
 }
 
-async function readHead(path: string, count: number): Promise<Uint8Array> {
+/** Reads up to `count` bytes, from where `start` says for a file of that size. */
+async function readPart(path: string, count: number, start: (size: number) => number): Promise<Uint8Array> {
   const file = await fs.open(path, "r");
   try {
-    const head = Buffer.alloc(count);
+    const from = start((await file.stat()).size);
+    const part = Buffer.alloc(count);
     let filled = 0;
     while (filled < count) {
-      const { bytesRead } = await file.read(head, filled, count - filled, filled);
+      const { bytesRead } = await file.read(part, filled, count - filled, from + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
-    return head.subarray(0, filled);
+    return part.subarray(0, filled);
   } finally {
     await file.close();
   }

@@ -5,9 +5,10 @@
  */
 import { lookup } from "node:dns/promises";
 import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
-import { createServer, type Server, Socket as NetSocket } from "node:net";
+import { createServer, isIP, type Server, Socket as NetSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { connect as connectTls, rootCertificates } from "node:tls";
 import type { Network, Socket, SocketListener } from "../../core/ports.ts";
 
 /** Longest path the kernel takes for a socket, in bytes. */
@@ -30,28 +31,42 @@ export const network: Network = {
   },
 
   connect(address: string, port: number, signal: AbortSignal): Promise<Socket> {
-    signal.throwIfAborted();
-    const socket = new NetSocket({ allowHalfOpen: true });
-    return new Promise((resolve, reject) => {
-      const abort = (): void => fail(signal.reason);
-      const fail = (reason: unknown): void => {
-        signal.removeEventListener("abort", abort);
-        socket.destroy();
-        reject(reason);
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      socket.once("error", fail);
-      socket.connect({ host: address, port }, () => {
-        signal.removeEventListener("abort", abort);
-        socket.off("error", fail);
-        socket.pause();
-        resolve(adopt(socket));
-      });
-    });
+    const open = (): NetSocket => new NetSocket({ allowHalfOpen: true }).connect({ host: address, port });
+    return opened(open, "connect", signal);
+  },
+
+  connectSecure(address, port, { name, signal, trusted = [] }): Promise<Socket> {
+    // An address is no server name (RFC 6066 §3): without one the certificate must be for the address itself.
+    const servername = isIP(name) === 0 ? { servername: name } : {};
+    const ca = trusted.length > 0 ? { ca: [...rootCertificates, ...trusted] } : {};
+    const open = (): NetSocket => connectTls({ host: address, port, rejectUnauthorized: true, ...servername, ...ca });
+    return opened(open, "secureConnect", signal);
   },
 
   resolve: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
 };
+
+/** Opens a connection, and gives it up when the signal says so. */
+function opened(open: () => NetSocket, event: string, signal: AbortSignal): Promise<Socket> {
+  signal.throwIfAborted();
+  const socket = open();
+  return new Promise((resolve, reject) => {
+    const abort = (): void => fail(signal.reason);
+    const fail = (reason: unknown): void => {
+      signal.removeEventListener("abort", abort);
+      socket.destroy();
+      reject(reason);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    socket.once("error", fail);
+    socket.once(event, () => {
+      signal.removeEventListener("abort", abort);
+      socket.off("error", fail);
+      socket.pause();
+      resolve(adopt(socket));
+    });
+  });
+}
 
 function listening(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -3,7 +3,10 @@
  *
  * @module
  */
-import type { ErrorRow } from "./row.ts";
+import { type ErrorRow, row } from "./row.ts";
 
 /** The rows. */
-export const ADDONS_ERRORS: Readonly<Record<string, ErrorRow>> = {};
+export const ADDONS_ERRORS: Readonly<Record<string, ErrorRow>> = {
+  "addons.unknown_event": row(-32602, 400, "There is no event of that name", "Use one of the events in the guide"),
+  "addons.invalid_option": row(-32602, 400, "An add-on was given an option it cannot use", "Correct the option named"),
+};

@@ -1,0 +1,50 @@
+/**
+ * Which file the next lines of a log go to. A file is never renamed, so none is lost on the way: a full one, or a new
+ * day, is followed by the next.
+ *
+ * @module
+ */
+import type { Files } from "../core/ports.ts";
+import { byteSize } from "./byte_size.ts";
+
+/** When a log goes on in a new file: each day (UTC), or before a file grows past a size. */
+export type LogRotation = "daily" | {
+  /** Largest file, such as `10mb`. A line that is longer has a file of its own. */
+  readonly maxSize: string;
+};
+
+/** Where lines go. */
+export interface LogPlace {
+  /** Absolute path. */
+  readonly path: string;
+  /** Bytes that stand there. */
+  readonly size: number;
+  /** Bytes that may stand there. */
+  readonly maxSize: number;
+}
+
+/** Finds the place for a line of that day (`2026-01-31`) and so many bytes. The folder must exist. */
+export type FindPlace = (day: string, bytes: number) => Promise<LogPlace>;
+
+const NUMBERED = /^events-([0-9]{6,})\.jsonl$/;
+
+/** Returns how places are found. Throws `addons.invalid_option` for a size that is none. */
+export function logPlaces(dir: string, rotation: LogRotation, files: Pick<Files, "info" | "list">): FindPlace {
+  const sizeOf = async (path: string): Promise<number> => (await files.info(path))?.size ?? 0;
+  if (rotation === "daily") {
+    return async (day) => {
+      const path = `${dir}/events-${day}.jsonl`;
+      return { path, size: await sizeOf(path), maxSize: Infinity };
+    };
+  }
+  const maxSize = byteSize(rotation.maxSize);
+  let number: number | null = null;
+  return async (_day, bytes) => {
+    number ??= Math.max(1, ...(await files.list(dir)).map((name) => Number(NUMBERED.exec(name)?.[1] ?? 0)));
+    for (;; number++) {
+      const path = `${dir}/events-${String(number).padStart(6, "0")}.jsonl`;
+      const size = await sizeOf(path);
+      if (size === 0 || size + bytes <= maxSize) return { path, size, maxSize };
+    }
+  };
+}

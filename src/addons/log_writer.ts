@@ -1,0 +1,182 @@
+/**
+ * Writes lines to files, in order and each whole. What cannot be written waits; what there is no room for to wait is
+ * counted, and a line says so where the others are missing.
+ *
+ * @module
+ */
+import { messageOf } from "../core/errors.ts";
+import type { Clock, Files } from "../core/ports.ts";
+import type { FindPlace } from "./log_place.ts";
+
+/** What a writer works with. */
+export interface LogWriterOptions {
+  /** Folder of the files, made when it is missing. */
+  readonly dir: string;
+  /** Finds the file for a line. */
+  readonly findPlace: FindPlace;
+  /** The file system. */
+  readonly files: Pick<Files, "append" | "info" | "makeDir" | "readTail" | "truncate">;
+  /** Time. */
+  readonly clock: Clock;
+  /** Most characters that wait. */
+  readonly maxWaiting: number;
+  /** Hears when writing fails, and when it works again. */
+  readonly onWarning: (message: string) => void;
+}
+
+interface Line {
+  readonly day: string;
+  readonly text: string;
+  readonly bytes: number;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 30_000;
+/** Bytes written at once: what is written again after a failure. */
+const BATCH = 1024 * 1024;
+const LF = 0x0a;
+
+/** Writes lines. */
+export class LogWriter {
+  readonly #options: LogWriterOptions;
+  readonly #encoder = new TextEncoder();
+  readonly #whole = new Set<string>();
+  #waiting: Line[] = [];
+  #waitingChars = 0;
+  #lost = 0;
+  #untold = 0;
+  #lastError: string | null = null;
+  #lossReason: string | null = null;
+  #retryMs = FIRST_RETRY_MS;
+  #cancelRetry: (() => void) | null = null;
+  #writing: Promise<void> | null = null;
+
+  /** Makes a writer that has written nothing. */
+  constructor(options: LogWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Lines that were dropped. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** Why the last write failed, or null. */
+  get lastError(): string | null {
+    return this.#lastError;
+  }
+
+  /** Takes a line of a moment (ISO 8601). Never throws. */
+  write(value: object, timestamp: string): void {
+    const text = `${JSON.stringify(value)}\n`;
+    if (this.#waitingChars + text.length > this.#options.maxWaiting && this.#waiting.length > 0) {
+      this.#lost++;
+      this.#untold++;
+      return;
+    }
+    this.#tellLoss();
+    this.#push(text, timestamp);
+    if (!this.#cancelRetry) this.#start();
+  }
+
+  /** Resolves when every line is written, or one more try to write has failed. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    this.#cancelRetry?.();
+    this.#cancelRetry = null;
+    if (this.#waiting.length > 0 || this.#untold > 0) await this.#start();
+  }
+
+  /** Like {@link flush}; what cannot be written now is lost. */
+  async close(): Promise<void> {
+    await this.flush();
+    this.#cancelRetry?.();
+    this.#cancelRetry = null;
+    if (this.#waiting.length === 0) return;
+    this.#lost += this.#waiting.length;
+    this.#options.onWarning(`${this.#waiting.length} events are lost: ${this.#lastError}`);
+    this.#waiting = [];
+    this.#waitingChars = 0;
+  }
+
+  #push(text: string, timestamp: string): void {
+    this.#waiting.push({ day: timestamp.slice(0, 10), text, bytes: this.#encoder.encode(text).length });
+    this.#waitingChars += text.length;
+  }
+
+  #tellLoss(): void {
+    if (this.#untold === 0) return;
+    const timestamp = new Date(this.#options.clock.now()).toISOString();
+    const reason = this.#lossReason ?? "events came faster than they could be written";
+    this.#push(`${JSON.stringify({ type: "log:lost", timestamp, count: this.#untold, reason })}\n`, timestamp);
+    this.#untold = 0;
+    this.#lossReason = null;
+  }
+
+  #start(): Promise<void> {
+    return this.#writing ??= this.#writeAll().finally(() => this.#writing = null);
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      for (;; this.#tellLoss()) {
+        while (this.#waiting.length > 0) await this.#writeSome();
+        if (this.#untold === 0) return;
+      }
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async #writeSome(): Promise<void> {
+    const { files, findPlace, dir } = this.#options;
+    const [{ day, bytes }] = this.#waiting as [Line];
+    if (this.#whole.size === 0) await files.makeDir(dir, { recursive: true, mode: 0o700 });
+    const { path, size, maxSize } = await findPlace(day, bytes);
+    const isTorn = size > 0 && !this.#whole.has(path) && (await files.readTail(path, 1))[0] !== LF;
+    const [count, text] = this.#batch(day, Math.min(maxSize - size, BATCH));
+    try {
+      await files.append(path, isTorn ? `\n${text}` : text);
+    } catch (error) {
+      // A full disk takes the beginning of what it is given: half a line must not stay. Then look again at everything.
+      this.#whole.clear();
+      await files.truncate(path, size).catch(() => {});
+      throw error;
+    }
+    this.#whole.add(path);
+    for (const line of this.#waiting.splice(0, count)) this.#waitingChars -= line.text.length;
+    this.#worked();
+  }
+
+  /** The lines of a day that fit into so many bytes: at least one. */
+  #batch(day: string, room: number): [count: number, text: string] {
+    let [count, bytes, text] = [0, 0, ""];
+    for (const line of this.#waiting) {
+      if (line.day !== day || (count > 0 && bytes + line.bytes > room)) break;
+      count++;
+      bytes += line.bytes;
+      text += line.text;
+    }
+    return [count, text];
+  }
+
+  #worked(): void {
+    if (this.#lastError === null) return;
+    const losses = this.#lost > 0 ? `; ${this.#lost} were lost so far` : "";
+    this.#options.onWarning(`Events are written to "${this.#options.dir}" again${losses}`);
+    this.#lastError = null;
+    if (this.#untold === 0) this.#lossReason = null;
+    this.#retryMs = FIRST_RETRY_MS;
+  }
+
+  #failed(error: unknown): void {
+    const { clock, dir, onWarning } = this.#options;
+    if (this.#lastError === null) onWarning(`Cannot write events to "${dir}", they wait: ${messageOf(error)}`);
+    this.#lastError = this.#lossReason = messageOf(error);
+    this.#cancelRetry = clock.after(this.#retryMs, () => {
+      this.#cancelRetry = null;
+      void this.#start();
+    });
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+  }
+}

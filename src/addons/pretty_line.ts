@@ -1,0 +1,72 @@
+/**
+ * An event as one line for a person.
+ *
+ * @module
+ */
+import type { AnyEvent, EmittedEvents, EmittedName, TokenUsage } from "../core/events/types.ts";
+
+/** Width of the longest tag, `[agent]`. */
+const TAG_WIDTH = 7;
+// Controls and direction marks: an agent's error must not write elsewhere on the terminal, or be read backwards.
+// deno-lint-ignore no-control-regex
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Returns the line, without a line break. */
+export function prettyLine(event: AnyEvent): string {
+  const [tag, text] = (LINES[event.type] as (event: AnyEvent) => readonly [string, string])(event);
+  return `${`[${tag}]`.padEnd(TAG_WIDTH)} ${visible(text)}`;
+}
+
+/** Returns text with what a terminal would obey written out. */
+export function visible(text: string): string {
+  return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+type Line<E extends EmittedName> = (event: EmittedEvents[E]) => readonly [tag: string, text: string];
+
+const LINES: { readonly [E in EmittedName]: Line<E> } = {
+  "agent:start": ({ agentName }) => ["agent", `${agentName} started`],
+  "agent:end": ({ agentName, duration, usage, toolsUsed }) => [
+    "agent",
+    `${agentName} completed in ${ms(duration)} (${tokens(usage)}) — ${counted(toolsUsed.length, "tool")} used`,
+  ],
+  "agent:error": ({ agentName, error, duration }) => ["agent", `${agentName} failed: ${error} (${ms(duration)})`],
+  "job:start": ({ jobId, agentName }) => ["job", `${jobId} accepted for ${agentName}`],
+  "job:end": ({ jobId, agentName, duration, usage }) => [
+    "job",
+    `${jobId} of ${agentName} completed in ${ms(duration)} (${tokens(usage)})`,
+  ],
+  "job:error": ({ jobId, agentName, error, duration }) => [
+    "job",
+    `${jobId} of ${agentName} failed: ${error} (${ms(duration)})`,
+  ],
+  "job:cancelled": ({ jobId, agentName, duration }) => ["job", `${jobId} of ${agentName} cancelled (${ms(duration)})`],
+  "cron:executed": ({ cronId, agentName, status, duration }) => [
+    "cron",
+    `${cronId} ${status} for ${agentName} (${ms(duration)})`,
+  ],
+  "tool:execute": (
+    { toolName, agentName, duration },
+  ) => ["tool", `${toolName} called by ${agentName} (${ms(duration)})`],
+  "delegate:start": ({ parentAgent, childAgent }) => ["agent", `${parentAgent} hands over to ${childAgent}`],
+  "delegate:end": ({ parentAgent, childAgent, duration }) => [
+    "agent",
+    `${childAgent} hands back to ${parentAgent} (${ms(duration)})`,
+  ],
+  "model:call": ({ model, agentName, promptTokens, completionTokens, duration }) => [
+    "model",
+    `${model} called by ${agentName} (${number(promptTokens)} + ${number(completionTokens)} tokens, ${ms(duration)})`,
+  ],
+  "hook:execute": (
+    { hook, plugin, outcome, duration },
+  ) => ["hook", `${hook} ${outcome} in ${plugin} (${ms(duration)})`],
+  "compaction:execute": ({ agentName, by, before, after, duration }) => [
+    "agent",
+    `${agentName} compacted by ${by}: ${number(before.tokens)} → ${number(after.tokens)} tokens (${ms(duration)})`,
+  ],
+};
+
+const number = (value: number): string => value.toLocaleString("en-US");
+const ms = (duration: number): string => `${Math.round(duration)}ms`;
+const tokens = ({ totalTokens }: TokenUsage): string => counted(totalTokens, "token");
+const counted = (count: number, what: string): string => `${number(count)} ${what}${count === 1 ? "" : "s"}`;

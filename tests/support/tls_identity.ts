@@ -1,0 +1,43 @@
+/**
+ * A certificate for `hooks.example` and 127.0.0.1, and the authority that signed it. Made for tests with openssl, good
+ * for a hundred years, trusted by nobody who is not told to.
+ *
+ * @module
+ */
+
+/** The authority's certificate. */
+export const AUTHORITY = `-----BEGIN CERTIFICATE-----
+MIIBiTCCAS+gAwIBAgIUHzsPKZK89crfcKAp+gDClyxN5d4wCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOVGVzdCBhdXRob3JpdHkwIBcNMjYxMTE2MTAwNzAzWhgPMjEy
+NjEwMjMxMDA3MDNaMBkxFzAVBgNVBAMMDlRlc3QgYXV0aG9yaXR5MFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAEdgWjsrRW1hev9E4E65HuXxryKtP1e0Xb5btiYhCw
+6UlsGM1f4/6Tvcr5bO7msOcd11bXoLNCCZ9rQi/9MUoh/aNTMFEwHQYDVR0OBBYE
+FI8ehM+TwWXc2t4PLpBIJKmYTZHyMB8GA1UdIwQYMBaAFI8ehM+TwWXc2t4PLpBI
+JKmYTZHyMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhAPmooi/u
+3qkGuTaGzx/SUNnHjhxVFQtK0bbBKxNm8PTgAiAg6T5kssL9nv3CSOLgObwVCPv4
+zRTNOOcODalzNiNgLg==
+-----END CERTIFICATE-----
+`;
+
+/** The server's certificate. */
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBuTCCAV+gAwIBAgIUd4QsjgoMSDwET4KQ0RbKbO8RZ/YwCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOVGVzdCBhdXRob3JpdHkwIBcNMjYxMTE2MTAwNzAzWhgPMjEy
+NjEwMjMxMDA3MDNaMBgxFjAUBgNVBAMMDWhvb2tzLmV4YW1wbGUwWTATBgcqhkjO
+PQIBBggqhkjOPQMBBwNCAAQ5UIVLMwKwkU2BwZiP75cQsa46kQR6+HHhJTULVMmf
+xzFsFivi/TsanwBIIEcymvMmgw8EPC2UsJkHi0blOXq0o4GDMIGAMB4GA1UdEQQX
+MBWCDWhvb2tzLmV4YW1wbGWHBH8AAAEwEwYDVR0lBAwwCgYIKwYBBQUHAwEwCQYD
+VR0TBAIwADAdBgNVHQ4EFgQUbKgmJU4PwLLbH8CPYZUKlNHmd78wHwYDVR0jBBgw
+FoAUjx6Ez5PBZdza3g8ukEgkqZhNkfIwCgYIKoZIzj0EAwIDSAAwRQIhAOwNsqaM
+TkWG9TNhAkJdpTXCOHXqUVtjcpRARMb5sN/LAiB+1dbFhfENNI66RfuWSBxKMzo1
+PaUWVKaSj/wRsmiywQ==
+-----END CERTIFICATE-----
+`;
+
+/** The server's key. */
+export const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgX1HUiyxGpNL8y4Pg
+x415yulZXeW3ye+dfKcQHcdTCgehRANCAAQ5UIVLMwKwkU2BwZiP75cQsa46kQR6
++HHhJTULVMmfxzFsFivi/TsanwBIIEcymvMmgw8EPC2UsJkHi0blOXq0
+-----END PRIVATE KEY-----
+`;
