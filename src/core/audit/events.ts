@@ -109,6 +109,17 @@ export interface AuditData extends CompactionAuditData {
   "plugin.hook.illegal": { hook: string; agent_path: string };
   /** A tool of it is in an agent's set. */
   "plugin.tool_registered": { tool: string; agent_path: string };
+  /** An MCP server listed its tools; what differs from the list before, each part cut to 50 names. */
+  "plugin.tools_listed": {
+    count: number;
+    added: string[];
+    removed: string[];
+    changed: string[];
+    /** Tools whose schema the host cannot check arguments with. */
+    unchecked: string[];
+    /** Tools no agent gets, and why. */
+    left_out: { tool: string; reason: string }[];
+  };
   /** Two plugins have one tool; the second is refused. */
   "plugin.tool_name_collision": { first: string; second: string; tool: string };
   /** Two plugins of one agent are compactors; the second is refused. */

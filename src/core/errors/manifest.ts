@@ -64,6 +64,13 @@ export const MANIFEST_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Write MAJOR.MINOR.PATCH, such as 0.1.0",
   ),
   "manifest.unsupported_api": row(-32602, 400, "The host does not speak this plugin API version", "Write kaged_api: 1"),
+  "manifest.unknown_runtime": row(-32602, 400, "The host knows no such runtime", "Write kaged_stdio or mcp_stdio"),
+  "manifest.mcp_contradiction": row(
+    -32602,
+    400,
+    "An MCP server cannot take part in this",
+    "Remove it, or write a plugin of its own with the SDK",
+  ),
   "manifest.invalid_description": row(
     -32602,
     400,

@@ -9,6 +9,7 @@ import { HostError } from "../errors.ts";
 import { createEmitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/fire_hook.ts";
 import type { Runtime } from "../ports.ts";
+import type { CallOptions } from "../protocol/connection_types.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { checkArguments } from "../tools/check_arguments.ts";
 import { loadTracing } from "../tracing/load_tracing.ts";
@@ -23,10 +24,11 @@ import { callParams, methodContext } from "./method_call.ts";
 import { HostModel, PRIMARY } from "./model.ts";
 import { pluginRows } from "./plugin_rows.ts";
 import { recordProject } from "./project_record.ts";
+import { registerTools } from "./register_tools.ts";
 import { Sessions } from "./sessions.ts";
 import { startPlugins } from "./start_plugins.ts";
 import { turnKnob } from "./turn_knob.ts";
-import type { Host, HostOptions } from "./types.ts";
+import type { CallAt, Host, HostOptions } from "./types.ts";
 
 /** How a host is set up, with every path absolute and nothing left to detect. */
 export interface HostCoreOptions extends HostOptions {
@@ -63,6 +65,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     ...hostLimits(options.limits, loaded.operator),
     storageAvailable: storage.isAvailable,
     onRequest: storage.handle,
+    onTools: (plugin) => registerTools(plugin, model, audit),
     logLevel: loaded.operator.logLevel,
     runtimes: loaded.operator.runtimes,
     ...(options.onLog && { onLog: options.onLog }),
@@ -135,8 +138,8 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
           .map(({ instance }) => instance),
       );
       return [...model.tools(agent).values()].filter(({ owner }) => !down.has(owner.instance))
-        .map(({ name, description, parameters_schema, owner: { plugin } }) => {
-          return { name, description, parameters_schema, plugin };
+        .map(({ name, description, parameters_schema, definition, owner: { plugin } }) => {
+          return { name, description, parameters_schema, plugin, ...(definition && { definition }) };
         });
     },
     openSession: ({ id } = {}) => sessions.open(id),
@@ -228,13 +231,13 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   return host;
 }
 
-/** How long a call may take, and who may end it. */
-function timing(at: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): {
-  signal?: AbortSignal;
-  timeoutMs?: number;
-} {
-  const { signal, timeoutMs } = at;
-  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+/** How long a call may take, who may end it, and who hears how it goes. */
+function timing({ signal, timeoutMs, onProgress }: Partial<CallAt>): CallOptions {
+  return {
+    ...(signal && { signal }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(onProgress && { onProgress }),
+  };
 }
 
 async function projectDir(path: string, { files }: Runtime): Promise<string> {

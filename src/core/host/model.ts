@@ -6,6 +6,7 @@
 import { HostError } from "../errors.ts";
 import type { HookSubscriber } from "../hooks/fire_hook.ts";
 import { didYouMean } from "../manifest/nearest_word.ts";
+import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedInstance, ResolvedPlugin, ResolvedProject } from "../project/types.ts";
 import { type AgentTool, type AgentTools, agentTools, findTool } from "../tools/tool_registry.ts";
 
@@ -17,6 +18,7 @@ export class HostModel {
   #project: ResolvedProject;
   #agents: ReadonlyMap<string, ResolvedAgent>;
   #tools = new Map<string, AgentTools>();
+  readonly #listed = new Map<string, readonly McpTool[]>();
 
   /** Looks at a resolved project. */
   constructor(project: ResolvedProject) {
@@ -44,7 +46,7 @@ export class HostModel {
   tools(path: string): AgentTools {
     const known = this.#tools.get(path);
     if (known) return known;
-    const tools = agentTools(this.agent(path));
+    const tools = agentTools(this.agent(path), this.#listed);
     this.#tools.set(path, tools);
     return tools;
   }
@@ -103,6 +105,12 @@ export class HostModel {
   /** Returns a plugin of an agent by the key it is declared under, or undefined. */
   plugin(path: string, key: string): ResolvedPlugin | undefined {
     return this.agent(path).plugins.find((plugin) => plugin.key === key);
+  }
+
+  /** Takes over what an MCP server has listed. */
+  adoptTools(instance: string, tools: readonly McpTool[]): void {
+    this.#listed.set(instance, tools);
+    this.#tools = new Map();
   }
 
   /** Takes over the config of one instance from a project that was resolved anew; nothing else changes. */

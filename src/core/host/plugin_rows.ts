@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ManifestTool } from "../manifest/manifest.ts";
 import type { ResolvedInstance, ResolvedPlugin } from "../project/types.ts";
 import type { Supervisor } from "../supervisor/types.ts";
 import type { HostModel } from "./model.ts";
@@ -26,7 +27,7 @@ export function pluginRows(model: HostModel, supervisor: Supervisor, agent: stri
       state: info?.status ?? "stopped",
       isolation: own?.isolation ?? "project",
       hooks: own?.hooks ?? [],
-      tools: own?.tools ?? [],
+      tools: own && info?.mcp ? listedTools(own, info.tools) : own?.tools ?? [],
       cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
       error: info?.error ?? null,
@@ -37,4 +38,9 @@ export function pluginRows(model: HostModel, supervisor: Supervisor, agent: stri
     const first = agents.find(({ path }) => path === instance.agents[0]);
     return row(instance, first?.plugins.find((plugin) => plugin.instance === instance.instance));
   });
+}
+
+/** What an MCP server has listed and the agent has not switched off. */
+function listedTools({ plugin, toolsOff }: ResolvedPlugin, tools: readonly ManifestTool[]): string[] {
+  return tools.map(({ name }) => `${plugin}.${name}`).filter((name) => !toolsOff.includes(name));
 }

@@ -88,6 +88,8 @@ export interface HostTool {
   readonly parameters_schema: JsonSchema;
   /** The plugin that offers it. */
   readonly plugin: string;
+  /** The tool as its MCP server listed it, title and annotations included; absent for any other plugin's. */
+  readonly definition?: Readonly<Record<string, unknown>>;
 }
 
 /** A conversation of the primary agent. */
@@ -117,6 +119,8 @@ export interface CallAt {
   readonly signal?: AbortSignal;
   /** Time it may take. */
   readonly timeoutMs?: number;
+  /** Hears progress the plugin reports for it; each report starts its time anew. */
+  readonly onProgress?: (progress: unknown) => void;
 }
 
 /** What one plugin made of a hook. */

@@ -10,6 +10,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** What a plugin may be to an agent. */
 export type PluginRole = "observer" | "compactor";
 
+/** What a plugin's process speaks: the plugin wire, or MCP over stdio. */
+export type PluginProtocol = "kaged_stdio" | "mcp_stdio";
+
 /** A tool a plugin offers, under its own short name. */
 export interface ManifestTool {
   /** Short name; agents see `<plugin>.<name>`. */
@@ -70,6 +73,8 @@ export interface Manifest {
   readonly license?: string;
   /** Where to read more. */
   readonly homepage?: string;
+  /** What its process speaks. Absent: `kaged_stdio`. */
+  readonly runtime?: PluginProtocol;
   /** The program and its arguments; relative paths are inside the plugin's folder. */
   readonly command: readonly string[];
   /** Environment variables on top of the host's. */

@@ -7,6 +7,7 @@
 import { capabilityEntries, formatCapability, parseCapability } from "./capability.ts";
 import { canonicalHook } from "./hook_names.ts";
 import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
+import { checkMcpRules } from "./mcp_rules.ts";
 import { isMap, itemsOf, mapOf, stringsOf } from "./plain_data.ts";
 import { RECORD_KEYS } from "./record_keys.ts";
 import { shown } from "./shown_value.ts";
@@ -32,6 +33,7 @@ export function checkRules(data: Data, report: ManifestReport): void {
   checkRoles(data, report);
   checkTools(data, report);
   checkConfigSchemas(data, report);
+  checkMcpRules(data, report);
   for (const list of ["roles", "hooks", "methods", "notifications"]) warnOfDuplicates(stringsOf(data, list), report);
 }
 

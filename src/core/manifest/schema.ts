@@ -90,6 +90,12 @@ const fields = {
   homepage: v.exactOptional(
     described(text("manifest.invalid_homepage", /^https?:\/\/[\x21-\x7e]+$/, 2048), "Where to read more."),
   ),
+  runtime: v.exactOptional(
+    described(
+      v.picklist(["kaged_stdio", "mcp_stdio"], "manifest.unknown_runtime"),
+      "What its process speaks: the plugin wire (the default), or MCP over stdio.",
+    ),
+  ),
   command: described(
     v.pipe(
       v.array(v.pipe(v.string(), noNul)),

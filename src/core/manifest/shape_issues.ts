@@ -71,9 +71,17 @@ function hintFor(code: string, issue: v.BaseIssue<unknown>): Pick<IssueText, "hi
   if (code === "manifest.unknown_knob_type") {
     return { hint: didYouMean(String(issue.input), KNOB_TYPES, `Knob types: ${KNOB_TYPES.join(", ")}`) };
   }
+  if (code === "manifest.unknown_runtime") return { hint: runtimeHint(String(issue.input)) };
   if (code === "manifest.out_of_range" && issue.type === "min_value") return { hint: `Use at least ${requirement}` };
   if (code === "manifest.out_of_range" && issue.type === "max_value") return { hint: `Use at most ${requirement}` };
   return {};
+}
+
+/** Two names of other hosts mean something that cannot be caged here. */
+function runtimeHint(name: string): string {
+  if (name === "in_process") return "A plugin runs in a process of its own: write kaged_stdio, or leave it out";
+  if (name === "mcp_http") return "A server elsewhere cannot be caged: run it here over stdio, as mcp_stdio";
+  return didYouMean(name, ["kaged_stdio", "mcp_stdio"], "Runtimes: kaged_stdio, mcp_stdio");
 }
 
 /** Reports every key that is not known, and those that JavaScript objects would confuse with their own. */

@@ -136,8 +136,13 @@ function warnOfTools(project: Project, agent: AgentSpec, own: readonly Outcome[]
   });
   for (const name of Object.keys(agent.tools)) {
     const [group = ""] = name.split(".");
-    const isOthers = BUILTIN_GROUPS.includes(group) && !plugins.some(({ plugin }) => plugin === group);
-    if (tools.includes(name) || isOthers || absent.includes(group) || absent.includes(null)) continue;
+    const owner = plugins.find(({ plugin }) => plugin === group);
+    const isOthers = BUILTIN_GROUPS.includes(group) && !owner;
+    // What an MCP server offers is known once it runs.
+    if (
+      tools.includes(name) || isOthers || owner?.manifest.runtime === "mcp_stdio" || absent.includes(group) ||
+      absent.includes(null)
+    ) continue;
     const otherwise = tools.length > 0 ? `Tools of this agent: ${tools.join(", ")}` : "This agent has no plugin tools";
     warnings.push(issueAt(project, "project.unknown_tool", [...stepsOf(agent.path), "tools", name], {
       message: `No plugin of "${agent.path}" has a tool ${shown(name)}`,

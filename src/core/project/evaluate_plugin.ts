@@ -54,6 +54,9 @@ export async function evaluatePlugin(
   }
   if (errors.length > 0) return errors;
   const isPrimary = agent.parent === null;
+  const toolsOff = Object.keys(agent.tools).filter((tool) => {
+    return tool.startsWith(`${manifest.name}.`) && !agent.tools[tool]!.enabled;
+  });
   const wanted = declaration.hooks ?? manifest.hooks;
   const isLegal = (hook: string): boolean => isPrimary || !PRIMARY_HOOKS.includes(hook);
   return {
@@ -67,9 +70,8 @@ export async function evaluatePlugin(
     instance,
     hooks: manifest.hooks.filter((hook) => wanted.includes(hook) && isLegal(hook)),
     illegalHooks: (ownHooks ?? []).filter((hook) => !isLegal(hook)),
-    tools: manifest.tools.map(({ name }) => `${manifest.name}.${name}`).filter((tool) => {
-      return !Object.hasOwn(agent.tools, tool) || agent.tools[tool]!.enabled;
-    }),
+    tools: manifest.tools.map(({ name }) => `${manifest.name}.${name}`).filter((tool) => !toolsOff.includes(tool)),
+    toolsOff,
     config: result.config,
     shownConfig: result.shown,
     override: base && overrideOf(result.config, base.config),

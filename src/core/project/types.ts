@@ -101,8 +101,10 @@ export interface ResolvedPlugin {
   readonly hooks: readonly string[];
   /** Hooks a subagent lists that fire for the primary only: warned of, never fired. */
   readonly illegalHooks: readonly string[];
-  /** Full names of its tools that are on for this agent. */
+  /** Full names of its tools that are on for this agent; those of an MCP server are known once it runs. */
   readonly tools: readonly string[];
+  /** Full names of its tools that this agent has switched off, whether they exist or not. */
+  readonly toolsOff: readonly string[];
   /** This agent's whole config: defaults, project side and system side. Holds secrets: never shown. */
   readonly config: Readonly<Record<string, unknown>>;
   /** The same with every value of the system side replaced by `‹set by operator›`. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
+import { SYSTEM_NOTICES } from "./call_notices.ts";
 import {
   errorLine,
   invalidReason,
@@ -20,6 +21,7 @@ import {
   resultLine,
 } from "./codec.ts";
 import {
+  type CallNotices,
   type CallOptions,
   type Connection,
   type ConnectionOptions,
@@ -46,6 +48,7 @@ class LineConnection implements Connection {
   readonly #maxQueuedBytes: number;
   readonly #maxIncoming: number;
   readonly #timeoutMs: number;
+  readonly #notices: CallNotices;
   readonly #reader: LineReader;
   readonly #outbox: Outbox;
   readonly #calls: OutgoingCalls;
@@ -61,6 +64,7 @@ class LineConnection implements Connection {
     this.#maxQueuedBytes = options.maxQueuedBytes ?? 8 * 1024 * 1024;
     this.#maxIncoming = options.maxIncoming ?? 64;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#notices = options.notices ?? SYSTEM_NOTICES;
     this.#outbox = new Outbox(wire, bytes, () => this.#afterFlush());
     this.#calls = new OutgoingCalls(clock, (id) => this.#cancelRemote(id), options.onTimeout);
     this.#reader = new LineReader({
@@ -84,7 +88,9 @@ class LineConnection implements Connection {
     try {
       if (!(timeoutMs >= 0)) throw new HostError("host.misuse", `Cannot wait ${timeoutMs} ms for "${method}"`);
       if (options?.signal?.aborted) throw cancelledError(method, options.signal);
-      line = requestLine(this.#calls.nextId, method, params);
+      const { nextId } = this.#calls;
+      const { callParams } = this.#notices;
+      line = requestLine(nextId, method, callParams === undefined ? params : callParams(method, params, nextId));
       this.#checkSendable(line, method);
     } catch (error) {
       return Promise.reject(error);
@@ -170,9 +176,10 @@ class LineConnection implements Connection {
   }
 
   #takeNotification(method: string, params: unknown): void {
-    if (method === "system.cancel") return this.#requests.cancel(idIn(params));
-    if (method === "system.progress" && this.features.has("progress")) {
-      return this.#calls.progress(idIn(params), params);
+    const { cancel, progress } = this.#notices;
+    if (method === cancel) return this.#requests.cancel(this.#notices.cancelledId(params));
+    if (method === progress && this.features.has("progress")) {
+      return this.#calls.progress(this.#notices.progressId(params), params);
     }
     this.#options.onNotification(method, params);
   }
@@ -249,7 +256,7 @@ class LineConnection implements Connection {
 
   #cancelRemote(id: number): void {
     if (!this.features.has("cancel")) return;
-    const line = notificationLine("system.cancel", { id });
+    const line = notificationLine(this.#notices.cancel, this.#notices.cancelParams(id));
     // A side that has stopped reading learns nothing from one line more.
     if (this.#outbox.hasRoom(line, this.#maxQueuedBytes)) this.#outbox.push(line);
   }
@@ -257,10 +264,6 @@ class LineConnection implements Connection {
   #tooLong(): string {
     return `the line would be longer than ${this.#maxLineBytes} bytes`;
   }
-}
-
-function idIn(params: unknown): unknown {
-  return (params as { id?: unknown } | undefined)?.id;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -46,6 +46,22 @@ export interface IncomingRequest {
   readonly signal: AbortSignal;
 }
 
+/** The notifications with which calls are cancelled and report progress. */
+export interface CallNotices {
+  /** Cancels a call. */
+  readonly cancel: string;
+  /** Reports progress of a call. */
+  readonly progress: string;
+  /** Params of a cancellation. */
+  cancelParams(id: number): unknown;
+  /** The call that a cancellation is about. */
+  cancelledId(params: unknown): unknown;
+  /** The call that a report is about. */
+  progressId(params: unknown): unknown;
+  /** Adds to a call's params what reports will refer to. Absent: its id is enough. */
+  callParams?(method: string, params: unknown, id: number): unknown;
+}
+
 /** How a connection is set up. */
 export interface ConnectionOptions {
   /** Where bytes go. */
@@ -70,6 +86,8 @@ export interface ConnectionOptions {
   readonly maxIncoming?: number;
   /** Time a call may take when it says nothing itself. Default 30 000 ms. */
   readonly timeoutMs?: number;
+  /** How calls are cancelled and report progress. Default: `system.cancel` and `system.progress`. */
+  readonly notices?: CallNotices;
 }
 
 /** How one call differs from the rest. */

@@ -9,7 +9,7 @@ import { API_VERSION } from "../version.ts";
 import { HANDSHAKE_TIMEOUT_MS } from "./handshake.ts";
 import type { Ending } from "./plugin_process.ts";
 
-const FINAL_ROOMS = ["manifest.", "capability.", "cage."];
+const FINAL_ROOMS = ["manifest.", "capability.", "cage.", "mcp."];
 const FINAL_CODES = new Set([
   "initialize.name_mismatch",
   "initialize.version_mismatch",

@@ -8,46 +8,21 @@ import { excessCapabilities } from "../manifest/capability_set.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Connection } from "../protocol/connection_types.ts";
 import { API_VERSION, HOST_VERSION } from "../version.ts";
+import type { HandshakeOptions, PluginProfile } from "./dialect.ts";
 
 /** Longest the plugin may take for each step. */
 export const HANDSHAKE_TIMEOUT_MS: number = 10_000;
 
-/** What a handshake is about. */
-export interface HandshakeOptions {
+/** What the plugin wire's handshake is about. */
+export interface KagedHandshakeOptions extends HandshakeOptions {
   /** The plugin's checked manifest. */
   readonly manifest: Manifest;
-  /** Merged config. */
-  readonly config: Readonly<Record<string, unknown>>;
-  /** Projects that activated the plugin. */
-  readonly projects: readonly string[];
-  /** Whether storage stands ready. */
-  readonly storageAvailable: boolean;
-  /** Runs after the answer to initialize was checked, before anything secret is sent. */
-  readonly beforeConfig: () => Promise<void>;
-  /** Runs when the handshake is over, in the same turn in which `initialized` is sent. */
-  readonly onInitialized: () => void;
-}
-
-/** What the plugin told of itself. */
-export interface PluginProfile {
-  /** Methods, tools and hooks that may be called. */
-  readonly callable: ReadonlySet<string>;
-  /** Methods of its own that both manifest and process name. */
-  readonly methods: readonly string[];
-  /** Optional parts of the protocol it takes part in. */
-  readonly features: readonly string[];
-  /** Methods the manifest names and the process does not. */
-  readonly missing: readonly string[];
-  /** Methods the process names and the manifest does not. */
-  readonly undeclared: readonly string[];
-  /** Whether it was given config and does not know what config is. */
-  readonly configIgnored: boolean;
 }
 
 /** Shakes hands. Rejects with `initialize.*`, `plugin.config_invalid` or what ended the connection. */
-export async function shakeHands(connection: Connection, options: HandshakeOptions): Promise<PluginProfile> {
+export async function shakeHands(connection: Connection, options: KagedHandshakeOptions): Promise<PluginProfile> {
   const { manifest, config, projects, storageAvailable, beforeConfig, onInitialized } = options;
-  const answer = await step(connection, "initialize", {
+  const answer = await handshakeStep(connection, "initialize", {
     daemon_version: HOST_VERSION,
     api_version: API_VERSION,
     plugin_name: manifest.name,
@@ -80,16 +55,22 @@ export async function sendConfig(
   }
 }
 
-async function step(connection: Connection, method: string, params: unknown): Promise<unknown> {
+/** One question of a handshake. Rejects with `initialize.timeout`, `initialize.refused` or what ended the connection. */
+export async function handshakeStep(
+  connection: Connection,
+  method: string,
+  params: unknown,
+  timeoutMs: number = HANDSHAKE_TIMEOUT_MS,
+): Promise<unknown> {
   try {
-    return await connection.call(method, params, { timeoutMs: HANDSHAKE_TIMEOUT_MS });
+    return await connection.call(method, params, { timeoutMs });
   } catch (error) {
     if (!(error instanceof HostError) || connection.closed) throw error;
     if (error.code === "protocol.timeout") {
       throw new HostError("initialize.timeout", `No answer to "${method}" within ${HANDSHAKE_TIMEOUT_MS} ms`, {
         cause: error,
         data: { timeout_ms: HANDSHAKE_TIMEOUT_MS },
-        hint: "Answer initialize before any slow start-up work",
+        hint: `Answer ${method} before any slow start-up work`,
       });
     }
     throw new HostError("initialize.refused", `The plugin answered "${method}" with ${error.rpc}: ${error.message}`, {

@@ -4,7 +4,6 @@
  * @module
  */
 import { HostError, messageOf } from "../errors.ts";
-import type { Connection } from "../protocol/connection_types.ts";
 
 const PING_TIMEOUT_MS = 5_000;
 const MAX_FAILURES = 3;
@@ -13,8 +12,8 @@ const MAX_FAILURES = 3;
 export interface HealthOptions {
   /** The plugin's name. */
   readonly plugin: string;
-  /** Where pings go. */
-  readonly connection: Connection;
+  /** Pings it: a plugin that is well answers `{ status: "ok" }` within the time. */
+  readonly ping: (timeoutMs: number) => Promise<unknown>;
   /** Time between pings. */
   readonly intervalMs: number;
   /** Runs a function later, unless the process has ended by then. */
@@ -37,11 +36,11 @@ export interface HealthWatch {
 
 /** Returns a watch; three failed pings in a row end the plugin, one success forgets them. */
 export function watchHealth(options: HealthOptions): HealthWatch {
-  const { plugin, connection, intervalMs, after, isWatched, onIll, onDead } = options;
+  const { plugin, intervalMs, after, isWatched, onIll, onDead } = options;
   let failures = 0;
 
   async function ping(): Promise<boolean> {
-    const problem = await pingProblem(connection);
+    const problem = await pingProblem(options.ping);
     if (!isWatched()) return true;
     failures = problem === null ? 0 : failures + 1;
     if (problem !== null) onIll(failures, problem);
@@ -70,9 +69,9 @@ export function watchHealth(options: HealthOptions): HealthWatch {
 }
 
 /** Returns what is wrong with the answer to a ping, or null. */
-async function pingProblem(connection: Connection): Promise<string | null> {
+async function pingProblem(ping: HealthOptions["ping"]): Promise<string | null> {
   try {
-    const answer = await connection.call("ping", {}, { timeoutMs: PING_TIMEOUT_MS });
+    const answer = await ping(PING_TIMEOUT_MS);
     const status = (answer as { status?: unknown } | null)?.status;
     return status === "ok" ? null : `ping was answered ${JSON.stringify(answer)?.slice(0, 200)}`;
   } catch (error) {

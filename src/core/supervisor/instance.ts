@@ -8,11 +8,13 @@ import type { OpenCage } from "../cage/cage.ts";
 import { type CageLimits, resolveLimits } from "../cage/limits/cage_limits.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
+import { didYouMean } from "../manifest/nearest_word.ts";
+import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
 import { verifyTree } from "../store/verify_tree.ts";
 import { auditNet } from "./audit_net.ts";
+import type { PluginProfile } from "./dialect.ts";
 import { auditEnding, isFinal } from "./failure.ts";
-import type { PluginProfile } from "./handshake.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
 import type { PluginCallContext, PluginInfo, PluginNotification, PluginSpec, SupervisorOptions } from "./types.ts";
@@ -53,6 +55,8 @@ export class PluginInstance {
   #error: HostError | null = null;
   #enabled: boolean;
   #config: Readonly<Record<string, unknown>>;
+  /** Tools of an MCP server, kept while it is down: it is expected back. */
+  #mcpTools: readonly McpTool[] = [];
   #attempt: Promise<void> | null = null;
   #cancelDelay: () => void = () => {};
 
@@ -85,6 +89,8 @@ export class PluginInstance {
       restarts: this.#state.restarts,
       methods: this.profile?.methods ?? [],
       features: this.profile?.features ?? [],
+      tools: this.#manifest.runtime === "mcp_stdio" ? this.#mcpTools : this.#manifest.tools,
+      mcp: this.profile?.mcp ?? null,
       error: this.#error,
     };
   }
@@ -132,9 +138,8 @@ export class PluginInstance {
     if (!live || !profile) throw this.#unavailable();
     if (!profile.callable.has(method) && method !== "ping") throw this.#unknownMethod(method);
     const { audit, host } = this.#options;
-    const sent = method === "ping" ? {} : { ...params, _context: context };
     // Hooks have audit events of their own, made by who fires them.
-    if (!audit.active || method.startsWith(HOOK_PREFIX)) return live.call(method, sent, options);
+    if (!audit.active || method.startsWith(HOOK_PREFIX)) return live.call(method, params, context, options);
 
     const { clock } = host.runtime;
     const { request_id, operator_id, project_id, agent_path } = context;
@@ -144,7 +149,7 @@ export class PluginInstance {
       audit.emit("plugin.method_returned", subject, { method, duration_ms, success }, request_id);
     };
     audit.emit("plugin.method_called", subject, { method, operator_id, project_id, agent_path }, request_id);
-    return live.call(method, sent, options).then((result) => {
+    return live.call(method, params, context, options).then((result) => {
       returned(true);
       return result;
     }, (error) => {
@@ -168,10 +173,13 @@ export class PluginInstance {
     const message = isMissing
       ? `Plugin "${this.subject.name}" declares "${method}" but does not offer it`
       : `Plugin "${this.subject.name}" has no method "${method}"`;
-    return new HostError("protocol.method_unknown", message, {
-      data: { method, callable: [...this.profile?.callable ?? []] },
-      hint: isMissing ? "List it in the answer to initialize" : "Declare it in kaged-plugin.yaml, or call another",
-    });
+    const callable = [...this.profile?.callable ?? []];
+    const hint = isMissing
+      ? "List it in the answer to initialize"
+      : this.profile?.mcp
+      ? didYouMean(method, callable, `Its tools: ${callable.slice(0, 20).join(", ") || "none"}`)
+      : "Declare it in kaged-plugin.yaml, or call another";
+    return new HostError("protocol.method_unknown", message, { data: { method, callable }, hint });
   }
 
   #try(): Promise<void> {
@@ -215,7 +223,7 @@ export class PluginInstance {
       await cage.close();
       throw this.#unavailable();
     }
-    const live = this.live = await spawnPlugin({
+    const live: PluginProcess = this.live = await spawnPlugin({
       runtime: host.runtime,
       cage,
       manifest: this.#manifest,
@@ -224,6 +232,7 @@ export class PluginInstance {
       onLog: (line) => host.onLog?.({ plugin: subject.name, instance: subject.instance, line }),
       onNotification: (method, params) => this.#options.onNotification({ instance: subject.instance, method, params }),
       onRequest: (request) => this.#onRequest(request),
+      onTools: (tools) => this.#onTools(live, tools),
     });
     void live.ended.then((ending) => this.#onEnded(live, ending));
     if (!this.#isWanted()) auditEnding(await live.stop(), audit, subject);
@@ -236,6 +245,7 @@ export class PluginInstance {
     this.profile = profile;
     this.#error = null;
     this.#apply({ type: "ready" });
+    if (profile.mcp) this.#keepTools(profile.mcp.tools);
     if (missing.length > 0 || undeclared.length > 0) {
       audit.emit("plugin.method_unavailable", subject, { missing: [...missing], undeclared: [...undeclared] });
     }
@@ -244,6 +254,19 @@ export class PluginInstance {
     audit.emit("plugin.initialized", subject, { methods_count: callable.size, capabilities_count });
     if (!features.includes("projects")) return;
     for (const project of this.#projects) this.live?.notify("projects.activated", { project, config: this.#config });
+  }
+
+  /** A running MCP server has other tools now. */
+  #onTools(live: PluginProcess, tools: readonly McpTool[]): void {
+    if (this.live !== live || !this.profile?.mcp) return;
+    const callable = new Set(tools.map(({ name }) => `${this.subject.name}.${name}`));
+    this.profile = { ...this.profile, callable, mcp: { ...this.profile.mcp, tools } };
+    this.#keepTools(tools);
+  }
+
+  #keepTools(tools: readonly McpTool[]): void {
+    this.#mcpTools = tools;
+    this.#options.host.onTools?.(this.info());
   }
 
   /** A plugin that takes no config is fine as long as there is none. */

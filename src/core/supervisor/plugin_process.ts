@@ -9,38 +9,26 @@ import { killCage } from "../cage/kill_cage.ts";
 import { asHostError, HostError, messageOf } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { createConnection } from "../protocol/connection.ts";
-import type { CallOptions, Connection, IncomingRequest, Irregularity } from "../protocol/connection_types.ts";
+import type { CallOptions, Connection } from "../protocol/connection_types.ts";
 import type { ChildProcess, Exit, Runtime } from "../ports.ts";
-import { type HandshakeOptions, type PluginProfile, sendConfig, shakeHands } from "./handshake.ts";
+import type { Dialect, DialectPorts, HandshakeOptions, PluginProfile } from "./dialect.ts";
 import { type HealthWatch, watchHealth } from "./health.ts";
-import { rateLimit } from "./rate_limit.ts";
+import { kagedDialect } from "./kaged_dialect.ts";
+import { mcpDialect } from "./mcp_dialect.ts";
 import { stderrTail } from "./stderr_tail.ts";
-import type { PluginCage } from "./types.ts";
+import type { PluginCage, PluginCallContext } from "./types.ts";
 
 const TERM_GRACE_MS = 2_000;
 /** How long pipes may outlive their process. */
 const PIPE_GRACE_MS = 1_000;
-const NOTIFICATIONS_PER_SECOND = 100;
-const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
 
 /** What a process is made of. */
-export interface PluginProcessOptions {
+export interface PluginProcessOptions
+  extends Pick<DialectPorts, "manifest" | "audit" | "subject" | "onLog" | "onNotification" | "onRequest" | "onTools"> {
   /** The runtime it stands on. */
   readonly runtime: Runtime;
   /** Its cage, used up by this one start. */
   readonly cage: Cage;
-  /** Its manifest. */
-  readonly manifest: Manifest;
-  /** Where audit events go. */
-  readonly audit: Audit;
-  /** Whom they are about. */
-  readonly subject: AuditSubject;
-  /** Hears a line of stderr. */
-  readonly onLog: (line: string) => void;
-  /** Hears a notification that passed the rate limit. */
-  readonly onNotification: (method: string, params: unknown) => void;
-  /** Answers a request of the plugin. */
-  readonly onRequest: (request: IncomingRequest) => unknown;
 }
 
 /** How a process ended. */
@@ -67,14 +55,14 @@ export class PluginProcess {
   /** Resolves when the process is gone and its cage is closed. */
   readonly ended: Promise<Ending>;
   readonly #options: PluginProcessOptions;
-  readonly #connection: Connection;
+  readonly #dialect: Dialect;
   readonly #stderr: ReturnType<typeof stderrTail>;
-  readonly #rate = rateLimit(NOTIFICATIONS_PER_SECOND);
   readonly #health: HealthWatch;
   readonly #timers = new Set<() => void>();
   #end!: (ending: Ending) => void;
+  #connection!: Connection;
   #child: ChildProcess | null = null;
-  #phase: "initializing" | "configuring" | "running" | "ended" = "initializing";
+  #phase: "starting" | "running" | "ended" = "starting";
   #cause: HostError | null = null;
   #stopping = false;
   #killed = false;
@@ -86,26 +74,16 @@ export class PluginProcess {
     this.#options = options;
     this.ended = new Promise((resolve) => this.#end = resolve);
     this.#stderr = stderrTail(options.onLog);
-    const { clock, bytes } = options.runtime;
-    this.#connection = createConnection({
-      clock,
-      bytes,
-      wire: {
-        write: (text) => this.#child?.write(text),
-        bufferedBytes: () => this.#child?.bufferedBytes() ?? 0,
-        pause: () => this.#child?.pause(),
-        resume: () => this.#child?.resume(),
-      },
-      onRequest: (request) => this.#onRequest(request),
-      onNotification: (method, params) => this.#onNotification(method, params),
-      onIrregularity: (irregularity) => this.#onIrregularity(irregularity),
-      onTimeout: (error) => {
-        const isPing = (error.data as { method?: string }).method === "ping"; // That one is counted by the watch.
-        if (this.#phase === "running" && !isPing) void this.#health.suspect(error);
-      },
+    const dialect = options.manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
+    this.#dialect = dialect({
+      ...options,
+      clock: options.runtime.clock,
+      connect: (listeners) => this.#connection = this.#connect(listeners),
+      endInput: () => this.#child?.endInput(),
+      kill: (cause) => this.kill(cause),
     });
     this.#health = watchHealth({
-      connection: this.#connection,
+      ping: (timeoutMs) => this.#dialect.call("ping", {}, null, { timeoutMs }),
       intervalMs: options.manifest.health_interval_sec * 1000,
       after: (ms, run) => this.#after(ms, run),
       isWatched: () => this.#phase === "running" && !this.#stopping,
@@ -155,13 +133,9 @@ export class PluginProcess {
     options: Pick<HandshakeOptions, "config" | "projects" | "storageAvailable">,
   ): Promise<PluginProfile> {
     try {
-      return await shakeHands(this.#connection, {
+      return await this.#dialect.handshake({
         ...options,
-        manifest: this.#options.manifest,
-        beforeConfig: async () => {
-          this.#phase = "configuring";
-          await this.#options.cage.verifyMounts();
-        },
+        beforeConfig: () => this.#options.cage.verifyMounts(),
         onInitialized: () => {
           this.#phase = "running";
           this.#health.start();
@@ -175,31 +149,32 @@ export class PluginProcess {
   }
 
   /** Calls a method, whatever its name. A call that times out asks whether the plugin is still alive. */
-  call(method: string, params: unknown, options?: CallOptions): Promise<unknown> {
-    return this.#connection.call(method, params, options);
+  call(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    context: PluginCallContext,
+    options?: CallOptions,
+  ): Promise<unknown> {
+    return this.#dialect.call(method, params, context, options);
   }
 
-  /** Sends `config.update`. Returns false when the plugin does not know it; rejects when it refuses. */
+  /** Hands it a new config. Returns false when the plugin takes none; rejects when it refuses. */
   async updateConfig(config: Readonly<Record<string, unknown>>): Promise<boolean> {
-    return await sendConfig(this.#connection, config);
+    return await this.#dialect.updateConfig(config);
   }
 
   /** Sends a notification, unless the plugin no longer reads. */
   notify(method: string, params: unknown): void {
-    try {
-      this.#connection.notify(method, params);
-    } catch {
-      // Not reading: its ping will fail, and the health check ends it.
-    }
+    this.#quietly(() => this.#dialect.notify(method, params));
   }
 
-  /** Asks it to end: `shutdown`, then SIGTERM, then SIGKILL. Resolves when it has. */
+  /** Asks it to end in its own protocol, then by SIGTERM, then by SIGKILL. Resolves when it has. */
   async stop(): Promise<Ending> {
     const { manifest } = this.#options;
     if (!this.#stopping && this.#phase !== "ended") {
       this.#stopping = true;
       if (this.#phase === "running") {
-        this.notify("shutdown", {});
+        this.#quietly(() => this.#dialect.askToEnd());
         this.#after(manifest.shutdown_timeout_sec * 1000, () => void this.#terminate("ignored shutdown"));
       } else {
         void this.#terminate("stopped during the handshake");
@@ -269,63 +244,31 @@ export class PluginProcess {
     return exit.code === 0 || this.#terminating ? "stopped" : "unasked";
   }
 
-  #onRequest(request: IncomingRequest): unknown {
-    if (this.#phase === "initializing") return this.#violate("message_before_initialize", request.method);
-    if (this.#phase === "configuring") {
-      throw new HostError("plugin.not_initialized", `Cannot serve "${request.method}" before initialized`, {
-        hint: "Send it after the initialized notification",
-      });
-    }
-    return this.#options.onRequest(request);
+  #connect(listeners: Parameters<DialectPorts["connect"]>[0]): Connection {
+    const { clock, bytes } = this.#options.runtime;
+    return createConnection({
+      ...listeners,
+      clock,
+      bytes,
+      wire: {
+        write: (text) => this.#child?.write(text),
+        bufferedBytes: () => this.#child?.bufferedBytes() ?? 0,
+        pause: () => this.#child?.pause(),
+        resume: () => this.#child?.resume(),
+      },
+      onTimeout: (error) => {
+        const isPing = (error.data as { method?: string }).method === "ping"; // That one is counted by the watch.
+        if (this.#phase === "running" && !isPing) void this.#health.suspect(error);
+      },
+    });
   }
 
-  #onNotification(method: string, params: unknown): void {
-    if (this.#phase === "initializing") return this.#violate("message_before_initialize", method);
-    const { audit, subject, runtime, onNotification } = this.#options;
-    const verdict = this.#rate.judge(runtime.clock.monotonic());
-    if (verdict === "dropAndTell") {
-      audit.emit("plugin.notification_flood", subject, { rate: this.#rate.rate });
-      this.notify("system.rate_limited", { limit_per_second: NOTIFICATIONS_PER_SECOND });
+  #quietly(tell: () => void): void {
+    try {
+      tell();
+    } catch {
+      // It does not read: its ping will fail, and the health check ends it.
     }
-    if (verdict !== "take") return;
-    if (this.#phase === "configuring" || !NOTIFICATION_NAME.test(method)) {
-      const violation_type = this.#phase === "configuring" ? "notification_before_initialized" : "notification_name";
-      audit.emit("plugin.protocol_violation", subject, { violation_type, detail: method.slice(0, 200) });
-      return;
-    }
-    audit.emit("plugin.notification", subject, { notification_type: method });
-    onNotification(method, params);
-  }
-
-  #onIrregularity(irregularity: Irregularity): void {
-    const { audit, subject } = this.#options;
-    if (irregularity.kind === "noise") {
-      audit.emit("plugin.stdout_noise", subject, { line: irregularity.line });
-      return;
-    }
-    const detail = describe(irregularity);
-    if (irregularity.kind === "oversize") {
-      audit.emit("plugin.protocol_violation", subject, { violation_type: "protocol.oversize_message", detail });
-      this.kill(
-        new HostError("protocol.oversize_message", `[BLOCKED] Plugin "${subject.name}" sent ${detail}`, {
-          hint: "Send less, or in pieces",
-        }),
-      );
-      return;
-    }
-    if (this.#phase === "initializing") return this.#violate(`${irregularity.kind}_before_initialize`, detail);
-    audit.emit("plugin.protocol_violation", subject, { violation_type: irregularity.kind, detail });
-  }
-
-  #violate(violation_type: string, what: string): void {
-    const detail = what.slice(0, 200);
-    this.#options.audit.emit("plugin.protocol_violation", this.#options.subject, { violation_type, detail });
-    this.kill(
-      new HostError("protocol.violation", `The plugin sent "${detail}" before it had answered initialize`, {
-        data: { violation_type, detail },
-        hint: "Answer initialize first and send nothing before it",
-      }),
-    );
   }
 
   #becomeIll(cause: HostError, reason: string): void {
@@ -339,18 +282,5 @@ export class PluginProcess {
       if (this.#phase !== "ended") run();
     });
     this.#timers.add(cancel);
-  }
-}
-
-function describe(irregularity: Exclude<Irregularity, { kind: "noise" }>): string {
-  switch (irregularity.kind) {
-    case "oversize":
-      return `a line longer than ${irregularity.limitBytes} bytes`;
-    case "unknown_response":
-      return `a response to id ${JSON.stringify(irregularity.id)?.slice(0, 100)}`;
-    case "invalid":
-      return `${irregularity.reason}: ${irregularity.line}`;
-    case "batch":
-      return irregularity.line;
   }
 }

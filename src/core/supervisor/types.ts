@@ -8,7 +8,8 @@ import type { AuditEvent, AuditSink } from "../audit/events.ts";
 import type { CageLimits } from "../cage/limits/cage_limits.ts";
 import type { CageLimitStatus } from "../cage/limits/limit_tier.ts";
 import type { HostError } from "../errors.ts";
-import type { Manifest } from "../manifest/manifest.ts";
+import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
+import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { Runtime } from "../ports.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
 
@@ -73,6 +74,10 @@ export interface PluginInfo {
   readonly methods: readonly string[];
   /** Optional parts of the protocol it takes part in. */
   readonly features: readonly string[];
+  /** Tools it offers: the manifest's, or those an MCP server listed last. */
+  readonly tools: readonly (ManifestTool | McpTool)[];
+  /** What an MCP server told of itself, while it runs. */
+  readonly mcp: { readonly protocol: string; readonly name: string; readonly version: string } | null;
   /** Why it is down, when it is. */
   readonly error: HostError | null;
 }
@@ -133,6 +138,8 @@ export interface SupervisorOptions {
   readonly onLog?: (line: PluginLogLine) => void;
   /** Answers a plugin's own requests (storage) and may audit them; without it they get -32601. */
   readonly onRequest?: (instance: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">) => unknown;
+  /** Hears of an MCP server that has listed its tools, each time it did. */
+  readonly onTools?: (instance: PluginInfo) => void;
   /** Whether plugins are told that storage is there. Default: false. */
   readonly storageAvailable?: boolean;
 }

@@ -18,10 +18,13 @@ const RESERVED: readonly string[] = ["_context", "_config"];
  * @throws {HostError} `tool.arguments_invalid` (-32602), with every place in `data.issues`.
  */
 export async function checkArguments(
-  { name, parameters_schema }: Pick<AgentTool, "name" | "parameters_schema">,
+  { name, parameters_schema, arguments_schema = parameters_schema }: Pick<
+    AgentTool,
+    "name" | "parameters_schema" | "arguments_schema"
+  >,
   args: unknown,
 ): Promise<void> {
-  const issues = isMap(args) ? await issuesOf(args, parameters_schema) : [{ path: "", message: "Expected an object" }];
+  const issues = isMap(args) ? await issuesOf(args, arguments_schema) : [{ path: "", message: "Expected an object" }];
   const [first] = issues;
   if (!first) return;
   const where = first.path === "" ? "" : `${first.path}: `;

@@ -4,8 +4,9 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import type { JsonSchema } from "../manifest/manifest.ts";
+import type { JsonSchema, ManifestTool } from "../manifest/manifest.ts";
 import { didYouMean } from "../manifest/nearest_word.ts";
+import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedPlugin } from "../project/types.ts";
 
 /** A tool of an agent. */
@@ -16,6 +17,10 @@ export interface AgentTool {
   readonly description: string;
   /** What its arguments look like. */
   readonly parameters_schema: JsonSchema;
+  /** What its arguments are checked with, where that is not the same. */
+  readonly arguments_schema?: JsonSchema;
+  /** The tool as its MCP server listed it. */
+  readonly definition?: Readonly<Record<string, unknown>>;
   /** The plugin that offers it, as the agent gets it. */
   readonly owner: ResolvedPlugin;
 }
@@ -23,18 +28,34 @@ export interface AgentTool {
 /** The tools of one agent by full name, in the order plugins are declared and tools are listed. */
 export type AgentTools = ReadonlyMap<string, AgentTool>;
 
+/** Tools that MCP servers have listed, by instance. */
+export type ListedTools = ReadonlyMap<string, readonly McpTool[]>;
+
 /** Returns the tools an agent has: those of its plugins, without the ones switched off. */
-export function agentTools({ plugins }: ResolvedAgent): AgentTools {
+export function agentTools({ plugins }: ResolvedAgent, listed: ListedTools = new Map()): AgentTools {
   const tools = new Map<string, AgentTool>();
   for (const owner of plugins) {
-    const on = new Set(owner.tools);
-    for (const { name: short, description, parameters_schema } of owner.manifest.tools) {
-      const name = `${owner.plugin}.${short}`;
+    const off = new Set(owner.toolsOff);
+    for (const tool of [...owner.manifest.tools, ...listed.get(owner.instance) ?? []]) {
+      const name = `${owner.plugin}.${tool.name}`;
       // The first keeps its name: a second one was refused when the project was resolved.
-      if (on.has(name) && !tools.has(name)) tools.set(name, { name, description, parameters_schema, owner });
+      if (!off.has(name) && !tools.has(name)) tools.set(name, agentTool(name, tool, owner));
     }
   }
   return tools;
+}
+
+function agentTool(name: string, tool: ManifestTool | McpTool, owner: ResolvedPlugin): AgentTool {
+  const { description, parameters_schema } = tool;
+  const { arguments_schema, definition } = "definition" in tool ? tool : {};
+  return {
+    name,
+    description,
+    parameters_schema,
+    ...(arguments_schema && { arguments_schema }),
+    ...(definition && { definition }),
+    owner,
+  };
 }
 
 /**
@@ -46,9 +67,7 @@ export function findTool(name: string, agent: ResolvedAgent, tools: AgentTools):
   const tool = tools.get(name);
   if (tool) return tool;
   const known = [...tools.keys()];
-  const isOff = agent.plugins.some(({ plugin, manifest }) =>
-    manifest.tools.some((one) => `${plugin}.${one.name}` === name)
-  );
+  const isOff = agent.plugins.some(({ toolsOff }) => toolsOff.includes(name));
   const otherwise = known.length > 0 ? `Its tools: ${known.join(", ")}` : "It has no tools";
   throw new HostError("tool.unknown", `Agent "${agent.path}" has no tool "${name}"`, {
     data: { tool: name, agent_path: agent.path, known },

@@ -89,6 +89,7 @@ test("K-035 K-036 X-12 the document's cascade: a subagent's block overrides the 
     hooks: ["on_session_start", "on_session_idle", "pre_compact", "post_compact"],
     illegalHooks: [],
     tools: ["memory-hindsight.retain", "memory-hindsight.recall"],
+    toolsOff: [],
     config: { ...base, tags: ["primary"], api_token: "tok_1" },
     shownConfig: { ...base, tags: ["primary"], api_token: "‹set by operator›" },
     override: null,

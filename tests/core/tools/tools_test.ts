@@ -20,6 +20,7 @@ function pluginOf(name: string, tools: string[], on: string[] = tools): Resolved
     hooks: [],
     illegalHooks: [],
     tools: on.map((short) => `${name}.${short}`),
+    toolsOff: tools.filter((short) => !on.includes(short)).map((short) => `${name}.${short}`),
     config: {},
     shownConfig: {},
     override: null,

@@ -1,0 +1,62 @@
+/**
+ * The first exchange with an MCP server.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import { isMap } from "../manifest/plain_data.ts";
+import { shown } from "../manifest/shown_value.ts";
+import { HOST_VERSION } from "../version.ts";
+
+/** Versions of the protocol the host speaks, newest first: the newest is what it asks for. */
+export const MCP_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/** What a server told of itself. */
+export interface McpServerInfo {
+  /** Version of the protocol it speaks. */
+  readonly protocol: string;
+  /** Its own name. */
+  readonly name: string;
+  /** Its own version. */
+  readonly version: string;
+  /** Whether it has tools. */
+  readonly hasTools: boolean;
+}
+
+/** Params of `initialize`. The host offers a server nothing: no sampling, no roots, no questions to the user. */
+export function initializeParams(): Record<string, unknown> {
+  return {
+    protocolVersion: MCP_VERSIONS[0],
+    capabilities: {},
+    clientInfo: { name: "kaged", version: HOST_VERSION },
+  };
+}
+
+/**
+ * Reads the answer to `initialize`.
+ *
+ * @throws {HostError} `mcp.malformed` or `mcp.version_unsupported`.
+ */
+export function readServerInfo(answer: unknown): McpServerInfo {
+  if (!isMap(answer)) throw malformed("the result is no object");
+  const { protocolVersion: protocol, capabilities, serverInfo } = answer;
+  if (typeof protocol !== "string") throw malformed('"protocolVersion" is no string');
+  if (!MCP_VERSIONS.includes(protocol)) {
+    throw new HostError("mcp.version_unsupported", `The server speaks MCP ${shown(protocol)}`, {
+      data: { protocol, supported: MCP_VERSIONS },
+      hint: `The host speaks ${MCP_VERSIONS.join(", ")}`,
+    });
+  }
+  if (!isMap(capabilities)) throw malformed('"capabilities" is no object');
+  if (!isMap(serverInfo)) throw malformed('"serverInfo" is no object');
+  const { name, version } = serverInfo;
+  if (typeof name !== "string" || typeof version !== "string") throw malformed('"serverInfo" lacks name or version');
+  return { protocol, name: name.slice(0, 200), version: version.slice(0, 200), hasTools: isMap(capabilities.tools) };
+}
+
+function malformed(reason: string): HostError {
+  return new HostError("mcp.malformed", `The answer to initialize is malformed: ${reason}`, {
+    data: { reason },
+    hint: "Answer with protocolVersion, capabilities and serverInfo",
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * What a call of an MCP tool gives.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import { isMap } from "../manifest/plain_data.ts";
+
+/** What an MCP tool gives: the content as the server sent it. */
+export interface McpToolResult {
+  /** Blocks of text, images, links. */
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+  /** The same as data, when the tool gives data. */
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads the answer to `tools/call`.
+ *
+ * @throws {HostError} `mcp.tool_failed` with the tool's own words, or `mcp.malformed`.
+ */
+export function readToolResult(answer: unknown, tool: string): McpToolResult {
+  const result = isMap(answer) && toolResultIn(answer);
+  if (!result) {
+    throw new HostError("mcp.malformed", `Tool "${tool}" gave neither content nor structuredContent`, {
+      data: { tool },
+    });
+  }
+  if ((answer as { isError?: unknown }).isError !== true) return result;
+  const text = textOf(result);
+  throw new HostError("mcp.tool_failed", text === "" ? `Tool "${tool}" failed and did not say why` : text, {
+    data: { tool, ...result },
+  });
+}
+
+/** Returns the parts of a tool's result, when `value` is one. */
+export function toolResultIn(value: unknown): McpToolResult | null {
+  if (!isMap(value)) return null;
+  const { content, structuredContent } = value;
+  const isContent = Array.isArray(content) &&
+    content.every((block) => isMap(block) && typeof block.type === "string");
+  const structured = isMap(structuredContent) ? { structuredContent } : null;
+  if (isContent) return { content, ...structured };
+  return structured && content === undefined ? { content: [], ...structured } : null;
+}
+
+/** Returns the text of a result, its blocks joined by empty lines. */
+export function textOf({ content }: McpToolResult): string {
+  return content.flatMap(({ type, text }) => type === "text" && typeof text === "string" ? [text] : []).join("\n\n");
+}

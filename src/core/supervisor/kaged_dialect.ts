@@ -1,0 +1,86 @@
+/**
+ * The plugin wire: what a plugin may say before and after its handshake, and how it is called.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import type { Connection, IncomingRequest, Irregularity } from "../protocol/connection_types.ts";
+import { irregularityDetail, notificationGate, NOTIFICATIONS_PER_SECOND, tellIrregularity } from "./audit_wire.ts";
+import type { Dialect, DialectPorts } from "./dialect.ts";
+import { sendConfig, shakeHands } from "./handshake.ts";
+
+const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
+
+/** Speaks the plugin wire. */
+export function kagedDialect(ports: DialectPorts): Dialect {
+  const { manifest, audit, subject, connect, kill } = ports;
+  let phase: "initializing" | "configuring" | "running" = "initializing";
+  const isTaken = notificationGate(ports, () => {
+    try {
+      connection.notify("system.rate_limited", { limit_per_second: NOTIFICATIONS_PER_SECOND });
+    } catch {
+      // It does not read: its ping will fail, and the health check ends it.
+    }
+  });
+  const connection: Connection = connect({ onRequest, onNotification, onIrregularity });
+
+  function onRequest(request: IncomingRequest): unknown {
+    if (phase === "initializing") return violate("message_before_initialize", request.method);
+    if (phase === "configuring") {
+      throw new HostError("plugin.not_initialized", `Cannot serve "${request.method}" before initialized`, {
+        hint: "Send it after the initialized notification",
+      });
+    }
+    return ports.onRequest(request);
+  }
+
+  function onNotification(method: string, params: unknown): void {
+    if (phase === "initializing") return violate("message_before_initialize", method);
+    if (!isTaken()) return;
+    if (phase === "configuring" || !NOTIFICATION_NAME.test(method)) {
+      const violation_type = phase === "configuring" ? "notification_before_initialized" : "notification_name";
+      return audit.emit("plugin.protocol_violation", subject, { violation_type, detail: method.slice(0, 200) });
+    }
+    audit.emit("plugin.notification", subject, { notification_type: method });
+    ports.onNotification(method, params);
+  }
+
+  function onIrregularity(irregularity: Irregularity): void {
+    const isHarmless = irregularity.kind === "noise" || irregularity.kind === "oversize" || phase !== "initializing";
+    if (isHarmless) return tellIrregularity(irregularity, ports);
+    violate(`${irregularity.kind}_before_initialize`, irregularityDetail(irregularity));
+  }
+
+  /** Until the answer to initialize nothing else may come: a plugin that speaks first is not started again. */
+  function violate(violation_type: string, what: string): void {
+    const detail = what.slice(0, 200);
+    audit.emit("plugin.protocol_violation", subject, { violation_type, detail });
+    kill(
+      new HostError("protocol.violation", `The plugin sent "${detail}" before it had answered initialize`, {
+        data: { violation_type, detail },
+        hint: "Answer initialize first and send nothing before it",
+      }),
+    );
+  }
+
+  return {
+    handshake: ({ beforeConfig, onInitialized, ...options }) =>
+      shakeHands(connection, {
+        ...options,
+        manifest,
+        beforeConfig: async () => {
+          phase = "configuring";
+          await beforeConfig();
+        },
+        onInitialized: () => {
+          phase = "running";
+          onInitialized();
+        },
+      }),
+    call: (method, params, context, options) =>
+      connection.call(method, context === null || method === "ping" ? {} : { ...params, _context: context }, options),
+    updateConfig: (config) => sendConfig(connection, config),
+    notify: (method, params) => connection.notify(method, params),
+    askToEnd: () => connection.notify("shutdown", {}),
+  };
+}

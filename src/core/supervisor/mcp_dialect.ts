@@ -1,0 +1,138 @@
+/**
+ * MCP: a server of that protocol as a plugin. It gets what its manifest grants, and only its tools are used.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../errors.ts";
+import { initializeParams, readServerInfo } from "../mcp/initialize.ts";
+import { listTools } from "../mcp/list_tools.ts";
+import { isUnchecked, type LeftOutTool, type McpTool } from "../mcp/mcp_tool.ts";
+import { MCP_NOTICES } from "../mcp/notices.ts";
+import { readToolResult } from "../mcp/tool_result.ts";
+import type { CallOptions, Connection, IncomingRequest } from "../protocol/connection_types.ts";
+import { notificationGate, tellIrregularity } from "./audit_wire.ts";
+import type { Dialect, DialectPorts, PluginProfile } from "./dialect.ts";
+import { HANDSHAKE_TIMEOUT_MS, handshakeStep } from "./handshake.ts";
+import { logLine } from "./mcp_log_line.ts";
+import type { PluginCallContext } from "./types.ts";
+
+/** Least time between two looks at a server's tools, however often it says that they changed. */
+const RELIST_MS = 5_000;
+/** Names in one list of an audit event. */
+const TOLD = 50;
+
+/** Speaks MCP. */
+export function mcpDialect(ports: DialectPorts): Dialect {
+  const { manifest, audit, subject, clock } = ports;
+  const isTaken = notificationGate(ports);
+  const connection: Connection = ports.connect({
+    onRequest,
+    onNotification,
+    onIrregularity: (irregularity) => tellIrregularity(irregularity, ports),
+    notices: MCP_NOTICES,
+  });
+  let tools: readonly McpTool[] = [];
+  let byName = new Map<string, McpTool>();
+  let relist: "idle" | "busy" | "again" = "busy"; // The handshake lists them.
+
+  /** A server may ask whether the host is there, and for nothing else. */
+  function onRequest({ method }: IncomingRequest): unknown {
+    if (method === "ping") return {};
+    throw new HostError("protocol.method_unknown", `The host has no method "${method.slice(0, 200)}"`);
+  }
+
+  function onNotification(method: string, params: unknown): void {
+    if (!isTaken()) return;
+    if (method === "notifications/message") return ports.onLog(logLine(params));
+    if (method === "notifications/tools/list_changed") return listAgain();
+    audit.emit("plugin.notification", subject, { notification_type: method.slice(0, 200) });
+  }
+
+  async function list(): Promise<void> {
+    const endMs = clock.monotonic() + HANDSHAKE_TIMEOUT_MS;
+    const found = await listTools((params) => {
+      return handshakeStep(connection, "tools/list", params, Math.max(1, endMs - clock.monotonic()));
+    }, tools);
+    tellTools(found.tools, found.leftOut);
+    tools = found.tools;
+    byName = new Map(tools.map((tool) => [`${manifest.name}.${tool.name}`, tool]));
+  }
+
+  function listAgain(): void {
+    if (relist !== "idle") return void (relist = "again");
+    relist = "busy";
+    list().then(() => ports.onTools(tools), (error) => {
+      if (connection.closed) return;
+      const detail = messageOf(error).slice(0, 200);
+      audit.emit("plugin.protocol_violation", subject, { violation_type: "tools_list", detail });
+    });
+    rest();
+  }
+
+  function rest(): void {
+    clock.after(RELIST_MS, () => {
+      const isAsked = relist === "again";
+      relist = "idle";
+      if (isAsked && !connection.closed) listAgain();
+    });
+  }
+
+  function tellTools(now: readonly McpTool[], leftOut: readonly LeftOutTool[]): void {
+    const before = new Map(tools.map((tool) => [tool.name, tool]));
+    const after = new Set(now.map(({ name }) => name));
+    const names = (some: readonly McpTool[]): string[] => some.slice(0, TOLD).map(({ name }) => name);
+    audit.emit("plugin.tools_listed", subject, {
+      count: now.length,
+      added: names(now.filter(({ name }) => !before.has(name))),
+      removed: names(tools.filter(({ name }) => !after.has(name))),
+      changed: names(now.filter((tool) => before.has(tool.name) && before.get(tool.name) !== tool)),
+      unchecked: names(now.filter(isUnchecked)),
+      left_out: leftOut.slice(0, TOLD).map((one) => ({ ...one })),
+    });
+  }
+
+  async function callTool(
+    name: string,
+    params: Readonly<Record<string, unknown>>,
+    context: PluginCallContext | null,
+    options: CallOptions | undefined,
+  ): Promise<unknown> {
+    const { _config, ...args } = params;
+    const traceparent = context?.traceparent;
+    const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
+    const request = { name: byName.get(name)?.wireName ?? name, arguments: args, ...meta };
+    return readToolResult(await connection.call("tools/call", request, options), name);
+  }
+
+  return {
+    async handshake({ config, beforeConfig, onInitialized }): Promise<PluginProfile> {
+      const answer = await handshakeStep(connection, "initialize", initializeParams());
+      const { hasTools, ...server } = readServerInfo(answer);
+      await beforeConfig();
+      connection.features = new Set(["cancel", "progress"]);
+      connection.notify("notifications/initialized", {});
+      if (hasTools) {
+        await list();
+        rest();
+      }
+      onInitialized();
+      return {
+        callable: new Set(byName.keys()),
+        methods: [],
+        features: ["cancel", "progress"],
+        missing: [],
+        undeclared: [],
+        configIgnored: Object.keys(config).length > 0,
+        mcp: { ...server, tools },
+      };
+    },
+    async call(method, params, context, options) {
+      if (method !== "ping") return await callTool(method, params, context, options);
+      await connection.call("ping", {}, options);
+      return { status: "ok" };
+    },
+    updateConfig: () => Promise.resolve(false),
+    notify() {}, // Notifications of the plugin wire mean nothing to it.
+    askToEnd: () => ports.endInput(),
+  };
+}
