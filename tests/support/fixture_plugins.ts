@@ -98,8 +98,10 @@ export async function fixturePlugin(fixture: string, options: FixtureOptions = {
     description: `Fixture: ${fixture}`,
     command: ["js", "./index.js"],
     capabilities: [],
-    methods: ["fixture.call"],
-    notifications: ["fixture.happened"],
+    // A fixture named mcp_… is an MCP server.
+    ...(fixture.startsWith("mcp_")
+      ? { runtime: "mcp_stdio" }
+      : { methods: ["fixture.call"], notifications: ["fixture.happened"] }),
     ...MANIFESTS[fixture],
     ...options.manifest,
   };

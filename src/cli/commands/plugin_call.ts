@@ -90,7 +90,8 @@ async function callIn(
 }
 
 /** Says so before anything is started when the plugin declares no such method. */
-function refuseUnknown(method: string, { name, methods, tools }: Manifest): void {
+function refuseUnknown(method: string, { name, methods, tools, runtime }: Manifest): void {
+  if (runtime === "mcp_stdio") return; // It says what it has once it runs.
   const callable = ["ping", ...methods, ...tools.map((tool) => `${name}.${tool.name}`)];
   if (callable.includes(method)) return;
   throw new HostError("protocol.method_unknown", `Plugin "${name}" has no method "${method}"`, {

@@ -8,7 +8,9 @@ import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { createStorage, isStorageAvailable } from "../storage/storage.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
+import type { PluginInfo } from "../supervisor/types.ts";
 import type { CheckOptions } from "./check_options.ts";
+import { mcpDetails, mcpRuleOf, recordTools } from "./mcp_details.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
 
 /** Lines of stderr shown with a failure. */
@@ -70,7 +72,7 @@ export async function checkLife(
     signal?.throwIfAborted(); // It may have come before anyone listened.
     const { failure } = await outcomeOf(supervisor.start(instance));
     signal?.throwIfAborted();
-    recordHandshake(run, failure);
+    recordHandshake(run, failure, supervisor.plugin(instance));
     if (failure) return trail;
     const ping = await outcomeOf(supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
     signal?.throwIfAborted();
@@ -91,27 +93,40 @@ export async function checkLife(
 }
 
 /** Tells what the handshake showed, up to the rule that `failure` belongs to. */
-function recordHandshake(run: Run, failure: HostError | null): void {
+function recordHandshake(run: Run, failure: HostError | null, info: PluginInfo): void {
   const { manifest, recorder, config, log } = run;
   const { command, name, version, kaged_api, capabilities } = manifest;
   const broken = failure && ruleOf(failure);
   const ignored = eventsOf(run, "plugin.config_rejected").map((data) => data.error_message);
+  const details: Partial<Record<CheckId, string>> = {
+    "spawn": command.join(" "),
+    "initialize": "Answered",
+    "initialize.name": name,
+    "initialize.version": version,
+    "initialize.api": String(kaged_api),
+    "initialize.capabilities": claims(capabilities),
+    "config.update": sent(config),
+    ...(isMcp(manifest) && mcpDetails(info)),
+  };
+  const pass = (id: CheckId, warnings: readonly string[] = []) => recorder.pass(id, details[id]!, warnings);
   const shown: [CheckId, () => void][] = [
-    ["spawn", () => recorder.pass("spawn", command.join(" "))],
-    ["initialize", () => recorder.pass("initialize", "Answered")],
-    ["initialize.name", () => recorder.pass("initialize.name", name)],
-    ["initialize.version", () => recorder.pass("initialize.version", version)],
-    ["initialize.api", () => recorder.pass("initialize.api", String(kaged_api))],
-    ["initialize.capabilities", () => recorder.pass("initialize.capabilities", claims(capabilities))],
+    ["spawn", () => pass("spawn")],
+    ["initialize", () => pass("initialize")],
+    ["initialize.name", () => pass("initialize.name")],
+    ["initialize.version", () => pass("initialize.version")],
+    ["initialize.api", () => pass("initialize.api")],
+    ["initialize.capabilities", () => pass("initialize.capabilities")],
     // What the process offers is told once it runs, and not before.
-    ["methods", () => broken ? recorder.skip("methods", broken) : recordMethods(run)],
-    ["config.update", () => recorder.pass("config.update", sent(config), ignored)],
+    ["methods", () => broken ? recorder.skip("methods", broken) : recordMethods(run, info)],
+    ["config.update", () => pass("config.update", ignored)],
   ];
   for (const [id, record] of shown) {
     if (failure && id === broken) return recorder.fail(id, explained(failure, log), log);
     record();
   }
 }
+
+const isMcp = ({ runtime }: Manifest): boolean => runtime === "mcp_stdio";
 
 const claims = (capabilities: readonly string[]): string =>
   capabilities.length === 0 ? "Claims none" : "Claims no more than the manifest asks for";
@@ -120,7 +135,10 @@ const sent = (config: Readonly<Record<string, unknown>>): string =>
   Object.keys(config).length === 0 ? "Takes an empty config" : `Takes ${JSON.stringify(config)}`;
 
 /** The rule that a failed start breaks. */
-function ruleOf({ code, rpc }: HostError): CheckId {
+function ruleOf(failure: HostError): CheckId {
+  const { code, rpc } = failure;
+  const ofServer = mcpRuleOf(failure);
+  if (ofServer) return ofServer;
   switch (code) {
     case "initialize.name_mismatch":
       return "initialize.name";
@@ -139,8 +157,9 @@ function ruleOf({ code, rpc }: HostError): CheckId {
 }
 
 /** A declared method that the process does not offer breaks a promise; one it merely adds is ignored by the host. */
-function recordMethods(run: Run): void {
-  const { recorder, manifest: { methods } } = run;
+function recordMethods(run: Run, info: PluginInfo): void {
+  const { recorder, manifest, manifest: { methods } } = run;
+  if (isMcp(manifest)) return recordTools(recorder, info, eventsOf(run, "plugin.tools_listed").at(-1));
   const [found] = eventsOf(run, "plugin.method_unavailable");
   const { missing = [], undeclared = [] } = found ?? {};
   if (missing.length > 0) {
@@ -184,17 +203,23 @@ function hasEnded({ code }: HostError): boolean {
 }
 
 function recordShutdown(run: Run, tookMs: number): void {
-  const { recorder, manifest: { shutdown_timeout_sec: seconds }, log } = run;
+  const { recorder, manifest, manifest: { shutdown_timeout_sec: seconds }, log } = run;
   const [ended] = eventsOf(run, "plugin.stopped");
   // From then on SIGTERM is what ends it, whatever its exit code. With no time at all nobody can be late.
   const isLate = seconds > 0 && tookMs >= seconds * 1000;
   if (ended?.exit_code === 0 && !isLate) return recorder.pass("shutdown", "Ends by itself with exit code 0");
+  // The protocol allows a server to wait for the signal.
+  if (isMcp(manifest) && ended && isLate) {
+    const waits = `It does not end when its input ends, so that every stop takes ${seconds} s`;
+    return recorder.pass("shutdown", "Ends by SIGTERM", [waits]);
+  }
   const how = !ended
     ? `had to be killed: it ignored shutdown for ${seconds} s, and then SIGTERM`
     : isLate
     ? `had to be ended by SIGTERM: it ignored shutdown for ${seconds} s`
     : `ended ${ended.signal === null ? `with exit code ${ended.exit_code}` : `by ${ended.signal}`} instead of 0`;
-  const hint = "On shutdown, save what must be kept and exit with 0";
+  const when = isMcp(manifest) ? "When stdin ends" : "On shutdown";
+  const hint = `${when}, save what must be kept and exit with 0`;
   recorder.fail("shutdown", new HostError("check.shutdown", `The plugin ${how}`, { hint }), log);
 }
 

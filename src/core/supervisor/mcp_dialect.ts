@@ -6,8 +6,9 @@
 import { HostError, messageOf } from "../errors.ts";
 import { initializeParams, readServerInfo } from "../mcp/initialize.ts";
 import { listTools } from "../mcp/list_tools.ts";
-import { isUnchecked, type LeftOutTool, type McpTool } from "../mcp/mcp_tool.ts";
+import type { McpTool } from "../mcp/mcp_tool.ts";
 import { MCP_NOTICES } from "../mcp/notices.ts";
+import { toolChanges } from "../mcp/tool_changes.ts";
 import { readToolResult } from "../mcp/tool_result.ts";
 import type { CallOptions, Connection, IncomingRequest } from "../protocol/connection_types.ts";
 import { notificationGate, tellIrregularity } from "./audit_wire.ts";
@@ -18,8 +19,6 @@ import type { PluginCallContext } from "./types.ts";
 
 /** Least time between two looks at a server's tools, however often it says that they changed. */
 const RELIST_MS = 5_000;
-/** Names in one list of an audit event. */
-const TOLD = 50;
 
 /** Speaks MCP. */
 export function mcpDialect(ports: DialectPorts): Dialect {
@@ -48,20 +47,23 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     audit.emit("plugin.notification", subject, { notification_type: method.slice(0, 200) });
   }
 
-  async function list(): Promise<void> {
+  /** Lists the tools and tells of them; whoever hears of it finds `adopt` done. */
+  async function list(adopt: () => void = () => {}): Promise<void> {
     const endMs = clock.monotonic() + HANDSHAKE_TIMEOUT_MS;
+    const before = tools;
     const found = await listTools((params) => {
       return handshakeStep(connection, "tools/list", params, Math.max(1, endMs - clock.monotonic()));
-    }, tools);
-    tellTools(found.tools, found.leftOut);
+    }, before);
     tools = found.tools;
     byName = new Map(tools.map((tool) => [`${manifest.name}.${tool.name}`, tool]));
+    adopt();
+    audit.emit("plugin.tools_listed", subject, toolChanges(before, found));
   }
 
   function listAgain(): void {
     if (relist !== "idle") return void (relist = "again");
     relist = "busy";
-    list().then(() => ports.onTools(tools), (error) => {
+    list(() => ports.onTools(tools)).catch((error) => {
       if (connection.closed) return;
       const detail = messageOf(error).slice(0, 200);
       audit.emit("plugin.protocol_violation", subject, { violation_type: "tools_list", detail });
@@ -74,20 +76,6 @@ export function mcpDialect(ports: DialectPorts): Dialect {
       const isAsked = relist === "again";
       relist = "idle";
       if (isAsked && !connection.closed) listAgain();
-    });
-  }
-
-  function tellTools(now: readonly McpTool[], leftOut: readonly LeftOutTool[]): void {
-    const before = new Map(tools.map((tool) => [tool.name, tool]));
-    const after = new Set(now.map(({ name }) => name));
-    const names = (some: readonly McpTool[]): string[] => some.slice(0, TOLD).map(({ name }) => name);
-    audit.emit("plugin.tools_listed", subject, {
-      count: now.length,
-      added: names(now.filter(({ name }) => !before.has(name))),
-      removed: names(tools.filter(({ name }) => !after.has(name))),
-      changed: names(now.filter((tool) => before.has(tool.name) && before.get(tool.name) !== tool)),
-      unchecked: names(now.filter(isUnchecked)),
-      left_out: leftOut.slice(0, TOLD).map((one) => ({ ...one })),
     });
   }
 

@@ -194,3 +194,19 @@ test("checkPlugin() says in plain words what a plugin asks for, and what to thin
     ["Can read the rows it kept", false],
   ]);
 });
+
+test("D-012 checkPlugin() tells what an MCP server is called and which tools it lists", async (t) => {
+  const report = await checkFixture(t, "mcp_tools");
+  assert.equal(report.ok, true);
+  assert.equal(find(report, "initialize.name").detail, 'mcp-tools; the server calls itself "Fixture Server"');
+  assert.equal(find(report, "initialize.api").detail, "MCP 2025-11-25");
+  assert.match(find(report, "methods").detail, /^Tools: mcp-tools\.say_it, mcp-tools\.count_words, /);
+  assert.match(find(report, "methods").warnings![0]!, /schema of count_words/);
+});
+
+test("D-012 checkPlugin() finds the rule that an MCP server breaks", async (t) => {
+  const rules = { mcp_clashes: "methods", mcp_wrong_version: "initialize.api", mcp_dies_in_initialize: "initialize" };
+  for (const [fixture, rule] of Object.entries(rules)) {
+    assert.deepEqual(broken(await checkFixture(t, fixture)), [rule], fixture);
+  }
+});
