@@ -67,8 +67,10 @@ export type {
   Manifest,
   ManifestIssue,
   ManifestTool,
+  PluginProtocol,
   PluginRole,
 } from "./src/core/manifest/manifest.ts";
+export type { McpTool } from "./src/core/mcp/mcp_tool.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/protocol/connection_types.ts";
 export {
   createStorage,

@@ -3,11 +3,9 @@
  *
  * @module
  */
-import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { Cage } from "../cage/cage.ts";
 import { killCage } from "../cage/kill_cage.ts";
 import { asHostError, HostError, messageOf } from "../errors.ts";
-import type { Manifest } from "../manifest/manifest.ts";
 import { createConnection } from "../protocol/connection.ts";
 import type { CallOptions, Connection } from "../protocol/connection_types.ts";
 import type { ChildProcess, Exit, Runtime } from "../ports.ts";
