@@ -16,7 +16,10 @@ export type {
   HostTool,
   Session,
 } from "./src/core/host/types.ts";
-export type { Isolation, MissingPlugin } from "./src/core/project/types.ts";
+export type { CompactionView, HostView, InstanceView, PluginUse, PluginView } from "./src/core/host/view_types.ts";
+export type { CompactionRecord } from "./src/core/host/compaction_log.ts";
+export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "./src/core/feed.ts";
+export type { CompactionSettings, Isolation, MissingPlugin } from "./src/core/project/types.ts";
 export { countTokens, type Message, type MessagePart, type Size } from "./src/core/messages.ts";
 export type { CompactionAudit, CompactionResult, Injection } from "./src/core/compaction/types.ts";
 export type {
@@ -45,6 +48,7 @@ export type {
   Supervisor,
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
+export type { CapabilityDescription } from "./src/core/consent/describe_capability.ts";
 export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
 export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
 export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
@@ -82,6 +86,16 @@ export {
 export type { StorageLimits } from "./src/core/storage/limits.ts";
 export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
 export { detectRuntime } from "./src/adapters/default.ts";
+export type {
+  HttpConnection,
+  HttpHandler,
+  HttpListenOptions,
+  HttpServer,
+  HttpServers,
+  ListenAddress,
+  WebSocketPeer,
+  WebSocketUpgrade,
+} from "./src/core/http_port.ts";
 export type {
   Authorizer,
   Bytes,

@@ -7,10 +7,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
+import consoleFiles from "./generators/console_files.ts";
 import errorCodes from "./generators/error_codes.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
+import openapi from "./generators/openapi.ts";
 import { pluginBundle } from "./generators/plugin_bundle.ts";
 import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
@@ -34,6 +36,8 @@ export const generators: readonly Generator[] = [
   notesSdkDts,
   pluginBundle("memory-markdown", { bundled: ["minisearch"] }),
   pluginBundle("smart-compactor", { bundled: [] }),
+  consoleFiles,
+  openapi,
   errorCodes,
   requirements,
   storageProgram,

@@ -51,6 +51,7 @@ export async function withHost<T>(
       runtime,
       project: resolve(terminal.cwd, flags.project),
       ...projectPlaces(flags, terminal, runtime),
+      control: false, // It lives as long as this command.
       onLog: (log) => {
         if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
       },

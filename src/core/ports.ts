@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { HttpServers } from "./http_port.ts";
 
 /** A program to start: no shell, no inherited environment. */
 export interface Command {
@@ -128,6 +129,8 @@ export interface Files {
   truncate(path: string, size: number): Promise<void>;
   /** Moves a path over another in one step. */
   rename(from: string, to: string): Promise<void>;
+  /** Gives a file a second name, in one step. Rejects with `EEXIST` when something has that name. */
+  link(from: string, to: string): Promise<void>;
   /** Makes one directory, its parents too when `recursive`. An existing directory is an error unless `recursive`. */
   makeDir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<void>;
   /** Makes a fresh 0700 directory whose path starts with `prefix`. */
@@ -329,6 +332,8 @@ export interface Runtime {
   readonly platform: string;
   /** Processor as the kernel names it: `x86_64`, `aarch64`, or another. */
   readonly arch: string;
+  /** Id of this process. */
+  readonly pid: number;
   /** User id of this process, or null where there is none. */
   readonly uid: number | null;
   /** Starts processes. */
@@ -345,6 +350,8 @@ export interface Runtime {
   readonly databases: DatabaseOpener;
   /** The host's network. */
   readonly network: Network;
+  /** Servers for HTTP and WebSocket. */
+  readonly http: HttpServers;
   /** A variable of the environment, or null. */
   env(name: string): string | null;
 }

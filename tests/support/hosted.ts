@@ -11,6 +11,7 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import type { AuditEvent, AuditType } from "../../src/core/audit/events.ts";
 import { createHost } from "../../src/core/host/create_host.ts";
 import type { Host, HostOptions } from "../../src/core/host/types.ts";
+import type { Runtime } from "../../src/core/ports.ts";
 import type { PluginLogLine } from "../../src/core/supervisor/types.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
@@ -54,17 +55,19 @@ export interface HostedOptions extends Partial<Omit<HostOptions, "plugins">> {
   readonly config?: string;
   /** Name of the project's folder. */
   readonly folder?: string;
+  /** Ports that differ from those of the runtime; the clock is always the test's. */
+  readonly ports?: Partial<Runtime>;
   /** False leaves the plugins where they are. Default: true. */
   readonly start?: boolean;
 }
 
 /** Makes a host for one test: `await using h = await hosted({ … })`. */
 export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
-  const { yaml, primary = {}, fixtures = {}, local, config, folder = "music", start = true, ...given } = options;
+  const { yaml, primary = {}, fixtures = {}, local, config, folder = "music", ports, start = true, ...given } = options;
   const clock = createFakeClock();
   const root = await realpath(await mkdtemp(join(tmpdir(), "kaged-host-")));
-  const [home, dir] = [join(root, "home"), join(root, folder)];
-  await mkdir(home);
+  const [home, dir] = [given.home ?? join(root, "home"), join(root, folder)];
+  await mkdir(home, { recursive: true, mode: 0o700 });
   await mkdir(dir);
   const declared = Object.entries(primary).map((
     [key, declaration],
@@ -84,7 +87,7 @@ export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
   const events: AuditEvent[] = [];
   const logs: PluginLogLine[] = [];
   const taken = new Set<AuditEvent>();
-  const runtime = { ...await detectRuntime(), clock };
+  const runtime = { ...await detectRuntime(), ...ports, clock };
   const host = await createHost({
     audit: [],
     plugins,

@@ -12,8 +12,19 @@
 import type { Runtime } from "../../core/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { bytes } from "./bytes.ts";
+import { httpServers } from "./http_server.ts";
 import { bunVersion } from "./runtime.ts";
 
+export type {
+  HttpConnection,
+  HttpHandler,
+  HttpListenOptions,
+  HttpServer,
+  HttpServers,
+  ListenAddress,
+  WebSocketPeer,
+  WebSocketUpgrade,
+} from "../../core/http_port.ts";
 export type {
   Authorizer,
   Bytes,
@@ -45,4 +56,4 @@ const version = bunVersion();
 if (version === null) throw new TypeError("This adapter is for Bun: another runtime runs here");
 
 /** Bun, as the host uses it. */
-export const runtime: Runtime = composeRuntime({ name: "bun", version, bytes });
+export const runtime: Runtime = composeRuntime({ name: "bun", version, bytes, http: httpServers });

@@ -12,8 +12,19 @@
 import type { Runtime } from "../../core/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { bytes } from "./bytes.ts";
+import { httpServers } from "./http_server.ts";
 import { denoVersion } from "./runtime.ts";
 
+export type {
+  HttpConnection,
+  HttpHandler,
+  HttpListenOptions,
+  HttpServer,
+  HttpServers,
+  ListenAddress,
+  WebSocketPeer,
+  WebSocketUpgrade,
+} from "../../core/http_port.ts";
 export type {
   Authorizer,
   Bytes,
@@ -45,4 +56,4 @@ const version = denoVersion();
 if (version === null) throw new TypeError("This adapter is for Deno: another runtime runs here");
 
 /** Deno, as the host uses it. */
-export const runtime: Runtime = composeRuntime({ name: "deno", version, bytes });
+export const runtime: Runtime = composeRuntime({ name: "deno", version, bytes, http: httpServers });

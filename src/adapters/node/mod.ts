@@ -12,8 +12,19 @@
 import type { Runtime } from "../../core/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { bytes } from "./bytes.ts";
+import { httpServers } from "./http_server.ts";
 import { nodeVersion } from "./runtime.ts";
 
+export type {
+  HttpConnection,
+  HttpHandler,
+  HttpListenOptions,
+  HttpServer,
+  HttpServers,
+  ListenAddress,
+  WebSocketPeer,
+  WebSocketUpgrade,
+} from "../../core/http_port.ts";
 export type {
   Authorizer,
   Bytes,
@@ -45,4 +56,4 @@ const version = nodeVersion();
 if (version === null) throw new TypeError("This adapter is for Node: another runtime runs here");
 
 /** Node, as the host uses it. */
-export const runtime: Runtime = composeRuntime({ name: "node", version, bytes });
+export const runtime: Runtime = composeRuntime({ name: "node", version, bytes, http: httpServers });

@@ -20,6 +20,7 @@ export const files: Files = {
   append: (path, text) => fs.appendFile(path, text, { mode: 0o600 }),
   truncate: (path, size) => fs.truncate(path, size),
   rename: (from, to) => fs.rename(from, to),
+  link: (from, to) => fs.link(from, to),
   async makeDir(path, { recursive = false, mode = 0o777 } = {}): Promise<void> {
     await (recursive ? makeDirs(path, mode) : fs.mkdir(path, { mode }));
   },

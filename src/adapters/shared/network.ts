@@ -4,15 +4,11 @@
  * @module
  */
 import { lookup } from "node:dns/promises";
-import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
+import { chmod, rm } from "node:fs/promises";
 import { createServer, isIP, type Server, Socket as NetSocket } from "node:net";
-import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
 import { connect as connectTls, rootCertificates } from "node:tls";
 import type { Network, Socket, SocketListener } from "../../core/ports.ts";
-
-/** Longest path the kernel takes for a socket, in bytes. */
-const MAX_SOCKET_PATH = 107;
+import { withShortPath } from "./short_path.ts";
 
 /** The host's network. */
 export const network: Network = {
@@ -76,18 +72,6 @@ function listening(server: Server, path: string): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Binds over a link for as long as that takes, where the path itself is too long for the kernel. */
-async function withShortPath(path: string, bind: (path: string) => Promise<void>): Promise<void> {
-  if (new TextEncoder().encode(path).length <= MAX_SOCKET_PATH) return await bind(path);
-  const dir = await mkdtemp(join(tmpdir(), "kaged-"));
-  try {
-    await symlink(dirname(path), join(dir, "s"));
-    await bind(join(dir, "s", basename(path)));
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
 }
 
 /** Makes a socket of the port from a paused one of Node's kind. */

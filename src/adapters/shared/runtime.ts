@@ -4,6 +4,7 @@
  * @module
  */
 import process from "node:process";
+import type { HttpServers } from "../../core/http_port.ts";
 import type { Bytes, Runtime } from "../../core/ports.ts";
 import { clock } from "./clock.ts";
 import { databases } from "./databases.ts";
@@ -22,17 +23,21 @@ export interface RuntimeFacts {
   readonly version: string;
   /** Its work on bytes. */
   readonly bytes: Bytes;
+  /** Its servers. */
+  readonly http: HttpServers;
 }
 
 /** Returns the whole runtime. */
-export function composeRuntime({ name, version, bytes }: RuntimeFacts): Runtime {
+export function composeRuntime({ name, version, bytes, http }: RuntimeFacts): Runtime {
   return {
     name,
     version,
     bytes,
+    http,
     executable: process.execPath,
     platform: process.platform,
     arch: KERNEL_ARCH[process.arch] ?? process.arch,
+    pid: process.pid,
     uid: process.getuid?.() ?? null,
     processes,
     files,

@@ -5,7 +5,7 @@
  */
 import { createAudit } from "../audit/audit.ts";
 import { jsonlFile } from "../audit/jsonl_file.ts";
-import { HostError } from "../errors.ts";
+import { HostError, messageOf } from "../errors.ts";
 import { createEmitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/fire_hook.ts";
 import type { Runtime } from "../ports.ts";
@@ -16,19 +16,23 @@ import { loadTracing } from "../tracing/load_tracing.ts";
 import { tracedHooks } from "../tracing/traced_hooks.ts";
 import { withSpan } from "../tracing/tracing.ts";
 import { compactWindow } from "./compact_window.ts";
+import { compactionLog } from "./compaction_log.ts";
+import { type ControlSocket, openControlSocket } from "./control_socket.ts";
 import { createHarness } from "./harness.ts";
 import { loadHostProject } from "./host_project.ts";
 import { hostLimits } from "./host_limits.ts";
 import { hostStorage } from "./host_storage.ts";
 import { callParams, methodContext } from "./method_call.ts";
 import { HostModel, PRIMARY } from "./model.ts";
+import { pluginLogs } from "./plugin_logs.ts";
 import { pluginRows } from "./plugin_rows.ts";
 import { recordProject } from "./project_record.ts";
 import { registerTools } from "./register_tools.ts";
 import { Sessions } from "./sessions.ts";
-import { startPlugins } from "./start_plugins.ts";
+import { disabledError, startPlugins } from "./start_plugins.ts";
 import { turnKnob } from "./turn_knob.ts";
 import type { CallAt, Host, HostOptions } from "./types.ts";
+import { hostView } from "./view.ts";
 
 /** How a host is set up, with every path absolute and nothing left to detect. */
 export interface HostCoreOptions extends HostOptions {
@@ -58,6 +62,8 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   const model = new HostModel(loaded.resolved);
   const emitter = options.events ? createEmitter({ ...options.events, clock, onError: tellOfListener }) : null;
   const storage = hostStorage({ runtime, home, operator: loaded.operator });
+  const logs = pluginLogs({ clock, ids });
+  const compactions = compactionLog();
   const supervisor = createSupervisor({
     runtime,
     home,
@@ -68,7 +74,10 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     onTools: (plugin) => registerTools(plugin, model, audit),
     logLevel: loaded.operator.logLevel,
     runtimes: loaded.operator.runtimes,
-    ...(options.onLog && { onLog: options.onLog }),
+    onLog(line) {
+      logs.write(line);
+      options.onLog?.(line);
+    },
   }, audit);
   const dispatcher = createHookDispatcher({
     call: supervisor.call,
@@ -91,6 +100,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   });
   let knobTurns: Promise<unknown> = Promise.resolve();
   let isLoaded = false;
+  let control: ControlSocket | null = null;
 
   async function auditFile(): Promise<ReturnType<typeof jsonlFile>> {
     await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
@@ -98,8 +108,21 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   }
 
   function tellOfListener({ event, kind, error }: { event: string; kind: string; error: unknown }): void {
-    const tell = options.onWarning ?? ((message: string) => console.error(message));
-    tell(`A listener of "${event}" ${kind === "failed" ? "failed" : `missed it (${kind})`}: ${String(error)}`);
+    warn(`A listener of "${event}" ${kind === "failed" ? "failed" : `missed it (${kind})`}: ${String(error)}`);
+  }
+
+  function warn(message: string): void {
+    (options.onWarning ?? console.error)(message);
+  }
+
+  /** A host that cannot be reached from outside still does its work. */
+  async function openControl(): Promise<void> {
+    if (control || options.control === false) return;
+    try {
+      control = await openControlSocket({ host, home, runtime });
+    } catch (error) {
+      warn(`Commands cannot reach this host: ${messageOf(error)}`);
+    }
   }
 
   /** The context of work an agent does; its session must be open. */
@@ -118,13 +141,19 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       sessions.resume();
       const isFirst = !isLoaded;
       isLoaded = true;
-      return await startPlugins({ loaded, supervisor, audit, isFirst });
+      const [report] = await Promise.all([startPlugins({ loaded, supervisor, audit, isFirst }), openControl()]);
+      return report;
     },
     async stop() {
       sessions.suspend();
+      const closing = control?.close();
+      control = null;
       await supervisor.stopAll();
       await storage.close();
+      logs.close();
+      await closing;
     },
+    view: hostView({ model, supervisor, storage, logs, compactions, sessions: () => sessions.ids(), home, runtime }),
     agents: () =>
       model.project.agents.map(({ path, parent, plugins }) => ({
         path,
@@ -198,6 +227,8 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
         () => compactWindow(request, agent, context, { harness, hooks, audit, runtime, options }),
       );
       const { by, before, after } = result;
+      const timestamp = new Date(clock.now()).toISOString();
+      compactions.add(agent.path, { timestamp, session_id: request.session, trigger: request.trigger }, result);
       const duration = clock.monotonic() - startedMs;
       const at = { agentName: request.agent, conversationId: request.session };
       emitter?.emit("compaction:execute", { ...at, trigger: request.trigger, by, before, after, duration });
@@ -218,6 +249,16 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     },
     async disable(plugin) {
       await Promise.all(model.instancesOf(plugin).map(({ instance }) => supervisor.disable(instance)));
+    },
+    async reload(plugin) {
+      const instances = model.instancesOf(plugin).map(({ instance }) => supervisor.plugin(instance));
+      if (instances.every(({ status }) => status === "disabled")) throw disabledError(plugin);
+      await Promise.all(
+        instances.filter(({ status }) => status !== "disabled").map(async ({ instance }) => {
+          await supervisor.stop(instance);
+          await supervisor.start(instance);
+        }),
+      );
     },
     onAudit: (listener) => audit.on(listener),
     onNotification: (listener) => supervisor.onNotification(listener),

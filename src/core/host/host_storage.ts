@@ -7,6 +7,7 @@ import type { Audit } from "../audit/audit.ts";
 import type { Runtime } from "../ports.ts";
 import type { OperatorConfig } from "../project/operator_config.ts";
 import type { IncomingRequest } from "../protocol/connection_types.ts";
+import type { StorageReport } from "../storage/maintenance.ts";
 import { createStorage, isStorageAvailable, type Storage } from "../storage/storage.ts";
 import type { PluginInfo } from "../supervisor/types.ts";
 
@@ -26,6 +27,8 @@ export interface HostStorage {
   readonly isAvailable: boolean;
   /** Answers one request; storage that was closed opens anew. */
   handle(client: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">): Promise<unknown>;
+  /** What a plugin keeps: nothing, as long as nobody has kept anything. */
+  report(plugin: string): Promise<StorageReport>;
   /** Ends its processes. */
   close(): Promise<void>;
 }
@@ -42,11 +45,13 @@ export function hostStorage({ runtime, home, operator }: HostStorageOptions): Ho
   );
   const { storage_mb } = operator.limits;
   const limits = storage_mb === undefined ? {} : { limits: { quotaBytes: storage_mb * MIB } };
+  const opened = (): Storage => open ??= createStorage({ runtime, home, quotas, ...limits });
   return {
     isAvailable: isStorageAvailable(runtime),
-    handle(client, request, audit) {
-      open ??= createStorage({ runtime, home, quotas, ...limits });
-      return open.handle(client, request, audit);
+    handle: (client, request, audit) => opened().handle(client, request, audit),
+    async report(plugin) {
+      if (await runtime.files.info(`${home}/kaged.db`) === null) return { tables: [], bytes: 0 };
+      return await opened().report(plugin);
     },
     async close() {
       const closing = open;

@@ -7,7 +7,7 @@ import type { ManifestTool } from "../manifest/manifest.ts";
 import type { ResolvedInstance, ResolvedPlugin } from "../project/types.ts";
 import type { Supervisor } from "../supervisor/types.ts";
 import type { HostModel } from "./model.ts";
-import type { HostPluginInfo } from "./types.ts";
+import type { HostPluginInfo } from "./view_types.ts";
 
 /** Returns the plugins of an agent in the order they are declared, or every instance of the project. */
 export function pluginRows(model: HostModel, supervisor: Supervisor, agent: string | undefined): HostPluginInfo[] {

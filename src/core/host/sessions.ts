@@ -61,6 +61,11 @@ export class Sessions {
     throw unknownSession(id);
   }
 
+  /** Ids of those that are open. */
+  ids(): string[] {
+    return [...this.#open.keys()];
+  }
+
   /** Lets idle timers be set: from now on activity winds them. */
   resume(): void {
     this.#isRunning = true;

@@ -76,7 +76,8 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
   }
 }
 
-function disabledError(plugin: string): HostError {
+/** Why a plugin that nobody enabled does nothing. */
+export function disabledError(plugin: string): HostError {
   return new HostError("plugin.disabled", `[BLOCKED] Plugin "${plugin}" is not enabled`, {
     data: { plugin },
     hint: `Run kaged plugin enable ${plugin}`,

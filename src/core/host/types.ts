@@ -11,9 +11,12 @@ import type { EmittedEvents, EmittedName, EventName, Events } from "../events/ty
 import type { JsonSchema } from "../manifest/manifest.ts";
 import type { Message } from "../messages.ts";
 import type { Runtime } from "../ports.ts";
-import type { Isolation, MissingPlugin } from "../project/types.ts";
+import type { MissingPlugin } from "../project/types.ts";
+import type { PluginLogLine, PluginNotification } from "../supervisor/types.ts";
 import type { TracingOption } from "../tracing/load_tracing.ts";
-import type { PluginCage, PluginLogLine, PluginNotification, PluginStatus } from "../supervisor/types.ts";
+import type { HostPluginInfo, HostView } from "./view_types.ts";
+
+export type { HostPluginInfo };
 
 /** How a host is set up. */
 export interface HostOptions {
@@ -46,36 +49,13 @@ export interface HostOptions {
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */
   readonly onLog?: (line: PluginLogLine) => void;
+  /**
+   * Whether commands such as `kaged plugin disable` reach this host while it runs, through a socket in the operator's
+   * folder that only this user may open. Default: true.
+   */
+  readonly control?: boolean;
   /** Hears of mistakes in the embedder's own code, such as an event listener that throws. Default: `console.error`. */
   readonly onWarning?: (message: string) => void;
-}
-
-/** What is known of a plugin instance. */
-export interface HostPluginInfo {
-  /** The key it is declared under, or null for one no agent declares. */
-  readonly key: string | null;
-  /** The plugin's own name. */
-  readonly plugin: string;
-  /** Package. */
-  readonly package: string;
-  /** Version. */
-  readonly version: string;
-  /** Instance id. */
-  readonly instance: string;
-  /** Where it is in its life. */
-  readonly state: PluginStatus;
-  /** For each agent, or shared. */
-  readonly isolation: Isolation;
-  /** Hooks that fire. */
-  readonly hooks: readonly string[];
-  /** Full names of its tools that are on. */
-  readonly tools: readonly string[];
-  /** The cage of its process while there is one: its id, its limits and who sees to them. */
-  readonly cage: PluginCage | null;
-  /** Starts after the first. */
-  readonly restarts: number;
-  /** Why it is down, when it is. */
-  readonly error: HostError | null;
 }
 
 /** A tool an agent may call. */
@@ -207,6 +187,10 @@ export interface Host extends AsyncDisposable {
   enable(plugin: string): Promise<void>;
   /** Disables a plugin: all its instances stop and stay down. */
   disable(plugin: string): Promise<void>;
+  /** Stops and starts every instance of a plugin that is not disabled. */
+  reload(plugin: string): Promise<void>;
+  /** What the operator's side reads: the HTTP API, the console, the command. */
+  readonly view: HostView;
   /** Hears audit events; returns a function that ends it. */
   onAudit(listener: (event: AuditEvent) => void): () => void;
   /** Hears plugins' notifications; returns a function that ends it. */

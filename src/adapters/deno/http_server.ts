@@ -1,0 +1,69 @@
+/**
+ * HTTP on Deno: `Deno.serve`.
+ *
+ * @module
+ */
+import { chmod, rm } from "node:fs/promises";
+import type { HttpListenOptions, HttpServer, HttpServers, WebSocketUpgrade } from "../../core/http_port.ts";
+import { withShortPath } from "../shared/short_path.ts";
+
+/** The members of `Deno` that are used: its own types would reach the published declarations. */
+interface DenoHttp {
+  serve(
+    options: Record<string, unknown>,
+    handler: (request: Request) => Promise<Response>,
+  ): { readonly addr: { readonly port?: number }; shutdown(): Promise<void>; unref(): void };
+  upgradeWebSocket(request: Request, options: object): { readonly socket: WebSocket; readonly response: Response };
+}
+
+/** Servers on Deno. */
+export const httpServers: HttpServers = {
+  async listen({ at, handler, background = false }: HttpListenOptions): Promise<HttpServer> {
+    const { serve, upgradeWebSocket } = (globalThis as unknown as { Deno: DenoHttp }).Deno;
+    const controller = new AbortController();
+    const sockets = new Set<WebSocket>();
+    const answer = async (request: Request): Promise<Response> => {
+      let wanted: WebSocketUpgrade | null = null;
+      const response = await handler(request, { upgrade: (upgrade) => void (wanted = upgrade) });
+      if (wanted === null) return response;
+      const { protocol, open, closed } = wanted as WebSocketUpgrade;
+      const upgraded = upgradeWebSocket(request, protocol === null ? {} : { protocol });
+      const { socket } = upgraded;
+      sockets.add(socket);
+      socket.onopen = () =>
+        open({
+          send: (text) => socket.readyState === socket.OPEN && socket.send(text),
+          bufferedBytes: () => socket.bufferedAmount,
+          close: (code, reason) => socket.close(code, reason),
+        });
+      socket.onerror = (event) => event.preventDefault?.(); // Its close follows.
+      socket.onclose = () => {
+        sockets.delete(socket);
+        closed();
+      };
+      return upgraded.response;
+    };
+    const start = (where: object) =>
+      serve({ ...where, signal: controller.signal, onListen: () => {}, onError: () => FAILED() }, answer);
+    // It throws at once when it cannot listen, with the system's code.
+    const server = "path" in at
+      ? await withShortPath(at.path, (path) => Promise.resolve(start({ path })))
+      : start({ hostname: at.hostname, port: at.port });
+    if ("path" in at) await chmod(at.path, 0o600);
+    if (background) server.unref();
+    return {
+      port: server.addr.port ?? null,
+      async stop() {
+        if ("path" in at) await rm(at.path, { force: true });
+        await server.shutdown();
+      },
+      destroy() {
+        for (const socket of sockets) socket.close();
+        controller.abort();
+        return Promise.resolve();
+      },
+    };
+  },
+};
+
+const FAILED = (): Response => new Response(null, { status: 500 });

@@ -1,0 +1,115 @@
+/**
+ * HTTP on Node: `node:http` under Hono's adapter, WebSockets by `ws`. Both are loaded with the first server.
+ *
+ * @module
+ */
+import { chmod, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { WebSocketServer } from "ws";
+import type {
+  HttpConnection,
+  HttpHandler,
+  HttpListenOptions,
+  HttpServer,
+  HttpServers,
+  WebSocketUpgrade,
+} from "../../core/http_port.ts";
+import { withShortPath } from "../shared/short_path.ts";
+
+/** Servers on Node. */
+export const httpServers: HttpServers = {
+  async listen({ at, handler, background = false }: HttpListenOptions): Promise<HttpServer> {
+    const [{ getRequestListener }, { WebSocketServer }] = await Promise.all([
+      import("@hono/node-server"),
+      import("ws"),
+    ]);
+    const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false });
+    const plain: HttpConnection = { upgrade: refuse };
+    // The global Request and Response stay the runtime's own: this is not our program.
+    const options = { overrideGlobalObjects: false };
+    const server = createServer(getRequestListener((request) => handler(request, plain), options));
+    server.on("upgrade", (request, socket, head) => void upgrade(request, socket, head, { handler, sockets }));
+    if ("path" in at) {
+      await withShortPath(at.path, (path) => listening(server, () => server.listen(path)));
+      await chmod(at.path, 0o600);
+    } else await listening(server, () => server.listen(at.port, at.hostname));
+    if (background) server.unref();
+    const stopped = new Promise<void>((resolve) => server.once("close", resolve));
+    return {
+      port: "path" in at ? null : (server.address() as AddressInfo).port,
+      async stop() {
+        server.close();
+        if ("path" in at) await rm(at.path, { force: true });
+        await stopped;
+      },
+      destroy() {
+        for (const socket of sockets.clients) socket.terminate();
+        server.closeAllConnections();
+        return Promise.resolve();
+      },
+    };
+  },
+};
+
+/** Longest message a client may send: none is needed. */
+const MAX_MESSAGE = 65_536;
+
+function refuse(): never {
+  throw new TypeError("The request asks for no WebSocket");
+}
+
+function listening(server: Server, listen: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.once("listening", () => {
+      server.off("error", reject);
+      resolve();
+    });
+    listen();
+  });
+}
+
+/** Asks the handler about a request for a WebSocket, and either opens it or writes the handler's response. */
+async function upgrade(
+  incoming: IncomingMessage,
+  socket: Duplex,
+  head: Uint8Array,
+  { handler, sockets }: { readonly handler: HttpHandler; readonly sockets: WebSocketServer },
+): Promise<void> {
+  socket.on("error", () => socket.destroy());
+  let wanted: WebSocketUpgrade | null = null;
+  try {
+    const response = await handler(requestOf(incoming), { upgrade: (upgrade) => void (wanted = upgrade) });
+    if (wanted === null) return void socket.end(await responseText(response));
+  } catch {
+    return void socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  }
+  const { protocol, open, closed } = wanted as WebSocketUpgrade;
+  sockets.options.handleProtocols = () => protocol ?? false;
+  sockets.handleUpgrade(incoming, socket, head as never, (peer) => {
+    peer.on("error", () => {}); // Its close follows.
+    peer.on("close", closed);
+    open({
+      send: (text) => peer.readyState === peer.OPEN && peer.send(text),
+      bufferedBytes: () => peer.bufferedAmount,
+      close: (code, reason) => peer.close(code, reason),
+    });
+  });
+}
+
+function requestOf(
+  { url = "/", method = "GET", rawHeaders, headers: { host = "localhost" } }: IncomingMessage,
+): Request {
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+  return new Request(new URL(url, `http://${host}`), { method, headers });
+}
+
+async function responseText(response: Response): Promise<string> {
+  const body = await response.text();
+  const headers = [...response.headers, ["connection", "close"], ["content-length", `${new Blob([body]).size}`]];
+  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${response.status} ${response.statusText || "Refused"}\r\n${head}\r\n${body}`;
+}

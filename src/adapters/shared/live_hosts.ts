@@ -1,0 +1,39 @@
+/**
+ * The hosts that run under one home, for a command that wants to talk to them.
+ *
+ * @module
+ */
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { requestOverSocket } from "./request_over_socket.ts";
+
+/** A host that answers. */
+export interface LiveHost {
+  /** Its process. */
+  readonly pid: number;
+  /** Its socket. */
+  readonly path: string;
+  /** Sends it a request; see {@link requestOverSocket}. */
+  request(request: Request): Promise<Response>;
+}
+
+/** Returns the hosts that run under `home`. Sockets that nobody answers at are removed. */
+export async function liveHosts(home: string): Promise<LiveHost[]> {
+  const run = join(home, "run");
+  const names = (await readdir(run).catch(() => [])).filter((name) => SOCKET_NAME.test(name)).sort();
+  const hosts = await Promise.all(names.map((name) => liveHost(join(run, name), parseInt(name, 10))));
+  return hosts.filter((host) => host !== null);
+}
+
+const SOCKET_NAME = /^[0-9]+(-[0-9]+)?\.sock$/;
+
+async function liveHost(path: string, pid: number): Promise<LiveHost | null> {
+  const request = (asked: Request): Promise<Response> => requestOverSocket(path, asked);
+  try {
+    await (await request(new Request("http://kaged/healthz"))).body?.cancel();
+    return { pid, path, request };
+  } catch (error) {
+    if ((error as { code?: string }).code === "ECONNREFUSED") await rm(path, { force: true });
+    return null;
+  }
+}

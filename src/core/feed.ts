@@ -1,0 +1,116 @@
+/**
+ * The newest entries of something that never ends, each with an id to go on from: what streams of events and logs are
+ * read from. A reader holds a place and no copy, so that a slow one costs nothing.
+ *
+ * @module
+ */
+
+/** One entry. */
+export interface FeedEntry {
+  /** Its place, counted from 1. */
+  readonly seq: number;
+  /** What a reader names to go on after it; no other feed has it. */
+  readonly id: string;
+  /** What it is: `audit`, `notification`, `log`. */
+  readonly kind: string;
+  /** The plugin it is about. */
+  readonly plugin: string;
+  /** The entry itself, as JSON. */
+  readonly text: string;
+}
+
+/** How much a feed keeps. */
+export interface FeedOptions {
+  /** Tells this feed's ids from those of others. */
+  readonly name: string;
+  /** Entries kept. */
+  readonly maxEntries: number;
+  /** Characters kept, of all entries together. */
+  readonly maxLength: number;
+}
+
+/** Where a reader starts: after an entry that was named, with what is lost in between. */
+export interface FeedPlace {
+  /** The entry it has read last. */
+  readonly seq: number;
+  /** Whether entries after the one it named are gone, or it named one of another feed. */
+  readonly missed: boolean;
+}
+
+/** A feed. */
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #listeners = new Set<() => void>();
+  #entries: FeedEntry[] = [];
+  #length = 0;
+  #newest = 0;
+  #isClosed = false;
+
+  /** Holds nothing yet. */
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** Place of the newest entry ever pushed, 0 before the first. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  /** Whether nothing more will come. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Adds an entry; the oldest make room for it. */
+  push(kind: string, plugin: string, data: unknown): void {
+    if (this.#isClosed) return;
+    const text = JSON.stringify(data);
+    const seq = ++this.#newest;
+    this.#entries.push({ seq, id: this.#idOf(seq), kind, plugin, text });
+    this.#length += text.length;
+    const { maxEntries, maxLength } = this.#options;
+    let gone = 0;
+    while (this.#entries.length - gone > maxEntries || (this.#length > maxLength && gone < this.#entries.length - 1)) {
+      this.#length -= this.#entries[gone++]!.text.length;
+    }
+    if (gone > 0) this.#entries.splice(0, gone);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Returns up to `max` entries after a place, oldest first, and whether some before them are gone. */
+  after(seq: number, max: number = Infinity): { readonly entries: readonly FeedEntry[]; readonly missed: boolean } {
+    const oldest = this.#newest - this.#entries.length + 1;
+    const from = Math.max(0, seq + 1 - oldest);
+    return { entries: this.#entries.slice(from, from + max), missed: seq + 1 < oldest };
+  }
+
+  /** Returns the place of an id that was read last. */
+  placeOf(id: string): FeedPlace {
+    const seq = Number(id.slice(id.lastIndexOf("-") + 1));
+    const isOwn = Number.isSafeInteger(seq) && seq >= 0 && seq <= this.#newest && id === this.#idOf(seq);
+    return isOwn ? { seq, missed: this.after(seq).missed } : { seq: 0, missed: true };
+  }
+
+  /** The id to go on from for a reader of everything up to `seq`. */
+  idAt(seq: number): string {
+    return this.#idOf(seq);
+  }
+
+  /** Hears of new entries and of the end; returns a function that ends it. */
+  listen(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Ends it: readers take what is there, and then are done. */
+  close(): void {
+    this.#isClosed = true;
+    for (const listener of [...this.#listeners]) listener();
+    this.#listeners.clear();
+  }
+
+  #idOf(seq: number): string {
+    return `${this.#options.name}-${seq}`;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The door to a running host for the operator's command: its HTTP API at `<home>/run/<pid>.sock`. Who may open that
+ * file needs no token.
+ *
+ * @module
+ */
+import { closeServer } from "../http/close_server.ts";
+import type { HttpHandler } from "../http_port.ts";
+import type { Runtime } from "../ports.ts";
+import type { Host } from "./types.ts";
+
+/** An open door. */
+export interface ControlSocket {
+  /** Where it is. */
+  readonly path: string;
+  /** Closes it. */
+  close(): Promise<void>;
+}
+
+/** What a door needs. */
+export interface ControlSocketOptions {
+  /** The host behind it. */
+  readonly host: Host;
+  /** The operator's folder. */
+  readonly home: string;
+  /** The runtime. */
+  readonly runtime: Runtime;
+}
+
+/** Doors of this process: it may run several hosts. */
+const taken = new Set<string>();
+
+/** Opens a door. The API behind it is loaded with the first request. */
+export async function openControlSocket({ host, home, runtime }: ControlSocketOptions): Promise<ControlSocket> {
+  const { files, ids, clock, http } = runtime;
+  const path = freePath(`${home}/run/${runtime.pid}`);
+  taken.add(path);
+  let app: Promise<{ readonly fetch: HttpHandler; close(): void }> | null = null;
+  const handler: HttpHandler = async (request, connection) => {
+    app ??= import("../http/create_app.ts").then(({ createApp }) => createApp({ host, token: null }));
+    return await (await app).fetch(request, connection);
+  };
+  try {
+    await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
+    // Under another name first: what stands under the last one always answers, so that what does not is left over.
+    const fresh = `${home}/run/${ids.create("door")}`;
+    const server = await http.listen({ at: { path: fresh }, handler, background: true });
+    await files.rename(fresh, path);
+    return {
+      path,
+      async close() {
+        await files.remove(path);
+        taken.delete(path);
+        (await app)?.close();
+        await closeServer(server, clock);
+      },
+    };
+  } catch (error) {
+    taken.delete(path);
+    throw error;
+  }
+}
+
+function freePath(stem: string): string {
+  let path = `${stem}.sock`;
+  for (let count = 2; taken.has(path); count++) path = `${stem}-${count}.sock`;
+  return path;
+}

@@ -1,0 +1,109 @@
+/**
+ * What a request brings, checked against the schemas of its route.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { HostError, messageOf } from "../errors.ts";
+import type { Route, Schema } from "./route.ts";
+
+/** Most bytes of a body: as many as a line on the wire to a plugin may have. */
+export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+
+/** A request's parts, checked. */
+export interface CheckedInput {
+  /** Parts of the path. */
+  readonly params: unknown;
+  /** The query. */
+  readonly query: unknown;
+  /** The body. */
+  readonly body: unknown;
+}
+
+/**
+ * Reads and checks what a request brings.
+ *
+ * @throws {HostError} `http.input_invalid` with every issue, `http.body_invalid`, `http.body_too_large` or
+ * `http.media_type`.
+ */
+export async function readInput(
+  route: Route,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+): Promise<CheckedInput> {
+  const { searchParams } = new URL(request.url);
+  const twice = [...new Set(searchParams.keys())].find((key) => searchParams.getAll(key).length > 1);
+  if (twice !== undefined) throw invalid([{ at: "query", path: twice, message: "It is there twice" }]);
+  const checked = {
+    params: check(route.params, params, "path"),
+    query: check(route.query ?? NOTHING, Object.fromEntries(searchParams), "query"),
+  };
+  return { ...checked, body: route.body ? check(route.body, await readJson(request), "body") : undefined };
+}
+
+const NOTHING: Schema = v.strictObject({});
+
+interface InputIssue {
+  readonly at: "path" | "query" | "body";
+  readonly path: string;
+  readonly message: string;
+}
+
+function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"]): unknown {
+  if (!schema) return undefined;
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw invalid(result.issues.map((issue) => ({ at, path: v.getDotPath(issue) ?? "", message: issue.message })));
+}
+
+function invalid(issues: readonly InputIssue[]): HostError {
+  const told = issues.slice(0, 20).map(({ at, path, message }) => ({ at, path, message: message.slice(0, 300) }));
+  const [{ at, path, message }] = told as [InputIssue];
+  return new HostError("http.input_invalid", `The ${at} is not what the route takes: ${path} ${message}`.trim(), {
+    data: { issues: told },
+    hint: "See /openapi.json for what it takes",
+  });
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type !== "application/json") {
+    throw new HostError("http.media_type", `The body is sent as ${type === "" ? "nothing named" : `"${type}"`}`, {
+      hint: "Send Content-Type: application/json",
+    });
+  }
+  const bytes = await readBytes(request);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw new HostError("http.body_invalid", `The body is not JSON: ${messageOf(error)}`, {
+      hint: "Send one JSON value as UTF-8",
+    });
+  }
+}
+
+/** Counts what comes, whatever the request says of its length, and stops reading at the limit. */
+async function readBytes(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function tooLarge(): HostError {
+  return new HostError("http.body_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes`, {
+    data: { max_bytes: MAX_BODY_BYTES },
+    hint: "Send less, or send it in parts",
+  });
+}

@@ -1,0 +1,22 @@
+/**
+ * Every route of the API.
+ *
+ * @module
+ */
+import type { Route } from "../route.ts";
+import { AGENT_ROUTES } from "./agent_routes.ts";
+import { CALL_ROUTES } from "./call_routes.ts";
+import { HOST_ROUTES } from "./host_routes.ts";
+import { KNOB_ROUTES } from "./knob_routes.ts";
+import { PLUGIN_ROUTES } from "./plugin_routes.ts";
+import { STREAM_ROUTES } from "./stream_routes.ts";
+
+/** Every route. */
+export const ROUTES: readonly Route[] = [
+  ...HOST_ROUTES,
+  ...PLUGIN_ROUTES,
+  ...CALL_ROUTES,
+  ...KNOB_ROUTES,
+  ...AGENT_ROUTES,
+  ...STREAM_ROUTES,
+];
