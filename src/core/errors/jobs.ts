@@ -3,7 +3,24 @@
  *
  * @module
  */
-import type { ErrorRow } from "./row.ts";
+import { type ErrorRow, row } from "./row.ts";
 
 /** The rows. */
-export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {};
+export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {
+  "jobs.unknown": row(-32602, 404, "There is no such job in this scope", "List the jobs, or start one"),
+  "jobs.agent_unknown": row(-32602, 404, "No run is registered for the agent", "Register it with agent()"),
+  "jobs.agent_duplicate": row(-32602, 409, "The agent has a run already", "Register one run for each agent"),
+  "jobs.id_invalid": row(-32602, 400, "An id, a scope or a name is not a plain name", "Use letters, digits, _ and -"),
+  "jobs.input_invalid": row(-32602, 400, "The request breaks the rules listed", "Correct each listed place"),
+  "jobs.input_too_large": row(-32602, 413, "The request is larger than it may be", "Send less"),
+  "jobs.not_finished": row(-32006, 409, "The job has not come to its end", "Cancel it first, or wait"),
+  "jobs.finished": row(-32006, 409, "The job has come to its end already", "Nothing: it can be deleted"),
+  "jobs.run_failed": row(-32603, 500, "The agent failed", "Read the message: it is the agent's own"),
+  "jobs.stopped": row(-32006, 409, "The jobs were stopped", "Make new ones with createJobs()"),
+  "jobs.schedule_invalid": row(-32602, 400, "A schedule cannot be read", "Use a cron pattern and a known time zone"),
+  "jobs.schedule_duplicate": row(-32602, 409, "A schedule of that id exists", "End it first, or use another id"),
+  "jobs.record_broken": row(-32603, 500, "A file of a job cannot be read", "Repair the file, or remove it"),
+  "jobs.folder_busy": row(-32603, 500, "The jobs folder stays locked", "End the process that holds the lock"),
+  "jobs.library_missing": row(-32603, 500, "A library for this store is not installed", "Install the one named"),
+  "jobs.store_unavailable": row(-32603, 503, "The database cannot be reached", "Check its address, then try again"),
+};

@@ -1,0 +1,124 @@
+/**
+ * A background run of an agent: its record, where records are kept, and how processes share the work.
+ *
+ * @module
+ */
+import type { TokenUsage } from "../events/types.ts";
+
+/** Where a job is in its life. The last three are final. */
+export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
+
+/** A background run of an agent. */
+export interface Job {
+  /** Its id. */
+  id: string;
+  /** The agent's path. */
+  agentName: string;
+  /** What the agent is asked. */
+  input: string;
+  /** The session it belongs to. */
+  conversationId: string;
+  /** Whose it is, where one host serves several tenants. */
+  scopeId?: string;
+  /** Where it is in its life. */
+  status: JobStatus;
+  /** What the agent answered, when completed. */
+  result?: string;
+  /** Why it failed, when failed. */
+  error?: string;
+  /** Tokens it took. */
+  usage?: TokenUsage;
+  /** Full names of the tools it called. */
+  toolsUsed?: string[];
+  /** When it was accepted, ISO 8601. */
+  createdAt: string;
+  /** When its last run began. */
+  startedAt?: string;
+  /** When it came to its end. */
+  completedAt?: string;
+}
+
+/** A job about to be kept: the store gives it an id and the time. */
+export type NewJob = Omit<Job, "id" | "createdAt">;
+
+/**
+ * Keeps job records. `scopeId` is part of a job's address: a job of a scope is found in that scope alone, one without a
+ * scope without one. Ids and scopes that are not plain names throw `jobs.id_invalid`.
+ */
+export interface JobStore {
+  /** Keeps a new job. */
+  create(job: NewJob): Promise<Job>;
+  /** Returns a job, or null. */
+  get(id: string, scopeId?: string): Promise<Job | null>;
+  /** Returns the jobs of a scope, the oldest first. */
+  list(scopeId?: string): Promise<Job[]>;
+  /** Changes fields of a job, whatever its scope; id, scope and creation stay. Throws `jobs.unknown`. */
+  update(id: string, updates: Partial<Job>): Promise<Job>;
+  /** Removes a job; false when there is none. */
+  delete(id: string, scopeId?: string): Promise<boolean>;
+}
+
+/** A job one worker may run, until its lease ends. */
+export interface JobClaim {
+  /** The job, running. */
+  readonly job: Job;
+  /** How often it has been begun, this time included. */
+  readonly attempt: number;
+  /** Who runs it. */
+  readonly worker: string;
+}
+
+/** Who wants work, and how long it may hold it between two heartbeats. */
+export interface ClaimRequest {
+  /** Name of the worker: no two processes share one. */
+  readonly worker: string;
+  /** Agents it can run. */
+  readonly agents: readonly string[];
+  /** Length of the lease. */
+  readonly leaseMs: number;
+}
+
+/** How a run ended. */
+export type JobOutcome =
+  | { readonly status: "completed"; readonly result: string; readonly usage: TokenUsage; readonly toolsUsed: string[] }
+  | { readonly status: "failed"; readonly error: string; readonly toolsUsed?: string[] }
+  | { readonly status: "queued"; readonly delayMs: number };
+
+/** What becomes of jobs whose worker is gone. */
+export interface RecoveryPolicy {
+  /** A job that was begun fewer times is queued again, another fails. */
+  readonly maxAttempts: number;
+  /** The error of those that fail. */
+  readonly error: string;
+}
+
+/** Shares jobs among workers: each job is run by one at a time, and one whose worker is gone is found. */
+export interface JobQueue {
+  /** Hands the oldest waiting job of the agents to a worker, now running under a lease. Null when none waits. */
+  claim(request: ClaimRequest): Promise<JobClaim | null>;
+  /** Renews a lease. False when the worker no longer has it: the job was cancelled, or given to another. */
+  heartbeat(claim: JobClaim, leaseMs: number): Promise<boolean>;
+  /** Ends a claim. Null when the worker no longer has it: then nothing changes. */
+  release(claim: JobClaim, outcome: JobOutcome): Promise<Job | null>;
+  /** Cancels a job that has not come to its end. Null when it has, or when there is none. */
+  cancel(id: string, scopeId?: string): Promise<Job | null>;
+  /** Takes every lease that has run out from its worker; returns those jobs as they are now: queued or failed. */
+  recover(policy: RecoveryPolicy): Promise<Job[]>;
+  /** True for the first caller with this time, and when no later one was given: one turn of a schedule is one job. */
+  takeTurn(cronId: string, dueMs: number): Promise<boolean>;
+}
+
+/** Where jobs live: records, and the queue beside them. */
+export interface JobBackend {
+  /** The records. */
+  readonly store: JobStore;
+  /** The queue. */
+  readonly queue: JobQueue;
+  /** Lets go of files and connections. */
+  close(): Promise<void>;
+}
+
+/** Whether a status is final. */
+export function isFinal(status: JobStatus): boolean {
+  return status !== "queued" && status !== "running";
+}
