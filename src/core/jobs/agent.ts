@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TokenUsage } from "../events/types.ts";
+import type { SummaryEvents, TokenUsage } from "../events/types.ts";
 
 /** What one run of an agent is given. */
 export interface AgentContext {
@@ -63,4 +63,10 @@ export interface RunResult {
   readonly toolsUsed: string[];
   /** The session it belonged to. */
   readonly conversationId: string;
+}
+
+/** Takes lifecycle events of runs, jobs and schedules: an emitter does. */
+export interface JobEvents {
+  /** Emits an event. Never throws. */
+  emit<E extends keyof SummaryEvents>(event: E, data: Omit<SummaryEvents[E], "timestamp">): void;
 }
