@@ -9,6 +9,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import consoleFiles from "./generators/console_files.ts";
 import errorCodes from "./generators/error_codes.ts";
+import { hookspecFiles } from "./generators/hookspec.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
@@ -29,6 +30,7 @@ export interface Generator {
 
 /** Every generated file. */
 export const generators: readonly Generator[] = [
+  ...hookspecFiles,
   manifestSchema,
   sdkModule,
   relayModule,

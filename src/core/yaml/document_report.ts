@@ -79,6 +79,11 @@ export class DocumentReport {
     return this.#errors.size === 0;
   }
 
+  /** Errors so far, in the order of the file. */
+  get errors(): ManifestIssue[] {
+    return inFileOrder(this.#errors);
+  }
+
   /** Warnings so far, in the order of the file. */
   get warnings(): ManifestIssue[] {
     return inFileOrder(this.#warnings);

@@ -1,0 +1,131 @@
+/**
+ * A kind as a Go package: a struct for each record and an interface for the plugin, as gofmt writes them.
+ *
+ * @module
+ */
+import { pascalCase, pluginTypeName } from "../names.ts";
+import type { HookSpec, KindSpec, NamedType, SpecField, SpecType } from "../types.ts";
+import { boundsInWords, generatedHead, wrapped } from "./text.ts";
+
+const WIDTH = 100;
+
+/** Returns the package of a kind: one file. */
+export function emitGo(spec: KindSpec): string {
+  return `// Code ${generatedHead(spec).replace("Generated", "generated").replace("do not edit", "DO NOT EDIT")}
+
+${comment(spec.description, "")}package ${spec.kind.replaceAll("_", "")}
+
+// Kind is the name of this kind.
+const Kind = ${text(spec.kind)}
+
+// KindAPIVersion is its version.
+const KindAPIVersion = ${text(spec.version)}
+
+// HookMetadata is what is known of one hook before anything is called.
+type HookMetadata struct {
+	// Name is the canonical name.
+	Name string
+	// Dispatch is how it is dispatched.
+	Dispatch string
+	// WireMethod is what it is called on the wire; empty when it never leaves the process.
+	WireMethod string
+	// MCPToolName is what its MCP tool is called, with {plugin} in it; empty when it is not offered as one.
+	MCPToolName string
+}
+
+// Hooks holds every hook, in the order of the file.
+var Hooks = []HookMetadata{
+${spec.hooks.map((hook) => metadata(hook, spec)).join("\n")}
+}
+
+${spec.types.map((type) => namedType(type)).join("\n")}
+${plugin(spec)}`;
+}
+
+function metadata({ name, dispatch, mcpToolNameTemplate }: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
+  const wire = wireMethodTemplate?.replace("{hook}", name) ?? "";
+  const tool = mcpToolNameTemplate?.replace("{kind}", kind).replace("{hook}", name) ?? "";
+  return `\t{Name: ${text(name)}, Dispatch: ${text(dispatch)}, WireMethod: ${text(wire)}, MCPToolName: ${text(tool)}},`;
+}
+
+function namedType({ name, description, shape }: NamedType): string {
+  const about = comment(`${name}: ${description === "" ? "see its fields." : description}`, "");
+  if (shape.type !== "record") return `${about}${union(shape, "")}type ${name} = ${type(shape)}\n`;
+  if (shape.fields.length === 0) return `${about}type ${name} struct{}\n`;
+  return `${about}type ${name} struct {\n${shape.fields.map(field).join("")}}\n`;
+}
+
+/** A comment stands before each field, so that gofmt lines nothing up across fields. */
+function field({ name, description, isRequired, type: inner }: SpecField): string {
+  const words = boundsInWords(inner);
+  const about = `${description === "" ? "see its type." : description}${words === "" ? "" : ` (${words})`}`;
+  const note = comment(`${pascalCase(name)}: ${about}`, "\t");
+  const tag = `\`json:"${name}${isRequired ? "" : ",omitempty"}"\``;
+  return `${note}${union(inner, "\t")}\t${pascalCase(name)} ${isRequired ? type(inner) : optional(inner)} ${tag}\n`;
+}
+
+/** Says what an \`any\` that stands for several types, or a string that stands for a choice, may be. */
+function union(spec: SpecType, indent: string): string {
+  const isChoice = spec.type === "string" && spec.values !== undefined;
+  if (!isChoice && (spec.type !== "union" || type(spec) !== "any")) return "";
+  return comment(`One of: ${alternatives(spec).join(", ")}.`, indent);
+}
+
+function alternatives(spec: SpecType): string[] {
+  if (spec.type === "union") return spec.options.flatMap(alternatives);
+  return spec.type === "string" && spec.values ? spec.values.map(text) : [spec.type === "null" ? "null" : type(spec)];
+}
+
+function type(spec: SpecType): string {
+  switch (spec.type) {
+    case "any":
+    case "null":
+      return "any";
+    case "boolean":
+      return "bool";
+    case "string":
+      return "string";
+    case "integer":
+      return "int";
+    case "number":
+      return "float64";
+    case "list":
+      return `[]${type(spec.items)}`;
+    case "map":
+      return `map[string]${type(spec.values)}`;
+    case "union": {
+      const [only, ...others] = spec.options.filter((option) => option.type !== "null");
+      return only !== undefined && others.length === 0 ? optional(only) : "any";
+    }
+    case "named":
+      return spec.name;
+  }
+}
+
+/** A type that can also be absent: what Go has a nil for stays as it is. */
+function optional(spec: SpecType): string {
+  const plain = type(spec);
+  return /^(?:any$|\[|map\[|\*)/.test(plain) ? plain : `*${plain}`;
+}
+
+function plugin({ kind, hooks, types }: KindSpec): string {
+  const methods = hooks.map(({ name, description, dispatch, input, output }) => {
+    const shape = types.find((type) => type.name === input)!.shape;
+    const takesNothing = shape.type === "record" && shape.fields.length === 0;
+    const note = comment(`${pascalCase(name)} (${dispatch}): ${description}`, "\t");
+    return `${note}\t${pascalCase(name)}(${takesNothing ? "" : `input ${input}`}) (${output}, error)\n`;
+  });
+  return `// ${pluginTypeName(kind)} is what a plugin of the kind ${kind} offers.
+type ${pluginTypeName(kind)} interface {
+${methods.join("")}}
+`;
+}
+
+function comment(about: string, indent: string): string {
+  return wrapped(about, WIDTH - 3).map((line) => `${indent}// ${line}\n`).join("");
+}
+
+/** JSON text is Go text, too. */
+function text(value: string): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,116 @@
+/**
+ * A kind as a page for people.
+ *
+ * @module
+ */
+import type { HookSpec, KindSpec, NamedType, SpecType } from "../types.ts";
+import { boundsInWords, generatedHead } from "./text.ts";
+
+/** Returns the page of a kind. */
+export function emitMarkdown(spec: KindSpec): string {
+  const timeout = spec.pluginTimeoutMs === null
+    ? ""
+    : `\nA plugin gets ${spec.pluginTimeoutMs} ms for a hook, unless its manifest says otherwise.\n`;
+  const rows = spec.hooks.map(({ name, dispatch, description }) => {
+    return `| [\`${name}\`](#${name}) | \`${dispatch}\` | ${cell(description)} |`;
+  });
+  return `<!-- ${generatedHead(spec)} -->
+
+# Kind \`${spec.kind}\`, version ${spec.version}
+
+${plain(spec.description)}
+${timeout}
+| hook | dispatch | |
+| --- | --- | --- |
+${rows.join("\n")}
+
+${spec.hooks.map((hook) => section(hook, spec)).join("\n")}
+## Types
+
+${spec.types.map(typeSection).join("\n")}`;
+}
+
+function section(hook: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
+  const facts: [string, string][] = [
+    ["dispatch", code(hook.dispatch)],
+    ["takes", link(hook.input)],
+    ["gives", link(hook.output)],
+  ];
+  if (wireMethodTemplate !== null) facts.push(["on the wire", code(wireMethodTemplate.replace("{hook}", hook.name))]);
+  const tool = hook.mcpToolNameTemplate?.replace("{kind}", kind).replace("{hook}", hook.name);
+  facts.push(["MCP tool", tool === undefined ? "none" : code(tool)]);
+  if (hook.executionModel !== null) facts.push(["execution", code(hook.executionModel)]);
+  if (hook.portableName !== null) facts.push(["portable name", code(hook.portableName)]);
+  for (const [platform, names] of Object.entries(hook.aliases)) {
+    facts.push([`on ${platform}`, names.map(code).join(", ")]);
+  }
+  if (wireMethodTemplate !== null) {
+    facts.push(["fires for", hook.scope === "primary" ? "the primary agent" : "any agent"]);
+  }
+  if (hook.defaultTimeoutMs !== null) facts.push(["default timeout", `${hook.defaultTimeoutMs} ms`]);
+  return `## ${hook.name}
+
+${plain(hook.description)}
+
+| | |
+| --- | --- |
+${facts.map(([name, value]) => `| ${name} | ${value} |`).join("\n")}
+`;
+}
+
+function typeSection({ name, description, shape }: NamedType): string {
+  const head = `### ${name}\n\n${description === "" ? "" : `${plain(description)}\n\n`}`;
+  if (shape.type !== "record") return `${head}${type(shape)}\n`;
+  if (shape.fields.length === 0) return `${head}No fields of its own.${shape.isOpen ? "" : " No others."}\n`;
+  const rows = shape.fields.map((field) => {
+    return `| \`${field.name}\` | ${type(field.type)} | ${field.isRequired ? "yes" : "no"} | ${
+      cell(field.description)
+    } |`;
+  });
+  return `${head}| field | type | required | |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+${shape.isOpen ? "" : "\nNo other fields.\n"}`;
+}
+
+/** A type in words that also fit into a cell of a table. */
+function type(spec: SpecType): string {
+  const words = boundsInWords(spec);
+  return words === "" ? typeName(spec) : `${typeName(spec)} (${words})`;
+}
+
+function typeName(spec: SpecType): string {
+  switch (spec.type) {
+    case "any":
+      return "anything";
+    case "string":
+      return spec.values ? spec.values.map((value) => code(JSON.stringify(value))).join(" or ") : "string";
+    case "list":
+      return `list of ${type(spec.items)}`;
+    case "map":
+      return `object whose values are ${type(spec.values)}`;
+    case "union":
+      return spec.options.map(type).join(" or ");
+    case "named":
+      return link(spec.name);
+    default:
+      return spec.type;
+  }
+}
+
+function link(name: string): string {
+  return `[${name}](#${name.toLowerCase()})`;
+}
+
+function code(value: string): string {
+  return `\`${value.replaceAll("|", "\\|")}\``;
+}
+
+/** Text that cannot become markup. */
+function plain(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replace(/[[\]]/g, "\\$&");
+}
+
+function cell(text: string): string {
+  return plain(text).replaceAll("|", "\\|");
+}

@@ -1,0 +1,265 @@
+/**
+ * A kind as a TypeScript module: an interface and a valibot schema for each type, the plugin's interface, and what is
+ * known of each hook. Everything exported has its type written out.
+ *
+ * @module
+ */
+import { camelCase, pluginTypeName } from "../names.ts";
+import { DISPATCH_CLASSES, type HookSpec, type KindSpec, type NamedType, type SpecType } from "../types.ts";
+import { generatedHead, wrapped } from "./text.ts";
+
+const WIDTH = 120;
+
+/** Returns the module of a kind. */
+export function emitTypeScript(spec: KindSpec): string {
+  return [
+    `// ${generatedHead(spec)}`,
+    `${doc(`${spec.description}\n@module`)}\nimport * as v from "valibot";\n`,
+    `${doc("Name of this kind.")}\nexport const KIND = ${text(spec.kind)};\n`,
+    `${doc("Its version.")}\nexport const KIND_API_VERSION = ${text(spec.version)};\n`,
+    ...(spec.pluginTimeoutMs === null ? [] : [
+      `${doc("Time a plugin gets for any of these hooks, unless its manifest says otherwise.")}\n` +
+      `export const PLUGIN_TIMEOUT_MS = ${spec.pluginTimeoutMs};\n`,
+    ]),
+    METADATA,
+    `${doc("Every hook of this kind, by its canonical name.")}\nexport type HookName =\n${
+      spec.hooks.map(({ name }) => `  | ${text(name)}`).join("\n")
+    };\n`,
+    `${doc("Every hook, in the order of the file.")}\nexport const HOOKS: readonly HookMetadata[] = [\n${
+      spec.hooks.map((hook) => metadata(hook, spec)).join("\n")
+    }\n];\n`,
+    SCHEMA,
+    ...spec.types.map(namedType),
+    payloads(spec),
+    plugin(spec),
+  ].join("\n");
+}
+
+const METADATA = `/** How a hook is dispatched. The list is closed. */
+export type DispatchClass = ${DISPATCH_CLASSES.map(text).join(" | ")};
+
+/** What is known of one hook before anything is called. */
+export interface HookMetadata {
+  /** Canonical name. */
+  readonly name: HookName;
+  /** Name of its method in this language. */
+  readonly method: string;
+  /** When it fires or what it does. */
+  readonly description: string;
+  /** How it is dispatched. */
+  readonly dispatch: DispatchClass;
+  /** Method it is called by on the wire, or null when it never leaves the process. */
+  readonly wireMethod: string | null;
+  /** Whether it is offered as an MCP tool. */
+  readonly mcpExposed: boolean;
+  /** What that tool is called, with {plugin} in it, or null. */
+  readonly mcpToolName: string | null;
+  /** How its work is done, or null when nothing is said. */
+  readonly executionModel: "async" | "sync" | "thread_cpu_bound" | "process_cpu_bound" | null;
+  /** Name in the portable hook model, or null. */
+  readonly portableName: string | null;
+  /** Names on other platforms; the first of each is the one to write. */
+  readonly aliases: Readonly<Record<string, readonly string[]>>;
+  /** Whether it fires for the primary agent alone. */
+  readonly scope: "primary" | "any";
+  /** Time a handler gets that says nothing else, or null when nothing is said. */
+  readonly defaultTimeoutMs: number | null;
+}
+`;
+
+const SCHEMA = `/** Checks a payload, in the words of Standard Schema (standardschema.dev). */
+export interface PayloadSchema<T> {
+  /** What the standard asks for. */
+  readonly "~standard": {
+    /** Version of the standard. */
+    readonly version: 1;
+    /** Who made it. */
+    readonly vendor: string;
+    /** Returns what is wrong with a value; nothing when it fits. */
+    readonly validate: (value: unknown) => PayloadVerdict<T> | Promise<PayloadVerdict<T>>;
+  };
+}
+
+/** What a {@link PayloadSchema} says of a value. */
+export type PayloadVerdict<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
+
+// The library takes a list for a map.
+const map: v.GenericSchema<Record<string, unknown>> = v.custom(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "Expected a map",
+);
+`;
+
+function metadata(hook: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
+  const { name, dispatch, description, mcpToolNameTemplate: tool, portableName, aliases, scope } = hook;
+  const platforms = Object.entries(aliases).map(([platform, names]) => `${platform}: [${names.map(text).join(", ")}]`);
+  return `  {
+    name: ${text(name)},
+    method: ${text(camelCase(name))},
+    description: ${text(description)},
+    dispatch: ${text(dispatch)},
+    wireMethod: ${text(wireMethodTemplate?.replace("{hook}", name) ?? null)},
+    mcpExposed: ${tool !== null},
+    mcpToolName: ${text(tool?.replace("{kind}", kind).replace("{hook}", name) ?? null)},
+    executionModel: ${text(hook.executionModel)},
+    portableName: ${text(portableName)},
+    aliases: {${platforms.length === 0 ? "" : ` ${platforms.join(", ")} `}},
+    scope: ${text(scope)},
+    defaultTimeoutMs: ${hook.defaultTimeoutMs},
+  },`;
+}
+
+function namedType({ name, description, shape }: NamedType): string {
+  const about = doc(description === "" ? `The type ${name}.` : description);
+  const check = `const ${schemaName(name)}: v.GenericSchema<unknown, ${name}> =`;
+  if (shape.type !== "record") return `${about}\nexport type ${name} = ${type(shape)};\n\n${check} ${schema(shape)};\n`;
+  const fields = shape.fields.map((field) => {
+    const note = doc(field.description === "" ? `The field ${field.name}.` : field.description, "  ");
+    return `${note}\n  readonly ${field.name}${field.isRequired ? "" : "?"}: ${type(field.type)};\n`;
+  });
+  const entries = shape.fields.map((field) => {
+    const inner = schema(field.type);
+    return `    ${field.name}: ${field.isRequired ? inner : `v.exactOptional(${inner})`},\n`;
+  });
+  const object = `${shape.isOpen ? "v.looseObject" : "v.strictObject"}({${
+    entries.length === 0 ? "" : `\n${entries.join("")}  `
+  }})`;
+  // A type alias, not an interface, where there are no fields: an empty interface means something else.
+  const declared = fields.length > 0
+    ? `export interface ${name} {\n${fields.join("")}}`
+    : `export type ${name} = Readonly<Record<string, ${shape.isOpen ? "unknown" : "never"}>>;`;
+  return `${about}\n${declared}\n\n${check} v.pipe(\n  map,\n  ${object},\n);\n`;
+}
+
+/** What each hook takes and gives, and the schemas that say so. */
+function payloads({ hooks }: KindSpec): string {
+  const types = hooks.map(({ name, input, output }) =>
+    `  ${doc(`Of ${name}.`)}\n  readonly ${name}: { readonly input: ${input}; readonly output: ${output} };\n`
+  );
+  const schemas = hooks.map(({ name, input, output }) =>
+    `  ${name}: { input: ${schemaName(input)}, output: ${schemaName(output)} },\n`
+  );
+  return `${doc("What each hook takes and gives.")}
+export interface HookPayloads {
+${types.join("")}}
+
+${doc("The schemas of what each hook takes and gives.")}
+export type HookSchemas = {
+  readonly [Name in HookName]: {
+    readonly input: PayloadSchema<HookPayloads[Name]["input"]>;
+    readonly output: PayloadSchema<HookPayloads[Name]["output"]>;
+  };
+};
+
+${doc("Checks what goes into a hook and what comes out of it.")}
+export const HOOK_SCHEMAS: HookSchemas = {
+${schemas.join("")}};
+`;
+}
+
+/** The interface of a plugin. */
+function plugin({ kind, hooks, types }: KindSpec): string {
+  const methods = hooks.map(({ name, description, dispatch, input, output }) => {
+    const shape = types.find((type) => type.name === input)!.shape;
+    const takesNothing = shape.type === "record" && shape.fields.length === 0;
+    const params = takesNothing ? "" : `input: ${input}`;
+    return `${doc(description, "  ")}\n  ${
+      camelCase(name)
+    }(${params}): ${output} | Promise<${output}>; // ${dispatch}\n`;
+  });
+  return `${doc(`What a plugin of the kind ${kind} offers.`)}
+export interface ${pluginTypeName(kind)} {
+${methods.join("")}}
+`;
+}
+
+function type(spec: SpecType): string {
+  switch (spec.type) {
+    case "any":
+      return "unknown";
+    case "string":
+      return spec.values?.map(text).join(" | ") ?? "string";
+    case "integer":
+      return "number";
+    case "list":
+      return `readonly ${grouped(spec.items)}[]`;
+    case "map":
+      return `Readonly<Record<string, ${type(spec.values)}>>`;
+    case "union":
+      return spec.options.map(type).join(" | ");
+    case "named":
+      return spec.name;
+    default:
+      return spec.type;
+  }
+}
+
+/** A type as it stands before `[]`. */
+function grouped(spec: SpecType): string {
+  const isPlain = spec.type !== "union" && spec.type !== "list" && !(spec.type === "string" && spec.values);
+  return isPlain ? type(spec) : `(${type(spec)})`;
+}
+
+function schema(spec: SpecType): string {
+  switch (spec.type) {
+    case "any":
+      return "v.unknown()";
+    case "string":
+      if (spec.values) return `v.picklist([${spec.values.map(text).join(", ")}])`;
+      return piped("v.string()", [
+        bound(spec.minLength, (least) => `v.check((value) => [...value].length >= ${least}, "Is too short")`),
+        bound(spec.maxLength, (most) => `v.check((value) => [...value].length <= ${most}, "Is too long")`),
+      ]);
+    case "integer":
+    case "number":
+      return piped("v.number()", [
+        spec.type === "integer" ? "v.integer()" : null,
+        bound(spec.minimum, (least) => `v.minValue(${least})`),
+        bound(spec.maximum, (most) => `v.maxValue(${most})`),
+      ]);
+    case "list":
+      return piped(`v.array(${schema(spec.items)})`, [
+        bound(spec.minItems, (least) => `v.minLength(${least})`),
+        bound(spec.maxItems, (most) => `v.maxLength(${most})`),
+      ]);
+    case "map":
+      return `v.pipe(map, v.record(v.string(), ${schema(spec.values)}))`;
+    case "union":
+      return `v.union([${spec.options.map(schema).join(", ")}])`;
+    case "named":
+      return schemaName(spec.name);
+    default:
+      return `v.${spec.type}()`;
+  }
+}
+
+function bound(value: number | undefined, write: (value: number) => string): string | null {
+  return value === undefined ? null : write(value);
+}
+
+function piped(first: string, actions: readonly (string | null)[]): string {
+  const all = [first, ...actions.filter((action) => action !== null)];
+  return all.length === 1 ? first : `v.pipe(${all.join(", ")})`;
+}
+
+function schemaName(name: string): string {
+  return `${name.charAt(0).toLowerCase()}${name.slice(1)}Schema`;
+}
+
+/** A doc comment; each line of `about` becomes a paragraph. */
+function doc(about: string, indent = ""): string {
+  const paragraphs = about.replaceAll("*/", "*\\/").split("\n");
+  const single = `${indent}/** ${paragraphs[0]} */`;
+  if (paragraphs.length === 1 && single.length <= WIDTH) return single;
+  const lines = paragraphs.flatMap((line, index) => [
+    ...(index === 0 ? [] : [""]),
+    ...wrapped(line, WIDTH - indent.length - 3),
+  ]);
+  return `${indent}/**\n${lines.map((line) => `${indent} *${line === "" ? "" : ` ${line}`}\n`).join("")}${indent} */`;
+}
+
+function text(value: string | null): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,142 @@
+/**
+ * A hookspec once it is read: kinds, their hooks, and the types of what hooks take and give. Emitters see nothing else.
+ *
+ * @module
+ */
+
+/** How a hook is dispatched. The list is closed. */
+export type DispatchClass = "singleton" | "broadcast_collect" | "broadcast_notify" | "chain" | "capability";
+
+/** Every dispatch class, in the order of the file that holds them. */
+export const DISPATCH_CLASSES: readonly DispatchClass[] = [
+  "singleton",
+  "broadcast_collect",
+  "broadcast_notify",
+  "chain",
+  "capability",
+];
+
+/** How a hook's work is done, where a kind says so. */
+export type ExecutionModel = "async" | "sync" | "thread_cpu_bound" | "process_cpu_bound";
+
+/** Every execution model. */
+export const EXECUTION_MODELS: readonly ExecutionModel[] = ["async", "sync", "thread_cpu_bound", "process_cpu_bound"];
+
+/** What an MCP tool that stands for a hook is called. */
+export const MCP_TOOL_NAME_TEMPLATE = "{kind}.{plugin}.{hook}";
+
+/** Languages a hookspec can be written out in. */
+export type TargetLanguage = "typescript" | "python" | "go" | "openrpc" | "markdown";
+
+/** Every target language. */
+export const TARGET_LANGUAGES: readonly TargetLanguage[] = ["typescript", "python", "go", "openrpc", "markdown"];
+
+/** A whole hookspec. */
+export interface Hookspec {
+  /** Its kinds, by name and then by version. */
+  readonly kinds: readonly KindSpec[];
+  /** Folder of each language that is written out, from the hookspec's own folder. */
+  readonly targets: Readonly<Partial<Record<TargetLanguage, string>>>;
+}
+
+/** One version of one kind. */
+export interface KindSpec {
+  /** Name, in snake_case. */
+  readonly kind: string;
+  /** SemVer version. */
+  readonly version: string;
+  /** The N of its file `v<N>.yaml`. */
+  readonly major: number;
+  /** What it is for, on one line. */
+  readonly description: string;
+  /** Its file, from the hookspec's folder. */
+  readonly file: string;
+  /** What a hook is called on the wire, with `{hook}` in it; null when its hooks stay within the process. */
+  readonly wireMethodTemplate: string | null;
+  /** Time a plugin gets for a hook, unless its manifest says otherwise; null when nothing is said. */
+  readonly pluginTimeoutMs: number | null;
+  /** Its hooks, in the order of the file. */
+  readonly hooks: readonly HookSpec[];
+  /** Every type its hooks use; each stands after those it is made of. */
+  readonly types: readonly NamedType[];
+}
+
+/** One hook. */
+export interface HookSpec {
+  /** Name, in snake_case. */
+  readonly name: string;
+  /** How it is dispatched. */
+  readonly dispatch: DispatchClass;
+  /** When it fires or what it does, on one line. */
+  readonly description: string;
+  /** Name of the record it takes. */
+  readonly input: string;
+  /** Name of the type it gives. */
+  readonly output: string;
+  /** What its MCP tool is called; null when it is not offered as one. */
+  readonly mcpToolNameTemplate: string | null;
+  /** How its work is done; null when nothing is said. */
+  readonly executionModel: ExecutionModel | null;
+  /** Name in the portable hook model; null when it has none. */
+  readonly portableName: string | null;
+  /** Names on other platforms; the first of each is the one to write. */
+  readonly aliases: Readonly<Record<string, readonly string[]>>;
+  /** Whether it fires for the primary agent alone. */
+  readonly scope: "primary" | "any";
+  /** Time a handler gets that says nothing else; null when nothing is said. */
+  readonly defaultTimeoutMs: number | null;
+}
+
+/** A type with a name of its own. */
+export interface NamedType {
+  /** Name, in PascalCase. */
+  readonly name: string;
+  /** What it is, on one line; empty when the schema does not say. */
+  readonly description: string;
+  /** A record, or another name for a type. */
+  readonly shape: RecordShape | SpecType;
+}
+
+/** An object with known fields. */
+export interface RecordShape {
+  /** Which shape it is. */
+  readonly type: "record";
+  /** Its fields, in the order of the schema. */
+  readonly fields: readonly SpecField[];
+  /** Whether it may hold other fields. */
+  readonly isOpen: boolean;
+}
+
+/** One field of a record. */
+export interface SpecField {
+  /** Name, the same in every language and on the wire. */
+  readonly name: string;
+  /** What it is, on one line; empty when the schema does not say. */
+  readonly description: string;
+  /** Whether it is always there. */
+  readonly isRequired: boolean;
+  /** What it holds. */
+  readonly type: SpecType;
+}
+
+/** What a value can be. */
+export type SpecType =
+  /** Anything JSON can hold. */
+  | { readonly type: "any" }
+  | { readonly type: "null" }
+  | { readonly type: "boolean" }
+  /** Text, of any content or one of `values`. Lengths are in characters. */
+  | {
+    readonly type: "string";
+    readonly values?: readonly string[];
+    readonly minLength?: number;
+    readonly maxLength?: number;
+  }
+  | { readonly type: "integer" | "number"; readonly minimum?: number; readonly maximum?: number }
+  | { readonly type: "list"; readonly items: SpecType; readonly minItems?: number; readonly maxItems?: number }
+  /** An object with any fields, whose values are all of one type. */
+  | { readonly type: "map"; readonly values: SpecType }
+  /** One of several. */
+  | { readonly type: "union"; readonly options: readonly SpecType[] }
+  /** A type with a name of its own. */
+  | { readonly type: "named"; readonly name: string };
