@@ -9,6 +9,7 @@ import { HOST_VERSION } from "../core/version.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHookFire } from "./commands/hook_fire.ts";
+import { addMcp } from "./commands/mcp.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
@@ -74,6 +75,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .description("Fires hooks at the plugins of a project.");
   addHookFire(hook, terminal, exit);
   addCompact(kaged, terminal);
+  addMcp(kaged, terminal);
   return kaged;
 }
 

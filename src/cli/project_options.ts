@@ -21,13 +21,17 @@ export interface ProjectFlags {
 
 /** Adds `--home`, `--plugin` and `--json` to a command. */
 export function addProjectOptions(command: Command): Command {
+  return addPlaceOptions(command).option("--json", "print JSON");
+}
+
+/** Adds `--home` and `--plugin` to a command. */
+export function addPlaceOptions(command: Command): Command {
   return command
     .option("--home <dir>", "operator's folder; without it $KAGED_HOME, else ~/.local/share/kaged")
     .addOption(
       new Option("--plugin <package=dir>", "folder to use for a package in place of the store; may be repeated")
         .argParser(collectPlugin),
-    )
-    .option("--json", "print JSON");
+    );
 }
 
 /** Returns the operator's folder and the plugins' folders, absolute. */

@@ -24,11 +24,15 @@ export interface HostFlags extends ProjectFlags {
 
 /** Adds `--project`, `--agent`, `--quiet` and what every command about a project takes. */
 export function addHostOptions(command: Command): Command {
-  command
+  return addProjectOptions(addAgentOptions(command));
+}
+
+/** Adds `--project`, `--agent` and `--quiet`. */
+export function addAgentOptions(command: Command): Command {
+  return command
     .requiredOption("--project <dir>", "folder that holds project.yaml")
     .option("--agent <path>", "agent, such as primary.subagents.researcher", "primary")
     .option("-q, --quiet", "do not show what plugins log");
-  return addProjectOptions(command);
 }
 
 /**

@@ -1,0 +1,45 @@
+/**
+ * `kaged mcp`: the tools of an agent for any MCP client, over standard input and output.
+ *
+ * @module
+ */
+import type { Command } from "commander";
+import type { Terminal } from "../terminal.ts";
+import { addPlaceOptions } from "../project_options.ts";
+import { addAgentOptions, type HostFlags, withHost } from "../with_host.ts";
+
+/** Adds the command. */
+export function addMcp(parent: Command, terminal: Terminal): void {
+  const command = parent.command("mcp")
+    .summary("serve an agent's tools to an MCP client")
+    .description(
+      "Starts the plugins of a project and serves the tools of an agent as an MCP server over standard input and " +
+        "output, until the input ends.\nWhat plugins log goes to standard error.",
+    );
+  addPlaceOptions(addAgentOptions(command))
+    .addHelpText("after", EXAMPLES)
+    .action((flags: HostFlags) => serve(flags, terminal));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged mcp --project .
+  kaged mcp --project . --agent primary.subagents.researcher --plugin @acme/search=./search
+In the configuration of an MCP client:
+  { "mcpServers": { "music": { "command": "kaged", "args": ["mcp", "--project", "/home/ada/music"] } } }`;
+
+async function serve(flags: HostFlags, terminal: Terminal): Promise<void> {
+  const [{ serveHost }, { stdioTransport }] = await Promise.all([
+    import("../../mcp/serve_host.ts"),
+    import("../../mcp/stdio.ts"),
+  ]);
+  const transport = await stdioTransport();
+  try {
+    await withHost(flags, terminal, async (host, session) => {
+      const served = await serveHost({ host, agent: flags.agent, session, transport });
+      await served.closed;
+    });
+  } finally {
+    await transport.close();
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * A host as an MCP server: any MCP client can use the tools of an agent, each caged as everywhere else.
+ *
+ * @module
+ */
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { asHostError } from "../core/errors.ts";
+import type { AuditType } from "../core/audit/events.ts";
+import type { Host } from "../core/host/types.ts";
+import { isMap } from "../core/manifest/plain_data.ts";
+import { toolFromAlias } from "../core/tools/tool_alias.ts";
+import { HOST_VERSION } from "../core/version.ts";
+import { offeredTools } from "./host_tools.ts";
+import { loadServerSdk } from "./load_sdk.ts";
+import { errorAnswer, toolAnswer } from "./tool_answer.ts";
+
+/** What is served, and over what. */
+export interface ServeHostOptions {
+  /** A started host. */
+  readonly host: Host;
+  /** Agent whose tools are served. */
+  readonly agent: string;
+  /** Open session that calls are made in. */
+  readonly session: string;
+  /** Carries messages to and from the client. */
+  readonly transport: Transport;
+}
+
+/** A host that is being served. */
+export interface ServedHost {
+  /** Resolves when the client is gone, or {@link close} was called. */
+  readonly closed: Promise<void>;
+  /** Ends it: calls that still run are cancelled. */
+  close(): Promise<void>;
+}
+
+/** Events after which an agent may have other tools. */
+const CHANGES: ReadonlySet<AuditType> = new Set([
+  "plugin.initialized",
+  "plugin.tools_listed",
+  "plugin.failed",
+  "plugin.disabled",
+]);
+
+/** Serves the tools of an agent. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
+export async function serveHost({ host, agent, session, transport }: ServeHostOptions): Promise<ServedHost> {
+  const { Server, types } = await loadServerSdk();
+  const server = new Server({ name: "kaged", version: HOST_VERSION }, {
+    capabilities: { tools: { listChanged: true } },
+  });
+
+  server.setRequestHandler(types.ListToolsRequestSchema, () => ({ tools: offeredTools(host, agent) }));
+  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, { signal, _meta, sendNotification }) => {
+    const token = _meta?.progressToken;
+    const onProgress = token === undefined ? undefined : progressTo((progress) => {
+      const params = { progressToken: token, ...progress };
+      sendNotification({ method: "notifications/progress", params }).catch(() => {}); // The client has gone.
+    });
+    try {
+      const at = { agent, session, signal, ...(onProgress && { onProgress }) };
+      return toolAnswer(await host.callTool(toolFromAlias(params.name), params.arguments ?? {}, at));
+    } catch (thrown) {
+      const error = asHostError(thrown);
+      if (error.code !== "tool.unknown") return errorAnswer(error);
+      const { code, message, hint } = error;
+      throw new types.McpError(types.ErrorCode.InvalidParams, message, { code, hint });
+    }
+  });
+
+  let told = JSON.stringify(offeredTools(host, agent));
+  const stopListening = host.onAudit(({ type }) => {
+    if (!CHANGES.has(type)) return;
+    const now = JSON.stringify(offeredTools(host, agent));
+    if (now === told) return;
+    told = now;
+    server.sendToolListChanged().catch(() => {}); // The client has gone, or is not there yet.
+  });
+
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  server.onclose = () => {
+    stopListening();
+    resolve();
+  };
+  await server.connect(transport);
+  return { closed, close: () => server.close() };
+}
+
+/** Progress as MCP has it. */
+interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** Returns a listener of plugins' reports that passes on those MCP allows: the number must grow. */
+function progressTo(send: (progress: Progress) => void): (report: unknown) => void {
+  let last = -Infinity;
+  return (report) => {
+    const { progress, total, message } = isMap(report) ? report : {};
+    if (typeof progress !== "number" || !(progress > last)) return;
+    last = progress;
+    send({
+      progress,
+      ...(typeof total === "number" && { total }),
+      ...(typeof message === "string" && { message }),
+    });
+  };
+}
