@@ -4,42 +4,46 @@
  * @module
  */
 import { HostError } from "../core/errors.ts";
+import type { McpClient, McpServer, McpTransport } from "./sdk_types.ts";
 
 /** What a server needs of the SDK. */
 export interface ServerSdk {
-  /** A server of the low level: schemas pass through it unchanged. */
-  readonly Server: typeof import("@modelcontextprotocol/sdk/server/index.js").Server;
-  /** Messages and errors. */
-  readonly types: typeof import("@modelcontextprotocol/sdk/types.js");
-}
-
-/** What a client needs of the SDK. */
-export interface ClientSdk {
-  /** A client. */
-  readonly Client: typeof import("@modelcontextprotocol/sdk/client/index.js").Client;
+  /** Makes a server of the low level: schemas pass through it unchanged. */
+  readonly Server: new (info: { name: string; version: string }, options: object) => McpServer;
+  /** Names the requests a server handles. */
+  readonly requests: { readonly listTools: unknown; readonly callTool: unknown };
+  /** An error that reaches the client as one of the protocol. */
+  readonly McpError: new (code: number, message: string, data?: unknown) => Error;
 }
 
 /** Loads what a server needs. Rejects with `mcp.sdk_missing`. */
 export async function loadServerSdk(): Promise<ServerSdk> {
-  const [{ Server }, types] = await orMissing(() =>
-    Promise.all([
-      import("@modelcontextprotocol/sdk/server/index.js"),
-      import("@modelcontextprotocol/sdk/types.js"),
-    ])
+  const [{ Server }, { ListToolsRequestSchema: listTools, CallToolRequestSchema: callTool, McpError }] = await load(
+    () =>
+      Promise.all([
+        import("@modelcontextprotocol/sdk/server/index.js"),
+        import("@modelcontextprotocol/sdk/types.js"),
+      ]),
   );
-  return { Server, types };
+  return { Server: Server as unknown as ServerSdk["Server"], requests: { listTools, callTool }, McpError };
 }
 
-/** Loads what a client needs. Rejects with `mcp.sdk_missing`. */
-export async function loadClientSdk(): Promise<ClientSdk> {
-  const { Client } = await orMissing(() => import("@modelcontextprotocol/sdk/client/index.js"));
-  return { Client };
+/** Loads the transport over this process's own stdin and stdout. Rejects with `mcp.sdk_missing`. */
+export async function loadStdio(): Promise<new () => McpTransport> {
+  const { StdioServerTransport } = await load(() => import("@modelcontextprotocol/sdk/server/stdio.js"));
+  return StdioServerTransport as unknown as new () => McpTransport;
+}
+
+/** Loads the client. Rejects with `mcp.sdk_missing`. */
+export async function loadClient(): Promise<new (info: { name: string; version: string }) => McpClient> {
+  const { Client } = await load(() => import("@modelcontextprotocol/sdk/client/index.js"));
+  return Client as unknown as new (info: { name: string; version: string }) => McpClient;
 }
 
 /** Runs an import of the SDK; one that fails says what to install. */
-export async function orMissing<T>(load: () => Promise<T>): Promise<T> {
+export async function load<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await load();
+    return await work();
   } catch (cause) {
     throw new HostError("mcp.sdk_missing", "Cannot speak MCP: @modelcontextprotocol/sdk cannot be loaded", {
       cause,

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { asHostError } from "../core/errors.ts";
 import type { AuditType } from "../core/audit/events.ts";
 import type { Host } from "../core/host/types.ts";
@@ -12,6 +11,7 @@ import { toolFromAlias } from "../core/tools/tool_alias.ts";
 import { HOST_VERSION } from "../core/version.ts";
 import { offeredTools } from "./host_tools.ts";
 import { loadServerSdk } from "./load_sdk.ts";
+import type { McpTransport } from "./sdk_types.ts";
 import { errorAnswer, toolAnswer } from "./tool_answer.ts";
 
 /** What is served, and over what. */
@@ -23,7 +23,7 @@ export interface ServeHostOptions {
   /** Open session that calls are made in. */
   readonly session: string;
   /** Carries messages to and from the client. */
-  readonly transport: Transport;
+  readonly transport: McpTransport;
 }
 
 /** A host that is being served. */
@@ -33,6 +33,9 @@ export interface ServedHost {
   /** Ends it: calls that still run are cancelled. */
   close(): Promise<void>;
 }
+
+/** What the protocol answers to the name of a tool that is not there. */
+const INVALID_PARAMS = -32602;
 
 /** Events after which an agent may have other tools. */
 const CHANGES: ReadonlySet<AuditType> = new Set([
@@ -44,13 +47,13 @@ const CHANGES: ReadonlySet<AuditType> = new Set([
 
 /** Serves the tools of an agent. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
 export async function serveHost({ host, agent, session, transport }: ServeHostOptions): Promise<ServedHost> {
-  const { Server, types } = await loadServerSdk();
+  const { Server, requests, McpError } = await loadServerSdk();
   const server = new Server({ name: "kaged", version: HOST_VERSION }, {
     capabilities: { tools: { listChanged: true } },
   });
 
-  server.setRequestHandler(types.ListToolsRequestSchema, () => ({ tools: offeredTools(host, agent) }));
-  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, { signal, _meta, sendNotification }) => {
+  server.setRequestHandler(requests.listTools, () => ({ tools: offeredTools(host, agent) }));
+  server.setRequestHandler(requests.callTool, async ({ params }, { signal, _meta, sendNotification }) => {
     const token = _meta?.progressToken;
     const onProgress = token === undefined ? undefined : progressTo((progress) => {
       const params = { progressToken: token, ...progress };
@@ -63,7 +66,7 @@ export async function serveHost({ host, agent, session, transport }: ServeHostOp
       const error = asHostError(thrown);
       if (error.code !== "tool.unknown") return errorAnswer(error);
       const { code, message, hint } = error;
-      throw new types.McpError(types.ErrorCode.InvalidParams, message, { code, hint });
+      throw new McpError(INVALID_PARAMS, message, { code, hint });
     }
   });
 

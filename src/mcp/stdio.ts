@@ -4,14 +4,14 @@
  * @module
  */
 import process from "node:process";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { orMissing } from "./load_sdk.ts";
+import { loadStdio } from "./load_sdk.ts";
+import type { McpTransport } from "./sdk_types.ts";
 
 /** Returns a transport that closes when the input ends. Rejects with `mcp.sdk_missing`. */
-export async function stdioTransport(): Promise<Transport> {
-  const { StdioServerTransport } = await orMissing(() => import("@modelcontextprotocol/sdk/server/stdio.js"));
+export async function stdioTransport(): Promise<McpTransport> {
+  const StdioTransport = await loadStdio();
   const { stdin } = process;
-  const transport = new StdioServerTransport();
+  const transport = new StdioTransport();
   const close = transport.close.bind(transport);
   const end = () => void transport.close();
   stdin.once("end", end);

@@ -38,6 +38,11 @@ export function signalKaged(child: ChildProcess, signal: "SIGINT" | "SIGTERM"): 
   process.kill(child.pid!, signal);
 }
 
+/** The program and arguments that run `kaged` with `args` on this runtime. */
+export function kagedCommand(args: readonly string[]): { command: string; args: string[] } {
+  return { command: process.execPath, args: [...prefix(), ...args] };
+}
+
 /** Arguments before the command's own, for this runtime. */
 function prefix(): string[] {
   if (process.versions["deno"]) return ["run", "-A", "--quiet", "--no-lock", "--no-check", "--config", CONFIG, BIN];

@@ -1,0 +1,76 @@
+/**
+ * The parts of the official MCP SDK that are used here, spelled out: the SDK is an optional peer, and its own types
+ * cannot be read by every runtime.
+ *
+ * @module
+ */
+
+/** Carries messages between a client and a server. */
+export interface McpTransport {
+  /** Begins to take messages; called by whoever the transport is given to. */
+  start(): Promise<void>;
+  /** Sends one message. */
+  send(message: unknown): Promise<void>;
+  /** Ends it. */
+  close(): Promise<void>;
+  /** Called when it has ended, for whatever reason. */
+  onclose?: (() => void) | undefined;
+  /** Called when something went wrong that need not end it. */
+  onerror?: ((error: Error) => void) | undefined;
+  /** Called with each message of the other side. */
+  onmessage?: ((message: never) => void) | undefined;
+}
+
+/** What comes with a request of a client. */
+export interface McpRequestExtra {
+  /** Aborts when the client cancels the request, or goes. */
+  readonly signal: AbortSignal;
+  /** What the client added to it. */
+  readonly _meta?: { readonly progressToken?: string | number };
+  /** Sends a notification that belongs to the request. */
+  sendNotification(notification: { method: string; params: object }): Promise<void>;
+}
+
+/** A request of a client. */
+export interface McpRequest {
+  /** Its params. */
+  readonly params: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> };
+}
+
+/** A server of the SDK. */
+export interface McpServer {
+  /** Answers requests of one kind. */
+  setRequestHandler(kind: unknown, handler: (request: McpRequest, extra: McpRequestExtra) => unknown): void;
+  /** Serves over a transport. */
+  connect(transport: McpTransport): Promise<void>;
+  /** Tells the client to list tools again. */
+  sendToolListChanged(): Promise<void>;
+  /** Ends it. */
+  close(): Promise<void>;
+  /** Called when it has ended. */
+  onclose?: (() => void) | undefined;
+}
+
+/** How one call of a client differs from the rest. */
+export interface McpCallOptions {
+  /** Cancels it. */
+  readonly signal?: AbortSignal;
+  /** Time it may take, in ms. */
+  readonly timeout?: number;
+}
+
+/** A client of the SDK. */
+export interface McpClient {
+  /** Shakes hands over a transport. */
+  connect(transport: McpTransport, options?: McpCallOptions): Promise<void>;
+  /** Calls a tool. */
+  callTool(
+    params: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
+    schema: undefined,
+    options?: McpCallOptions,
+  ): Promise<unknown>;
+  /** Ends it. */
+  close(): Promise<void>;
+  /** Called when it has ended. */
+  onclose?: (() => void) | undefined;
+}

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connectClient, mcpProject } from "../support/mcp_client.ts";
+import { allGone, processTree } from "../support/processes.ts";
+import { runKaged, signalKaged } from "../support/run_kaged.ts";
+
+const memory = { memory: { fixture: "answers_hooks" } };
+const server = { server: { fixture: "mcp_tools" } };
+
+test("D-008 kaged mcp lists an agent's tools under names every client takes, with their schemas", async (t) => {
+  const { args, dir } = await mcpProject(t, memory, { tools: { "answers-hooks.ask": { enabled: false } } });
+  const { client } = await connectClient(t, args, dir);
+  const { tools } = await client.listTools();
+  assert.deepEqual(tools, [{
+    name: "answers-hooks__look",
+    description: "Tells what it was asked",
+    inputSchema: {
+      type: "object",
+      properties: { query: { type: "string" }, tags: { type: "array", items: { type: "string" } } },
+      required: ["query"],
+      additionalProperties: false,
+    },
+  }]);
+});
+
+test("D-008 a call through kaged mcp reaches the plugin, and its result comes back as text and as data", async (t) => {
+  const { args, dir } = await mcpProject(t, memory);
+  const { client } = await connectClient(t, args, dir);
+  const result = await client.callTool({ name: "answers-hooks__look", arguments: { query: "x" } });
+  const data = result.structuredContent as { params: { query: string; _context: { agent_path: string } } };
+  assert.deepEqual(JSON.parse(result.content[0]!.text as string), data);
+  const { query, _context: { agent_path } } = data.params;
+  assert.deepEqual([query, agent_path, result.isError], ["x", "primary", undefined]);
+  const again = await client.callTool({ name: "answers-hooks.look", arguments: { query: "y" } });
+  assert.ok(!again.isError, "the full name is taken too");
+});
+
+test("D-008 an error of a tool comes back as a result with its code, message and hint", async (t) => {
+  const { args, dir } = await mcpProject(t, { ...memory, ...server });
+  const { client } = await connectClient(t, args, dir);
+  const wrong = await client.callTool({ name: "answers-hooks__look", arguments: { tags: [] } });
+  assert.equal(wrong.isError, true);
+  assert.match(wrong.content[0]!.text as string, /^error\[tool\.arguments_invalid\]: Cannot call .*\nhint: Follow/);
+  const facts = wrong._meta!["kaged/error"] as { code: string; data: { tool: string } };
+  assert.deepEqual([facts.code, facts.data.tool], ["tool.arguments_invalid", "answers-hooks.look"]);
+  const failed = await client.callTool({ name: "mcp-tools__fail" });
+  assert.deepEqual([failed.isError, failed.content[0]!.text], [true, "error[mcp.tool_failed]: The disk is full"]);
+  await assert.rejects(client.callTool({ name: "answers-hooks__lok" }), (error: { code?: number; message: string }) => {
+    assert.equal(error.code, -32602);
+    assert.match(error.message, /has no tool "answers-hooks\.lok"/);
+    return true;
+  });
+});
+
+test("D-008 tools of a caged MCP server pass through kaged mcp with title, annotations and content", async (t) => {
+  const { args, dir } = await mcpProject(t, server);
+  const { client } = await connectClient(t, args, dir);
+  const { tools: [say, count] } = await client.listTools() as { tools: Record<string, unknown>[] };
+  assert.deepEqual([say!.name, say!.title, say!.annotations], ["mcp-tools__say_it", "Say it", { readOnlyHint: true }]);
+  assert.deepEqual(count!.outputSchema, { type: "object", properties: { words: { type: "number" } } });
+  assert.deepEqual(await client.callTool({ name: "mcp-tools__count_words", arguments: { text: "a b c" } }), {
+    content: [{ type: "text", text: '{"words":3}' }],
+    structuredContent: { words: 3 },
+  });
+});
+
+test("D-008 progress and cancellation go through kaged mcp", async (t) => {
+  const { args, dir } = await mcpProject(t, server);
+  const { client, stderr } = await connectClient(t, args, dir);
+  const controller = new AbortController();
+  const { promise, resolve: onprogress } = Promise.withResolvers<unknown>();
+  const call = client.callTool({ name: "mcp-tools__slow" }, undefined, { signal: controller.signal, onprogress });
+  assert.deepEqual(await promise, { progress: 1, total: 2, message: "half way" });
+  controller.abort("enough");
+  await assert.rejects(call, /enough/);
+  while (!stderr().includes("mcp-tools: [info] cancelled")) await new Promise(setImmediate);
+});
+
+test("D-008 kaged mcp ends with code 0 when its input ends, and leaves no process", async (t) => {
+  const { args } = await mcpProject(t, { ...memory, ...server });
+  let tree: Promise<number[]> | null = null;
+  const run = await runKaged(args, {
+    input: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n',
+    onStart: (child) => {
+      child.stdout!.once("data", () => tree = processTree(child.pid!));
+    },
+  });
+  assert.deepEqual([run.code, run.stderr], [0, ""]);
+  assert.equal(JSON.parse(run.stdout).id, 1, "stdout holds the protocol and nothing else");
+  if (tree) await allGone(await tree);
+});
+
+test("D-008 kaged mcp ends at a signal though its client holds the input open", async (t) => {
+  const { args, dir } = await mcpProject(t, memory);
+  const { pid, stderr } = await connectClient(t, args, dir);
+  const tree = await processTree(pid);
+  assert.ok(tree.length > 1);
+  signalKaged({ pid } as Parameters<typeof signalKaged>[0], "SIGTERM");
+  await allGone(tree);
+  assert.match(stderr(), /error\[host\.interrupted\]/);
+});
+
+test("D-008 kaged mcp says what is wrong before it serves anything", async (t) => {
+  const { args } = await mcpProject(t, memory);
+  const unknown = await runKaged([...args, "--agent", "primry"]);
+  assert.deepEqual([unknown.code, unknown.stdout], [1, ""]);
+  assert.match(unknown.stderr, /^error\[agent\.unknown\].*\n {2}hint: Did you mean "primary"\?/);
+  const missing = await runKaged(["mcp", "--project", "/nonexistent"]);
+  assert.deepEqual([missing.code, missing.stdout], [1, ""]);
+  assert.match(missing.stderr, /^error\[project\.missing\]/);
+});

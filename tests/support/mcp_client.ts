@@ -1,0 +1,95 @@
+/**
+ * The official MCP client, connected to the real `kaged mcp` of this runtime.
+ *
+ * @module
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { McpTransport } from "../../src/mcp/sdk_types.ts";
+import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
+import { kagedCommand } from "./run_kaged.ts";
+import { scratchDir } from "./scratch_dir.ts";
+
+// Loaded this way because Deno cannot find the types of these files, only the files.
+const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+const { InMemoryTransport } = await import("@modelcontextprotocol/sdk/inMemory.js");
+const { ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+
+interface Test {
+  after(run: () => Promise<void>): void;
+}
+
+/** What a client gives for a call. */
+export interface CallResult {
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError?: boolean;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** What the tests use of the official client. */
+export interface TestClient {
+  listTools(): Promise<{ tools: { name: string; description?: string; inputSchema: unknown }[] }>;
+  callTool(params: { name: string; arguments?: object }, schema?: undefined, options?: object): Promise<CallResult>;
+  setNotificationHandler(schema: unknown, handler: (notification: unknown) => void): void;
+  connect(transport: McpTransport): Promise<void>;
+  ping(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** A client, the process it talks to, and what that wrote to stderr. */
+export interface ConnectedClient {
+  readonly client: TestClient;
+  readonly pid: number;
+  /** Project folder. */
+  readonly dir: string;
+  stderr(): string;
+}
+
+/** A project whose primary has the fixtures as plugins; returns what `kaged mcp` takes for it. */
+export async function mcpProject(
+  t: Test,
+  fixtures: Readonly<Record<string, { fixture: string } & FixtureOptions>>,
+  yaml: object = {},
+): Promise<{ dir: string; args: string[] }> {
+  const root = await scratchDir(t);
+  const [dir, home] = [join(root, "music"), join(root, "home")];
+  await mkdir(dir);
+  const plugins = Object.fromEntries(Object.keys(fixtures).map((key) => [key, { package: `@test/${key}` }]));
+  await writeFile(join(dir, "project.yaml"), JSON.stringify({ primary: { plugins, ...yaml } }));
+  const folders: string[] = [];
+  for (const [key, { fixture, ...options }] of Object.entries(fixtures)) {
+    const plugin = await fixturePlugin(fixture, options);
+    t.after(async () => await plugin[Symbol.asyncDispose]());
+    folders.push("--plugin", `@test/${key}=${plugin.dir}`);
+  }
+  return { dir, args: ["mcp", "--project", dir, "--home", home, ...folders] };
+}
+
+/** Starts `kaged` with `args` and connects to it. */
+export async function connectClient(t: Test, args: readonly string[], dir: string): Promise<ConnectedClient> {
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent" };
+  const transport = new StdioClientTransport({ ...kagedCommand(args), env, stderr: "pipe" });
+  let stderr = "";
+  transport.stderr!.on("data", (chunk: Uint8Array) => stderr += new TextDecoder().decode(chunk));
+  const client = newClient();
+  t.after(() => client.close());
+  await client.connect(transport as unknown as McpTransport);
+  return { client, pid: transport.pid!, dir, stderr: () => stderr };
+}
+
+/** Two ends of one wire in memory: give one to a server, connect a client to the other. */
+export function memoryWire(): [McpTransport, McpTransport] {
+  return InMemoryTransport.createLinkedPair() as unknown as [McpTransport, McpTransport];
+}
+
+/** A client that is not connected yet. */
+export function newClient(): TestClient {
+  return new Client({ name: "test", version: "1.0.0" }) as unknown as TestClient;
+}
+
+/** Calls `listener` each time the server says that its tools changed. */
+export function onToolsChanged(client: TestClient, listener: () => void): void {
+  client.setNotificationHandler(ToolListChangedNotificationSchema, listener);
+}
