@@ -47,6 +47,7 @@ test("K-045 processes are started in these places and nowhere else in the source
   assert.deepEqual(await filesWith(/processes\s*\.spawn\(/), [
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
+    "src/core/hooks/command/caged_runner.ts",
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
     "src/core/supervisor/plugin_process.ts",
     "src/core/trace/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.

@@ -20,6 +20,14 @@ export interface CagePlaces {
   readonly projectDir: string | null;
 }
 
+/** A file or folder shown read-only at a place of its own. */
+export interface CageOverlay {
+  /** Where it is on the host, links resolved. */
+  readonly source: string;
+  /** Where it is in the cage: at something that is there. */
+  readonly dest: string;
+}
+
 /** What a cage is built from. */
 export interface CageRequest {
   /** Checked manifest. */
@@ -32,6 +40,13 @@ export interface CageRequest {
   readonly runtimes: Readonly<Record<string, string>>;
   /** What it may use. Default: {@link DEFAULT_LIMITS}. */
   readonly limits?: CageLimits;
+  /**
+   * Shows the system's own programs too, read-only, and those of {@link runtimes}: for shell text, whose programs
+   * nobody can list. Default false: only the command's own program and `exec:` grants are there.
+   */
+  readonly systemPrograms?: boolean;
+  /** Files and folders shown read-only, each at its place, on top of everything granted. */
+  readonly overlays?: readonly CageOverlay[];
   /** Hears whom the plugin connected to, and to whom it was not let. */
   readonly onNet?: (event: NetEvent) => void;
 }

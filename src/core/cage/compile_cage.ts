@@ -19,12 +19,17 @@ import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 
 const MIB = 1024 * 1024;
+/** Where programs stand that the system's folders have not, in a cage that shows those whole. */
+export const PROGRAMS_DIR = "/.cage/bin";
+/** The system's folders of programs, with the links some of them go by. */
+const SYSTEM_PROGRAMS = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/etc/alternatives"];
 const HOSTS = "127.0.0.1 localhost\n::1 localhost\n";
 
 /** Returns the plan for one start. Throws `manifest.invalid` when the manifest cannot be put into arguments. */
 export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
-  const { manifest, places, logLevel, limits = DEFAULT_LIMITS } = request;
+  const { manifest, places, logLevel, limits = DEFAULT_LIMITS, systemPrograms = false, overlays = [] } = request;
   const { bwrap, command, grants, installDir, rootEntries, tier } = facts;
+  const programs = systemPrograms ? besideSystem(command.mounts) : command.mounts;
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
   const own = cageEnv(manifest, {
     installDir: installDir.path,
@@ -38,18 +43,19 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     runtime: facts.relay,
     source: RELAY_SOURCE,
   });
-  const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts]);
+  const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
     ...namespaceArgs(bwrap.flags, net),
     "--clearenv",
     ...Object.entries(program.env).flatMap(([name, value]) => ["--setenv", name, value]),
-    ...skeletonArgs(rootEntries),
+    ...skeletonArgs(rootEntries, systemPrograms),
     ...etcArgs(net),
     ...kernelArgs(bwrap.flags),
-    ...command.mounts.flatMap(executableArgs),
+    ...programs.flatMap(executableArgs),
     ...grants.flatMap(grantArgs),
     // After the grants: a writable folder around the plugin's own must not make it writable.
     ...grantArgs(installDir),
+    ...overlays.flatMap(({ source, dest }) => ["--ro-bind", source, dest]),
     ...program.mounts.flatMap(executableArgs),
     ...rlimits.args,
     "--remount-ro",
@@ -94,16 +100,26 @@ function namespaceArgs(flags: ReadonlySet<string>, net: readonly NetRule[]): str
   ];
 }
 
-function skeletonArgs(rootEntries: readonly RootEntry[]): string[] {
+function skeletonArgs(rootEntries: readonly RootEntry[], systemPrograms: boolean): string[] {
   return [
-    ...["/etc", "/usr", "/usr/bin"].flatMap(dirArgs),
+    ...["/etc", "/usr"].flatMap(dirArgs),
+    ...(systemPrograms ? SYSTEM_PROGRAMS.flatMap((path) => ["--ro-bind-try", path, path]) : dirArgs("/usr/bin")),
     ...["--ro-bind", "/usr/lib", "/usr/lib"],
     ...["/usr/lib64", "/usr/share", "/usr/local/lib"].flatMap((path) => ["--ro-bind-try", path, path]),
     ...rootEntries.flatMap(({ path, link }) => {
       if (link !== null) return ["--symlink", link, path];
-      return path.startsWith("/lib") ? ["--ro-bind", path, path] : dirArgs(path);
+      return systemPrograms || path.startsWith("/lib") ? ["--ro-bind", path, path] : dirArgs(path);
     }),
   ];
+}
+
+/** Returns the mounts of programs that the system's folders do not show, at a place of their own. */
+function besideSystem(mounts: readonly ExecutableMount[]): ExecutableMount[] {
+  return mounts.flatMap((mount) => {
+    if (!mount.dest.startsWith("/usr/bin/")) return [mount];
+    const dest = `${PROGRAMS_DIR}/${mount.dest.slice("/usr/bin/".length)}`;
+    return SYSTEM_PROGRAMS.some((dir) => mount.source.startsWith(`${dir}/`)) ? [] : [{ ...mount, dest }];
+  });
 }
 
 /** Never `/etc/passwd`, nor any other file that tells of the host's people. */

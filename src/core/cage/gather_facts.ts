@@ -26,7 +26,10 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
   const { files } = runtime;
   const { manifest, runtimes } = request;
   const capabilities = readCapabilities(manifest.capabilities);
-  const programs = capabilities.flatMap((asked) => asked.kind === "exec" ? [asked.binary] : []);
+  const programs = [
+    ...capabilities.flatMap((asked) => asked.kind === "exec" ? [asked.binary] : []),
+    ...(request.systemPrograms ? [...Object.keys(runtimes).filter((name) => name !== "bwrap"), runtime.name] : []),
+  ];
   const places = await realPlaces(request.places, files);
   const { installDir: dir, home } = places;
 

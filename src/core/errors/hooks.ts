@@ -40,4 +40,33 @@ export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hooks.timeout_absurd": fileRow("A timeout makes no sense", "Write seconds, from 1 to 600"),
   "hooks.matcher_invalid": fileRow("A matcher cannot be used", "Write names joined by |, or a plain pattern"),
   "hooks.all_disabled": fileRow("The file switches all of its hooks off", "Remove disableAllHooks to use them"),
+  "hooks.outside": fileRow("A hook file leads out of its repository", "Put the file itself there, not a link"),
+  "hooks.untrusted": row(
+    -32003,
+    403,
+    "A repository's hooks have not been trusted, or not as they are now",
+    "Look at them and trust them: kaged hooks trust",
+  ),
+  "hooks.changed": row(
+    -32003,
+    403,
+    "A hook, or a script it runs, changed since it was trusted",
+    "Look at the change and trust it again: kaged hooks trust",
+  ),
+  "hooks.trust_unreadable": row(
+    -32603,
+    500,
+    "The list of trusted hooks cannot be read",
+    "Repair trust.json, or remove it and trust again",
+  ),
+  "hooks.trust_busy": row(-32603, 500, "Another process is writing the list of trusted hooks", "Try again"),
+  "hooks.command_timeout": row(
+    -32603,
+    502,
+    "A hook took too long and was ended",
+    "Make it faster, or give it more time",
+  ),
+  "hooks.command_failed": row(-32603, 502, "A hook ended with an error", "Run it by hand: kaged hooks run"),
+  "hooks.output_too_large": row(-32603, 502, "A hook printed more than a decision can need", "Print less"),
+  "hooks.output_invalid": row(-32603, 502, "What a hook printed cannot be read", "Print one JSON object, or nothing"),
 };

@@ -9,6 +9,7 @@ import { shown } from "../manifest/shown_value.ts";
 import type { Files } from "../ports.ts";
 import { type DocumentPath, DocumentReport } from "../yaml/document_report.ts";
 import { readDocumentText } from "../yaml/read_text.ts";
+import { type HookSettings, readHookSettings } from "./hook_settings.ts";
 import { MAX_TOML_BYTES } from "./local_config.ts";
 import { readTomlTree } from "./toml_tree.ts";
 import type { Issue } from "./types.ts";
@@ -39,8 +40,8 @@ export interface OperatorConfig {
   readonly limits: OperatorLimits;
   /** For one plugin: `[plugin_limits.<name>]`. */
   readonly pluginLimits: Readonly<Record<string, OperatorLimits>>;
-  /** Settings of hook files: `[hooks]`, as written. */
-  readonly hooks: Readonly<Record<string, unknown>>;
+  /** What hooks of files may do: `[hooks]`. */
+  readonly hooks: HookSettings;
   /** Settings of the HTTP API: `[http]`, as written. */
   readonly http: Readonly<Record<string, unknown>>;
   /** What plugins are told to log. */
@@ -94,7 +95,7 @@ export async function parseOperatorConfig(text: string, { file }: { readonly fil
         return [name, limitsOf(tableAt(value, path, report), path, report)];
       }),
     ),
-    hooks: table("hooks"),
+    hooks: readHookSettings(table("hooks"), report),
     http: table("http"),
     logLevel: logLevelOf(root, report),
   };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { HostError } from "../../../src/core/errors.ts";
+import { DEFAULT_HOOK_SETTINGS } from "../../../src/core/project/hook_settings.ts";
 import { parseLocalConfig, readLocalConfig } from "../../../src/core/project/local_config.ts";
 import { parseOperatorConfig, readOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import { readTomlTree } from "../../../src/core/project/toml_tree.ts";
@@ -128,7 +129,7 @@ memory_mb = 256
 pids = 20
 cpu_shares = 128
 [hooks]
-timeout_ms = 1000
+git_writable = true
 [http]
 port = 8080
 `,
@@ -139,7 +140,7 @@ port = 8080
     runtimes: { deno: "/opt/deno" },
     limits: { memory_mb: 256 },
     pluginLimits: { "memory-markdown": { pids: 20, cpu_shares: 128 } },
-    hooks: { timeout_ms: 1000 },
+    hooks: { ...DEFAULT_HOOK_SETTINGS, git_writable: true },
     http: { port: 8080 },
     logLevel: "debug",
     warnings: [],

@@ -23,9 +23,14 @@ export interface RlimitPart {
 }
 
 /** Returns what the limits of a process add: nothing where the kernel limits whole groups. */
-export function rlimitPart(tier: LimitTier, limits: CageLimits, programs: readonly ExecutableMount[]): RlimitPart {
+export function rlimitPart(
+  tier: LimitTier,
+  limits: CageLimits,
+  programs: readonly ExecutableMount[],
+  systemPrograms = false,
+): RlimitPart {
   if (tier.name !== "watchdog" || tier.prlimit === null) return { args: [], prefix: [] };
-  const isJsRuntime = programs.some(({ dest }) => /\/(js|node|bun|deno)$/.test(dest));
+  const isJsRuntime = systemPrograms || programs.some(({ dest }) => /\/(js|node|bun|deno)$/.test(dest));
   const data = memoryBytes(limits) + (isJsRuntime ? RESERVED_BYTES : 0);
   return {
     args: ["--ro-bind", tier.prlimit, PRLIMIT],

@@ -54,5 +54,5 @@ export function readTimeout(
       hint: "Write seconds: 1 is the least that makes sense",
     });
   }
-  return seconds * 1000;
+  return Math.max(1, seconds * 1000);
 }

@@ -10,22 +10,25 @@ export function shellWord(word: string): string {
 }
 
 /**
- * Returns the words of shell text, quotes taken off, variables of `known` filled in. What only a shell can tell, such
- * as `$(…)`, stays in its word as it is written.
+ * Returns the words of shell text, quotes taken off, variables of `known` filled in, without those that output goes to.
+ * What only a shell can tell, such as `$(…)`, stays in its word as it is written.
  *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * assert.deepEqual(shellWords('bash "$ROOT/a b.sh" --x; true', { ROOT: "/r" }), ["bash", "/r/a b.sh", "--x", "true"]);
+ * assert.deepEqual(shellWords('bash "$ROOT/a b.sh" -x > log; true', { ROOT: "/r" }), ["bash", "/r/a b.sh", "-x", "true"]);
  * ```
  */
 export function shellWords(text: string, known: Readonly<Record<string, string>> = {}): string[] {
   const words: string[] = [];
   let word: string | null = null;
   let quote = "";
+  let isTarget = false;
   const end = (): void => {
-    if (word !== null) words.push(word);
+    if (word === null) return;
+    if (!isTarget) words.push(word);
     word = null;
+    isTarget = false;
   };
   for (let at = 0; at < text.length; at++) {
     const char = text[at]!;
@@ -40,8 +43,10 @@ export function shellWords(text: string, known: Readonly<Record<string, string>>
       const value = Object.hasOwn(known, name) ? known[name] : undefined;
       word = (word ?? "") + (value ?? variable?.[0] ?? char);
       at += (variable?.[0].length ?? 1) - 1;
-    } else if (quote === "" && /[\s;&|()<>]/.test(char)) end();
-    else word = (word ?? "") + char;
+    } else if (quote === "" && /[\s;&|()<>]/.test(char)) {
+      end();
+      if (!/\s/.test(char)) isTarget = char === ">";
+    } else word = (word ?? "") + char;
   }
   end();
   return words;

@@ -1,0 +1,112 @@
+/**
+ * Everything about the hook files of a repository in one call: read, judged by what the operator trusts, and ready for
+ * the engine.
+ *
+ * @module
+ */
+import type { OpenCage } from "../../cage/cage.ts";
+import { resolveLimits } from "../../cage/limits/cage_limits.ts";
+import type { Runtime } from "../../ports.ts";
+import { type OperatorConfig, readOperatorConfig } from "../../project/operator_config.ts";
+import { gatherEvidence, type HookEvidence } from "../files/hook_evidence.ts";
+import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "../files/load_hook_files.ts";
+import { readTrust, type TrustRecord, trustRecord, type TrustState, trustState } from "../files/trust_store.ts";
+import type { HookRegistration } from "../portable/types.ts";
+import { cagedRunner } from "./caged_runner.ts";
+import { changedError, hookFileRegistrations, type TrustedHook } from "./registrations.ts";
+import type { CommandEnd } from "./types.ts";
+
+/** Where the hook files are. */
+export interface OpenHookFilesOptions {
+  /** The runtime. */
+  readonly runtime: Runtime;
+  /** The repository's folder. */
+  readonly dir: string;
+  /** The operator's folder, which holds `config.toml` and `trust.json`. */
+  readonly home: string;
+  /** Home of the operator, for `~/.copilot/hooks`; absent: `$HOME`, null: none. */
+  readonly userHome?: string | null;
+  /** Hears how a command ended. */
+  readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
+  /** Builds cages. Default: bubblewrap's. */
+  readonly openCage?: OpenCage;
+}
+
+/** A hook file and whether it may run. */
+export interface JudgedHookFile {
+  /** The file. */
+  readonly file: LoadedHookFile;
+  /** Whether it may run. */
+  readonly trust: TrustState;
+  /** What trusting it covers, as it is now. */
+  readonly evidence: HookEvidence;
+  /** What was trusted before, or null. */
+  readonly record: TrustRecord | null;
+}
+
+/** The hook files of a repository, open. */
+export interface OpenedHookFiles extends AsyncDisposable {
+  /** What was found. */
+  readonly found: HookFiles;
+  /** Each file with its trust, in the order in which hooks are registered. */
+  readonly judged: readonly JudgedHookFile[];
+  /** What the engine takes: hooks of files that may run. */
+  readonly registrations: readonly HookRegistration[];
+  /** What the operator set. */
+  readonly config: OperatorConfig;
+  /** Waits until no command runs any more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the hook files of a repository. Files that nobody trusts are listed and do not run.
+ *
+ * @throws {HostError} `config.invalid`, `hooks.trust_unreadable`, `host.misuse`
+ */
+export async function openHookFiles(options: OpenHookFilesOptions): Promise<OpenedHookFiles> {
+  const { runtime, home } = options;
+  const { files } = runtime;
+  const userHome = options.userHome === undefined ? runtime.env("HOME") : options.userHome;
+  const config = await readOperatorConfig(home, files);
+  const settings = config.hooks;
+  const found = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
+  const store = await readTrust(home, runtime);
+  const judged = await Promise.all(found.files.map(async (file): Promise<JudgedHookFile> => {
+    const evidence = await gatherEvidence(file, found.dir, files);
+    const trust = file.origin === "user" ? "own" : trustState(store, found.dir, evidence);
+    return { file, trust, evidence, record: trustRecord(store, found.dir, file.name) };
+  }));
+  const { storage_mb: _storage, ...limits } = config.limits;
+  const runner = cagedRunner({
+    runtime,
+    home,
+    dir: found.dir,
+    settings,
+    runtimes: config.runtimes,
+    limits: resolveLimits(limits),
+    userHome,
+    ...(options.openCage && { openCage: options.openCage }),
+  });
+  const registrations = await hookFileRegistrations(judged.flatMap((one) => trustedHooks(one, found.dir, runtime)), {
+    dir: found.dir,
+    runCommand: runner.run,
+    ...(options.onEnd && { onEnd: options.onEnd }),
+  });
+  const close = (): Promise<void> => runner.idle();
+  return { found, judged, registrations, config, close, [Symbol.asyncDispose]: close };
+}
+
+/** The hooks of a file that may run, each looking again before it does: the agent may have changed a script since. */
+function trustedHooks({ file, trust, evidence }: JudgedHookFile, dir: string, { files }: Runtime): TrustedHook[] {
+  if (trust !== "own" && trust !== "trusted") return [];
+  return file.hooks.map((hook): TrustedHook => ({
+    hook,
+    async verify() {
+      if (trust === "own") return [];
+      const now = await gatherEvidence(file, dir, files);
+      if (now.hash !== evidence.hash) throw changedError(hook);
+      // The first is the hook file, whose text is in memory already.
+      return now.files.slice(1);
+    },
+  }));
+}

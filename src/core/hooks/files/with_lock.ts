@@ -1,0 +1,56 @@
+/**
+ * One writer at a time, across processes: a folder that only one of them can make.
+ *
+ * @module
+ */
+import { HostError } from "../../errors.ts";
+import type { Clock, Runtime } from "../../ports.ts";
+
+/** A lock this old belongs to a process that died: the work under it takes milliseconds. */
+const STALE_MS = 30_000;
+const WAIT_MS = 25;
+const MAX_WAITS = 400;
+
+/**
+ * Runs `work` while no other process runs its own under the same `path`.
+ *
+ * @throws {HostError} `hooks.trust_busy` when another process does not let go.
+ */
+export async function withLock<T>(
+  path: string,
+  { files, clock, ids }: Pick<Runtime, "files" | "clock" | "ids">,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let waits = 0; !await isMade(path); waits++) {
+    const info = await files.info(path);
+    if (info !== null && clock.now() - info.modifiedMs > STALE_MS) {
+      // Moved first: of two that find it stale, one moves it.
+      const aside = `${path}.${ids.create("stale")}`;
+      await files.rename(path, aside).then(() => files.remove(aside), () => {});
+    } else if (waits >= MAX_WAITS) {
+      throw new HostError("hooks.trust_busy", `Another process holds "${path}"`, {
+        data: { path },
+        hint: `Try again; when no other kaged runs, remove it: rmdir ${path}`,
+      });
+    } else await pause(clock, WAIT_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    await files.remove(path);
+  }
+
+  async function isMade(path: string): Promise<boolean> {
+    try {
+      await files.makeDir(path, { mode: 0o700 });
+      return true;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "EEXIST") return false;
+      throw error;
+    }
+  }
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
