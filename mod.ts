@@ -34,6 +34,12 @@ export type {
 } from "./src/core/events/types.ts";
 export type { TracingOption } from "./src/core/tracing/load_tracing.ts";
 export type { ApiSpan, ApiTracer, SpanAttributes, TracingApi } from "./src/core/tracing/types.ts";
+export {
+  type JudgedHookFile,
+  type OpenedHookFiles,
+  openHookFiles,
+  type OpenHookFilesOptions,
+} from "./src/core/hooks/command/open_hook_files.ts";
 export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {

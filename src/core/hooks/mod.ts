@@ -63,8 +63,30 @@ export type {
   SchemaVerdict,
 } from "./dispatch/types.ts";
 export { type ErrorRow, HostError, type HostErrorOptions } from "../errors.ts";
-export type { Clock } from "../ports.ts";
+export type { Clock, Exit, FileInfo, Files, Ids } from "../ports.ts";
 export { type HookFileOptions, parseHookFile, parseMcpHookMap } from "./files/parse_hook_file.ts";
+export {
+  type HookFiles,
+  type LeftOutHook,
+  type LoadedHook,
+  type LoadedHookFile,
+  loadHookFiles,
+  type LoadHookFilesOptions,
+} from "./files/load_hook_files.ts";
+export { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
+export {
+  readTrust,
+  type TrustedFile,
+  trustHookFile,
+  type TrustRecord,
+  trustRecord,
+  type TrustState,
+  trustState,
+  type TrustStore,
+} from "./files/trust_store.ts";
+export { hookFileRegistrations, type RegistrationOptions, type TrustedHook } from "./command/registrations.ts";
+export type { CommandEnd, CommandRun, RunCommand } from "./command/types.ts";
+export type { HookSettings } from "../project/hook_settings.ts";
 export type {
   FileHook,
   HookCommands,

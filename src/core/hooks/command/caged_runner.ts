@@ -4,17 +4,12 @@
  *
  * @module
  */
-import type { Cage, CageOverlay, CageRequest, OpenCage } from "../../cage/cage.ts";
-import { PROGRAMS_DIR } from "../../cage/compile_cage.ts";
+import type { Cage } from "../../cage/cage.ts";
 import { killCage } from "../../cage/kill_cage.ts";
-import type { CageLimits } from "../../cage/limits/cage_limits.ts";
 import { openCage } from "../../cage/open_cage.ts";
-import { asHostError, HostError } from "../../errors.ts";
-import type { Manifest } from "../../manifest/manifest.ts";
+import { asHostError, type HostError } from "../../errors.ts";
 import type { ChildProcess, Exit, Runtime } from "../../ports.ts";
-import type { HookSettings } from "../../project/hook_settings.ts";
-import { folderVariables, hookFolder } from "../files/hook_evidence.ts";
-import type { LoadedHook } from "../files/load_hook_files.ts";
+import { type CommandRunnerOptions, hookCageRequest, writeCopies } from "./hook_cage.ts";
 import { outputBuffer } from "./output_buffer.ts";
 import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
 
@@ -23,32 +18,6 @@ export const MAX_STDOUT_BYTES: number = 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
 /** How long pipes may outlive their process. */
 const PIPE_GRACE_MS = 1_000;
-/** Stands in for the plugin's folder: every cage shows it anyway. */
-const NO_FOLDER = "/usr/share";
-
-// The command waits until the host has looked at the cage from outside: a line on stdin lets it go on. A shell reads
-// that line byte by byte, and leaves the rest of stdin to the command.
-const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" && exec /bin/bash -c "$2"`;
-
-/** What a runner stands on. */
-export interface CommandRunnerOptions {
-  /** The runtime. */
-  readonly runtime: Runtime;
-  /** The operator's folder. */
-  readonly home: string;
-  /** The repository's folder, links resolved. */
-  readonly dir: string;
-  /** What the operator lets hooks do. */
-  readonly settings: HookSettings;
-  /** Interpreters the operator named. */
-  readonly runtimes?: Readonly<Record<string, string>>;
-  /** What a command may use. */
-  readonly limits?: CageLimits;
-  /** Home of the operator, for hooks of their own; null when there is none. */
-  readonly userHome?: string | null;
-  /** Builds cages. Default: bubblewrap's. */
-  readonly openCage?: OpenCage;
-}
 
 /** Runs commands. */
 export interface CommandRunner {
@@ -63,7 +32,7 @@ export function cagedRunner(options: CommandRunnerOptions): CommandRunner {
   const running = new Set<Promise<unknown>>();
   return {
     run(run: CommandRun): Promise<CommandEnd> {
-      const end = runCaged(run, options);
+      const end = runInCage(run, options);
       const settled = end.catch(() => {}).finally(() => running.delete(settled));
       running.add(settled);
       return end;
@@ -74,12 +43,12 @@ export function cagedRunner(options: CommandRunnerOptions): CommandRunner {
   };
 }
 
-async function runCaged(run: CommandRun, options: CommandRunnerOptions): Promise<CommandEnd> {
+async function runInCage(run: CommandRun, options: CommandRunnerOptions): Promise<CommandEnd> {
   const { runtime } = options;
   const startedMs = runtime.clock.monotonic();
   const copies = await writeCopies(run, options);
   try {
-    const cage = await (options.openCage ?? openCage)(cageRequest(run.hook, copies.overlays, options), runtime);
+    const cage = await openCage(hookCageRequest(run.hook, copies.overlays, options), runtime);
     const leftMs = run.hook.timeoutMs - (runtime.clock.monotonic() - startedMs);
     return await runIn(cage, run, { runtime, leftMs });
   } finally {
@@ -168,77 +137,3 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
   [15, "SIGTERM"],
   [31, "SIGSYS"],
 ]);
-
-/** What a hook's cage is built from: a manifest of its own making, by the operator's settings alone. */
-function cageRequest(hook: LoadedHook, overlays: readonly CageOverlay[], options: CommandRunnerOptions): CageRequest {
-  const { home, dir, settings, runtimes = {}, limits, userHome = null, runtime } = options;
-  const isOwn = hook.origin === "user" && userHome !== null;
-  const handed = settings.env.flatMap((name): [string, string][] => {
-    const value = runtime.env(name);
-    return value === null ? [] : [[name, value]];
-  });
-  const manifest: Manifest = {
-    name: "hook",
-    version: "1.0.0",
-    kaged_api: 1,
-    description: "A hook of a file",
-    command: ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, dir), hook.script],
-    env: {
-      ...folderVariables(dir),
-      HOME: isOwn ? userHome : "/tmp",
-      PATH: `${PROGRAMS_DIR}:/usr/local/bin:/usr/bin:/bin`,
-      ...Object.fromEntries(handed),
-      ...hook.env,
-    },
-    capabilities: [
-      "write:fs:project:/",
-      ...settings.readable.map((path) => `read:fs:${path}`),
-      ...settings.writable.map((path) => `write:fs:${path}`),
-      ...settings.network.map((host) => `net:${host}`),
-      ...(isOwn ? [`read:fs:${userHome}/.copilot/hooks`] : []),
-    ],
-    roles: [],
-    hooks: [],
-    tools: [],
-    methods: [],
-    notifications: [],
-    knobs: {},
-    shutdown_timeout_sec: 5,
-    health_interval_sec: 30,
-    hook_timeout_sec: 10,
-  };
-  const places = { installDir: NO_FOLDER, home, projectDir: dir };
-  return {
-    manifest,
-    places,
-    logLevel: "info",
-    runtimes,
-    ...(limits !== undefined && { limits }),
-    systemPrograms: true,
-    overlays,
-  };
-}
-
-/** Writes the checked bytes where only the host can change them, to be shown in place of the files themselves. */
-async function writeCopies(
-  { sealed }: CommandRun,
-  { home, dir, settings, runtime: { files } }: CommandRunnerOptions,
-): Promise<{ readonly dir: string | null; readonly overlays: readonly CageOverlay[] }> {
-  const git = await files.info(`${dir}/.git`);
-  const isGit = git !== null && git.kind !== "symlink" && !settings.git_writable;
-  const overlays: CageOverlay[] = isGit ? [{ source: `${dir}/.git`, dest: `${dir}/.git` }] : [];
-  if (sealed.length === 0) return { dir: null, overlays };
-  await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
-  const folder = await files.makeTempDir(`${home}/run/hook-`);
-  try {
-    for (const [index, { path, bytes, executable }] of sealed.entries()) {
-      const source = `${folder}/${index}`;
-      await files.write(source, bytes, executable ? 0o700 : 0o600);
-      overlays.push({ source, dest: `${dir}/${path}` });
-    }
-    return { dir: folder, overlays };
-  } catch (error) {
-    await files.remove(folder);
-    throw new HostError("hooks.command_failed", "Cannot keep a copy of the checked scripts", { cause: error });
-  }
-}

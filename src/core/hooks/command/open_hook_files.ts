@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { OpenCage } from "../../cage/cage.ts";
 import { resolveLimits } from "../../cage/limits/cage_limits.ts";
 import type { Runtime } from "../../ports.ts";
-import { type OperatorConfig, readOperatorConfig } from "../../project/operator_config.ts";
+import type { HookSettings } from "../../project/hook_settings.ts";
+import { readOperatorConfig } from "../../project/operator_config.ts";
 import { gatherEvidence, type HookEvidence } from "../files/hook_evidence.ts";
 import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "../files/load_hook_files.ts";
 import { readTrust, type TrustRecord, trustRecord, type TrustState, trustState } from "../files/trust_store.ts";
@@ -28,8 +28,6 @@ export interface OpenHookFilesOptions {
   readonly userHome?: string | null;
   /** Hears how a command ended. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
-  /** Builds cages. Default: bubblewrap's. */
-  readonly openCage?: OpenCage;
 }
 
 /** A hook file and whether it may run. */
@@ -53,7 +51,7 @@ export interface OpenedHookFiles extends AsyncDisposable {
   /** What the engine takes: hooks of files that may run. */
   readonly registrations: readonly HookRegistration[];
   /** What the operator set. */
-  readonly config: OperatorConfig;
+  readonly settings: HookSettings;
   /** Waits until no command runs any more. */
   close(): Promise<void>;
 }
@@ -85,7 +83,6 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     runtimes: config.runtimes,
     limits: resolveLimits(limits),
     userHome,
-    ...(options.openCage && { openCage: options.openCage }),
   });
   const registrations = await hookFileRegistrations(judged.flatMap((one) => trustedHooks(one, found.dir, runtime)), {
     dir: found.dir,
@@ -93,7 +90,7 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     ...(options.onEnd && { onEnd: options.onEnd }),
   });
   const close = (): Promise<void> => runner.idle();
-  return { found, judged, registrations, config, close, [Symbol.asyncDispose]: close };
+  return { found, judged, registrations, settings, close, [Symbol.asyncDispose]: close };
 }
 
 /** The hooks of a file that may run, each looking again before it does: the agent may have changed a script since. */

@@ -6,7 +6,7 @@
  */
 import { HostError, messageOf } from "../../errors.ts";
 import { isMap } from "../../manifest/plain_data.ts";
-import type { Runtime } from "../../ports.ts";
+import type { Clock, Files, Ids } from "../../ports.ts";
 import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";
 import { withLock } from "./with_lock.ts";
 
@@ -46,7 +46,7 @@ const MAX_TEXT_BYTES = 64 * 1024;
  *
  * @throws {HostError} `hooks.trust_unreadable`: what cannot be read is not taken for trust, nor written over.
  */
-export async function readTrust(home: string, { files }: Pick<Runtime, "files">): Promise<TrustStore> {
+export async function readTrust(home: string, { files }: { readonly files: Files }): Promise<TrustStore> {
   const file = `${home}/${TRUST_FILE}`;
   if (await files.target(file) === null) return {};
   try {
@@ -78,7 +78,7 @@ export function trustState(store: TrustStore, dir: string, { name, hash }: HookE
 /** Trusts exactly this content from now on. */
 export async function trustHookFile(
   { home, dir, evidence }: { readonly home: string; readonly dir: string; readonly evidence: HookEvidence },
-  runtime: Pick<Runtime, "files" | "ids" | "clock">,
+  runtime: { readonly files: Files; readonly ids: Ids; readonly clock: Clock },
 ): Promise<void> {
   const { files, ids, clock } = runtime;
   await files.makeDir(home, { recursive: true, mode: 0o700 });
