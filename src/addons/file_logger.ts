@@ -7,8 +7,9 @@ import { resolve } from "node:path";
 import { clock as systemClock } from "../adapters/shared/clock.ts";
 import { files as systemFiles } from "../adapters/shared/files.ts";
 import type { EmittedName } from "../core/events/types.ts";
-import type { Clock, Files } from "../core/ports.ts";
+import type { Clock } from "../core/ports.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
+import type { LogFiles } from "./log_files.ts";
 import { logPlaces, type LogRotation } from "./log_place.ts";
 import { LogWriter } from "./log_writer.ts";
 import { warner } from "./warner.ts";
@@ -26,7 +27,7 @@ export interface FileLoggerOptions {
   /** Hears when writing fails, and when it works again. Default: `console.error`. */
   readonly onWarning?: (message: string) => void;
   /** The file system and the time. Default: the system's. */
-  readonly runtime?: { readonly files: Files; readonly clock: Clock };
+  readonly runtime?: { readonly files: LogFiles; readonly clock: Clock };
 }
 
 /** A log that is written. */

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Files } from "../core/ports.ts";
 import { byteSize } from "./byte_size.ts";
+import type { LogFiles } from "./log_files.ts";
 
 /** When a log goes on in a new file: each day (UTC), or before a file grows past a size. */
 export type LogRotation = "daily" | {
@@ -29,7 +29,7 @@ export type FindPlace = (day: string, bytes: number) => Promise<LogPlace>;
 const NUMBERED = /^events-([0-9]{6,})\.jsonl$/;
 
 /** Returns how places are found. Throws `addons.invalid_option` for a size that is none. */
-export function logPlaces(dir: string, rotation: LogRotation, files: Pick<Files, "info" | "list">): FindPlace {
+export function logPlaces(dir: string, rotation: LogRotation, files: LogFiles): FindPlace {
   const sizeOf = async (path: string): Promise<number> => (await files.info(path))?.size ?? 0;
   if (rotation === "daily") {
     return async (day) => {

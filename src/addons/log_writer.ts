@@ -5,7 +5,8 @@
  * @module
  */
 import { messageOf } from "../core/errors.ts";
-import type { Clock, Files } from "../core/ports.ts";
+import type { Clock } from "../core/ports.ts";
+import type { LogFiles } from "./log_files.ts";
 import type { FindPlace } from "./log_place.ts";
 
 /** What a writer works with. */
@@ -15,7 +16,7 @@ export interface LogWriterOptions {
   /** Finds the file for a line. */
   readonly findPlace: FindPlace;
   /** The file system. */
-  readonly files: Pick<Files, "append" | "info" | "makeDir" | "readTail" | "truncate">;
+  readonly files: LogFiles;
   /** Time. */
   readonly clock: Clock;
   /** Most characters that wait. */
@@ -66,7 +67,7 @@ export class LogWriter {
     return this.#lastError;
   }
 
-  /** Takes a line of a moment (ISO 8601). Never throws. */
+  /** Takes a line of a moment (ISO 8601). */
   write(value: object, timestamp: string): void {
     const text = `${JSON.stringify(value)}\n`;
     if (this.#waitingChars + text.length > this.#options.maxWaiting && this.#waiting.length > 0) {

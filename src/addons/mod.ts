@@ -6,7 +6,14 @@
 export type { EventSource } from "./event_source.ts";
 export { type ConsoleLoggerOptions, createConsoleLogger } from "./console_logger.ts";
 export { createFileLogger, type FileLogger, type FileLoggerOptions } from "./file_logger.ts";
+export type { LogFiles } from "./log_files.ts";
 export type { LogRotation } from "./log_place.ts";
+export { createWebhookForwarder, type WebhookForwarder, type WebhookForwarderOptions } from "./webhooks/forwarder.ts";
+export type { DeliveryAttempt } from "./webhooks/courier.ts";
+export type { ContentChoice, ContentField, WebhookPayload } from "./webhooks/payload.ts";
+export type { RetryOptions } from "./webhooks/retry.ts";
+export type { SendingOptions, WebhookRuntime } from "./webhooks/sending.ts";
+export type { AllowPrivate } from "./webhooks/target.ts";
 export type {
   AnyEvent,
   EmittedEvents,
@@ -18,4 +25,4 @@ export type {
   TraceEvents,
 } from "../core/events/types.ts";
 export type { Size } from "../core/messages.ts";
-export type { Clock, FileInfo, Files } from "../core/ports.ts";
+export type { Clock, Ids, Network, Socket, SocketListener } from "../core/ports.ts";

@@ -61,13 +61,7 @@ export interface Told {
 /** Returns an emitter at the level `trace`, and ways to make it speak. */
 export function toldEvents(): Told {
   const clock = createFakeClock();
-  const emitter = createEmitter({
-    level: "trace",
-    clock,
-    onError: ({ error }) => {
-      throw error;
-    },
-  });
+  const emitter = createEmitter({ level: "trace", clock });
   return {
     emitter,
     clock,

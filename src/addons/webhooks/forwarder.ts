@@ -1,0 +1,126 @@
+/**
+ * Sends events to one URL.
+ *
+ * @module
+ */
+import type { EmittedName } from "../../core/events/types.ts";
+import { type EventSource, hearEvents } from "../event_source.ts";
+import { warner } from "../warner.ts";
+import type { DeliveryAttempt } from "./courier.ts";
+import { payloadOf } from "./payload.ts";
+import { courierOf, type SendingOptions } from "./sending.ts";
+import { checkSecret } from "./signatures.ts";
+import { readTarget } from "./target.ts";
+import { createUnderway } from "./underway.ts";
+
+/** What is sent, and where. */
+export interface WebhookForwarderOptions extends SendingOptions {
+  /** Where to. */
+  readonly url: string;
+  /** Events to send. Default: all that are emitted. */
+  readonly events?: readonly EmittedName[];
+  /** Signs what is sent: `whsec_` and the base64 of a key, or any text. */
+  readonly secret?: string;
+  /** Hears of each attempt. */
+  readonly onAttempt?: (attempt: DeliveryAttempt & { readonly id: string; readonly type: EmittedName }) => void;
+}
+
+/** Events on their way to one URL. */
+export interface WebhookForwarder extends AsyncDisposable {
+  /** Resolves when nothing is under way. */
+  flush(): Promise<void>;
+  /**
+   * Hears no more. Each event that was heard still has the attempt that is due, none waits for another, and after
+   * `graceMs` (default 10 000) everything is called off.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+  /** How the deliveries went: taken, failed or given up, dropped because too many were under way. */
+  readonly counts: { readonly delivered: number; readonly failed: number; readonly dropped: number };
+  /** Whether the receiver said 410: it gets no more. */
+  readonly isDisabled: boolean;
+}
+
+const GRACE_MS = 10_000;
+
+/**
+ * Sends events to a URL as they happen, as `{ type, timestamp, data }`. Order is not promised; each message has an id
+ * in `webhook-id` that stays the same when it is sent again. Nothing it meets reaches the agent.
+ *
+ * @throws {HostError} `addons.webhook_refused`, `addons.unknown_event` or `addons.invalid_option`.
+ */
+export function createWebhookForwarder(source: EventSource, options: WebhookForwarderOptions): WebhookForwarder {
+  const { url, secret, content = false, maxPending = 1000, onAttempt } = options;
+  const { courier, runtime } = courierOf(options);
+  const { origin } = readTarget(url, options.allowPrivate ?? false);
+  if (secret !== undefined) checkSecret(secret);
+  const endpoint = { url, secrets: secret === undefined ? [] : [secret] };
+  const warn = warner(options.onWarning);
+  const underway = createUnderway(runtime.clock);
+  const disabled = new AbortController();
+  const abort = AbortSignal.any([underway.abort, disabled.signal]);
+  const counts = { delivered: 0, failed: 0, dropped: 0 };
+  let isBehind = false;
+
+  const end = hearEvents(source, options.events, (event) => {
+    isBehind &&= underway.size > 0;
+    if (underway.size >= maxPending) drop();
+    else underway.add(forward(event.type, JSON.stringify(payloadOf(event, content))));
+  });
+
+  async function forward(type: EmittedName, body: string): Promise<void> {
+    const id = runtime.ids.create("msg");
+    let reason = "it was called off";
+    const fate = await courier({
+      id,
+      body,
+      endpoint: () => endpoint,
+      onAttempt(attempt) {
+        reason = attempt.error ?? reason;
+        tellAttempt({ ...attempt, id, type });
+      },
+      abort,
+      hurry: underway.hurry,
+    });
+    counts[fate === "delivered" ? "delivered" : "failed"]++;
+    if (fate === "gone") disable();
+    else if (fate !== "delivered") warn(`The event "${type}" did not reach "${origin}": ${reason}`);
+  }
+
+  function tellAttempt(attempt: Parameters<NonNullable<typeof onAttempt>>[0]): void {
+    try {
+      onAttempt?.(attempt);
+    } catch (error) {
+      warn(`A listener of attempts failed: ${String(error)}`);
+    }
+  }
+
+  function drop(): void {
+    counts.dropped++;
+    if (isBehind) return;
+    isBehind = true;
+    warn(`"${origin}" is behind with ${underway.size} events: more are dropped until it has caught up`);
+  }
+
+  function disable(): void {
+    if (disabled.signal.aborted) return;
+    end();
+    disabled.abort();
+    warn(`"${origin}" wants no more events (410): nothing is sent to it any longer`);
+  }
+
+  const close = async ({ graceMs = GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> => {
+    end();
+    await underway.close(graceMs);
+  };
+  return {
+    flush: () => underway.flush(),
+    close,
+    get counts() {
+      return { ...counts };
+    },
+    get isDisabled() {
+      return disabled.signal.aborted;
+    },
+    [Symbol.asyncDispose]: () => close(),
+  };
+}

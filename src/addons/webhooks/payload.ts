@@ -1,0 +1,65 @@
+/**
+ * What leaves the house in a webhook. Names, ids and numbers do; what was asked, answered or went wrong in words does
+ * only when the operator asks for it.
+ *
+ * @module
+ */
+import type { AnyEvent } from "../../core/events/types.ts";
+
+/** A field that can hold a prompt, an answer, or a quotation of either. */
+export type ContentField = "input" | "output" | "error";
+
+/** Which content is sent: none, all, or the fields named. */
+export type ContentChoice = boolean | readonly ContentField[];
+
+/** The body of a webhook. */
+export interface WebhookPayload {
+  /** Name of the event. */
+  readonly type: AnyEvent["type"];
+  /** When it happened, ISO 8601. */
+  readonly timestamp: string;
+  /** Its other fields. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+type KeysOfEach<T> = T extends unknown ? keyof T : never;
+type Field = Exclude<KeysOfEach<AnyEvent>, "type" | "timestamp">;
+
+/** Every field of every event is one or the other; a new one does not compile before it is told which. */
+const KIND: Readonly<Record<Field, "fact" | "content">> = {
+  input: "content",
+  output: "content",
+  error: "content",
+  agentName: "fact",
+  conversationId: "fact",
+  scopeId: "fact",
+  jobId: "fact",
+  toolsUsed: "fact",
+  usage: "fact",
+  duration: "fact",
+  cronId: "fact",
+  executionId: "fact",
+  status: "fact",
+  toolName: "fact",
+  parentAgent: "fact",
+  childAgent: "fact",
+  model: "fact",
+  promptTokens: "fact",
+  completionTokens: "fact",
+  plugin: "fact",
+  hook: "fact",
+  outcome: "fact",
+  trigger: "fact",
+  by: "fact",
+  before: "fact",
+  after: "fact",
+};
+
+/** Returns the body for an event. A field that is not known is taken for content. */
+export function payloadOf({ type, timestamp, ...fields }: AnyEvent, content: ContentChoice): WebhookPayload {
+  const isSent = ([name]: [string, unknown]): boolean => {
+    if (content === true || KIND[name as Field] === "fact") return true;
+    return content !== false && content.includes(name as ContentField);
+  };
+  return { type, timestamp, data: Object.fromEntries(Object.entries(fields).filter(isSent)) };
+}
