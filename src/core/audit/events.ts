@@ -56,6 +56,18 @@ export interface AuditData extends CompactionAuditData {
   "plugin.enabled": Record<never, never>;
   /** An operator, or its failures, disabled it. */
   "plugin.disabled": { reason: string };
+  /** An operator installed it; `local` for every project. */
+  "plugin.installed": { version: string; source: string; local: boolean };
+  /** An operator put another version in its place. */
+  "plugin.upgraded": {
+    old_version: string;
+    new_version: string;
+    capability_diff: { added: string[]; removed: string[] };
+  };
+  /** An operator took it away. */
+  "plugin.uninstalled": { version: string };
+  /** What it kept was dropped with it. */
+  "plugin.storage_dropped": { tables: string[] };
   /** It broke a rule of the wire. */
   "plugin.protocol_violation": { violation_type: string; detail: string };
   /** It did not answer `initialize` in time. */

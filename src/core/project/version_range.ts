@@ -18,3 +18,9 @@ export async function isInRange(version: string, range: string): Promise<boolean
   const { default: semver } = await import("semver");
   return semver.satisfies(version, range);
 }
+
+/** Returns the newest of `versions` that is in `range`, or null; what is no version is passed over. */
+export async function newestInRange(versions: readonly string[], range: string): Promise<string | null> {
+  const { default: semver } = await import("semver");
+  return semver.maxSatisfying(versions.filter((version) => semver.valid(version) !== null), range);
+}

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { HostError, messageOf } from "../errors.ts";
 import type { Files } from "../ports.ts";
 import { type RecordFields, type RecordPorts, writeRecord } from "./records.ts";
 import { removeTree } from "./tree.ts";
@@ -53,8 +54,17 @@ export async function makeChange(change: Change, ports: StorePorts): Promise<voi
   await files.write(fresh, `${JSON.stringify(change)}\n`);
   await files.sync(fresh);
   await files.rename(fresh, journalFile(home)); // From here on it will happen.
-  await files.sync(storeDir(home));
-  await finish(change, ports);
+  try {
+    await files.sync(storeDir(home));
+    await finish(change, ports);
+  } catch (cause) {
+    if (cause instanceof HostError) throw cause;
+    throw new HostError("install.unfinished", `"${change.plugin}" is half changed: ${messageOf(cause)}`, {
+      data: { plugin: change.plugin, op: change.op },
+      hint: "Mend the cause: the next kaged command finishes the change",
+      cause,
+    });
+  }
 }
 
 /** Finishes what a crash interrupted and clears away what it left. Hold the lock of the home. */
