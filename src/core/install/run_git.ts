@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import type { Runtime } from "../ports.ts";
+import type { Runtime, Signal } from "../ports.ts";
 
 /** How one run differs. */
 export interface GitRun {
@@ -30,7 +30,8 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-const PATHS = ["/usr/bin/git", "/usr/local/bin/git"];
+const GIT = ["/usr/bin/git", "/usr/local/bin/git"];
+const SETSID = ["/usr/bin/setsid", "/bin/setsid"];
 /** What leads through a proxy or to certificates of a company: without them nothing can be fetched there. */
 const PASSED = ["https_proxy", "HTTPS_PROXY", "http_proxy", "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "GIT_SSL_CAINFO"];
 const WATCH_MS = 250;
@@ -42,21 +43,23 @@ const GRACE_MS = 2_000;
  * @throws {HostError} `install.git_missing`, `install.source_unreachable` after `timeoutMs`, or what `watch` returned.
  */
 export async function runGit(args: readonly string[], run: GitRun, runtime: Runtime): Promise<GitResult> {
-  const file = await findGit(runtime);
+  const { file, before } = await findGit(runtime);
   const out = collector(4 * 1024 * 1024);
   const err = collector(16 * 1024);
   const child = await runtime.processes.spawn(
-    { file, args: [...settings(run.allowHttp), ...args], env: environment(run.cwd, runtime), cwd: run.cwd },
+    { file, args: [...before, ...settings(run.allowHttp), ...args], env: environment(run.cwd, runtime), cwd: run.cwd },
     { stdout: out.take, stdoutEnd: () => {}, stderr: err.take },
   );
   child.endInput();
+  /** Git talks to servers through helpers, which would outlive it: they are one group with it. */
+  const signalAll = (signal: Signal): void => void runtime.processes.signal(-child.pid, signal);
   let ended: HostError | null = null;
   let cancelKill = (): void => {};
   const end = (error: HostError): void => {
     if (ended) return;
     ended = error;
-    child.kill("SIGTERM"); // Git ends its helpers and clears away what it made.
-    cancelKill = runtime.clock.after(GRACE_MS, () => child.kill("SIGKILL"));
+    signalAll("SIGTERM"); // Git clears away what it made.
+    cancelKill = runtime.clock.after(GRACE_MS, () => signalAll("SIGKILL"));
   };
   const abort = (): void =>
     end(new HostError("host.interrupted", "The fetch was cancelled", { cause: run.signal?.reason }));
@@ -68,6 +71,7 @@ export async function runGit(args: readonly string[], run: GitRun, runtime: Runt
     const { code } = await child.exited;
     if (!ended) await child.closed;
     child.release();
+    if (ended) signalAll("SIGKILL");
     if (ended) throw ended;
     return { code, stdout: out.text(), stderr: err.text() };
   } finally {
@@ -112,13 +116,23 @@ function environment(home: string, { env }: Runtime): Record<string, string> {
   };
 }
 
-async function findGit({ files }: Runtime): Promise<string> {
-  for (const path of PATHS) {
-    if ((await files.target(path))?.kind === "file") return path;
+/** Finds git, and `setsid` to start it as the head of a group of its own. */
+async function findGit({ files }: Runtime): Promise<{ file: string; before: string[] }> {
+  const [git, setsid] = await Promise.all([firstOf(GIT), firstOf(SETSID)]);
+  if (git !== null && setsid !== null) return { file: setsid, before: [git] };
+  const missing = git === null ? "git" : "util-linux";
+  throw new HostError(
+    "install.git_missing",
+    `Cannot fetch: no program at ${(git === null ? GIT : SETSID).join(" or ")}`,
+    {
+      hint: `Install the package ${missing}, or install the plugin from a folder`,
+    },
+  );
+
+  async function firstOf(paths: readonly string[]): Promise<string | null> {
+    for (const path of paths) if ((await files.target(path))?.kind === "file") return path;
+    return null;
   }
-  throw new HostError("install.git_missing", `Cannot fetch: no git at ${PATHS.join(" or ")}`, {
-    hint: "Install the package git, or install the plugin from a folder",
-  });
 }
 
 function watching(run: GitRun, { clock }: Runtime, end: (error: HostError) => void): () => void {
