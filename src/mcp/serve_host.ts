@@ -5,11 +5,12 @@
  */
 import { asHostError } from "../core/errors.ts";
 import type { AuditType } from "../core/audit/events.ts";
-import type { Host } from "../core/host/types.ts";
+import type { CallAt, Host } from "../core/host/types.ts";
 import { isMap } from "../core/manifest/plain_data.ts";
 import { toolFromAlias } from "../core/tools/tool_alias.ts";
 import { HOST_VERSION } from "../core/version.ts";
-import { offeredTools } from "./host_tools.ts";
+import { exposedHooks } from "./exposed_hooks.ts";
+import { type OfferedTool, offeredTools } from "./host_tools.ts";
 import { loadServerSdk } from "./load_sdk.ts";
 import type { McpTransport } from "./sdk_types.ts";
 import { errorAnswer, toolAnswer } from "./tool_answer.ts";
@@ -24,6 +25,8 @@ export interface ServeHostOptions {
   readonly session: string;
   /** Carries messages to and from the client. */
   readonly transport: McpTransport;
+  /** Whether hooks that their hookspec exposes are served too. Default true. */
+  readonly hooks?: boolean;
 }
 
 /** A host that is being served. */
@@ -46,13 +49,23 @@ const CHANGES: ReadonlySet<AuditType> = new Set([
 ]);
 
 /** Serves the tools of an agent. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
-export async function serveHost({ host, agent, session, transport }: ServeHostOptions): Promise<ServedHost> {
+export async function serveHost(options: ServeHostOptions): Promise<ServedHost> {
+  const { host, agent, session, transport, hooks = true } = options;
   const { Server, requests, McpError } = await loadServerSdk();
   const server = new Server({ name: "kaged", version: HOST_VERSION }, {
     capabilities: { tools: { listChanged: true } },
   });
 
-  server.setRequestHandler(requests.listTools, () => ({ tools: offeredTools(host, agent) }));
+  const offered = (): OfferedTool[] => {
+    const exposed = hooks ? exposedHooks(host, agent).map(({ tool }) => tool) : [];
+    return [...offeredTools(host, agent), ...exposed];
+  };
+  const call = async (name: string, args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown> => {
+    const hook = hooks ? exposedHooks(host, agent).find(({ tool }) => tool.name === name) : undefined;
+    return await (hook ? hook.call(args, at) : host.callTool(toolFromAlias(name), args, at));
+  };
+
+  server.setRequestHandler(requests.listTools, () => ({ tools: offered() }));
   server.setRequestHandler(requests.callTool, async ({ params }, { signal, _meta, sendNotification }) => {
     const token = _meta?.progressToken;
     const onProgress = token === undefined ? undefined : progressTo((progress) => {
@@ -61,7 +74,7 @@ export async function serveHost({ host, agent, session, transport }: ServeHostOp
     });
     try {
       const at = { agent, session, signal, ...(onProgress && { onProgress }) };
-      return toolAnswer(await host.callTool(toolFromAlias(params.name), params.arguments ?? {}, at));
+      return toolAnswer(await call(params.name, params.arguments ?? {}, at));
     } catch (thrown) {
       const error = asHostError(thrown);
       if (error.code !== "tool.unknown") return errorAnswer(error);
@@ -70,10 +83,10 @@ export async function serveHost({ host, agent, session, transport }: ServeHostOp
     }
   });
 
-  let told = JSON.stringify(offeredTools(host, agent));
+  let told = JSON.stringify(offered());
   const stopListening = host.onAudit(({ type }) => {
     if (!CHANGES.has(type)) return;
-    const now = JSON.stringify(offeredTools(host, agent));
+    const now = JSON.stringify(offered());
     if (now === told) return;
     told = now;
     server.sendToolListChanged().catch(() => {}); // The client has gone, or is not there yet.

@@ -9,7 +9,7 @@ const server = { server: { fixture: "mcp_tools" } };
 
 test("D-008 kaged mcp lists an agent's tools under names every client takes, with their schemas", async (t) => {
   const { args, dir } = await mcpProject(t, memory, { tools: { "answers-hooks.ask": { enabled: false } } });
-  const { client } = await connectClient(t, args, dir);
+  const { client } = await connectClient(t, [...args, "--no-hooks"], dir);
   const { tools } = await client.listTools();
   assert.deepEqual(tools, [{
     name: "answers-hooks__look",

@@ -13,7 +13,7 @@ async function clientOf(
 ): Promise<{ client: TestClient; names(): Promise<string[]>; changed(): Promise<void> }> {
   const { id: session } = h.host.openSession();
   const [ours, theirs] = memoryWire();
-  await serveHost({ host: h.host, agent: "primary", session, transport: ours });
+  await serveHost({ host: h.host, agent: "primary", session, transport: ours, hooks: false });
   const client = newClient();
   await client.connect(theirs);
   let changes = 0;

@@ -8,6 +8,10 @@ import type { Terminal } from "../terminal.ts";
 import { addPlaceOptions } from "../project_options.ts";
 import { addAgentOptions, type HostFlags, withHost } from "../with_host.ts";
 
+interface McpFlags extends HostFlags {
+  readonly hooks: boolean;
+}
+
 /** Adds the command. */
 export function addMcp(parent: Command, terminal: Terminal): void {
   const command = parent.command("mcp")
@@ -17,8 +21,9 @@ export function addMcp(parent: Command, terminal: Terminal): void {
         "output, until the input ends.\nWhat plugins log goes to standard error.",
     );
   addPlaceOptions(addAgentOptions(command))
+    .option("--no-hooks", "do not serve the hooks that their hookspec exposes, such as tool.<plugin>.execute")
     .addHelpText("after", EXAMPLES)
-    .action((flags: HostFlags) => serve(flags, terminal));
+    .action((flags: McpFlags) => serve(flags, terminal));
 }
 
 const EXAMPLES = `
@@ -28,7 +33,7 @@ Examples:
 In the configuration of an MCP client:
   { "mcpServers": { "music": { "command": "kaged", "args": ["mcp", "--project", "/home/ada/music"] } } }`;
 
-async function serve(flags: HostFlags, terminal: Terminal): Promise<void> {
+async function serve(flags: McpFlags, terminal: Terminal): Promise<void> {
   const [{ serveHost }, { stdioTransport }] = await Promise.all([
     import("../../mcp/serve_host.ts"),
     import("../../mcp/stdio.ts"),
@@ -36,7 +41,7 @@ async function serve(flags: HostFlags, terminal: Terminal): Promise<void> {
   const transport = await stdioTransport();
   try {
     await withHost(flags, terminal, async (host, session) => {
-      const served = await serveHost({ host, agent: flags.agent, session, transport });
+      const served = await serveHost({ host, agent: flags.agent, session, transport, hooks: flags.hooks });
       await served.closed;
     });
   } finally {

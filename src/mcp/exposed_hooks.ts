@@ -1,0 +1,89 @@
+/**
+ * Hooks that a hookspec offers over MCP (`mcp_exposed`), each as a tool named by its template:
+ * `{kind}.{plugin}.{hook}`.
+ *
+ * @module
+ */
+import type { CallAt, Host } from "../core/host/types.ts";
+import * as lifecycle from "../core/spec/generated/agent_lifecycle.ts";
+import * as tool from "../core/spec/generated/tool.ts";
+import { checkArguments } from "../core/tools/check_arguments.ts";
+import type { OfferedTool } from "./host_tools.ts";
+
+/** What is used of a hook's metadata. */
+export interface ExposableHook {
+  /** Canonical name. */
+  readonly name: string;
+  /** When it fires or what it does. */
+  readonly description: string;
+  /** Method it is called by, or null when it never leaves the host. */
+  readonly wireMethod: string | null;
+  /** Name of the MCP tool with {plugin} in it, or null when it is not exposed. */
+  readonly mcpToolName: string | null;
+}
+
+/** A hook as a tool. */
+export interface ExposedHook {
+  /** What clients see. */
+  readonly tool: OfferedTool;
+  /** Calls it. */
+  call(args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown>;
+}
+
+/** Returns the exposed hooks that plugins of an agent take part in. */
+export function exposedHooks(
+  host: Host,
+  agent: string,
+  { moments = lifecycle.HOOKS, calls = tool.HOOKS }: {
+    readonly moments?: readonly ExposableHook[];
+    readonly calls?: readonly ExposableHook[];
+  } = {},
+): ExposedHook[] {
+  const tools = host.tools(agent);
+  return host.plugins(agent).flatMap(({ plugin, hooks }) => {
+    const short = tools.filter((one) => one.plugin === plugin).map(({ name }) => name.slice(plugin.length + 1));
+    return [
+      ...moments.filter(({ name }) => hooks.includes(name)).flatMap((hook) => moment(host, plugin, hook)),
+      ...(short.length === 0 ? [] : calls.flatMap((hook) => execution(host, plugin, hook, short))),
+    ];
+  });
+}
+
+/** A moment of an agent's life: the plugin itself is asked. */
+function moment(host: Host, plugin: string, { description, wireMethod, mcpToolName }: ExposableHook): ExposedHook[] {
+  if (mcpToolName === null || wireMethod === null) return [];
+  const name = mcpToolName.replace("{plugin}", plugin);
+  return [{
+    tool: { name, description: `${description} (of ${plugin})`, inputSchema: { type: "object" } },
+    call: (args, at) => host.callMethod(plugin, wireMethod, args, at),
+  }];
+}
+
+/** `execute` of the kind `tool`: one of the plugin's tools by its short name. */
+function execution(
+  host: Host,
+  plugin: string,
+  { name: hook, description, mcpToolName }: ExposableHook,
+  short: readonly string[],
+): ExposedHook[] {
+  if (mcpToolName === null || hook !== "execute") return [];
+  const name = mcpToolName.replace("{plugin}", plugin);
+  const inputSchema = {
+    type: "object" as const,
+    properties: {
+      name: { type: "string", enum: [...short], description: "Name of the tool." },
+      args: { type: "object", description: "Its arguments." },
+    },
+    required: ["name", "args"],
+  };
+  return [{
+    tool: { name, description: `${description} (of ${plugin})`, inputSchema },
+    async call(args, at) {
+      await checkArguments({ name, parameters_schema: inputSchema }, args);
+      const { name: wanted, args: given } = args as { name: string; args: Record<string, unknown> };
+      const startedMs = performance.now();
+      const result = await host.callTool(`${plugin}.${wanted}`, given, at);
+      return { result, elapsed_ms: Math.round(performance.now() - startedMs) };
+    },
+  }];
+}

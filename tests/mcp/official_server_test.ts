@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { scratchDir } from "../support/scratch_dir.ts";
+import { supervised } from "../support/supervised.ts";
+
+const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
+const MANIFEST = {
+  name: "official",
+  version: "1.0.0",
+  kaged_api: 1,
+  description: "A server of the official SDK",
+  runtime: "mcp_stdio",
+  command: ["js", "./server.mjs"],
+  capabilities: [],
+};
+
+/** The folder of a plugin that is the official server, bundled into one file: a cage has no node_modules. */
+async function officialServer(t: Parameters<typeof scratchDir>[0]): Promise<string> {
+  const dir = join(await scratchDir(t), "official");
+  await mkdir(dir);
+  const args = ["build", "tests/fixtures/mcp/official_server.mjs", "--target=node", "--format=esm"];
+  const outfile = `--outfile=${join(dir, "server.mjs")}`;
+  await promisify(execFile)(join(ROOT, "node_modules/.bin/bun"), [...args, outfile, "--config=/dev/null"], {
+    cwd: ROOT,
+  });
+  await writeFile(join(dir, "kaged-plugin.yaml"), JSON.stringify(MANIFEST));
+  return dir;
+}
+
+test("D-012 a server made with the official SDK runs caged, lists its tools and answers", async (t) => {
+  const dir = await officialServer(t);
+  await using s = await supervised();
+  const { instance } = await s.supervisor.register({ dir });
+  await s.supervisor.start(instance);
+  const { tools, mcp } = s.supervisor.plugin(instance);
+  assert.deepEqual([mcp?.name, mcp?.version, mcp?.protocol], ["official", "3.2.1", "2025-11-25"]);
+  assert.deepEqual(tools.map(({ name }) => name), ["add_numbers", "throw", "wait"]);
+  assert.deepEqual((await s.next("plugin.tools_listed")).data.unchecked, [], "its schemas can be checked");
+  const call = (tool: string, params = {}, options = {}) =>
+    s.supervisor.call(instance, `official.${tool}`, params, options);
+  assert.deepEqual(await call("add_numbers", { a: 40, b: 2 }), {
+    content: [{ type: "text", text: "42" }],
+    structuredContent: { sum: 42 },
+  });
+  await assert.rejects(call("throw"), { code: "mcp.tool_failed", message: "Nothing here works" });
+  await assert.rejects(call("add_numbers", { a: "x" }), { code: "mcp.tool_failed", message: /Invalid arguments/ });
+  assert.deepEqual(await s.supervisor.call(instance, "ping"), { status: "ok" });
+
+  const controller = new AbortController();
+  const { promise, resolve: onProgress } = Promise.withResolvers<unknown>();
+  const waiting = call("wait", {}, { signal: controller.signal, onProgress });
+  await promise;
+  controller.abort();
+  await assert.rejects(waiting, { code: "protocol.cancelled" });
+  while (s.logs.length === 0) await new Promise(setImmediate);
+  assert.equal(s.logs[0]?.line, "[info] wait: gave up");
+
+  await s.supervisor.stop(instance);
+  assert.deepEqual((await s.next("plugin.stopped")).data, { exit_code: 0, signal: null });
+  assert.deepEqual(s.types().filter((type) => type.includes("violation") || type.includes("noise")), []);
+});
