@@ -12,7 +12,6 @@ export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "jobs.agent_duplicate": row(-32602, 409, "The agent has a run already", "Register one run for each agent"),
   "jobs.id_invalid": row(-32602, 400, "An id, a scope or a name is not a plain name", "Use letters, digits, _ and -"),
   "jobs.input_invalid": row(-32602, 400, "The request breaks the rules listed", "Correct each listed place"),
-  "jobs.input_too_large": row(-32602, 413, "The request is larger than it may be", "Send less"),
   "jobs.not_finished": row(-32006, 409, "The job has not come to its end", "Cancel it first, or wait"),
   "jobs.finished": row(-32006, 409, "The job has come to its end already", "Nothing: it can be deleted"),
   "jobs.run_failed": row(-32603, 500, "The agent failed", "Read the message: it is the agent's own"),

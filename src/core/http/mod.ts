@@ -16,6 +16,7 @@
  * @module
  */
 export { type App, type AppOptions, createApp, type MountedApp } from "./create_app.ts";
+export { type JobRoutes, jobRoutes, type JobRoutesOptions } from "./job_routes.ts";
 export type { Problem } from "./problem.ts";
 export { readToken } from "./token.ts";
 export type {

@@ -49,7 +49,8 @@ interface InputIssue {
   readonly message: string;
 }
 
-function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"]): unknown {
+/** Returns a part of a request as its schema has it. Throws `http.input_invalid` with every issue. */
+export function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"]): unknown {
   if (!schema) return undefined;
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
@@ -65,7 +66,12 @@ function invalid(issues: readonly InputIssue[]): HostError {
   });
 }
 
-async function readJson(request: Request): Promise<unknown> {
+/**
+ * Reads a JSON body of bounded size.
+ *
+ * @throws {HostError} `http.body_invalid`, `http.body_too_large` or `http.media_type`.
+ */
+export async function readJson(request: Request): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json") {
     throw new HostError("http.media_type", `The body is sent as ${type === "" ? "nothing named" : `"${type}"`}`, {

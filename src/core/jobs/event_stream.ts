@@ -131,7 +131,7 @@ export class EventStream {
   read(after: StreamPlace | null = null): StreamReader {
     let place = after && this.#isAhead(after) ? null : after;
     let isLeft = false;
-    let isToldElsewhere = false;
+    let isToldElsewhere = after?.attempt === 0; // Only the end of such a stream has been read with that.
     let wait: (() => void) | null = null;
     this.#readers++;
     const leave = (): void => {
