@@ -11,6 +11,7 @@ export type {
   HookFired,
   HookReport,
   Host,
+  HostAgentContext,
   HostOptions,
   HostPluginInfo,
   HostTool,

@@ -20,6 +20,7 @@ import { compactionLog } from "./compaction_log.ts";
 import { type ControlSocket, openControlSocket } from "./control_socket.ts";
 import { createHarness } from "./harness.ts";
 import { loadHostProject } from "./host_project.ts";
+import { hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { hostStorage } from "./host_storage.ts";
 import { callParams, methodContext } from "./method_call.ts";
@@ -98,6 +99,17 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     ids,
     idleWindowMs,
   });
+  const jobs = hostJobs({
+    options: { ...options.jobs, ...(options.waitUntil && { waitUntil: options.waitUntil }) },
+    path: `${home}/jobs-${projectId}.db`,
+    runtime,
+    host: () => host,
+    openedSession: (id) => sessions.has(id) ? sessions.find(id) : null,
+    checkAgent: (path) => void model.agent(path),
+    events: emitter,
+    tracing,
+    warn,
+  });
   let knobTurns: Promise<unknown> = Promise.resolve();
   let isLoaded = false;
   let control: ControlSocket | null = null;
@@ -142,9 +154,11 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       const isFirst = !isLoaded;
       isLoaded = true;
       const [report] = await Promise.all([startPlugins({ loaded, supervisor, audit, isFirst }), openControl()]);
+      await jobs.start(); // Last: what was queued before needs the plugins.
       return report;
     },
     async stop() {
+      await jobs.stop(); // First: what still runs needs the plugins.
       sessions.suspend();
       const closing = control?.close();
       control = null;
@@ -153,7 +167,17 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       logs.close();
       await closing;
     },
-    view: hostView({ model, supervisor, storage, logs, compactions, sessions: () => sessions.ids(), home, runtime }),
+    view: hostView({
+      model,
+      supervisor,
+      storage,
+      logs,
+      compactions,
+      sessions: () => sessions.ids(),
+      jobs: () => jobs.current,
+      home,
+      runtime,
+    }),
     agents: () =>
       model.project.agents.map(({ path, parent, plugins }) => ({
         path,
@@ -170,6 +194,10 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
         .map(({ name, description, parameters_schema, definition, owner: { plugin } }) => {
           return { name, description, parameters_schema, plugin, ...(definition && { definition }) };
         });
+    },
+    agent: (path, run) => jobs.agent(path, run),
+    get jobs() {
+      return jobs.get();
     },
     openSession: ({ id } = {}) => sessions.open(id),
     async callTool(name, args, at) {

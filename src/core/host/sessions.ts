@@ -54,6 +54,11 @@ export class Sessions {
     return session;
   }
 
+  /** Whether one is open. */
+  has(id: string): boolean {
+    return this.#open.has(id);
+  }
+
   /** Returns an open one. Throws `session.unknown`. */
   find(id: string): HostSession {
     const session = this.#open.get(id);

@@ -8,6 +8,8 @@ import type { CageLimits } from "../cage/limits/cage_limits.ts";
 import type { CompactionResult, Injection } from "../compaction/types.ts";
 import type { HostError } from "../errors.ts";
 import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
+import type { AgentContext, AgentRun } from "../jobs/agent.ts";
+import type { Jobs, JobsOptions } from "../jobs/create_jobs.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";
 import type { Message } from "../messages.ts";
 import type { Runtime } from "../ports.ts";
@@ -45,6 +47,10 @@ export interface HostOptions {
    * context. Default: no, and nothing is loaded.
    */
   readonly tracing?: TracingOption;
+  /** How background jobs are run and kept. Default: in SQLite, `jobs-<project_id>.db` in the operator's folder. */
+  readonly jobs?: JobsOptions;
+  /** Keeps the platform from ending the program before a background job is done, where platforms do that. */
+  readonly waitUntil?: (work: Promise<unknown>) => void;
   /** Where audit events go, besides {@link Host.onAudit}. Default: `audit/<project_id>.jsonl` in the operator's folder. */
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */
@@ -143,6 +149,23 @@ export interface CompactionRequest {
   readonly targetTokens?: number;
 }
 
+/** What a run of an agent is given: its context, its session and its tools. */
+export interface HostAgentContext extends AgentContext {
+  /** The session: its id is `conversationId`. Open for the run; one that was opened for it closes with it. */
+  readonly session: Session;
+  /** The agent's tools. */
+  readonly tools: {
+    /** Those that can be called now. */
+    list(): HostTool[];
+    /** Calls one, within the run's session and until the run is aborted. */
+    call(
+      name: string,
+      args: Readonly<Record<string, unknown>>,
+      options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number },
+    ): Promise<unknown>;
+  };
+}
+
 /** The host an agent author embeds. */
 export interface Host extends AsyncDisposable {
   /** Starts every plugin of the project. One that fails is reported and never throws. */
@@ -159,6 +182,13 @@ export interface Host extends AsyncDisposable {
   plugins(agent?: string): HostPluginInfo[];
   /** Tools of an agent. */
   tools(agent: string): HostTool[];
+  /**
+   * Says what an agent runs, for background jobs and for `POST /agents/<path>`. Throws `agent.unknown` or
+   * `jobs.agent_duplicate`.
+   */
+  agent(path: string, run: AgentRun<HostAgentContext>): void;
+  /** Background jobs. Those that wait are taken once the host is started. */
+  readonly jobs: Jobs<HostAgentContext>;
   /** Opens a session of the primary agent. Throws `session.duplicate` for an id that is open. */
   openSession(options?: { id?: string }): Session;
   /** Calls a tool on behalf of an agent; its arguments are checked first. */

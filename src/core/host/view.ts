@@ -4,6 +4,7 @@
  * @module
  */
 import { describeCapability } from "../consent/describe_capability.ts";
+import type { JobsClient } from "../jobs/create_jobs.ts";
 import type { Runtime } from "../ports.ts";
 import type { Supervisor } from "../supervisor/types.ts";
 import type { CompactionLog } from "./compaction_log.ts";
@@ -27,6 +28,8 @@ export interface ViewPorts {
   readonly compactions: CompactionLog;
   /** Ids of the open sessions. */
   sessions(): string[];
+  /** Background jobs, or null while there are none. */
+  jobs(): JobsClient | null;
   /** The operator's folder. */
   readonly home: string;
   /** Time, names, and where the operator lives. */
@@ -35,7 +38,7 @@ export interface ViewPorts {
 
 /** Returns a view of a host. */
 export function hostView(ports: ViewPorts): HostView {
-  const { model, supervisor, storage, logs, compactions, sessions, home, runtime } = ports;
+  const { model, supervisor, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
 
   function instances(): InstanceView[] {
     const live = new Map(supervisor.plugins().map((info) => [info.instance, info]));
@@ -73,6 +76,7 @@ export function hostView(ports: ViewPorts): HostView {
       };
     },
     sessions,
+    jobs,
     compaction(path) {
       const { compaction: settings, plugins } = model.agent(path);
       const delegate = plugins.find(({ key }) => key === settings.delegate);

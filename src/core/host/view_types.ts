@@ -6,6 +6,7 @@
 import type { CapabilityDescription } from "../consent/describe_capability.ts";
 import type { HostError } from "../errors.ts";
 import type { Feed } from "../feed.ts";
+import type { JobsClient } from "../jobs/create_jobs.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Clock, Ids } from "../ports.ts";
 import type { CompactionSettings, Isolation } from "../project/types.ts";
@@ -107,6 +108,8 @@ export interface HostView {
   plugin(name: string): PluginView;
   /** Ids of the open sessions. */
   sessions(): string[];
+  /** Background jobs, or null while the program has registered no agent. */
+  jobs(): JobsClient | null;
   /** How an agent's window is kept small. Throws `agent.unknown`. */
   compaction(agent: string): CompactionView;
   /** What a plugin keeps in its tables. Throws `plugin.unknown`. */

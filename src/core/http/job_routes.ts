@@ -7,7 +7,7 @@ import { Hono } from "hono";
 import * as v from "valibot";
 import { HostError } from "../errors.ts";
 import type { RunRequest } from "../jobs/agent.ts";
-import type { Jobs } from "../jobs/create_jobs.ts";
+import type { JobsClient } from "../jobs/create_jobs.ts";
 import { EventStream } from "../jobs/event_stream.ts";
 import { isFinal, type JobStatus } from "../jobs/types.ts";
 import type { Clock } from "../ports.ts";
@@ -18,7 +18,7 @@ import { readerResponse } from "./reader_response.ts";
 /** What the routes stand on. */
 export interface JobRoutesOptions {
   /** The jobs. */
-  readonly jobs: Pick<Jobs, "start" | "run" | "get" | "list" | "cancel" | "delete" | "stream">;
+  readonly jobs: JobsClient;
   /** Time, for signs of life in quiet streams. */
   readonly clock: Clock;
   /** Whose jobs a request may see: each caller sees one scope. Default: those without a scope. */

@@ -69,17 +69,10 @@ export interface JobFilter {
   readonly agentName?: string;
 }
 
-/** Background jobs. Scopes are part of a job's address: leave `scopeId` out for jobs without one. */
-export interface Jobs<C extends AgentContext = AgentContext> extends AsyncDisposable {
-  /** Says what an agent runs. Throws `jobs.agent_duplicate`. */
-  agent(name: string, run: AgentRun<C>): void;
+/** What a client asks of jobs. Scopes are part of a job's address: leave `scopeId` out for jobs without one. */
+export interface JobsClient {
   /** Names of the agents that jobs can be started for. */
   agents(): string[];
-  /**
-   * Begins to take jobs, those that were queued before included. Returns the jobs found running in a process that is
-   * gone, as they are now: failed, or queued again. Without it jobs are only queued, for another process.
-   */
-  work(): Promise<Job[]>;
   /** Starts a job: resolves when it is queued. Throws `jobs.agent_unknown` or `jobs.input_invalid`. */
   start(request: RunRequest): Promise<Job>;
   /** Returns a job. Throws `jobs.unknown`. */
@@ -102,8 +95,19 @@ export interface Jobs<C extends AgentContext = AgentContext> extends AsyncDispos
     request: RunRequest,
     options?: { readonly signal?: AbortSignal; readonly emit?: (type: string, data?: unknown) => void },
   ): Promise<RunResult>;
-  /** Starts a job at set times, until it is stopped. Throws `jobs.schedule_invalid` or `jobs.schedule_duplicate`. */
-  schedule(schedule: Schedule): OpenSchedule;
+}
+
+/** Background jobs. */
+export interface Jobs<C extends AgentContext = AgentContext> extends JobsClient, AsyncDisposable {
+  /** Says what an agent runs. Throws `jobs.agent_duplicate`. */
+  agent(name: string, run: AgentRun<C>): void;
+  /**
+   * Begins to take jobs, those that were queued before included. Returns the jobs found running in a process that is
+   * gone, as they are now: failed, or queued again. Without it jobs are only queued, for another process.
+   */
+  work(): Promise<Job[]>;
+  /** Starts a job at set times, until it is stopped. Rejects with `jobs.schedule_invalid` or `jobs.schedule_duplicate`. */
+  schedule(schedule: Schedule): Promise<OpenSchedule>;
   /** The schedules under way. */
   schedules(): OpenSchedule[];
   /**
@@ -121,11 +125,8 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
   const { store, queue } = backend;
   const onProblem = options.onProblem ?? ((error: unknown) => console.error(error));
   const runs = new Map<string, AgentRun<C>>();
-  const plain = ((base) => ({ context: base as C, toolsUsed: () => [], close: () => Promise.resolve() })) as PrepareRun<
-    C
-  >;
   const ports: RunnerPorts<C> = {
-    prepare: options.prepare ?? plain,
+    prepare: options.prepare ?? ((base) => ({ context: base as C, toolsUsed: () => [], close: async () => {} })),
     events: options.events ?? null,
     tracing: options.tracing ?? null,
     clock,
@@ -262,9 +263,9 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
       const { output, usage, toolsUsed } = outcome;
       return { output, usage, toolsUsed, conversationId: request.conversationId };
     },
-    schedule(schedule) {
+    async schedule(schedule) {
       checked(schedule);
-      return schedules.add(schedule);
+      return await schedules.add(schedule);
     },
     schedules: () => schedules.list(),
     async stop({ graceMs = 5000 } = {}) {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { Cron } from "croner";
+import type { Cron } from "croner";
 import { HostError, messageOf } from "../errors.ts";
 import type { Clock } from "../ports.ts";
 import type { JobEvents, RunRequest } from "./agent.ts";
@@ -63,17 +63,18 @@ export class Schedules {
     return [...this.#open.values()];
   }
 
-  /** Adds one. Throws `jobs.schedule_invalid` or `jobs.schedule_duplicate`. */
-  add(schedule: Schedule): OpenSchedule {
+  /** Adds one. Rejects with `jobs.schedule_invalid` or `jobs.schedule_duplicate`. */
+  async add(schedule: Schedule): Promise<OpenSchedule> {
     const { cronId } = schedule;
     checkName("A schedule", cronId);
+    const cron = await cronOf(schedule);
     if (this.#open.has(cronId)) {
       throw new HostError("jobs.schedule_duplicate", `There is a schedule "${cronId}" already`, {
         data: { cronId },
         hint: "Stop it first, or use another id",
       });
     }
-    const open = this.#follow(schedule, cronOf(schedule));
+    const open = this.#follow(schedule, cron);
     this.#open.set(cronId, open);
     return open;
   }
@@ -129,7 +130,8 @@ export class Schedules {
   }
 }
 
-function cronOf({ cronId, pattern, timezone }: Schedule): Cron {
+async function cronOf({ cronId, pattern, timezone }: Schedule): Promise<Cron> {
+  const { Cron } = await import("croner");
   try {
     const cron = new Cron(pattern, { paused: true, ...(timezone !== undefined && { timezone }) });
     cron.nextRun(); // A time zone is looked at no earlier.
