@@ -60,6 +60,12 @@ const LINES: { readonly [E in EmittedName]: Line<E> } = {
   "hook:execute": (
     { hook, plugin, outcome, duration },
   ) => ["hook", `${hook} ${outcome} in ${plugin} (${ms(duration)})`],
+  "hook:metric": ({ agentName, hook, figures }) => [
+    "hook",
+    `${hook} measured in ${agentName} (${
+      Object.entries(figures).map(([name, value]) => `${name} ${value}`).join(", ")
+    })`,
+  ],
   "compaction:execute": ({ agentName, by, before, after, duration }) => [
     "agent",
     `${agentName} compacted by ${by}: ${number(before.tokens)} → ${number(after.tokens)} tokens (${ms(duration)})`,

@@ -38,6 +38,7 @@ test("T-012 every event has its line", async () => {
     "[agent] email-checker hands back to primary (450ms)",
     "[model] m-1 called by email-checker (1,000 + 247 tokens, 450ms)",
     "[hook]  pre_compact timeout in memory (450ms)",
+    "[hook]  PreToolUse measured in email-checker (checks 2, blocked false)",
     "[agent] email-checker compacted by drop: 12,000 → 3,000 tokens (450ms)",
   ]);
 });

@@ -40,6 +40,7 @@ export const TOLD: { readonly [E in EmittedName]: Omit<EmittedEvents[E], "timest
   "delegate:end": { ...delegation, output: "the answer", duration: 450 },
   "model:call": { ...step, model: "m-1", promptTokens: 1000, completionTokens: 247, duration: 450 },
   "hook:execute": { ...step, plugin: "memory", hook: "pre_compact", outcome: "timeout", duration: 450 },
+  "hook:metric": { ...step, hook: "PreToolUse", correlationId: "ses_1", figures: { checks: 2, blocked: false } },
   "compaction:execute": {
     ...step,
     trigger: "manual",

@@ -17,5 +17,6 @@ export const HOOK_ENGINE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hooks.unknown_participant": row(-32602, 404, "The plugin named for a hook does not take it", "Name one that does"),
   "hooks.no_capability": row(-32601, 404, "No plugin has the capability asked for", "Add one, or a fallback"),
   "hooks.input_invalid": row(-32602, 400, "A hook was fired with what its schema refuses", "Follow its schema"),
+  "hooks.notes_invalid": row(-32603, 500, "What a built-in handler kept cannot be read", "Move the file away"),
   "hooks.output_invalid": row(-32603, 502, "A plugin answered what the schema refuses", "Follow its schema"),
 };

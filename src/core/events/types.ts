@@ -137,6 +137,16 @@ export interface TraceEvents {
     conversationId: string;
     timestamp: string;
   };
+  /** Figures of a portable hook, without anything a person has written. */
+  "hook:metric": {
+    agentName: string;
+    hook: string;
+    /** The same for a session and those it rotated into. */
+    correlationId: string;
+    figures: Record<string, string | number | boolean>;
+    conversationId: string;
+    timestamp: string;
+  };
   /** A context window was compacted. */
   "compaction:execute": {
     agentName: string;
@@ -185,6 +195,7 @@ const LEVELS: Readonly<Record<EmittedName, EventLevel>> = {
   "delegate:end": "trace",
   "model:call": "trace",
   "hook:execute": "trace",
+  "hook:metric": "trace",
   "compaction:execute": "trace",
 };
 

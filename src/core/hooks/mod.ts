@@ -41,6 +41,36 @@ export type {
   PortableHookName,
 } from "./portable/types.ts";
 export {
+  type AgentHooks,
+  agentHooks,
+  type AgentHooksAt,
+  type Budget,
+  type CompactionStep,
+  type HookDetails,
+  type StepResult,
+  type SubagentStep,
+  type ToolCall,
+} from "./agent/agent_hooks.ts";
+export type { BudgetThresholds } from "./agent/budget_crossings.ts";
+export { type Rotated, rotateSession, type Rotation } from "./agent/rotate_session.ts";
+export { type Anchor, anchorCheck, type AnchorCheckOptions } from "./builtin/anchor_check.ts";
+export { budgetGuard, type BudgetGuardOptions } from "./builtin/budget_guard.ts";
+export type { BuiltinOptions } from "./builtin/builtin_options.ts";
+export { type ErrorAlert, errorAlerts, type ErrorAlertsOptions } from "./builtin/error_alerts.ts";
+export {
+  type ErrorKnowledge,
+  errorKnowledge,
+  type ErrorKnowledgeOptions,
+  type KnownError,
+} from "./builtin/error_knowledge.ts";
+export { errorSignature } from "./builtin/error_signature.ts";
+export { handoff, type HandoffOptions } from "./builtin/handoff.ts";
+export { loopDetector, type LoopDetectorOptions } from "./builtin/loop_detector.ts";
+export { fileNotes, type FileNotesOptions, memoryNotes, type Notes } from "./builtin/notes.ts";
+export { type RedactedJson, type RedactedText, redactJson, redactText } from "./builtin/redact.ts";
+export { secretRedactor, type SecretRedactorOptions } from "./builtin/secret_redactor.ts";
+export { type HookMetric, telemetry, type TelemetryOptions } from "./builtin/telemetry.ts";
+export {
   type Chained,
   type Collected,
   dispatchCapability,

@@ -50,6 +50,8 @@ function emitOneOfEach(emitter: Emitter): void {
   emitter.emit("delegate:end", { ...delegation, output: "found", duration: 5 });
   emitter.emit("model:call", { ...step, model: "m", promptTokens: 1, completionTokens: 2 });
   emitter.emit("hook:execute", { ...step, plugin: "a", hook: "pre_compact", outcome: "ok" });
+  const session = { agentName: "primary", conversationId: "ses_1", correlationId: "ses_1" };
+  emitter.emit("hook:metric", { ...session, hook: "PreToolUse", figures: { checks: 1 } });
   const size = { messages: 1, tokens: 2 };
   emitter.emit("compaction:execute", { ...step, trigger: "operator", by: "drop", before: size, after: size });
 }

@@ -1,0 +1,106 @@
+/**
+ * Takes secrets out of text and data. Every pattern is linear: the text may be as long and as hostile as it likes.
+ *
+ * @module
+ */
+
+/** Text without secrets. */
+export interface RedactedText {
+  /** What is left. */
+  readonly text: string;
+  /** How many were taken out. */
+  readonly count: number;
+}
+
+/** Data without secrets. */
+export interface RedactedJson {
+  /** What is left. */
+  readonly value: unknown;
+  /** How many were taken out. */
+  readonly count: number;
+}
+
+/** What a secret looks like, and what it is called. */
+const SHAPES: readonly [RegExp, string][] = [
+  [/(?<![\w-])(AKIA|ASIA)[0-9A-Z]{16}(?![\w-])/g, "AWS key"],
+  [/(?<![\w-])gh[pousr]_[A-Za-z0-9]{20,255}/g, "GitHub token"],
+  [/(?<![\w-])github_pat_\w{20,255}/g, "GitHub token"],
+  [/(?<![\w-])glpat-[\w-]{16,255}/g, "GitLab token"],
+  [/(?<![\w-])xox[abeoprs]-[\w-]{10,255}/g, "Slack token"],
+  [/(?<![\w-])AIza[\w-]{35}/g, "Google key"],
+  [/(?<![\w-])(sk|rk|pk)[-_](live|test|proj|ant)[-_][\w-]{10,255}/g, "API key"],
+  [/(?<![\w-])sk-[A-Za-z0-9]{20,255}/g, "API key"],
+  [/(?<![\w-])npm_[A-Za-z0-9]{30,255}/g, "npm token"],
+  // The token starts where no part of one stands before it, so each is looked at once.
+  [/(?<![\w.-])eyJ[\w-]{8,4000}\.[\w-]{8,4000}\.[\w-]{8,4000}/g, "JWT"],
+];
+/** `Bearer …`, `https://user:password@…`, `password = …`: what follows the word is the secret. */
+const BEARER = /\b(bearer|basic)( {1,3})([\w.~+/=-]{16,4000})/gi;
+const IN_URL = /(:\/\/[^\s:/@]{1,200}:)([^\s:/@]{1,200})@/g;
+const ASSIGNED =
+  /(password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)(["']?[ \t]{0,4}[:=][ \t]{0,4})(["']?)([^\s"',;]{6,4000})/gi;
+const LOOKS_SECRET = /[\d!@#$%^&*+/=_-]/;
+const SECRET_KEY =
+  /^(.*[_-])?(password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|authorization)$/i;
+const [KEY_BEGIN, KEY_END] = ["-----BEGIN ", "PRIVATE KEY-----"];
+
+/** Returns `text` with `[redacted: …]` in place of what looks like a secret, or is one of `secrets`. */
+export function redactText(text: string, secrets: readonly string[] = []): RedactedText {
+  let count = 0;
+  const mark = (what: string): string => (count++, `[redacted: ${what}]`);
+  let left = text;
+  for (const secret of secrets) if (secret.length >= 4) left = left.replaceAll(secret, () => mark("secret"));
+  left = withoutPrivateKeys(left, mark);
+  for (const [shape, what] of SHAPES) left = left.replace(shape, () => mark(what));
+  left = left.replace(BEARER, (_, word: string, blank: string) => `${word}${blank}${mark("credentials")}`);
+  left = left.replace(IN_URL, (_, before: string) => `${before}${mark("password")}@`);
+  left = left.replace(ASSIGNED, (all, word: string, sign: string, quote: string, value: string) => {
+    if (!LOOKS_SECRET.test(value) || value.startsWith("[redacted:")) return all;
+    return `${word}${sign}${quote}${mark(word.toLowerCase())}`;
+  });
+  return { text: left, count };
+}
+
+/** Like {@link redactText} for every text in plain data; fields whose name says secret lose their text whole. */
+export function redactJson(value: unknown, secrets: readonly string[] = []): RedactedJson {
+  let count = 0;
+  const visit = (each: unknown): unknown => {
+    if (typeof each === "string") {
+      const redacted = redactText(each, secrets);
+      count += redacted.count;
+      return redacted.text;
+    }
+    if (Array.isArray(each)) return each.map(visit);
+    if (typeof each !== "object" || each === null) return each;
+    return Object.fromEntries(
+      Object.entries(each).map(([key, field]) => {
+        if (typeof field !== "string" || field.length < 4 || !SECRET_KEY.test(key)) return [key, visit(field)];
+        count++;
+        return [key, `[redacted: ${key.toLowerCase()}]`];
+      }),
+    );
+  };
+  return { value: visit(value), count };
+}
+
+/** By searching, not by a pattern: one that starts and never ends takes the rest of the text with it. */
+function withoutPrivateKeys(text: string, mark: (what: string) => string): string {
+  let kept = "";
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf(KEY_BEGIN, at);
+    if (start === -1) return kept + text.slice(at);
+    const title = text.indexOf(KEY_END, start);
+    // The title of a key is short; another "-----BEGIN" is left as it is.
+    if (title === -1 || title - start > 40) {
+      kept += text.slice(at, start + KEY_BEGIN.length);
+      at = start + KEY_BEGIN.length;
+      if (title === -1) return kept + text.slice(at);
+      continue;
+    }
+    const end = text.indexOf(KEY_END, title + KEY_END.length);
+    kept += text.slice(at, start) + mark("private key");
+    if (end === -1) return kept;
+    at = end + KEY_END.length;
+  }
+}
