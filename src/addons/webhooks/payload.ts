@@ -32,6 +32,8 @@ const KIND: Readonly<Record<Field, "fact" | "content">> = {
   error: "content",
   agentName: "fact",
   conversationId: "fact",
+  correlationId: "fact",
+  figures: "fact",
   scopeId: "fact",
   jobId: "fact",
   toolsUsed: "fact",
