@@ -9,6 +9,9 @@ import { HOST_VERSION } from "../core/version.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHookFire } from "./commands/hook_fire.ts";
+import { addHookspecCheck } from "./commands/hookspec_check.ts";
+import { addHookspecDiff } from "./commands/hookspec_diff.ts";
+import { addHookspecEmit } from "./commands/hookspec_emit.ts";
 import { addMcp } from "./commands/mcp.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
@@ -74,6 +77,12 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .summary("fire hooks at plugins")
     .description("Fires hooks at the plugins of a project.");
   addHookFire(hook, terminal, exit);
+  const hookspec = kaged.command("hookspec")
+    .summary("write, check and compare hook contracts")
+    .description("Works on a hookspec: the contracts of hooks, as data, and the files that follow from them.");
+  addHookspecEmit(hookspec, terminal);
+  addHookspecCheck(hookspec, terminal, exit);
+  addHookspecDiff(hookspec, terminal, exit);
   addCompact(kaged, terminal);
   addMcp(kaged, terminal);
   return kaged;

@@ -1,0 +1,43 @@
+/**
+ * `kaged hookspec emit`: write the files that follow from a hookspec.
+ *
+ * @module
+ */
+import { dirname } from "node:path";
+import type { Command } from "commander";
+import { addHookspecOptions, followingFiles, type HookspecFlags } from "../hookspec_files.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+/** Adds the command. */
+export function addHookspecEmit(parent: Command, terminal: Terminal): void {
+  const command = parent.command("emit")
+    .summary("write the files that follow from a hookspec")
+    .description(
+      "Writes types, schemas and pages for every kind of a hookspec: TypeScript, Python, Go, OpenRPC and Markdown.\n" +
+        "The same hookspec gives the same bytes; a file that holds them already is left alone.",
+    );
+  addHookspecOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action((flags: HookspecFlags) => emit(flags, terminal));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged hookspec emit
+  kaged hookspec emit --dir spec --out build/kinds
+With --json it prints { "files": [ { "path", "language", "written" } ] }.`;
+
+async function emit(flags: HookspecFlags, terminal: Terminal): Promise<void> {
+  const { all, files } = await followingFiles(flags, terminal);
+  const stale = all.filter(({ text, found }) => text !== found);
+  for (const { file, text } of stale) {
+    await files.makeDir(dirname(file), { recursive: true, mode: 0o755 });
+    await files.write(file, text, 0o644);
+  }
+  if (flags.json) {
+    const rows = all.map(({ path, language, text, found }) => ({ path, language, written: text !== found }));
+    return terminal.out.line(JSON.stringify({ files: rows }, null, 2));
+  }
+  for (const { path } of stale) terminal.out.line(`wrote ${printable(path)}`);
+  terminal.out.line(`${all.length} files, ${stale.length} written`);
+}
