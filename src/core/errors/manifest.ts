@@ -63,6 +63,12 @@ export const MANIFEST_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "The version is not SemVer 2.0.0",
     "Write MAJOR.MINOR.PATCH, such as 0.1.0",
   ),
+  "manifest.kind_api_mismatch": row(
+    -32602,
+    400,
+    "The plugin is written for other lifecycle hooks than the host has",
+    "Use a version of the plugin, or of the host, that goes with the other",
+  ),
   "manifest.unsupported_api": row(-32602, 400, "The host does not speak this plugin API version", "Write kaged_api: 1"),
   "manifest.unknown_runtime": row(-32602, 400, "The host knows no such runtime", "Write kaged_stdio or mcp_stdio"),
   "manifest.mcp_contradiction": row(

@@ -65,6 +65,8 @@ export interface Manifest {
   readonly version: string;
   /** Plugin API version it is written for. */
   readonly kaged_api: number;
+  /** Version of the lifecycle hooks it is written for (SemVer); absent: any. */
+  readonly kind_api_version?: string;
   /** One line, at most 200 characters. */
   readonly description: string;
   /** Who wrote it. */

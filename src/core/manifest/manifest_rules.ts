@@ -4,12 +4,15 @@
  *
  * @module
  */
+import { KIND, KIND_API_VERSION } from "../spec/generated/agent_lifecycle.ts";
+import { kindMismatch } from "../spec/kind_compatibility.ts";
 import { capabilityEntries, formatCapability, parseCapability } from "./capability.ts";
 import { canonicalHook } from "./hook_names.ts";
 import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
 import { checkMcpRules } from "./mcp_rules.ts";
 import { isMap, itemsOf, mapOf, stringsOf } from "./plain_data.ts";
 import { RECORD_KEYS } from "./record_keys.ts";
+import { isSemanticVersion } from "./semantic_version.ts";
 import { shown } from "./shown_value.ts";
 
 /** Data of any shape under the manifest's keys. */
@@ -34,7 +37,17 @@ export function checkRules(data: Data, report: ManifestReport): void {
   checkTools(data, report);
   checkConfigSchemas(data, report);
   checkMcpRules(data, report);
+  checkKindVersion(data, report);
   for (const list of ["roles", "hooks", "methods", "notifications"]) warnOfDuplicates(stringsOf(data, list), report);
+}
+
+/** A plugin written for other hooks than the host has is refused, with the reason; the others go on. */
+function checkKindVersion({ kind_api_version: version }: Data, report: ManifestReport): void {
+  if (typeof version !== "string" || !isSemanticVersion(version)) return;
+  const mismatch = kindMismatch(version, KIND_API_VERSION);
+  if (mismatch === null) return;
+  const message = `Version ${version} of ${KIND} does not go with ${KIND_API_VERSION}: ${mismatch}`;
+  report.error("manifest.kind_api_mismatch", ["kind_api_version"], { message });
 }
 
 /** Checks every capability. Returns them in canonical form, each once. */

@@ -61,20 +61,19 @@ const toolInput: v.GenericSchema<unknown, ManifestTool> = v.strictObject({
 });
 
 /** Fields of a manifest. */
+const semanticVersion = v.pipe(
+  v.string(),
+  v.regex(SEMANTIC_VERSION, "manifest.invalid_version"),
+  v.maxLength(MAX_VERSION_LENGTH, "manifest.invalid_version"),
+  v.check(isSemanticVersion, "manifest.invalid_version"),
+);
+
 const fields = {
   name: described(
     text("manifest.invalid_name", /^[a-z][a-z0-9-]*$/, 64),
     "The plugin's name, unique among the installed plugins.",
   ),
-  version: described(
-    v.pipe(
-      v.string(),
-      v.regex(SEMANTIC_VERSION, "manifest.invalid_version"),
-      v.maxLength(MAX_VERSION_LENGTH, "manifest.invalid_version"),
-      v.check(isSemanticVersion, "manifest.invalid_version"),
-    ),
-    "Its version (SemVer 2.0.0).",
-  ),
+  version: described(semanticVersion, "Its version (SemVer 2.0.0)."),
   kaged_api: described(
     v.pipe(
       v.number(),
@@ -83,6 +82,9 @@ const fields = {
       v.maxValue(1, "manifest.unsupported_api"),
     ),
     "Plugin API version it is written for.",
+  ),
+  kind_api_version: v.exactOptional(
+    described(semanticVersion, "Version of the lifecycle hooks it is written for. Default: any."),
   ),
   description: described(text("manifest.invalid_description", oneLineAndBreaks(200)), "What it does, in one line."),
   author: v.exactOptional(described(text("manifest.invalid_author", oneLine(200)), "Who wrote it.")),
