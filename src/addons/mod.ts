@@ -9,6 +9,11 @@ export { createFileLogger, type FileLogger, type FileLoggerOptions } from "./fil
 export type { LogFiles } from "./log_files.ts";
 export type { LogRotation } from "./log_place.ts";
 export { createWebhookForwarder, type WebhookForwarder, type WebhookForwarderOptions } from "./webhooks/forwarder.ts";
+export { createWebhookManager, type WebhookManager, type WebhookManagerOptions } from "./webhooks/manager.ts";
+export { type WebhookRoutes, webhookRoutes } from "./webhooks/routes.ts";
+export { fileWebhookStore, type StoreFiles, type WebhookStore } from "./webhooks/store.ts";
+export type { NewWebhook, SecretRotation, WebhookChange } from "./webhooks/read_webhook.ts";
+export type { Webhook, WebhookDelivery, WebhookSecret, WebhookView } from "./webhooks/webhook.ts";
 export type { DeliveryAttempt } from "./webhooks/courier.ts";
 export type { ContentChoice, ContentField, WebhookPayload } from "./webhooks/payload.ts";
 export type { RetryOptions } from "./webhooks/retry.ts";

@@ -70,7 +70,7 @@ interface Verdict {
   readonly retryAfterMs: number | null;
 }
 
-/** Attempts under way at once. */
+/** Attempts of one courier under way at once. */
 const MAX_UNDER_WAY = 8;
 const GONE = 410;
 

@@ -8,7 +8,7 @@ import { type EventSource, hearEvents } from "../event_source.ts";
 import { warner } from "../warner.ts";
 import type { DeliveryAttempt } from "./courier.ts";
 import { payloadOf } from "./payload.ts";
-import { courierOf, type SendingOptions } from "./sending.ts";
+import { sendingOf, type SendingOptions } from "./sending.ts";
 import { checkSecret } from "./signatures.ts";
 import { readTarget } from "./target.ts";
 import { createUnderway } from "./underway.ts";
@@ -50,7 +50,8 @@ const GRACE_MS = 10_000;
  */
 export function createWebhookForwarder(source: EventSource, options: WebhookForwarderOptions): WebhookForwarder {
   const { url, secret, content = false, maxPending = 1000, onAttempt } = options;
-  const { courier, runtime } = courierOf(options);
+  const { newCourier, runtime } = sendingOf(options);
+  const courier = newCourier();
   const { origin } = readTarget(url, options.allowPrivate ?? false);
   if (secret !== undefined) checkSecret(secret);
   const endpoint = { url, secrets: secret === undefined ? [] : [secret] };

@@ -50,9 +50,15 @@ export interface SendingOptions {
 const SYSTEM: WebhookRuntime = { network: systemNetwork, clock: systemClock, ids: systemIds, random: Math.random };
 const TIMEOUT_MS = 10_000;
 
-/** Returns a courier, and the runtime it works with. */
-export function courierOf(options: SendingOptions): { readonly courier: Courier; readonly runtime: WebhookRuntime } {
+/**
+ * Returns a maker of couriers, and the runtime they work with. Each receiver has a courier of its own: one that stalls
+ * keeps no other waiting.
+ */
+export function sendingOf(options: SendingOptions): {
+  readonly newCourier: () => Courier;
+  readonly runtime: WebhookRuntime;
+} {
   const { timeoutMs = TIMEOUT_MS, allowPrivate = false, trusted = [], runtime = SYSTEM } = options;
-  const courier = createCourier({ ...runtime, retry: retryPolicy(options.retry), timeoutMs, allowPrivate, trusted });
-  return { courier, runtime };
+  const retry = retryPolicy(options.retry);
+  return { newCourier: () => createCourier({ ...runtime, retry, timeoutMs, allowPrivate, trusted }), runtime };
 }

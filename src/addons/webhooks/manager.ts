@@ -1,0 +1,190 @@
+/**
+ * Webhooks that come and go while the program runs, with a record of every attempt.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { files as systemFiles } from "../../adapters/shared/files.ts";
+import { HostError } from "../../core/errors.ts";
+import type { EventSource } from "../event_source.ts";
+import { warner } from "../warner.ts";
+import { type Box, PostRoom } from "./post_room.ts";
+import {
+  type NewWebhook,
+  readNewWebhook,
+  readSecretRotation,
+  readWebhookChange,
+  type SecretRotation,
+  type WebhookChange,
+} from "./read_webhook.ts";
+import { sendingOf, type SendingOptions } from "./sending.ts";
+import { createSecret } from "./signatures.ts";
+import { fileWebhookStore, KEPT_DELIVERIES, type WebhookStore } from "./store.ts";
+import { readTarget } from "./target.ts";
+import { createUnderway } from "./underway.ts";
+import { viewOf, type Webhook, type WebhookDelivery, type WebhookView } from "./webhook.ts";
+
+/** How webhooks are managed. */
+export interface WebhookManagerOptions extends SendingOptions {
+  /** Where webhooks and deliveries are kept: a folder, or a store of one's own. */
+  readonly store: string | WebhookStore;
+  /** Deliveries that may fail in a row before a webhook is turned off. Default 10. */
+  readonly maxFailures?: number;
+  /** Webhooks there may be. Default 1 000. */
+  readonly maxWebhooks?: number;
+}
+
+/** Manages webhooks. What it is given is checked whole; failures are a {@link HostError}. */
+export interface WebhookManager extends AsyncDisposable {
+  /** Registers a webhook. Its secret is told here and never again. */
+  create(webhook: NewWebhook): Promise<WebhookView & { readonly secret: string }>;
+  /** Every webhook, the oldest first. */
+  list(): WebhookView[];
+  /** One webhook. */
+  get(id: string): WebhookView;
+  /** Changes a webhook. What is under way goes to its new URL; where it is turned off, nothing is tried any more. */
+  update(id: string, change: WebhookChange): Promise<WebhookView>;
+  /** Forgets a webhook and its deliveries. */
+  delete(id: string): Promise<void>;
+  /** Gives a webhook a new secret, told here and never again; for a while the old one signs too. */
+  rotateSecret(id: string, rotation?: SecretRotation): Promise<WebhookView & { readonly secret: string }>;
+  /** The newest deliveries of a webhook, the newest first. */
+  deliveries(id: string): WebhookDelivery[];
+  /** Sends a delivery again, with the id and body it had, also where the webhook is off. */
+  replay(id: string, deliveryId: string): WebhookDelivery;
+  /** Resolves when nothing is under way and everything is kept. */
+  flush(): Promise<void>;
+  /** Hears no more. What has not been taken after `graceMs` (default 10 000) is tried again at the next start. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+const DAY_MS = 24 * 3600_000;
+const GRACE_MS = 10_000;
+
+/**
+ * Loads the webhooks that are kept, goes on with what was under way, and sends events from now on.
+ *
+ * @throws {HostError} `addons.store_unreadable` when they cannot be read, `addons.invalid_option`.
+ */
+export async function createWebhookManager(
+  source: EventSource,
+  options: WebhookManagerOptions,
+): Promise<WebhookManager> {
+  const { allowPrivate = false, content = false, maxPending = 1000, maxFailures = 10, maxWebhooks = 1000 } = options;
+  const store = typeof options.store === "string"
+    ? fileWebhookStore(resolve(options.store), systemFiles)
+    : options.store;
+  const { newCourier, runtime } = sendingOf(options);
+  const { clock, ids } = runtime;
+  const underway = createUnderway(clock);
+  const warn = warner(options.onWarning);
+  const post = new PostRoom({ store, newCourier, runtime, underway, warn, content, maxPending, maxFailures });
+  const now = (): string => new Date(clock.now()).toISOString();
+  const { webhooks, deliveries } = await store.load();
+  post.resume(webhooks, deliveries);
+  const end = source.on("*", (event) => post.hear(event));
+
+  function find(id: string): Box {
+    const box = post.boxes.get(id);
+    if (box) return box;
+    throw new HostError("addons.webhook_unknown", `There is no webhook "${id}"`, { data: { webhook: id } });
+  }
+
+  const view = ({ webhook }: Box): WebhookView => viewOf(webhook, clock.now());
+
+  /** Changes at once, so that the next change builds on it, and takes it back when it cannot be kept. */
+  async function save(box: Box, changed: Partial<Webhook>): Promise<void> {
+    const former = box.webhook;
+    const next = box.webhook = { ...former, ...changed, updatedAt: now() };
+    try {
+      await store.saveWebhook(next);
+    } catch (error) {
+      if (box.webhook === next) box.webhook = former;
+      throw error;
+    }
+  }
+
+  const manager: WebhookManager = {
+    async create(given) {
+      const { url, events, secret = createSecret(), enabled = true } = readNewWebhook(given);
+      readTarget(url, allowPrivate);
+      if (post.boxes.size >= maxWebhooks) {
+        throw new HostError("addons.webhook_limit", `There are ${post.boxes.size} webhooks, and may be no more`);
+      }
+      const box = post.open({
+        id: ids.create("wh"),
+        url,
+        events,
+        enabled,
+        disabledBy: enabled ? null : "operator",
+        failures: 0,
+        secrets: [{ value: secret, expiresAt: null }],
+        createdAt: now(),
+        updatedAt: now(),
+      });
+      try {
+        await store.saveWebhook(box.webhook);
+      } catch (error) {
+        post.boxes.delete(box.webhook.id);
+        throw error;
+      }
+      return { ...view(box), secret };
+    },
+    list: () => [...post.boxes.values()].map(view),
+    get: (id) => view(find(id)),
+    async update(id, given) {
+      const box = find(id);
+      const { url = box.webhook.url, events = box.webhook.events, enabled } = readWebhookChange(given);
+      readTarget(url, allowPrivate);
+      const power: Partial<Webhook> = enabled === undefined
+        ? {}
+        : enabled
+        ? { enabled, disabledBy: null, failures: 0 }
+        : { enabled, disabledBy: "operator" };
+      await save(box, { url, events, ...power });
+      if (enabled === false) box.off.abort();
+      if (enabled === true && box.off.signal.aborted) box.off = new AbortController();
+      return view(box);
+    },
+    async delete(id) {
+      const box = find(id);
+      post.boxes.delete(id);
+      box.off.abort();
+      await store.removeWebhook(id);
+    },
+    async rotateSecret(id, given = {}) {
+      const box = find(id);
+      const { secret = createSecret(), overlapMs = DAY_MS } = readSecretRotation(given);
+      const [former] = box.webhook.secrets;
+      const expiresAt = new Date(clock.now() + overlapMs).toISOString();
+      const secrets = [{ value: secret, expiresAt: null }, { value: former!.value, expiresAt }];
+      await save(box, { secrets });
+      return { ...view(box), secret };
+    },
+    deliveries: (id) => [...find(id).deliveries.values()].reverse().slice(0, KEPT_DELIVERIES),
+    replay(id, deliveryId) {
+      const box = find(id);
+      const delivery = box.deliveries.get(deliveryId);
+      if (!delivery) throw unknownDelivery(deliveryId);
+      if (delivery.state === "pending") throw pendingDelivery(deliveryId);
+      if (box.off.signal.aborted) box.off = new AbortController();
+      post.begin(box, { ...delivery, state: "pending" });
+      return box.deliveries.get(deliveryId)!;
+    },
+    flush: () => underway.flush(),
+    async close({ graceMs = GRACE_MS } = {}) {
+      end();
+      await underway.close(graceMs);
+    },
+    [Symbol.asyncDispose]: () => manager.close(),
+  };
+  return manager;
+}
+
+function unknownDelivery(id: string): HostError {
+  return new HostError("addons.delivery_unknown", `The webhook has no delivery "${id}"`, { data: { delivery: id } });
+}
+
+function pendingDelivery(id: string): HostError {
+  return new HostError("addons.delivery_pending", `The delivery "${id}" is under way`, { data: { delivery: id } });
+}

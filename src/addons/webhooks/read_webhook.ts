@@ -1,0 +1,101 @@
+/**
+ * What people say of webhooks, checked whole.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { HostError } from "../../core/errors.ts";
+import { type EmittedName, EVENT_NAMES } from "../../core/events/types.ts";
+
+/** A webhook to register. */
+export interface NewWebhook {
+  /** Where it goes. */
+  readonly url: string;
+  /** What it hears: at least one event. */
+  readonly events: readonly EmittedName[];
+  /** Its key, as `whsec_` and base64. Default: one is made. */
+  readonly secret?: string | undefined;
+  /** Whether it is sent anything. Default true. */
+  readonly enabled?: boolean | undefined;
+}
+
+/** What of a webhook is to change. */
+export interface WebhookChange {
+  /** Where it goes. */
+  readonly url?: string | undefined;
+  /** What it hears. */
+  readonly events?: readonly EmittedName[] | undefined;
+  /** Whether it is sent anything; `true` also forgets its failures. */
+  readonly enabled?: boolean | undefined;
+}
+
+/** A new secret for a webhook. */
+export interface SecretRotation {
+  /** The secret, as `whsec_` and base64. Default: one is made. */
+  readonly secret?: string | undefined;
+  /** How long the old one signs too, in ms, up to 30 days. Default: a day. */
+  readonly overlapMs?: number | undefined;
+}
+
+const MONTH_MS = 30 * 24 * 3600_000;
+
+const url = v.pipe(v.string(), v.maxLength(2000));
+const events = v.pipe(v.array(v.picklist(EVENT_NAMES)), v.minLength(1), v.maxLength(EVENT_NAMES.length));
+const secret = v.pipe(
+  v.string(),
+  v.check(isSecret, 'It must be "whsec_" and the base64 of 16 to 64 bytes; leave it out to have one made'),
+);
+const newWebhook: v.GenericSchema<unknown, NewWebhook> = v.strictObject({
+  url,
+  events,
+  secret: v.optional(secret),
+  enabled: v.optional(v.boolean()),
+});
+const webhookChange: v.GenericSchema<unknown, WebhookChange> = v.strictObject({
+  url: v.optional(url),
+  events: v.optional(events),
+  enabled: v.optional(v.boolean()),
+});
+const secretRotation: v.GenericSchema<unknown, SecretRotation> = v.strictObject({
+  secret: v.optional(secret),
+  overlapMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MONTH_MS))),
+});
+
+/** Reads a webhook to register. Throws `addons.webhook_invalid` with every issue. */
+export function readNewWebhook(input: unknown): NewWebhook {
+  return checked(newWebhook, input);
+}
+
+/** Reads a change. Throws `addons.webhook_invalid` with every issue. */
+export function readWebhookChange(input: unknown): WebhookChange {
+  return checked(webhookChange, input);
+}
+
+/** Reads a rotation. Throws `addons.webhook_invalid` with every issue. */
+export function readSecretRotation(input: unknown): SecretRotation {
+  return checked(secretRotation, input);
+}
+
+function checked<T>(schema: v.GenericSchema<unknown, T>, input: unknown): T {
+  const result = v.safeParse(schema, input);
+  if (result.success) return result.output;
+  // A value is not repeated: it may be the secret.
+  const issues = result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: messageFor(issue) }));
+  const told = issues.map(({ path, message }) => path === "" ? message : `${path}: ${message}`).join("; ");
+  throw new HostError("addons.webhook_invalid", `A webhook cannot be like this: ${told}`, {
+    data: { issues },
+    hint: `A webhook is { url, events, secret?, enabled? }; events: ${EVENT_NAMES.join(", ")}`,
+  });
+}
+
+function messageFor({ kind, type, expected, message }: v.BaseIssue<unknown>): string {
+  if (type === "check") return message;
+  if (kind === "schema") return expected === "never" ? "It is not known here" : `It must be ${expected}`;
+  return `It must be ${expected ?? "different"}`;
+}
+
+function isSecret(text: string): boolean {
+  const [, base64] = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(text) ?? [];
+  const bytes = base64 === undefined ? 0 : atob(base64).length;
+  return bytes >= 16 && bytes <= 64;
+}

@@ -1,0 +1,71 @@
+/**
+ * Webhooks that are managed, and what became of their deliveries.
+ *
+ * @module
+ */
+import type { EmittedName } from "../../core/events/types.ts";
+import type { DeliveryAttempt } from "./courier.ts";
+
+/** A key that signs. */
+export interface WebhookSecret {
+  /** `whsec_` and the base64 of the key. */
+  readonly value: string;
+  /** When it stops signing, ISO 8601; null for the one in use. */
+  readonly expiresAt: string | null;
+}
+
+/** A webhook as it is kept. */
+export interface Webhook {
+  /** Its id. */
+  readonly id: string;
+  /** Where it goes. */
+  readonly url: string;
+  /** What it hears. */
+  readonly events: readonly EmittedName[];
+  /** Whether it is sent anything. */
+  readonly enabled: boolean;
+  /** Who turned it off: the operator, failures in a row, or the receiver by answering 410. Null while it is on. */
+  readonly disabledBy: "operator" | "failures" | "gone" | null;
+  /** Deliveries that failed since the last one that was taken. */
+  readonly failures: number;
+  /** The keys that sign, the one in use first. */
+  readonly secrets: readonly WebhookSecret[];
+  /** When it was registered, ISO 8601. */
+  readonly createdAt: string;
+  /** When it was last changed, ISO 8601. */
+  readonly updatedAt: string;
+}
+
+/** A webhook as it is shown: its secrets stay inside. */
+export interface WebhookView extends Omit<Webhook, "secrets"> {
+  /** When the secret before this one stops signing too, ISO 8601; null when there is none. */
+  readonly oldSecretUntil: string | null;
+}
+
+/** One event on its way to one webhook. */
+export interface WebhookDelivery {
+  /** Its id, sent as `webhook-id`. */
+  readonly id: string;
+  /** The webhook. */
+  readonly webhookId: string;
+  /** The event. */
+  readonly type: EmittedName;
+  /** When it was heard, ISO 8601. */
+  readonly createdAt: string;
+  /** `pending` while it is tried; `failed` when it is tried no more. */
+  readonly state: "pending" | "delivered" | "failed";
+  /** Every attempt, the first one first. */
+  readonly attempts: readonly DeliveryAttempt[];
+  /** The body as it is sent. */
+  readonly body: string;
+}
+
+/** Returns what may be shown of a webhook. */
+export function viewOf({ secrets, ...webhook }: Webhook, nowMs: number): WebhookView {
+  return { ...webhook, oldSecretUntil: liveSecrets(secrets, nowMs)[1]?.expiresAt ?? null };
+}
+
+/** Returns the secrets that sign now, the one in use first. */
+export function liveSecrets(secrets: readonly WebhookSecret[], nowMs: number): readonly WebhookSecret[] {
+  return secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > nowMs);
+}
