@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { messageOf } from "../errors.ts";
+import { lineFile } from "../line_file.ts";
 import type { Clock, Files } from "../ports.ts";
-import type { AuditEvent, AuditSink } from "./events.ts";
+import type { AuditSink } from "./events.ts";
 
 /** How the file is kept. */
 export interface JsonlFileOptions {
@@ -34,81 +34,23 @@ export interface JsonlFile extends AuditSink {
 }
 
 /** Returns a sink that appends to `path`. Its folder must exist. */
-export function jsonlFile(options: JsonlFileOptions): JsonlFile {
-  const { path, files, clock, maxBytes = 16 * 1024 * 1024, keep = 5, maxWaiting = 4 * 1024 * 1024 } = options;
-  let waiting: string[] = [];
-  let waitingLength = 0;
-  let lost = 0;
-  let untold = 0;
-  let lastError: string | null = null;
-  let size: number | null = null;
-  let writing: Promise<void> | null = null;
-
-  function lose(count: number): void {
-    lost += count;
-    untold += count;
-  }
-
-  async function writeWaiting(): Promise<void> {
-    while (waiting.length > 0 || (untold > 0 && lastError === null)) {
-      const lines = waiting;
-      waiting = [];
-      waitingLength = 0;
-      if (untold > 0) lines.unshift(lossLine(untold, lastError, clock));
-      const told = untold;
-      try {
-        size ??= (await files.info(path))?.size ?? 0;
-        if (size >= maxBytes) await rotate();
-        const text = lines.join("");
-        await files.append(path, text);
-        size += text.length;
-        untold -= told;
-        lastError = null;
-      } catch (error) {
-        size = null; // Unknown now: look again before the next write.
-        lastError = messageOf(error);
-        lose(lines.length - (told > 0 ? 1 : 0));
-      }
-    }
-  }
-
-  async function rotate(): Promise<void> {
-    await files.remove(`${path}.${keep}`);
-    for (let age = keep - 1; age >= 1; age--) await renameIfThere(files, `${path}.${age}`, `${path}.${age + 1}`);
-    if (keep > 0) await renameIfThere(files, path, `${path}.1`);
-    else await files.remove(path);
-    size = 0;
-  }
-
+export function jsonlFile({ clock, ...options }: JsonlFileOptions): JsonlFile {
+  const file = lineFile({ ...options, lossLine: (count, reason) => lossLine(count, reason, clock) });
   return {
-    write(event: AuditEvent) {
-      const line = `${JSON.stringify(event)}\n`;
-      if (waitingLength + line.length > maxWaiting) return lose(1);
-      waiting.push(line);
-      waitingLength += line.length;
-      writing ??= writeWaiting().finally(() => writing = null);
-    },
-    async flush() {
-      while (writing) await writing;
-    },
+    write: (event) => file.write(JSON.stringify(event)),
+    flush: () => file.flush(),
     get lost() {
-      return lost;
+      return file.lost;
     },
     get lastError() {
-      return lastError;
+      return file.lastError;
     },
   };
 }
 
-async function renameIfThere(files: Files, from: string, to: string): Promise<void> {
-  if (await files.info(from)) await files.rename(from, to);
-}
-
 /** The line that stands where events are missing. */
-function lossLine(count: number, error: string | null, clock: Clock): string {
-  const data = { count, reason: error ?? "events came faster than they could be written" };
+function lossLine(count: number, reason: string, clock: Clock): string {
+  const timestamp = new Date(clock.now()).toISOString();
   const subject = { name: "host", instance: "host", request_id: null };
-  return `${
-    JSON.stringify({ type: "audit.lost", timestamp: new Date(clock.now()).toISOString(), ...subject, data })
-  }\n`;
+  return JSON.stringify({ type: "audit.lost", timestamp, ...subject, data: { count, reason } });
 }

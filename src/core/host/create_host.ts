@@ -63,7 +63,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   const model = new HostModel(loaded.resolved);
   const emitter = options.events ? createEmitter({ ...options.events, clock, onError: tellOfListener }) : null;
   const storage = hostStorage({ runtime, home, operator: loaded.operator });
-  const logs = pluginLogs({ clock, ids });
+  const logs = pluginLogs({ home, runtime });
   const compactions = compactionLog();
   const supervisor = createSupervisor({
     runtime,
@@ -164,7 +164,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       control = null;
       await supervisor.stopAll();
       await storage.close();
-      logs.close();
+      await logs.close();
       await closing;
     },
     view: hostView({

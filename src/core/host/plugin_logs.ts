@@ -1,30 +1,67 @@
 /**
- * What plugins wrote to stderr lately.
+ * What plugins write to stderr: the newest lines in memory, and all of them in `<home>/logs/<plugin>.jsonl`, which is
+ * rotated by size.
  *
  * @module
  */
 import { Feed } from "../feed.ts";
-import type { Clock, Ids } from "../ports.ts";
+import { type LineFile, lineFile } from "../line_file.ts";
+import type { Files, Runtime } from "../ports.ts";
 import type { PluginLogLine } from "../supervisor/types.ts";
 
-/** Lines kept of one plugin. */
+/** Lines kept in memory of one plugin. */
 const MAX_LINES = 1000;
-/** Characters kept of one plugin. */
+/** Characters kept in memory of one plugin. */
 const MAX_LENGTH = 1_048_576;
+/** Bytes of a file before it is set aside. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+/** Files set aside of one plugin. */
+const KEPT_FILES = 2;
+/** Bytes read from the end of a file at most. */
+const MAX_TAIL_BYTES = 1_048_576;
 
-/** Keeps the newest lines of each plugin. */
+/** One line of a plugin, as it is kept. */
+export interface PluginLogEntry {
+  /** When it came, ISO 8601. */
+  readonly timestamp: string;
+  /** Instance that wrote it; null for a line of the host about lines it lost. */
+  readonly instance: string | null;
+  /** The line. */
+  readonly line: string;
+}
+
+/** Keeps what plugins write. */
 export interface PluginLogs {
   /** Takes a line. */
   write(line: PluginLogLine): void;
-  /** The lines of a plugin: `{ timestamp, instance, line }`. */
+  /** The newest lines of a plugin, each a {@link PluginLogEntry}. */
   of(plugin: string): Feed;
-  /** Ends every feed; the next line opens a new one. */
-  close(): void;
+  /** Ends every feed and writes what is left; the next line opens a new one. */
+  close(): Promise<void>;
 }
 
-/** Returns logs that hold nothing. */
-export function pluginLogs({ clock, ids }: { readonly clock: Clock; readonly ids: Ids }): PluginLogs {
+/** What logs are kept with. */
+export interface PluginLogsOptions {
+  /** The operator's folder. */
+  readonly home: string;
+  /** Files, time and names. */
+  readonly runtime: Pick<Runtime, "files" | "clock" | "ids">;
+}
+
+/** Returns logs that hold nothing yet. */
+export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsOptions): PluginLogs {
   const feeds = new Map<string, Feed>();
+  const written = new Map<string, LineFile>();
+  const ownFiles: Files = {
+    ...files,
+    async append(path, text) {
+      // With the first line: a host whose plugins are quiet needs no folder.
+      await files.makeDir(`${home}/logs`, { recursive: true, mode: 0o700 });
+      await files.append(path, text);
+    },
+  };
+  const now = (): string => new Date(clock.now()).toISOString();
+
   function of(plugin: string): Feed {
     let feed = feeds.get(plugin);
     if (!feed) {
@@ -33,14 +70,70 @@ export function pluginLogs({ clock, ids }: { readonly clock: Clock; readonly ids
     }
     return feed;
   }
+
+  function fileOf(plugin: string): LineFile {
+    let file = written.get(plugin);
+    if (!file) {
+      file = lineFile({
+        path: logPath(home, plugin),
+        files: ownFiles,
+        maxBytes: MAX_FILE_BYTES,
+        keep: KEPT_FILES,
+        lossLine: (count, reason) =>
+          entryText({ timestamp: now(), instance: null, line: `${count} lines lost: ${reason}` }),
+      });
+      written.set(plugin, file);
+    }
+    return file;
+  }
+
   return {
     of,
     write({ plugin, instance, line }) {
-      of(plugin).push("log", plugin, { timestamp: new Date(clock.now()).toISOString(), instance, line });
+      const entry: PluginLogEntry = { timestamp: now(), instance, line };
+      of(plugin).push("log", plugin, entry);
+      fileOf(plugin).write(entryText(entry));
     },
-    close() {
+    async close() {
       for (const feed of feeds.values()) feed.close();
       feeds.clear();
+      await Promise.all([...written.values()].map((file) => file.flush()));
     },
   };
+}
+
+/** Returns the newest lines a plugin wrote, oldest first, whether a host runs or not. */
+export async function readPluginLog(
+  home: string,
+  plugin: string,
+  { files, tail }: { readonly files: Files; readonly tail: number },
+): Promise<PluginLogEntry[]> {
+  const path = logPath(home, plugin);
+  const texts: string[] = [];
+  for (const file of [path, `${path}.1`]) {
+    if (texts.length >= tail || await files.info(file) === null) continue;
+    const bytes = await files.readTail(file, MAX_TAIL_BYTES);
+    texts.unshift(...new TextDecoder().decode(bytes).split("\n").filter((line) => line !== ""));
+  }
+  const entries = texts.flatMap(readEntry);
+  return entries.slice(Math.max(0, entries.length - tail));
+}
+
+function logPath(home: string, plugin: string): string {
+  return `${home}/logs/${plugin}.jsonl`;
+}
+
+function entryText(entry: PluginLogEntry): string {
+  return JSON.stringify(entry);
+}
+
+/** A line that was cut where reading began, or that somebody else wrote, is no entry. */
+function readEntry(text: string): PluginLogEntry[] {
+  try {
+    const { timestamp, instance, line } = JSON.parse(text) as Partial<PluginLogEntry>;
+    if (typeof timestamp !== "string" || typeof line !== "string") return [];
+    return [{ timestamp, instance: typeof instance === "string" ? instance : null, line }];
+  } catch {
+    return [];
+  }
 }
