@@ -19,6 +19,7 @@ import { addPluginExport } from "./commands/plugin_export.ts";
 import { addPluginInfo } from "./commands/plugin_info.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
+import { addServe } from "./commands/serve.ts";
 import { printError } from "./print_error.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
@@ -85,6 +86,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addHookspecDiff(hookspec, terminal, exit);
   addCompact(kaged, terminal);
   addMcp(kaged, terminal);
+  addServe(kaged, terminal);
   return kaged;
 }
 

@@ -157,5 +157,21 @@ test("stop() lets a request that is under way come to its end", async () => {
   go.resolve();
   assert.equal(await (await response).text(), "done");
   await stopped;
+  await server.destroy(); // There is nothing left, and that is fine.
+});
+
+test("destroy() drops a connection whose stream never ends, and lets stop() come to its end", async () => {
+  const left = Promise.withResolvers<void>();
+  const handler: HttpHandler = () => {
+    const start = (controller: ReadableStreamDefaultController): void => controller.enqueue(new Uint8Array(1));
+    return Promise.resolve(new Response(new ReadableStream({ start, cancel: () => left.resolve() })));
+  };
+  const server = await http.listen({ at: LOOPBACK, handler });
+  const reader = (await fetch(`http://127.0.0.1:${server.port}/`)).body!.getReader();
+  await reader.read();
+  const stopped = server.stop();
   await server.destroy();
+  await stopped;
+  await left.promise;
+  await reader.read().catch(() => {});
 });

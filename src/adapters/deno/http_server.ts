@@ -11,8 +11,8 @@ import { withShortPath } from "../shared/short_path.ts";
 interface DenoHttp {
   serve(
     options: Record<string, unknown>,
-    handler: (request: Request) => Promise<Response>,
-  ): { readonly addr: { readonly port?: number }; shutdown(): Promise<void>; unref(): void };
+    handler: (request: Request, info: { readonly completed: Promise<void> }) => Promise<Response>,
+  ): { readonly addr: { readonly port?: number }; readonly finished: Promise<void>; ref(): void; unref(): void };
   upgradeWebSocket(request: Request, options: object): { readonly socket: WebSocket; readonly response: Response };
 }
 
@@ -22,7 +22,17 @@ export const httpServers: HttpServers = {
     const { serve, upgradeWebSocket } = (globalThis as unknown as { Deno: DenoHttp }).Deno;
     const controller = new AbortController();
     const sockets = new Set<WebSocket>();
-    const answer = async (request: Request): Promise<Response> => {
+    // Not Deno's own shutdown(): after it nothing can drop a connection that does not end.
+    let underWay = 0;
+    let drained = (): void => {};
+    let isStopping = false;
+    const done = (): void => {
+      if (--underWay === 0) drained();
+    };
+    const answer = async (request: Request, { completed }: { completed: Promise<void> }): Promise<Response> => {
+      if (isStopping) return new Response(null, { status: 503, headers: { Connection: "close" } });
+      underWay++;
+      void completed.then(done, done);
       let wanted: WebSocketUpgrade | null = null;
       const response = await handler(request, { upgrade: (upgrade) => void (wanted = upgrade) });
       if (wanted === null) return response;
@@ -51,16 +61,23 @@ export const httpServers: HttpServers = {
       : start({ hostname: at.hostname, port: at.port });
     if ("path" in at) await chmod(at.path, 0o600);
     if (background) server.unref();
+    const close = async (): Promise<void> => {
+      server.ref(); // Its end is waited for.
+      if (!controller.signal.aborted) controller.abort();
+      await server.finished;
+    };
     return {
       port: server.addr.port ?? null,
       async stop() {
+        isStopping = true;
         if ("path" in at) await rm(at.path, { force: true });
-        await server.shutdown();
+        if (underWay > 0) await new Promise<void>((resolve) => drained = resolve);
+        await close();
       },
-      destroy() {
+      async destroy() {
         for (const socket of sockets) socket.close();
-        controller.abort();
-        return Promise.resolve();
+        await close();
+        drained();
       },
     };
   },

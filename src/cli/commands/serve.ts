@@ -1,0 +1,148 @@
+/**
+ * `kaged serve`: runs a project's plugins and serves the HTTP API and the console.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import process from "node:process";
+import { type Command, InvalidArgumentError } from "commander";
+import type { Host } from "../../core/host/types.ts";
+import type { ServedHost } from "../../core/http/serve_host.ts";
+import type { Runtime } from "../../core/ports.ts";
+import { interruptible, unlessAborted } from "../interrupt.ts";
+import { openConsole } from "../open_console.ts";
+import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+interface ServeFlags extends ProjectFlags {
+  readonly project: string;
+  readonly port?: number;
+  readonly host?: string;
+  readonly open: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Adds the command. */
+export function addServe(parent: Command, terminal: Terminal): void {
+  const command = parent.command("serve")
+    .summary("run a project's plugins, with HTTP API and console")
+    .description(
+      "Runs the plugins of a project and serves the HTTP API and the console page, to this machine alone unless --host " +
+        "says otherwise. Ctrl-C stops everything.",
+    )
+    .requiredOption("--project <dir>", "folder that holds project.yaml")
+    .option(
+      "--port <number>",
+      "port to listen at, 0 for any that is free (default: [http] of config.toml, else 4717)",
+      portOf,
+    )
+    .option("--host <address>", "address to listen at (default: [http] of config.toml, else 127.0.0.1)")
+    .option("--no-open", "do not open the console in a browser")
+    .option("-q, --quiet", "do not show what plugins log");
+  addProjectOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action((flags: ServeFlags) => serve(flags, terminal));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged serve --project .
+  kaged serve --project . --port 0 --no-open
+  curl -H "Authorization: Bearer $(cat ~/.local/share/kaged/token)" http://127.0.0.1:4717/api/v1/plugins
+With --json it prints { "address", "token_file", "project", "running", "failed" } once it listens.`;
+
+async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
+  const [{ detectRuntime }, { createHost }, { serveHost }, { readOperatorConfig }] = await Promise.all([
+    import("../../adapters/default.ts"),
+    import("../../create_host.ts"),
+    import("../../core/http/serve_host.ts"),
+    import("../../core/project/operator_config.ts"),
+  ]);
+  const runtime = await detectRuntime();
+  const places = projectPlaces(flags, terminal, runtime);
+  const { line, paint } = terminal.err;
+  await interruptible(async (signal) => {
+    await using host = await createHost({
+      runtime,
+      project: resolve(terminal.cwd, flags.project),
+      ...places,
+      onLog: (log) => {
+        if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
+      },
+    });
+    const { http } = await readOperatorConfig(host.view.home, runtime.files);
+    const hostname = flags.host ?? http.host;
+    const port = flags.port ?? http.port;
+    // Before the plugins start: an address that is taken needs none, and what happens from now on is seen.
+    const served = await serveHost({
+      host,
+      runtime,
+      ...(hostname !== undefined && { hostname }),
+      ...(port !== undefined && { port }),
+      ...(http.allowed_hosts && { allowedHosts: http.allowed_hosts }),
+      ...(http.calls_per_second !== undefined && { callsPerSecond: http.calls_per_second }),
+    });
+    try {
+      await run(host, served, { flags, terminal, runtime, signal });
+    } finally {
+      await served.close();
+    }
+  });
+}
+
+async function run(
+  host: Host,
+  served: ServedHost,
+  { flags, terminal, runtime, signal }: {
+    readonly flags: ServeFlags;
+    readonly terminal: Terminal;
+    readonly runtime: Runtime;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { out, err } = terminal;
+  const { address, token } = served;
+  const { home, project } = host.view;
+  const isLoopback = /^http:\/\/(127\.|localhost|\[::1\])/.test(address);
+  if (!isLoopback) {
+    err.line(`${err.paint.yellow("warning")}: other machines can reach ${address}; the token is sent in clear`);
+  }
+  const started = host.start();
+  const { running, failed, pending } = await unlessAborted(started, signal).catch((error) => {
+    if (signal.aborted) return { running: [], failed: [], pending: [] };
+    throw error;
+  });
+  for (const { instance, error } of failed) {
+    err.line(`${err.paint.yellow("warning")}: ${instance} does not run: ${printable(error.message)}`);
+  }
+  for (const { package: pkg } of pending) {
+    err.line(`${err.paint.yellow("warning")}: ${printable(pkg)} is not installed`);
+  }
+  if (flags.json) {
+    const down = failed.map(({ instance, error: { code, message } }) => ({ instance, code, message }));
+    out.line(JSON.stringify({ address, token_file: `${home}/token`, project: project.id, running, failed: down }));
+  } else if (!signal.aborted) {
+    // The link carries the token: it is for a person's eyes, not for a log file.
+    const link = process.stdout.isTTY ? `${address}/#token=${token}` : `${address}/ (the token is in ${home}/token)`;
+    out.line(`${project.id}: ${running.length} plugins run`);
+    out.line(`console: ${link}`);
+  }
+  const login = flags.open && process.stdout.isTTY
+    ? await openConsole(`${address}/#token=${token}`, home, runtime)
+    : null;
+  await aborted(signal);
+  await login?.close();
+  if (!flags.json) out.line("Stopping …");
+}
+
+/** Resolves when the process is asked to end: that is how a server ends, and no failure. */
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("It takes a number from 0 to 65535");
+}
