@@ -35,6 +35,8 @@ export interface WebSocketUpgrade {
 export interface HttpConnection {
   /** Turns it into a WebSocket; whatever response is given to the request then goes nowhere. */
   upgrade(upgrade: WebSocketUpgrade): void;
+  /** Aborts when the client goes away before it is answered; null where the runtime does not say. */
+  readonly signal: AbortSignal | null;
 }
 
 /** Answers requests. Never rejects. */

@@ -140,6 +140,25 @@ test("a request for a WebSocket that is refused gets the handler's response", as
   await end(server);
 });
 
+test("a connection tells when its client goes away, or says that it cannot", async () => {
+  const asked = Promise.withResolvers<AbortSignal | null>();
+  const done = Promise.withResolvers<void>();
+  const handler: HttpHandler = async (_, { signal }) => {
+    asked.resolve(signal);
+    await done.promise;
+    return new Response("late");
+  };
+  const server = await http.listen({ at: LOOPBACK, handler });
+  const controller = new AbortController();
+  const response = fetch(`http://127.0.0.1:${server.port}/`, { signal: controller.signal });
+  const signal = await asked.promise;
+  controller.abort();
+  await assert.rejects(response);
+  if (signal && !signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  done.resolve();
+  await end(server);
+});
+
 test("stop() lets a request that is under way come to its end", async () => {
   const asked = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();

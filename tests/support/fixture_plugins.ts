@@ -45,6 +45,7 @@ const MANIFESTS: Readonly<Record<string, Partial<Manifest>>> = {
       "echo.params",
       "echo.pid",
       "echo.read",
+      "echo.refuse",
       "echo.storage",
       "echo.write",
     ],

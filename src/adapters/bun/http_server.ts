@@ -40,7 +40,10 @@ export const httpServers: HttpServers = {
         error: () => new Response(null, { status: 500 }),
         async fetch(request: Request, server: BunServer): Promise<Response | undefined> {
           let wanted: WebSocketUpgrade | null = null;
-          const response = await handler(request, { upgrade: (upgrade) => void (wanted = upgrade) });
+          const response = await handler(request, {
+            signal: request.signal,
+            upgrade: (upgrade) => void (wanted = upgrade),
+          });
           if (wanted === null) return response;
           const { protocol } = wanted as WebSocketUpgrade;
           const headers = protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol };

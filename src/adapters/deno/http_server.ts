@@ -34,7 +34,11 @@ export const httpServers: HttpServers = {
       underWay++;
       void completed.then(done, done);
       let wanted: WebSocketUpgrade | null = null;
-      const response = await handler(request, { upgrade: (upgrade) => void (wanted = upgrade) });
+      const response = await handler(request, {
+        // Not the request's own: it aborts after good answers too, and Deno warns whoever looks at it.
+        signal: null,
+        upgrade: (upgrade) => void (wanted = upgrade),
+      });
       if (wanted === null) return response;
       const { protocol, open, closed } = wanted as WebSocketUpgrade;
       const upgraded = upgradeWebSocket(request, protocol === null ? {} : { protocol });

@@ -26,10 +26,9 @@ export const httpServers: HttpServers = {
       import("ws"),
     ]);
     const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false });
-    const plain: HttpConnection = { upgrade: refuse };
     // The global Request and Response stay the runtime's own: this is not our program.
     const options = { overrideGlobalObjects: false };
-    const server = createServer(getRequestListener((request) => handler(request, plain), options));
+    const server = createServer(getRequestListener((request) => handler(request, plain(request)), options));
     server.on("upgrade", (request, socket, head) => void upgrade(request, socket, head, { handler, sockets }));
     if ("path" in at) {
       await withShortPath(at.path, (path) => listening(server, () => server.listen(path)));
@@ -56,8 +55,16 @@ export const httpServers: HttpServers = {
 /** Longest message a client may send: none is needed. */
 const MAX_MESSAGE = 65_536;
 
-function refuse(): never {
-  throw new TypeError("The request asks for no WebSocket");
+/** The connection of a request that asks for no WebSocket. Its signal costs something: it is made when it is looked at. */
+function plain(request: Request): HttpConnection {
+  return {
+    get signal() {
+      return request.signal;
+    },
+    upgrade(): never {
+      throw new TypeError("The request asks for no WebSocket");
+    },
+  };
 }
 
 function listening(server: Server, listen: () => void): Promise<void> {
@@ -81,7 +88,10 @@ async function upgrade(
   socket.on("error", () => socket.destroy());
   let wanted: WebSocketUpgrade | null = null;
   try {
-    const response = await handler(requestOf(incoming), { upgrade: (upgrade) => void (wanted = upgrade) });
+    const response = await handler(requestOf(incoming), {
+      signal: null,
+      upgrade: (upgrade) => void (wanted = upgrade),
+    });
     if (wanted === null) return void socket.end(await responseText(response));
   } catch {
     return void socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");

@@ -109,13 +109,12 @@ export async function readPluginLog(
   { files, tail }: { readonly files: Files; readonly tail: number },
 ): Promise<PluginLogEntry[]> {
   const path = logPath(home, plugin);
-  const texts: string[] = [];
+  const entries: PluginLogEntry[] = [];
   for (const file of [path, `${path}.1`]) {
-    if (texts.length >= tail || await files.info(file) === null) continue;
+    if (entries.length >= tail || await files.info(file) === null) continue;
     const bytes = await files.readTail(file, MAX_TAIL_BYTES);
-    texts.unshift(...new TextDecoder().decode(bytes).split("\n").filter((line) => line !== ""));
+    entries.unshift(...new TextDecoder().decode(bytes).split("\n").flatMap(readEntry));
   }
-  const entries = texts.flatMap(readEntry);
   return entries.slice(Math.max(0, entries.length - tail));
 }
 

@@ -144,7 +144,9 @@ async function mountedResponse(request: Request, mount: readonly MountedApp[]): 
   for (const { path, app } of mount) {
     if (!url.pathname.startsWith(`${path}/`)) continue;
     const inner = new URL(url.pathname.slice(path.length) + url.search, url.origin);
-    const response = await app.fetch(new Request(inner, request));
+    const { method, headers, body } = request;
+    const asked = new Request(inner, { method, headers, ...(body && { body, duplex: "half" }) } as RequestInit);
+    const response = await app.fetch(asked);
     const isUnknown = response.status === 404 && !response.headers.get("content-type")?.includes("json");
     if (!isUnknown) return new Response(response.body, response);
   }

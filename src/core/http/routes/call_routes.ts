@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 import { HostError } from "../../errors.ts";
+import type { HttpConnection } from "../../http_port.ts";
 import { isMap } from "../../manifest/plain_data.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { agentPath, anyMap, pluginName, sessionId } from "../schemas.ts";
@@ -49,8 +50,8 @@ export const CALL_ROUTES: readonly Route[] = [
     method: "GET",
     summary: "Call a method; its params are JSON in the query",
     query: v.strictObject({ params: v.exactOptional(v.pipe(v.string(), v.maxLength(65_536))), ...place }),
-    run: ({ params, query: { params: text = "{}", ...at }, request }, api) =>
-      call(params, paramsIn(text), at, { request, api }),
+    run: ({ params, query: { params: text = "{}", ...at }, connection }, api) =>
+      call(params, paramsIn(text), at, { connection, api }),
   }),
   route({
     ...shared,
@@ -58,7 +59,7 @@ export const CALL_ROUTES: readonly Route[] = [
     summary: "Call a method; its params are the body",
     query: v.strictObject(place),
     body: anyMap,
-    run: ({ params, query, body, request }, api) => call(params, body, query, { request, api }),
+    run: ({ params, query, body, connection }, api) => call(params, body, query, { connection, api }),
   }),
 ];
 
@@ -79,7 +80,7 @@ async function call(
   { name, method }: { readonly name: string; readonly method: string },
   params: Record<string, unknown>,
   { agent, session, timeout_ms }: Place,
-  { request: { signal }, api: { host } }: { readonly request: Request; readonly api: Api },
+  { connection: { signal }, api: { host } }: { readonly connection: HttpConnection; readonly api: Api },
 ): Promise<{ result: unknown }> {
   if (/^(kaged|system)\./.test(method)) {
     throw new HostError("protocol.method_unknown", `"${method}" is the host's own to call`, {
@@ -88,7 +89,7 @@ async function call(
     });
   }
   const at = {
-    signal,
+    ...(signal && { signal }),
     ...(agent !== undefined && { agent }),
     ...(session !== undefined && { session }),
     ...(timeout_ms !== undefined && { timeoutMs: timeout_ms }),

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { compileSchema, draft2020 } from "json-schema-library";
+import { ERRORS } from "../../../src/core/errors.ts";
+import { OPENAPI_TEXT } from "../../../src/core/http/generated/openapi.ts";
+import { ROUTES } from "../../../src/core/http/routes/routes.ts";
+
+const document = JSON.parse(OPENAPI_TEXT);
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: { readonly name: string; readonly in: string }[];
+  readonly responses: Record<string, { readonly description: string }>;
+}
+const operations: [string, string, Operation][] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods as Record<string, Operation>).map((
+    [method, one],
+  ): [string, string, Operation] => [path, method, one])
+);
+
+test("/openapi.json is a valid OpenAPI 3.1 document", async () => {
+  const path = new URL("../../corpora/openapi/schema-3.1.json", import.meta.url);
+  const schema = compileSchema(JSON.parse(await readFile(path, "utf8")), { drafts: [draft2020] });
+  assert.deepEqual(schema.validate(document).errors, []);
+  assert.equal(schema.validate({ ...document, info: {} }).valid, false);
+});
+
+test("/openapi.json has every route, each under a name of its own", () => {
+  const routes = ROUTES.map(({ method, path }) => `${method} ${path}`).sort();
+  assert.deepEqual(operations.map(([path, method]) => `${method.toUpperCase()} ${path}`).sort(), routes);
+  assert.equal(new Set(operations.map(([, , { operationId }]) => operationId)).size, routes.length);
+});
+
+test("/openapi.json declares every part of a path, and only what is there", () => {
+  for (const [path, method, { parameters = [] }] of operations) {
+    const named = parameters.filter((one) => one.in === "path").map(({ name }) => name).sort();
+    assert.deepEqual(named, [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort(), `${method} ${path}`);
+  }
+});
+
+test("/openapi.json names for each status only codes of the error table that have it", () => {
+  for (const [path, method, { responses }] of operations) {
+    for (const [status, { description }] of Object.entries(responses)) {
+      for (const [, code] of description.matchAll(/`([a-z_.]+)`/g)) {
+        assert.equal(ERRORS[code!]?.http, Number(status), `${method} ${path} ${code}`);
+      }
+    }
+  }
+});

@@ -1,0 +1,134 @@
+/**
+ * The API of a host with fixture plugins, for one test: asked directly, without a server between.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { createApp } from "../../src/core/http/create_app.ts";
+import type { App, AppOptions } from "../../src/core/http/create_app.ts";
+import type { Problem } from "../../src/core/http/problem.ts";
+import { ROUTES } from "../../src/core/http/routes/routes.ts";
+import { type Hosted, hosted, type HostedOptions } from "./hosted.ts";
+
+/** What a client must carry. */
+export const TOKEN = "test-token-test-token-test-token-test";
+/** Where the API thinks it is. */
+export const ORIGIN = "http://127.0.0.1:4717";
+/** What the operator keeps for the plugin and nobody may see. */
+export const SECRET = "s3cr3t-of-the-operator";
+
+/** An answer, read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body, as JSON where it is JSON. */
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+}
+
+/** An app under a test's hand. */
+export interface Served extends AsyncDisposable {
+  readonly h: Hosted;
+  readonly app: App;
+  /** What the app complained of. */
+  readonly warnings: string[];
+  /** Asks with the token. Every good JSON answer is checked against the schema of its route. */
+  ask(path: string, init?: RequestInit & { json?: unknown }): Promise<Answer>;
+  /** Asks and returns the response as it is. */
+  raw(path: string, init?: RequestInit, signal?: AbortSignal): Promise<Response>;
+}
+
+/** `project.yaml` of the usual project. */
+export const YAML = `# The music project
+primary:
+  plugins:
+    memory: # kept in git
+      package: "@test/memory"
+      config:
+        level: 2 # how deep
+  subagents:
+    researcher:
+      plugins:
+        memory: { package: "@test/memory" }
+`;
+
+/** The usual plugin: well behaved, with a knob, a secret and storage. */
+export const USUAL: HostedOptions = {
+  yaml: YAML,
+  local: `[plugins."@test/memory"]\ntoken = "${SECRET}"\n`,
+  fixtures: {
+    "@test/memory": {
+      fixture: "echo",
+      manifest: {
+        capabilities: ["kaged:storage:write"],
+        config_schema: { type: "object", properties: { level: { type: "integer", default: 1 } } },
+        system_config_schema: { type: "object", properties: { token: { type: "string" } } },
+        knobs: {
+          level: { type: "int_range", label: "Level", min: 1, max: 9, step: 1, default: 1, binds_to: "config.level" },
+        },
+      },
+    },
+  },
+};
+
+/** Makes an app for one test: `await using s = await served()`. */
+export async function served(
+  options: HostedOptions = USUAL,
+  appOptions: Partial<AppOptions> = {},
+): Promise<Served> {
+  const h = await hosted({ control: false, ...options });
+  const warnings: string[] = [];
+  const app = createApp({ host: h.host, token: TOKEN, onWarning: (text) => warnings.push(text), ...appOptions });
+  const upgrade = (): never => {
+    throw new Error("There is no connection here");
+  };
+
+  async function raw(
+    path: string,
+    { headers, ...init }: RequestInit = {},
+    signal: AbortSignal | null = null,
+  ): Promise<Response> {
+    const all = new Headers({ host: new URL(ORIGIN).host, authorization: `Bearer ${TOKEN}` });
+    for (const [name, value] of new Headers(headers)) {
+      if (value === "") all.delete(name);
+      else all.set(name, value);
+    }
+    return await app.fetch(new Request(ORIGIN + path, { ...init, headers: all }), { upgrade, signal });
+  }
+
+  return {
+    h,
+    app,
+    warnings,
+    raw,
+    async ask(path, { json, ...init } = {}) {
+      const body = json === undefined ? {} : { body: JSON.stringify(json) };
+      const type = json === undefined ? {} : { "Content-Type": "application/json" };
+      const response = await raw(path, { ...body, ...init, headers: { ...type, ...init.headers } });
+      const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+      const answer = { status: response.status, headers: response.headers, body: await response.text() };
+      if (!isJson) return answer;
+      const parsed = JSON.parse(answer.body);
+      if (response.ok) checkAnswer(init.method ?? "GET", path, parsed);
+      return { ...answer, body: parsed };
+    },
+    async [Symbol.asyncDispose]() {
+      app.close();
+      await h[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Throws when an answer is not what its route says. */
+export function checkAnswer(method: string, path: string, answer: unknown): void {
+  const { pathname } = new URL(path, ORIGIN);
+  const route = ROUTES.find((one) =>
+    one.method === method && new RegExp(`^${one.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname)
+  );
+  if (route?.answer.schema) v.parse(route.answer.schema, answer);
+}
+
+/** Returns the status and the code of a failure. */
+export function failed({ status, body }: Answer): [number, Problem["code"]] {
+  return [status, body.code];
+}
