@@ -10,6 +10,7 @@ import type { Files } from "../ports.ts";
 import { type DocumentPath, DocumentReport } from "../yaml/document_report.ts";
 import { readDocumentText } from "../yaml/read_text.ts";
 import { type HookSettings, readHookSettings } from "./hook_settings.ts";
+import { type HttpSettings, readHttpSettings } from "./http_settings.ts";
 import { MAX_TOML_BYTES } from "./local_config.ts";
 import { readTomlTree } from "./toml_tree.ts";
 import type { Issue } from "./types.ts";
@@ -30,18 +31,6 @@ export interface OperatorLimits {
   readonly storage_mb?: number;
 }
 
-/** How `kaged serve` listens. Absent fields were not written. */
-export interface OperatorHttp {
-  /** Port; 0 takes any that is free. */
-  readonly port?: number;
-  /** Address to listen at. */
-  readonly host?: string;
-  /** Names under which it may be asked, beside addresses and `localhost`. */
-  readonly allowed_hosts?: readonly string[];
-  /** Calls of plugins' methods that are taken in a second. */
-  readonly calls_per_second?: number;
-}
-
 /** How the host runs on this machine. */
 export interface OperatorConfig {
   /** The file, whether it exists or not. */
@@ -55,7 +44,7 @@ export interface OperatorConfig {
   /** What hooks of files may do: `[hooks]`. */
   readonly hooks: HookSettings;
   /** Settings of the HTTP API: `[http]`. */
-  readonly http: OperatorHttp;
+  readonly http: HttpSettings;
   /** What plugins are told to log. */
   readonly logLevel: LogLevel;
   /** What is allowed and yet looks like a slip. */
@@ -108,7 +97,7 @@ export async function parseOperatorConfig(text: string, { file }: { readonly fil
       }),
     ),
     hooks: readHookSettings(table("hooks"), report),
-    http: httpOf(table("http"), report),
+    http: readHttpSettings(table("http"), report),
     logLevel: logLevelOf(root, report),
   };
   report.throwErrors();
@@ -137,39 +126,6 @@ function limitsOf(table: Record<string, unknown>, path: DocumentPath, report: Do
       } else if (Number.isSafeInteger(value) && value as number > 0) return [[name, value]];
       else report.error("config.invalid_value", at, { message: "A limit is not a whole number above 0" });
       return [];
-    }),
-  );
-}
-
-/** What each setting of the HTTP API must be, and how to say that it is not. */
-const HTTP_SETTINGS: Readonly<Record<keyof OperatorHttp, readonly [(value: unknown) => boolean, string]>> = {
-  port: [(value) => isWhole(value, 0, 65_535), "The port is not a whole number from 0 to 65535"],
-  host: [isHostName, "The host is no address and no name"],
-  allowed_hosts: [(value) => Array.isArray(value) && value.every(isHostName), "It is no list of names without ports"],
-  calls_per_second: [(value) => isWhole(value, 1, 1_000_000), "It is not a whole number from 1 to 1000000"],
-};
-
-function isWhole(value: unknown, least: number, most: number): boolean {
-  return Number.isSafeInteger(value) && value as number >= least && value as number <= most;
-}
-
-function isHostName(value: unknown): boolean {
-  return typeof value === "string" && /^[A-Za-z0-9_.:-]{1,253}$/.test(value);
-}
-
-/** A setting that is misspelt would not guard: unknown ones are refused. */
-function httpOf(table: Record<string, unknown>, report: DocumentReport): OperatorHttp {
-  const names = Object.keys(HTTP_SETTINGS);
-  return Object.fromEntries(
-    Object.entries(table).filter(([name, value]) => {
-      const at = ["http", name];
-      const [fits, message] = Object.hasOwn(HTTP_SETTINGS, name) ? HTTP_SETTINGS[name as keyof OperatorHttp] : [];
-      if (!fits) {
-        const hint = didYouMean(name, names, `Settings: ${names.join(", ")}`);
-        report.error("config.unknown_key", at, { message: `Unknown setting ${shown(name)}`, hint, part: "key" });
-      } else if (!fits(value)) report.error("config.invalid_value", at, { message: message! });
-      else return true;
-      return false;
     }),
   );
 }

@@ -116,7 +116,7 @@ test("T-003 a host whose program registers no agent keeps no jobs", async () => 
 test("T-008 T-010 the host's HTTP API has the routes once an agent is registered, behind the token", async () => {
   await using h = await hosted(memory);
   const app = createApp({ host: h.host, token: "secret" });
-  const connection = { upgrade: () => assert.fail("no upgrade") };
+  const connection = { signal: null, upgrade: () => assert.fail("no upgrade") };
   const ask = async (line: string, body?: unknown, token = "secret") => {
     const [method, path] = line.split(" ") as [string, string];
     const headers = { "Host": "localhost", "Authorization": `Bearer ${token}`, "Content-Type": "application/json" };
