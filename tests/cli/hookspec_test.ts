@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -146,4 +146,32 @@ test("D-008 a hook is added by an edit of the YAML and emit", async (t) => {
     generated,
     /onModelChanged\(input: HookEvent\): IgnoredOutput \| Promise<IgnoredOutput>; \/\/ broadcast_notify/,
   );
+});
+
+test("D-012 a plugin written for other hooks is refused with the reason, and the project goes on without it", async (t) => {
+  const cwd = await scratchDir(t);
+  const manifest = (name: string, version: string) =>
+    `name: ${name}
+version: 0.1.0
+kaged_api: 1
+kind_api_version: ${version}
+description: A plugin
+command: [js, ./plugin.js]
+capabilities: []
+hooks: [on_session_start]
+`;
+  for (const [name, version] of [["old", "1.0.0"], ["new", "2.0.0"]] as const) {
+    await mkdir(join(cwd, name));
+    await writeFile(join(cwd, name, "kaged-plugin.yaml"), manifest(name, version));
+    await writeFile(join(cwd, name, "plugin.js"), "");
+  }
+  await writeFile(
+    join(cwd, "project.yaml"),
+    'primary: { plugins: { old: { package: "old" }, new: { package: "new" } } }\n',
+  );
+  const plugins = ["--plugin", "old=old", "--plugin", "new=new"];
+  const { stdout } = await runKaged(["project", "resolve", ".", "--home", "home", ...plugins, "--json"], { cwd });
+  const { agents, errors } = JSON.parse(stdout);
+  assert.deepEqual(agents.primary.plugins.old.hooks, ["on_session_start"]);
+  assert.match(JSON.stringify(errors), /manifest\.kind_api_mismatch.*2\.x is wanted, and 1\.x is here/);
 });
