@@ -28,7 +28,7 @@ export async function parseHookspec(
   { root = "hookspec" }: { readonly root?: string } = {},
 ): Promise<Hookspec> {
   const documents = new Map<string, SpecDocument>();
-  for (const [path, text] of [...texts].sort(([a], [b]) => compare(a, b))) {
+  for (const [path, text] of texts) {
     documents.set(path, await openDocument(path, text, root));
   }
   checkClasses(documents.get(CLASSES_FILE) ?? await openDocument(CLASSES_FILE, "", root), documents);

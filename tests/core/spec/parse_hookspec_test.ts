@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { DISPATCH_CLASSES } from "../../../src/core/spec/types.ts";
 import { changed, issuesOf, KIND_TEXT, kindOf, ownHookspec, problems, SAMPLE } from "./sample_hookspec.ts";
@@ -196,4 +197,33 @@ test("D-008 the kinds tool, orchestrator and agent_lifecycle are described as 1.
   ]);
   assert.deepEqual(facts[0]?.slice(0, 2), ["agent_lifecycle", "1.0.0"]);
   assert.equal(kinds[0]?.hooks.length, 12);
+});
+
+test("D-011 a hook may say how its work is done, in one of four ways", async () => {
+  const model = (text: string) => changed({ [KIND]: `${KIND_TEXT}    execution_model: ${text}\n` });
+  for (const text of ["async", "sync", "thread_cpu_bound", "process_cpu_bound"]) {
+    assert.equal((await kindOf(model(text))).hooks[0]?.executionModel, text);
+  }
+  const [issue] = await issuesOf(model("thread_cpu"));
+  assert.deepEqual([issue?.code, issue?.line, issue?.column], ["hookspec.invalid_value", 11, 22]);
+});
+
+test("D-011 the parser of a kind has about 200 lines, and no emitter more than 300", async () => {
+  const linesOf = async (path: string) =>
+    (await readFile(new URL(`../../../src/core/spec/${path}`, import.meta.url), "utf8")).split("\n").length;
+  assert.ok(await linesOf("parse_kind.ts") <= 220);
+  for (const name of ["typescript", "python", "go", "openrpc", "markdown"]) {
+    assert.ok(await linesOf(`emit/${name}.ts`) <= 300, name);
+  }
+});
+
+test("D-010 the hooks of an orchestrator stay within the process, and those that start work are idempotent", async () => {
+  const { hooks, types, wireMethodTemplate } = (await ownHookspec()).kinds.find(({ kind }) => kind === "orchestrator")!;
+  assert.equal(wireMethodTemplate, null);
+  for (const { mcpToolNameTemplate } of hooks) assert.equal(mcpToolNameTemplate, null);
+  for (const name of ["EnqueueInput", "BackfillInput"]) {
+    const shape = types.find((type) => type.name === name)?.shape;
+    assert.ok(shape?.type === "record");
+    assert.equal(shape.fields.find((field) => field.name === "idempotency_key")?.isRequired, true);
+  }
 });
