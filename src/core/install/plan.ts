@@ -19,8 +19,10 @@ export interface Installed {
   readonly record: InstallRecord;
   /** Its version. */
   readonly version: string;
-  /** What it may do: nothing when its files are not those that were agreed to. */
+  /** What it may do: nothing when its files were tampered with. */
   readonly capabilities: readonly string[];
+  /** Whether its files are no longer those that were agreed to. */
+  readonly isTampered: boolean;
 }
 
 /** What an install would do. */
@@ -100,11 +102,11 @@ async function installedNow(name: string, { runtime: { files }, home }: InstallP
   try {
     await verifyTree(name, dir, record.hash ?? "", files);
     const { manifest: { version, capabilities } } = await readManifest(dir, files);
-    return { record, version, capabilities };
+    return { record, version, capabilities, isTampered: false };
   } catch (error) {
     // Files that changed say nothing of what was granted: everything counts as new.
     if (!(error instanceof HostError)) throw error;
-    return { record, version: record.version ?? record.installed ?? "unknown", capabilities: [] };
+    return { record, version: record.version ?? record.installed ?? "unknown", capabilities: [], isTampered: true };
   }
 }
 

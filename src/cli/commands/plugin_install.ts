@@ -1,0 +1,190 @@
+/**
+ * `kaged plugin install` and `kaged plugin upgrade`: nothing is copied before the operator agreed to it.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { InstallPlan } from "../../core/install/plan.ts";
+import type { Source } from "../../core/install/source.ts";
+import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
+import { installFlow, type InstallWish } from "../install_flow.ts";
+import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
+import { questions } from "../questions.ts";
+import { tellHosts } from "../running_hosts.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+/** Options as the command line gives them. */
+export interface InstallFlags extends OperatorFlags, GrantFlags {
+  /** `--allow-http`. */
+  readonly allowHttp?: boolean;
+  /** `--max-size`, in MB. */
+  readonly maxSize?: number;
+  /** `--release`. */
+  readonly release?: string;
+  /** `--package`. */
+  readonly package?: string;
+  /** `--replace`. */
+  readonly replace?: boolean;
+}
+
+/** Adds both commands. */
+export function addPluginInstall(parent: Command, terminal: Terminal): void {
+  const install = parent.command("install")
+    .summary("install a plugin, after showing what it asks for")
+    .description(
+      "Shows a plugin's manifest and what it asks for, asks, and copies it to the store. It stays disabled.\n" +
+        "Off a terminal nothing is asked and nothing is granted but what --grant names.",
+    )
+    .argument("<source>", "a folder, https://… or git+https://…")
+    .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown");
+  addInstallOptions(install)
+    .addHelpText("after", INSTALL_EXAMPLES)
+    .action((source: string, flags: InstallFlags) => installSource(source, flags, terminal));
+  const upgrade = parent.command("upgrade")
+    .summary("put another version in a plugin's place, after showing what changes")
+    .description(
+      "Shows what a newer version asks for that the installed one does not, asks, and puts it in its place.\n" +
+        "A plugin that runs is restarted.",
+    )
+    .argument("<name>", "the plugin's name")
+    .argument("[source]", "a folder, https://… or git+https://… (default: where it was installed from)");
+  addInstallOptions(upgrade)
+    .addHelpText("after", UPGRADE_EXAMPLES)
+    .action((name: string, source: string | undefined, flags: InstallFlags) =>
+      upgradePlugin(name, source, flags, terminal)
+    );
+}
+
+/** Adds the options that everything which installs takes. */
+export function addInstallOptions(command: Command): Command {
+  addGrantOptions(command)
+    .option("--release <range>", "take the newest tag of a repository in this range, such as ^1.2")
+    .option("--allow-http", "let plain http through to this machine")
+    .option("--max-size <mb>", "how much a plugin may bring (default: 256)", parseMegabytes)
+    .option("--replace", "let it take the place of a plugin of the same name from elsewhere");
+  return addOperatorOptions(command);
+}
+
+const INSTALL_EXAMPLES = `
+Examples:
+  kaged plugin install ./oh-my-pi
+  kaged plugin install https://github.com/example/oh-my-pi --release ^1.4
+  kaged plugin install ./oh-my-pi --grant read:fs:/opt/oh-my-pi --grant exec:bash:/opt/oh-my-pi
+With --json it prints { "name", "version", "done": "installed" | "upgraded" | "nothing", "hash", "source",
+"capabilities": [], "added": [], "removed": [] }.`;
+
+const UPGRADE_EXAMPLES = `
+Examples:
+  kaged plugin upgrade oh-my-pi
+  kaged plugin upgrade oh-my-pi ./oh-my-pi-v2 --grant net:api.openai.com:443
+With --json it prints what kaged plugin install prints.`;
+
+async function installSource(text: string, flags: InstallFlags, terminal: Terminal): Promise<void> {
+  await withOperator(flags, terminal, async (operator) => {
+    const source = await sourceOf(text, flags, terminal);
+    const plan = { replace: flags.replace ?? false, package: flags.package ?? null };
+    await runFlow({ source, plan }, flags, { operator, terminal });
+  });
+}
+
+async function upgradePlugin(
+  name: string,
+  given: string | undefined,
+  flags: InstallFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const { recordOf } = await import("../../core/install/uninstall.ts");
+  await withOperator(flags, terminal, async (operator) => {
+    const record = recordOf(name, await operator.local());
+    const text = given ?? record.source;
+    if (text === undefined) {
+      throw new HostError("install.source_unspecified", `Nobody knows where "${name}" came from: source not specified`, {
+        data: { plugin: name },
+        hint: `Name it: kaged plugin upgrade ${name} <source>`,
+      });
+    }
+    const source = await sourceOf(text, flags, terminal);
+    const check = ({ manifest }: InstallPlan): void => {
+      if (manifest.name === name) return;
+      throw new HostError("install.name_taken", `"${text}" holds the plugin "${manifest.name}", not "${name}"`, {
+        hint: `Install it apart: kaged plugin install ${text}`,
+      });
+    };
+    await runFlow({ source, check, plan: { replace: flags.replace ?? false } }, flags, { operator, terminal });
+  });
+}
+
+async function runFlow(
+  wish: Pick<InstallWish, "source" | "plan" | "check">,
+  flags: InstallFlags,
+  { operator, terminal }: { readonly operator: Operator; readonly terminal: Terminal },
+): Promise<void> {
+  const json = flags.json ?? false;
+  const granted = await grantsOf(flags, terminal);
+  const ask = questions({ json, signal: operator.signal });
+  const release = flags.release ?? null;
+  const full: InstallWish = { ...wish, release, granted, isAddressNamed: true, project: null };
+  const plan = await installFlow(full, { operator, terminal, ask, json });
+  const { name } = plan.manifest;
+  if (!json) printDone(plan, terminal);
+  const restarted = plan.kind === "upgrade" ? await restart(name, { operator, terminal, json }) : false;
+  if (json) terminal.out.line(JSON.stringify({ ...planJson(plan), restarted }, null, 2));
+}
+
+function printDone({ kind, manifest: { name, version }, installed }: InstallPlan, { out }: Terminal): void {
+  const tick = out.paint.green("✓");
+  if (kind === "same") return out.line(`Plugin ${name} ${version} is installed already: nothing to do`);
+  if (kind === "upgrade") return out.line(`${tick} Upgraded ${name} to ${version}`);
+  out.line(`${tick} Installed ${name} ${version}`);
+  if (!installed) out.line(`  ${out.paint.dim("→")} enable with: kaged plugin enable ${name}`);
+}
+
+/** Tells running hosts that another version is there; returns whether the plugin ran and runs again. */
+async function restart(
+  name: string,
+  { operator, terminal: { out, err }, json }: {
+    readonly operator: Operator;
+    readonly terminal: Terminal;
+    readonly json: boolean;
+  },
+): Promise<boolean> {
+  let isTold = false;
+  const outcome = await tellHosts(operator.home, name, "reload", {
+    onRunning() {
+      if (!json && !isTold) out.line("  Plugin was running; restarting...");
+      isTold = true;
+    },
+  });
+  for (const { message } of outcome.failures) err.line(printable(`warning: ${name} did not come up again: ${message}`));
+  const isUp = isTold && outcome.failures.length === 0;
+  if (isUp && !json) out.line(`${out.paint.green("✓")} ${name} restarted`);
+  return isUp;
+}
+
+/** What a program gets to know of an install. */
+export function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<string, unknown> {
+  const { name, version, capabilities } = manifest;
+  return {
+    name,
+    version,
+    done: { install: "installed", upgrade: "upgraded", same: "nothing" }[kind],
+    hash,
+    source: source.kind === "path" ? source.path : source.url,
+    capabilities,
+    added: diff.added,
+    removed: diff.removed,
+  };
+}
+
+async function sourceOf(text: string, { allowHttp = false }: InstallFlags, { cwd }: Terminal): Promise<Source> {
+  const { isAddress, parseSource } = await import("../../core/install/source.ts");
+  return isAddress(text) ? parseSource(text, { allowHttp }) : { kind: "path", path: resolve(cwd, text) };
+}
+
+function parseMegabytes(text: string): number {
+  const megabytes = Number(text);
+  if (!Number.isSafeInteger(megabytes) || megabytes <= 0) throw new InvalidArgumentError("It takes a number of MB");
+  return megabytes;
+}

@@ -1,0 +1,101 @@
+/**
+ * From a source to an installed plugin: fetch, show, ask, copy. Shared by `plugin install`, `plugin upgrade` and
+ * `project load`.
+ *
+ * @module
+ */
+import type { Consent } from "../core/install/apply.ts";
+import type { InstallPlan, PlanRequest } from "../core/install/plan.ts";
+import type { Source } from "../core/install/source.ts";
+import type { Operator } from "./operator.ts";
+import { printPlan } from "./print_plan.ts";
+import { declined, type Questions } from "./questions.ts";
+import { printable, type Terminal } from "./terminal.ts";
+
+/** What to install, and for whom. */
+export interface InstallWish {
+  /** Where it is had. */
+  readonly source: Source;
+  /** Range of versions that will do, or null. */
+  readonly release: string | null;
+  /** Capabilities granted by name. */
+  readonly granted: readonly string[];
+  /** Whether the address itself was named by the operator, so that no question about it is needed off a terminal. */
+  readonly isAddressNamed: boolean;
+  /** The project it is for, or null for every project. */
+  readonly project: { readonly id: string; readonly dir: string } | null;
+  /** More about the plan. */
+  readonly plan?: Partial<PlanRequest>;
+  /** Looks at the plan before anybody is asked; what it throws ends it. */
+  check?(plan: InstallPlan): Promise<void> | void;
+}
+
+/** What a flow needs of the command around it. */
+export interface FlowPorts {
+  readonly operator: Operator;
+  readonly terminal: Terminal;
+  readonly ask: Questions;
+  /** Whether a program reads the output. */
+  readonly json: boolean;
+}
+
+/**
+ * Installs or upgrades; returns what was done. Throws `install.declined` where the answer was no, and
+ * `install.consent_missing` where nobody can be asked and not every capability was named.
+ */
+export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<InstallPlan> {
+  const { operator, terminal, ask, json } = ports;
+  const [{ obtain }, { planInstall }, { applyInstall }] = await Promise.all([
+    import("../core/install/obtain.ts"),
+    import("../core/install/plan.ts"),
+    import("../core/install/apply.ts"),
+  ]);
+  const { source, release } = wish;
+  if (source.kind === "git") await agreeToFetch(source.url, wish, ports);
+  const done = source.kind === "git" ? await ask.progress(`Fetching ${source.url}`) : () => {};
+  const obtaining = obtain(source, release, operator);
+  await obtaining.catch(() => done(`Could not fetch ${source.kind === "git" ? source.url : ""}`));
+  await using obtained = await obtaining;
+  if (source.kind === "git") done(`Fetched ${source.url}`);
+  const plan = await planInstall({ dir: obtained.dir, source, ...wish.plan }, operator);
+  await wish.check?.(plan);
+  if (plan.kind === "same") return plan;
+  if (!json) {
+    const { home, runtime } = operator;
+    printPlan(plan, terminal.out, { home, projectDir: wish.project?.dir ?? null, userHome: runtime.env("HOME") });
+  }
+  await applyInstall(plan, await consentTo(plan, wish, ports), operator);
+  return plan;
+}
+
+/** The first yes: to go to that address at all. */
+async function agreeToFetch(url: string, { isAddressNamed }: InstallWish, { terminal, ask }: FlowPorts): Promise<void> {
+  if (ask.canAsk) {
+    if (!await ask.confirm(`Fetch ${printable(url)}?`)) throw declined();
+  } else if (!isAddressNamed) {
+    const { HostError } = await import("../core/errors.ts");
+    throw new HostError("install.consent_missing", `Nobody agreed to fetch ${url}`, {
+      data: { source: url },
+      hint: `Name the address to agree: --fetch '${url}'`,
+    });
+  } else terminal.err.line(printable(`Fetching ${url}`));
+}
+
+/** The second yes: to what these very files ask for. */
+async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: FlowPorts): Promise<Consent> {
+  const { missingGrants, consentMissing } = await import("../core/install/apply.ts");
+  const { manifest: { name, version }, installed, diff: { added }, hash } = plan;
+  const projectId = wish.project?.id ?? null;
+  const consent = { hash, projectId, ...(wish.project && { enabled: true }) };
+  const missing = missingGrants(plan, wish.granted);
+  const isNamed = missing.length === 0 && wish.granted.length > 0;
+  if (isNamed || (!ask.canAsk && missing.length === 0)) return { ...consent, granted: [...wish.granted] };
+  if (!ask.canAsk) throw consentMissing(name, missing);
+  if (installed && added.length > 0) {
+    const what = added.length === 1 ? "the new capability" : `the ${added.length} new capabilities`;
+    if (!await ask.confirm(`Grant ${name} ${what}?`)) throw declined();
+  }
+  const question = installed ? `Upgrade ${name} ${installed.version} → ${version}?` : `Install ${name}?`;
+  if (!await ask.confirm(question)) throw declined();
+  return { ...consent, granted: [...added] };
+}

@@ -1,0 +1,46 @@
+/**
+ * Questions to the person at the terminal. Where there is none, nothing is asked and nothing is granted.
+ *
+ * @module
+ */
+import process from "node:process";
+import { HostError } from "../core/errors.ts";
+
+/** Asks. */
+export interface Questions {
+  /** Whether anybody can answer. */
+  readonly canAsk: boolean;
+  /** Asks a question that is answered by yes or no; no unless yes was said. */
+  confirm(message: string): Promise<boolean>;
+  /** Shows that something takes its time; the returned function ends it. */
+  progress(message: string): Promise<(outcome: string) => void>;
+}
+
+/** Returns questions to the terminal of this process; with `json` a program reads along and nobody is asked. */
+export function questions({ json = false, signal }: { readonly json?: boolean; readonly signal: AbortSignal }): Questions {
+  const canAsk = !json && process.stdin.isTTY === true && process.stdout.isTTY === true;
+  return {
+    canAsk,
+    async confirm(message) {
+      if (!canAsk) return false;
+      const { confirm, isCancel } = await import("@clack/prompts");
+      const answer = await confirm({ message: `${message} [y/N]`, initialValue: false, signal, withGuide: false });
+      if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
+      return answer;
+    },
+    async progress(message) {
+      if (!canAsk) return () => {};
+      const { spinner } = await import("@clack/prompts");
+      const shown = spinner({ withGuide: false });
+      shown.start(message);
+      return (outcome) => shown.stop(outcome);
+    },
+  };
+}
+
+/** The error of a question that was answered with no. */
+export function declined(): HostError {
+  return new HostError("install.declined", "Nothing was changed: the answer was no", {
+    hint: "Run the command again if it was not meant",
+  });
+}
