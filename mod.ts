@@ -55,7 +55,12 @@ export type {
   Supervisor,
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
-export type { CapabilityDescription } from "./src/core/consent/describe_capability.ts";
+export {
+  type CapabilityDescription,
+  type ConsentPaths,
+  describeCapability,
+} from "./src/core/consent/describe_capability.ts";
+export type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./src/core/install/consent_types.ts";
 export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
 export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
 export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";

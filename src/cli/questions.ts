@@ -17,7 +17,9 @@ export interface Questions {
 }
 
 /** Returns questions to the terminal of this process; with `json` a program reads along and nobody is asked. */
-export function questions({ json = false, signal }: { readonly json?: boolean; readonly signal: AbortSignal }): Questions {
+export function questions(
+  { json = false, signal }: { readonly json?: boolean; readonly signal: AbortSignal },
+): Questions {
   const canAsk = !json && process.stdin.isTTY === true && process.stdout.isTTY === true;
   return {
     canAsk,

@@ -100,10 +100,14 @@ async function upgradePlugin(
     const record = recordOf(name, await operator.local());
     const text = given ?? record.source;
     if (text === undefined) {
-      throw new HostError("install.source_unspecified", `Nobody knows where "${name}" came from: source not specified`, {
-        data: { plugin: name },
-        hint: `Name it: kaged plugin upgrade ${name} <source>`,
-      });
+      throw new HostError(
+        "install.source_unspecified",
+        `Nobody knows where "${name}" came from: source not specified`,
+        {
+          data: { plugin: name },
+          hint: `Name it: kaged plugin upgrade ${name} <source>`,
+        },
+      );
     }
     const source = await sourceOf(text, flags, terminal);
     const check = ({ manifest }: InstallPlan): void => {

@@ -8,6 +8,7 @@ import { jsonlFile } from "../audit/jsonl_file.ts";
 import { HostError, messageOf } from "../errors.ts";
 import { createEmitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/fire_hook.ts";
+import { settleStore } from "../install/install_ports.ts";
 import type { Runtime } from "../ports.ts";
 import type { CallOptions } from "../protocol/connection_types.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
@@ -23,6 +24,7 @@ import { loadHostProject } from "./host_project.ts";
 import { hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { hostStorage } from "./host_storage.ts";
+import { HostStore } from "./host_store.ts";
 import { callParams, methodContext } from "./method_call.ts";
 import { HostModel, PRIMARY } from "./model.ts";
 import { pluginLogs } from "./plugin_logs.ts";
@@ -30,7 +32,7 @@ import { pluginRows } from "./plugin_rows.ts";
 import { recordProject } from "./project_record.ts";
 import { registerTools } from "./register_tools.ts";
 import { Sessions } from "./sessions.ts";
-import { disabledError, startPlugins } from "./start_plugins.ts";
+import { startPlugins } from "./start_plugins.ts";
 import { turnKnob } from "./turn_knob.ts";
 import type { CallAt, Host, HostOptions } from "./types.ts";
 import { hostView } from "./view.ts";
@@ -55,7 +57,9 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   const { clock, ids, files } = runtime;
   const tracing = await loadTracing(options.tracing);
   const dir = await projectDir(options.project, runtime);
-  const loaded = await loadHostProject({ dir, home, plugins: options.plugins ?? {}, runtime });
+  const places = { dir, home, plugins: options.plugins ?? {}, runtime };
+  await settleStore({ runtime, home, audit: { emit() {} } });
+  const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
 
@@ -110,6 +114,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     tracing,
     warn,
   });
+  const store = new HostStore({ places, loaded, model, supervisor, storage, ports: { runtime, home, audit } });
   let knobTurns: Promise<unknown> = Promise.resolve();
   let isLoaded = false;
   let control: ControlSocket | null = null;
@@ -153,9 +158,13 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       sessions.resume();
       const isFirst = !isLoaded;
       isLoaded = true;
-      const [report] = await Promise.all([startPlugins({ loaded, supervisor, audit, isFirst }), openControl()]);
+      const [started, pending] = await Promise.all([
+        startPlugins({ loaded: store.loaded, supervisor, audit, isFirst }),
+        store.ask(),
+        openControl(),
+      ]);
       await jobs.start(); // Last: what was queued before needs the plugins.
-      return report;
+      return { ...started, pending };
     },
     async stop() {
       await jobs.stop(); // First: what still runs needs the plugins.
@@ -163,6 +172,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       const closing = control?.close();
       control = null;
       await supervisor.stopAll();
+      await store.close();
       await storage.close();
       await logs.close();
       await closing;
@@ -265,29 +275,25 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     async setKnob(agent, key, knob, value) {
       // One at a time: each builds on the file the one before has left.
       const turned = knobTurns.then(() =>
-        turnKnob({ agent, key, knob, value }, { model, loaded, updateConfig: supervisor.updateConfig, files, ids })
+        turnKnob({ agent, key, knob, value }, {
+          model,
+          loaded: store.loaded,
+          updateConfig: supervisor.updateConfig,
+          files,
+          ids,
+        })
       );
       knobTurns = turned.catch(() => {});
       const instance = await turned;
       const name = supervisor.plugin(instance).plugin;
       audit.emit("plugin.knob_write", { name, instance }, { knob, agent_path: agent }, ids.create("req"));
     },
-    async enable(plugin) {
-      await Promise.all(model.instancesOf(plugin).map(({ instance }) => supervisor.enable(instance)));
-    },
-    async disable(plugin) {
-      await Promise.all(model.instancesOf(plugin).map(({ instance }) => supervisor.disable(instance)));
-    },
-    async reload(plugin) {
-      const instances = model.instancesOf(plugin).map(({ instance }) => supervisor.plugin(instance));
-      if (instances.every(({ status }) => status === "disabled")) throw disabledError(plugin);
-      await Promise.all(
-        instances.filter(({ status }) => status !== "disabled").map(async ({ instance }) => {
-          await supervisor.stop(instance);
-          await supervisor.start(instance);
-        }),
-      );
-    },
+    consents: () => store.consents(),
+    approve: (id, answer = {}) => store.approve(id, answer),
+    decline: (id) => store.decline(id),
+    enable: (plugin) => store.enable(plugin),
+    disable: (plugin) => store.disable(plugin),
+    reload: (plugin) => store.reload(plugin),
     onAudit: (listener) => audit.on(listener),
     onNotification: (listener) => supervisor.onNotification(listener),
     emit(event, data) {

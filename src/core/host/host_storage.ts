@@ -29,6 +29,8 @@ export interface HostStorage {
   handle(client: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">): Promise<unknown>;
   /** What a plugin keeps: nothing, as long as nobody has kept anything. */
   report(plugin: string): Promise<StorageReport>;
+  /** Knows nothing of a plugin any more: what it kept was dropped by someone else. */
+  forget(plugin: string): void;
   /** Ends its processes. */
   close(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function hostStorage({ runtime, home, operator }: HostStorageOptions): Ho
       if (await runtime.files.info(`${home}/kaged.db`) === null) return { tables: [], bytes: 0 };
       return await opened().report(plugin);
     },
+    forget: (plugin) => open?.forget(plugin),
     async close() {
       const closing = open;
       open = null;

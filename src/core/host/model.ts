@@ -107,6 +107,15 @@ export class HostModel {
     return this.agent(path).plugins.find((plugin) => plugin.key === key);
   }
 
+  /** Takes over a project that was resolved anew. What MCP servers listed is kept for the instances that are left. */
+  adopt(project: ResolvedProject): void {
+    this.#project = project;
+    this.#agents = new Map(project.agents.map((agent) => [agent.path, agent]));
+    this.#tools = new Map();
+    const left = new Set(project.instances.map(({ instance }) => instance));
+    for (const instance of this.#listed.keys()) if (!left.has(instance)) this.#listed.delete(instance);
+  }
+
   /** Takes over what an MCP server has listed. */
   adoptTools(instance: string, tools: readonly McpTool[]): void {
     this.#listed.set(instance, tools);

@@ -5,7 +5,7 @@
  */
 import type { Audit } from "../audit/audit.ts";
 import { asHostError, HostError } from "../errors.ts";
-import type { MissingPlugin, ResolvedInstance } from "../project/types.ts";
+import type { ResolvedInstance } from "../project/types.ts";
 import type { Supervisor } from "../supervisor/types.ts";
 import { auditLoad, refusedInstance } from "./audit_load.ts";
 import type { HostProject } from "./host_project.ts";
@@ -28,13 +28,11 @@ export interface StartReport {
   running: string[];
   /** Instances that do not, and why; they may still come up by themselves. */
   failed: { instance: string; error: HostError }[];
-  /** Plugins to be installed first. */
-  pending: MissingPlugin[];
 }
 
 /** Registers every instance that is not yet, and starts those that may run. */
 export async function startPlugins({ loaded, supervisor, audit, isFirst }: StartOptions): Promise<StartReport> {
-  const { resolved, isEnabled } = loaded;
+  const { resolved } = loaded;
   const failed = resolved.refusals.map((refusal) => ({
     instance: refusedInstance(refusal, resolved.id),
     error: refusal.error,
@@ -42,7 +40,7 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
   if (isFirst) auditLoad(resolved, audit);
   const registered = new Set(supervisor.plugins().map(({ instance }) => instance));
   for (const instance of resolved.instances.filter((one) => !registered.has(one.instance))) {
-    const error = await register(instance);
+    const error = await registerInstance(instance, loaded, supervisor);
     if (error) failed.push({ instance: instance.instance, error });
   }
   const started = await supervisor.startAll();
@@ -55,24 +53,28 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
       ...started.failed,
       ...disabled.map(({ instance, plugin }) => ({ instance, error: disabledError(plugin) })),
     ],
-    pending: [...resolved.missing],
   };
+}
 
-  async function register(instance: ResolvedInstance): Promise<HostError | null> {
-    try {
-      await supervisor.register({
-        dir: instance.dir,
-        ...(instance.hash !== undefined && { hash: instance.hash }),
-        instance: instance.instance,
-        config: instance.config,
-        projectDir: resolved.dir,
-        projects: [resolved.id],
-        enabled: isEnabled(instance),
-      });
-      return null;
-    } catch (error) {
-      return asHostError(error);
-    }
+/** Has an instance looked after, without starting it; returns why it cannot be, or null. */
+export async function registerInstance(
+  instance: ResolvedInstance,
+  { resolved, isEnabled }: Pick<HostProject, "resolved" | "isEnabled">,
+  supervisor: Supervisor,
+): Promise<HostError | null> {
+  try {
+    await supervisor.register({
+      dir: instance.dir,
+      ...(instance.hash !== undefined && { hash: instance.hash }),
+      instance: instance.instance,
+      config: instance.config,
+      projectDir: resolved.dir,
+      projects: [resolved.id],
+      enabled: isEnabled(instance),
+    });
+    return null;
+  } catch (error) {
+    return asHostError(error);
   }
 }
 

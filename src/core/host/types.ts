@@ -8,12 +8,12 @@ import type { CageLimits } from "../cage/limits/cage_limits.ts";
 import type { CompactionResult, Injection } from "../compaction/types.ts";
 import type { HostError } from "../errors.ts";
 import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
+import type { ConsentAnswer, ConsentRequest } from "../install/consent_types.ts";
 import type { AgentContext, AgentRun } from "../jobs/agent.ts";
 import type { Jobs, JobsOptions } from "../jobs/create_jobs.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";
 import type { Message } from "../messages.ts";
 import type { Runtime } from "../ports.ts";
-import type { MissingPlugin } from "../project/types.ts";
 import type { PluginLogLine, PluginNotification } from "../supervisor/types.ts";
 import type { TracingOption } from "../tracing/load_tracing.ts";
 import type { HostPluginInfo, HostView } from "./view_types.ts";
@@ -172,7 +172,7 @@ export interface Host extends AsyncDisposable {
   start(): Promise<{
     running: string[];
     failed: { instance: string; error: HostError }[];
-    pending: MissingPlugin[];
+    pending: ConsentRequest[];
   }>;
   /** Stops everything. */
   stop(): Promise<void>;
@@ -213,11 +213,20 @@ export interface Host extends AsyncDisposable {
   compact(request: CompactionRequest): Promise<CompactionResult>;
   /** Turns a knob: validates, tells the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
   setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;
-  /** Enables a plugin: all its instances forget their failures and start. */
+  /** Plugins the project declares and nobody has: what the operator is asked. As long as there is one, it is pending. */
+  consents(): ConsentRequest[];
+  /**
+   * Says yes to the next step of a request: to fetch its address, then to grant what was fetched all it asks for. A
+   * plugin that is installed so serves this project only, and starts at once.
+   */
+  approve(id: string, answer?: ConsentAnswer): Promise<ConsentRequest>;
+  /** Says no to a request. The project stays pending. */
+  decline(id: string): Promise<ConsentRequest>;
+  /** Enables a plugin, for good when it is installed: all its instances forget their failures and start. */
   enable(plugin: string): Promise<void>;
-  /** Disables a plugin: all its instances stop and stay down. */
+  /** Disables a plugin, for good when it is installed: all its instances stop and stay down. */
   disable(plugin: string): Promise<void>;
-  /** Stops and starts every instance of a plugin that is not disabled. */
+  /** Takes up what changed in the store and the files, and starts every instance of a plugin anew. */
   reload(plugin: string): Promise<void>;
   /** What the operator's side reads: the HTTP API, the console, the command. */
   readonly view: HostView;

@@ -127,6 +127,11 @@ export class Storage implements AsyncDisposable {
     });
   }
 
+  /** Forgets that a plugin's prefix was claimed: someone else has dropped what it had. */
+  forget(plugin: string): void {
+    this.#claims.delete(plugin);
+  }
+
   /** Writes a plugin's tables, unprefixed, to a new SQLite file; returns their names. */
   async exportTo(plugin: string, file: string): Promise<string[]> {
     if (await this.#options.runtime.files.info(file) !== null) {

@@ -73,6 +73,10 @@ export function createSupervisor(
     },
     start: (id) => find(id).start(),
     stop: (id) => find(id).stop("stopped"),
+    async unregister(id) {
+      await find(id).stop("stopped");
+      instances.delete(id);
+    },
     async stopAll() {
       await Promise.all([...instances.values()].map((instance) => instance.stop("stopped")));
       await audit.flush();

@@ -154,6 +154,8 @@ export interface Supervisor extends AsyncDisposable {
   start(instance: string): Promise<void>;
   /** Stops one plugin: `shutdown`, SIGTERM, SIGKILL. */
   stop(instance: string): Promise<void>;
+  /** Stops one plugin and looks after it no more. */
+  unregister(instance: string): Promise<void>;
   /** Stops every plugin at once. */
   stopAll(): Promise<void>;
   /** Enables a plugin: forgets its failures and starts it. */

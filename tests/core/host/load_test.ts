@@ -19,11 +19,15 @@ test("K-046 start() reports what fails and what is missing, and starts the rest"
   assert.deepEqual(failed.map(({ instance, error }) => [instance, error.code]), [
     ["exits-on-initialize@music/primary", "plugin.unavailable"],
   ]);
-  assert.deepEqual(pending, [{
+  assert.deepEqual(pending.map(({ id: _id, error, ...request }) => ({ ...request, error: error?.code })), [{
     package: "@test/absent",
     source: "./plugins/absent",
     version: "^1",
     agents: ["primary"],
+    step: "grant",
+    state: "waiting",
+    offer: null,
+    error: "install.source_missing",
   }]);
   assert.deepEqual(h.host.plugins().map(({ key, state }) => [key, state]), [["good", "running"], ["dead", "crashed"]]);
 });

@@ -1,0 +1,97 @@
+/**
+ * What commands ask of the hosts that run under a home, through their sockets.
+ *
+ * @module
+ */
+import { type LiveHost, liveHosts } from "../adapters/shared/live_hosts.ts";
+
+/** A plugin as one running host has it. */
+export interface PluginInHost {
+  /** The host. */
+  readonly host: LiveHost;
+  /** Project it runs. */
+  readonly project: { readonly id: string; readonly dir: string };
+  /** How many sessions are open there. */
+  readonly sessions: number;
+  /** The plugin's instances. */
+  readonly instances: readonly { readonly instance: string; readonly state: string; readonly restarts: number }[];
+}
+
+/** Why a host did not do what it was asked. */
+export interface HostFailure {
+  /** Code of the error table. */
+  readonly code: string;
+  /** What a person should know. */
+  readonly message: string;
+}
+
+const UP: readonly string[] = ["running", "spawning", "crashed"];
+
+/** Whether any instance has a process, or will have one by itself. */
+export function isUp({ instances }: PluginInHost): boolean {
+  return instances.some(({ state }) => UP.includes(state));
+}
+
+/** Returns the running hosts that have a plugin. */
+export async function hostsWith(home: string, plugin: string): Promise<PluginInHost[]> {
+  const hosts = await Promise.all((await liveHosts(home)).map(async (host) => {
+    const [about, found] = await Promise.all([
+      get(host, "/api/v1/host"),
+      get(host, `/api/v1/plugins/${plugin}`),
+    ]);
+    if (!about || !found) return [];
+    const { project, sessions } = about as { project: PluginInHost["project"]; sessions: { count: number } };
+    const { instances } = found as Pick<PluginInHost, "instances">;
+    return [{ host, project, sessions: sessions.count, instances }];
+  }));
+  return hosts.flat();
+}
+
+/** States of every plugin in every running host: plugin → states of its instances. */
+export async function runningStates(home: string): Promise<Map<string, string[]>> {
+  const states = new Map<string, string[]>();
+  for (const host of await liveHosts(home)) {
+    const { plugins = [] } = (await get(host, "/api/v1/plugins") ?? {}) as {
+      plugins?: { plugin: string; state: string }[];
+    };
+    for (const { plugin, state } of plugins) states.set(plugin, [...states.get(plugin) ?? [], state]);
+  }
+  return states;
+}
+
+/** What a host can be told about a plugin. */
+export type HostOrder = "enable" | "disable" | "reload";
+
+/**
+ * Tells every running host; `onRunning` is called first when the plugin runs in one of them. A host that has no such
+ * plugin, or no longer, has nothing to do.
+ */
+export async function tellHosts(
+  home: string,
+  plugin: string,
+  order: HostOrder,
+  { onRunning }: { onRunning?(): void } = {},
+): Promise<{ readonly told: number; readonly failures: readonly HostFailure[] }> {
+  if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();
+  const path = `/api/v1/plugins/${plugin}/${order === "reload" ? "restart" : order}`;
+  const answers = await Promise.all((await liveHosts(home)).map((host) => post(host, path)));
+  const known = answers.filter((answer) => answer?.code !== "plugin.unknown");
+  return { told: known.length, failures: known.filter((answer) => answer !== null) };
+}
+
+async function get(host: LiveHost, path: string): Promise<unknown> {
+  const response = await host.request(new Request(`http://kaged${path}`)).catch(() => null);
+  if (response?.ok) return await response.json();
+  await response?.body?.cancel();
+  return null;
+}
+
+/** Sends an order; returns why it was not done, or null. */
+async function post(host: LiveHost, path: string): Promise<HostFailure | null> {
+  const request = new Request(`http://kaged${path}`, { method: "POST" });
+  const response = await host.request(request).catch(() => null); // It ended meanwhile: nothing of it runs.
+  if (response === null) return null;
+  const answer = await response.json() as { code?: string; detail?: string; title?: string };
+  if (response.ok) return null;
+  return { code: answer.code ?? "host.internal", message: answer.detail ?? answer.title ?? `HTTP ${response.status}` };
+}

@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { detectRuntime } from "../../../src/adapters/default.ts";
+import { readLocalConfig } from "../../../src/core/project/local_config.ts";
+import { createHost } from "../../../src/create_host.ts";
+import type { Host } from "../../../src/core/host/types.ts";
+import { fixturePlugin } from "../../support/fixture_plugins.ts";
+import { gitServer } from "../../support/git_server.ts";
+import { scratchDir } from "../../support/scratch_dir.ts";
+import { putInStore } from "../../support/store.ts";
+
+const { files } = await detectRuntime();
+
+/** A project that declares plugins by these fields, and a host for it. */
+async function projectWith(root: string, name: string, plugins: Record<string, object>): Promise<Host> {
+  const dir = join(root, name);
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, "project.yaml"), JSON.stringify({ id: name, primary: { plugins } }));
+  return await createHost({ project: dir, home: join(root, "home"), audit: [] });
+}
+
+const recordIn = async (root: string, name: string) =>
+  (await readLocalConfig(join(root, "home"), files)).records.get(name);
+
+test("K-053 a plugin of the project's own folder is offered, granted by name, installed for that project and started", async (t) => {
+  const root = await scratchDir(t);
+  const capabilities = ["kaged:storage:write", "net:[]"];
+  await using plugin = await fixturePlugin("echo", { manifest: { capabilities, license: "MIT" } });
+  await mkdir(join(root, "music/plugins"), { recursive: true });
+  await cp(plugin.dir, join(root, "music/plugins/echo"), { recursive: true });
+  await using host = await projectWith(root, "music", {
+    e: { package: "@test/echo", source: "./plugins/echo", version: "^1" },
+  });
+  const { running, failed, pending: [request] } = await host.start();
+  assert.deepEqual([running, failed], [[], []]);
+  const { id, offer, ...rest } = request!;
+  assert.deepEqual(rest, {
+    package: "@test/echo",
+    source: "./plugins/echo",
+    version: "^1",
+    agents: ["primary"],
+    step: "grant",
+    state: "waiting",
+    error: null,
+  });
+  assert.deepEqual([offer?.name, offer?.version, offer?.license, offer?.installed], ["echo", "1.0.0", "MIT", null]);
+  assert.deepEqual(offer?.capabilities.map(({ text }) => text), [
+    "Can keep rows in tables of its own",
+    "Has no network",
+  ]);
+  assert.deepEqual(offer?.added, ["kaged:storage:write"]);
+
+  const { hash } = offer!;
+  await assert.rejects(host.approve(id, { hash }), { code: "install.consent_missing" });
+  await assert.rejects(host.approve(id, { hash: "sha256:0", grant: offer!.added }), { code: "install.changed" });
+  assert.equal(host.consents()[0]?.error?.code, "install.changed");
+  assert.equal((await host.approve(id, { hash, grant: offer!.added })).state, "installed");
+  assert.deepEqual(host.consents(), []);
+  assert.deepEqual(host.plugins().map(({ instance, state }) => [instance, state]), [["echo@music/primary", "running"]]);
+  const record = await recordIn(root, "echo");
+  assert.deepEqual([record?.local, record?.projects, record?.enabled, record?.package], [
+    false,
+    ["music"],
+    true,
+    "@test/echo",
+  ]);
+  assert.deepEqual((await host.start()).pending, []);
+  await assert.rejects(host.approve(id), { code: "consent.unknown" });
+});
+
+test("K-053 nothing is fetched before the first yes, and nothing granted before the second", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo", { manifest: { capabilities: ["kaged:storage:read"] } });
+  await using server = await gitServer(join(root, "srv"));
+  const source = await server.publish("echo", plugin.dir, "v1.0.0");
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo", source, version: "^1" } });
+  const { pending: [request] } = await host.start();
+  assert.deepEqual([request?.step, request?.source, request?.offer], ["fetch", source, null]);
+  assert.deepEqual(server.requests, []);
+  await assert.rejects(host.approve(request!.id), { code: "install.http_refused" });
+  assert.deepEqual(server.requests, []);
+
+  const fetched = await host.approve(request!.id, { allowHttp: true });
+  assert.deepEqual([fetched.step, fetched.offer?.added, host.plugins()], ["grant", ["kaged:storage:read"], []]);
+  const { hash, added: grant } = fetched.offer!;
+  await host.approve(request!.id, { hash, grant });
+  assert.equal(host.plugins()[0]?.state, "running");
+  assert.equal((await recordIn(root, "echo"))?.source, source);
+  assert.deepEqual((await readdir(join(root, "home/run"))).filter((name) => name.startsWith("fetch-")), []);
+});
+
+test("K-053 a source that cannot be reached leaves the project pending with the reason, and can be tried again", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await using server = await gitServer(join(root, "srv"));
+  const source = `${server.url}/echo.git`;
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo", source } });
+  const { pending: [request] } = await host.start();
+  const { id } = request!;
+  await assert.rejects(host.approve(id, { allowHttp: true }), { code: "install.source_unreachable" });
+  assert.deepEqual(host.consents().map(({ step, state, error }) => [step, state, error?.code]), [
+    ["fetch", "waiting", "install.source_unreachable"],
+  ]);
+  await server.publish("echo", plugin.dir);
+  const { offer } = await host.approve(id, { allowHttp: true });
+  await host.approve(id, { hash: offer!.hash });
+  assert.deepEqual([host.consents(), host.plugins()[0]?.state], [[], "running"]);
+});
+
+test("K-053 a no leaves the project pending, removes what was fetched, and can be taken back", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await using server = await gitServer(join(root, "srv"));
+  const source = await server.publish("echo", plugin.dir);
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo", source } });
+  const { pending: [request] } = await host.start();
+  const { id } = request!;
+  const fetches = async () =>
+    (await readdir(join(root, "home/run"))).filter((name) => name.startsWith("fetch-")).length;
+  await host.approve(id, { allowHttp: true });
+  assert.equal(await fetches(), 1);
+  const declined = await host.decline(id);
+  assert.deepEqual([declined.state, declined.step, declined.offer, await fetches()], ["declined", "fetch", null, 0]);
+  assert.deepEqual([host.consents().length, host.plugins(), await recordIn(root, "echo")], [1, [], undefined]);
+  assert.deepEqual((await host.start()).pending.map(({ state }) => state), ["declined"]);
+  await host.approve(id, { allowHttp: true });
+  assert.equal(await fetches(), 1);
+  await host.stop();
+  assert.equal(await fetches(), 0);
+});
+
+test("K-054 without a source the operator supplies one", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo" } });
+  const { pending: [request] } = await host.start();
+  const { id, step, source } = request!;
+  assert.deepEqual([step, source], ["source", null]);
+  await assert.rejects(host.approve(id), { code: "install.source_unspecified", message: /source not specified/ });
+  const { offer } = await host.approve(id, { source: plugin.dir });
+  await host.approve(id, { hash: offer!.hash });
+  assert.equal(host.plugins()[0]?.state, "running");
+});
+
+test("K-053 K-063 a plugin that is not the declared one is not offered", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  for (
+    const [name, fields, code] of [
+      ["other", { package: "@test/other" }, "project.package_mismatch"],
+      ["newer", { package: "@test/echo", version: "^2" }, "install.version_unfit"],
+    ] as const
+  ) {
+    await mkdir(join(root, name), { recursive: true });
+    await cp(plugin.dir, join(root, name, "p"), { recursive: true });
+    await using host = await projectWith(root, name, { e: { ...fields, source: "./p" } });
+    const { pending: [request] } = await host.start();
+    assert.deepEqual([request?.offer, request?.error?.code], [null, code]);
+  }
+});
+
+test("K-063 a plugin of another project is asked for again, and then serves both", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo", { manifest: { capabilities: ["kaged:storage:read"] } });
+  await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  const declared = { e: { package: "@test/echo", source: "https://example.org/never-asked" } };
+  await using first = await projectWith(root, "first", declared);
+  assert.deepEqual((await first.start()).running, ["echo@first/primary"]);
+  await using second = await projectWith(root, "second", declared);
+  const { running, pending: [request] } = await second.start();
+  assert.deepEqual([running, request?.step, request?.offer?.installed], [[], "grant", "1.0.0"]);
+  const { hash, added } = request!.offer!;
+  assert.deepEqual(added, ["kaged:storage:read"]);
+  await assert.rejects(second.approve(request!.id, { hash }), { code: "install.consent_missing" });
+  await second.approve(request!.id, { hash, grant: added });
+  assert.equal(second.plugins()[0]?.state, "running");
+  assert.deepEqual((await recordIn(root, "echo"))?.projects, ["first", "second"]);
+});
+
+test("K-051 enable and disable of an installed plugin are for good, those of a vouched one for this run", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await putInStore(join(root, "home"), "echo", plugin.dir, "local = true\nenabled = false");
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo" } });
+  assert.deepEqual((await host.start()).failed.map(({ error }) => error.code), ["plugin.disabled"]);
+  await host.enable("echo");
+  assert.deepEqual([host.plugins()[0]?.state, (await recordIn(root, "echo"))?.enabled], ["running", true]);
+  await host.disable("echo");
+  assert.deepEqual([host.plugins()[0]?.state, (await recordIn(root, "echo"))?.enabled], ["disabled", false]);
+  const vouched = await createHost({
+    project: join(root, "music"),
+    home: join(root, "home"),
+    plugins: { "@test/echo": plugin.dir },
+    audit: [],
+  });
+  await using other = vouched;
+  await other.start();
+  await other.disable("echo");
+  await other.enable("echo");
+  assert.equal((await recordIn(root, "echo"))?.enabled, false);
+});
+
+test("K-055 reload() takes up another version; K-056 and lets go of one that was uninstalled", async (t) => {
+  const root = await scratchDir(t);
+  const home = join(root, "home");
+  await using v1 = await fixturePlugin("echo");
+  await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0" } });
+  await putInStore(home, "echo", v1.dir, "local = true\nenabled = true");
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo" } });
+  await host.start();
+  await files.remove(join(home, "plugins/echo"));
+  await files.remove(join(home, "local.toml"));
+  await putInStore(home, "echo", v2.dir, "local = true\nenabled = true");
+  await host.reload("echo");
+  assert.equal(host.plugins()[0]?.state, "running");
+  assert.equal(host.plugins()[0]?.version, "2.0.0");
+  await files.remove(join(home, "plugins/echo"));
+  await files.remove(join(home, "local.toml"));
+  await host.reload("echo");
+  assert.deepEqual(host.plugins(), []);
+  await assert.rejects(host.reload("echo"), { code: "plugin.unknown" });
+});
