@@ -4,15 +4,13 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import type { HostError } from "../errors.ts";
 import { ConsentDesk } from "../install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../install/consent_types.ts";
-import type { InstallPorts } from "../install/install_ports.ts";
-import { settleStore } from "../install/install_ports.ts";
+import { type InstallPorts, settleStore } from "../install/install_ports.ts";
 import { setEnabled } from "../install/set_enabled.ts";
 import { readLocalConfig } from "../project/local_config.ts";
-import type { HostPlaces, HostProject } from "./host_project.ts";
-import { loadHostProject } from "./host_project.ts";
+import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { disabledError } from "./start_plugins.ts";
 import { syncPlugins, type SyncPorts } from "./sync_plugins.ts";
