@@ -55,6 +55,7 @@ export type {
   Supervisor,
   SupervisorOptions,
 } from "./src/core/supervisor/types.ts";
+export type { CagePlaces } from "./src/core/cage/cage.ts";
 export {
   type CapabilityDescription,
   type ConsentPaths,
