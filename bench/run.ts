@@ -20,6 +20,7 @@ import {
   withSection,
 } from "./report.ts";
 import { benchCage, cageGoals } from "./cage/cage_bench.ts";
+import { benchEvents, eventsGoals } from "./events/events_bench.ts";
 import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { wireGoals } from "./wire/goals.ts";
 import { benchWire } from "./wire/wire_bench.ts";
@@ -30,6 +31,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   cage      the start of a plugin beside the same program without a cage
   storage   a storage call beside the same prepared statement, and beside a ping
   hooks     events to subscribers beside other hook libraries; reading projects and manifests
+  events    an event to 0, 1 and 20 subscribers beside other emitters; memory after 100,000
   memory    recall from a large memory
 
   --json    print the figures as JSON
@@ -47,6 +49,7 @@ const benches: Readonly<Record<string, Bench>> = {
   cage: { run: benchCage, goals: cageGoals },
   storage: { run: benchStorage, goals: storageGoals },
   hooks: { run: benchHooks, goals: hooksGoals },
+  events: { run: benchEvents, goals: eventsGoals },
   memory: { run: benchMemory, goals: memoryGoals },
 };
 

@@ -134,6 +134,7 @@ class QueueingEmitter implements Emitter {
   }
 
   wants(event: EmittedName): boolean {
+    if (this.#byEvent.size === 0) return false;
     if (this.#level === "summary" && levelOf(event) === "trace") return false;
     return this.#byEvent.has(event) || this.#byEvent.has("*");
   }
