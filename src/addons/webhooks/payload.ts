@@ -6,8 +6,8 @@
  */
 import type { AnyEvent } from "../../core/events/types.ts";
 
-/** A field that can hold a prompt, an answer, or a quotation of either. */
-export type ContentField = "input" | "output" | "error";
+/** A field that can hold a prompt, an answer, or a quotation of either: a hook's figures may be texts too. */
+export type ContentField = "input" | "output" | "error" | "figures";
 
 /** Which content is sent: none, all, or the fields named. */
 export type ContentChoice = boolean | readonly ContentField[];
@@ -30,10 +30,10 @@ const KIND: Readonly<Record<Field, "fact" | "content">> = {
   input: "content",
   output: "content",
   error: "content",
+  figures: "content",
   agentName: "fact",
   conversationId: "fact",
   correlationId: "fact",
-  figures: "fact",
   scopeId: "fact",
   jobId: "fact",
   toolsUsed: "fact",

@@ -31,8 +31,8 @@ export interface SendingOptions {
   /** How long one attempt may take, in ms: lookup, connection and answer. Default 10 000. */
   readonly timeoutMs?: number;
   /**
-   * Whether what was asked, answered and went wrong in words is sent: the fields `input`, `output` and `error`. Default
-   * false: only names, ids and numbers leave.
+   * Whether what was asked, answered and went wrong in words is sent: the fields `input`, `output`, `error` and
+   * `figures`. Default false: only names, ids and numbers leave.
    */
   readonly content?: ContentChoice;
   /** Whether a webhook may go to this machine or its networks: never, always, or for the hosts named. Default false. */

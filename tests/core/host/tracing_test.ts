@@ -72,6 +72,25 @@ test("a tool call and a hook that fail end their spans with the reason", async (
   ]);
 });
 
+test("T-005 a background job, its run and the tools of the run become one trace", async () => {
+  using recorded = recordSpans();
+  await using h = await hosted({ ...memory, tracing: true, events: { level: "trace" } });
+  h.host.agent("primary", async ({ tools }) => {
+    const { params } = await tools.call("answers-hooks.look", { query: "x" }) as Seen;
+    return params._context.traceparent ?? "none";
+  });
+  const { id } = await h.host.jobs.start({ agentName: "primary", input: "my secret" });
+  const { result } = await h.host.jobs.finished(id);
+  while (recorded.spans.length < 3) await new Promise(setImmediate);
+  assert.deepEqual(recorded.shape, [
+    "run primary > tool answers-hooks.look",
+    "job primary > run primary",
+    "job primary",
+  ]);
+  const { traceId, spanId } = recorded.named("tool answers-hooks.look").spanContext();
+  assert.equal(result, `00-${traceId}-${spanId}-01`);
+});
+
 test("without tracing a plugin's context has no traceparent, even where the program traces", async () => {
   using recorded = recordSpans();
   await using h = await hosted(memory);

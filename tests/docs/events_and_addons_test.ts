@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { test } from "node:test";
+import { payloadOf } from "../../src/addons/webhooks/payload.ts";
+import { EVENT_NAMES, levelOf } from "../../src/core/events/types.ts";
+import { docBlocks, runBlock } from "../support/doc_blocks.ts";
+import { hosted } from "../support/hosted.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
+import { TOLD } from "../support/told_events.ts";
+
+for (const guide of ["events.md", "addons.md"]) {
+  test(`the code in docs/${guide} runs as it stands`, async (t) => {
+    const dir = await scratchDir(t);
+    await mkdir(`${dir}/my-project`);
+    await writeFile(`${dir}/my-project/project.yaml`, "primary: {}\n");
+    await using h = await hosted({ events: { level: "trace" } });
+    const blocks = await docBlocks(guide, "ts");
+    assert.ok(blocks.length > 2);
+    for (const block of blocks) await runBlock(block, { host: h.host, dir });
+  });
+}
+
+const rowsOf = async (guide: string): Promise<string[][]> =>
+  (await readFile(new URL(`../../docs/${guide}`, import.meta.url), "utf8")).split("\n")
+    .filter((line) => line.startsWith("| `")).map((line) => line.split("|").map((cell) => cell.trim()));
+
+test("docs/events.md names every event with its level", async () => {
+  const rows = (await rowsOf("events.md")).map(([, name, level]) => [name!.replaceAll("`", ""), level]);
+  assert.deepEqual(rows, EVENT_NAMES.map((name) => [name, levelOf(name)]));
+});
+
+test("T-013 docs/addons.md names what each event is stripped of", async () => {
+  const told = new Map<string, string>();
+  for (const [, names = "", fields = ""] of await rowsOf("addons.md")) {
+    for (const [name] of names.matchAll(/[a-z]+:[a-z]+/g)) told.set(name, fields.replaceAll("`", ""));
+  }
+  for (const type of EVENT_NAMES) {
+    const event = { type, ...TOLD[type], timestamp: "" } as Parameters<typeof payloadOf>[0];
+    const [all, sent] = [payloadOf(event, true).data, payloadOf(event, false).data];
+    const stripped = Object.keys(all).filter((field) => !(field in sent));
+    const known = told.get(type)?.split(", ") ?? [];
+    assert.deepEqual(known.sort(), stripped.sort(), type);
+  }
+});
