@@ -17,6 +17,7 @@ export type {
   HostTool,
   Session,
 } from "./src/core/host/types.ts";
+export type { HostHookOptions } from "./src/core/host/hook_types.ts";
 export type { CompactionView, HostView, InstanceView, PluginUse, PluginView } from "./src/core/host/view_types.ts";
 export type { CompactionRecord } from "./src/core/host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "./src/core/feed.ts";
@@ -110,6 +111,7 @@ export type {
   WebSocketUpgrade,
 } from "./src/core/http_port.ts";
 export type {
+  AsyncStorage,
   Authorizer,
   Bytes,
   ChildProcess,

@@ -320,6 +320,14 @@ export interface Network {
   resolve(name: string): Promise<string[]>;
 }
 
+/** Follows work across its waits: an `AsyncLocalStorage`. */
+export interface AsyncStorage {
+  /** Runs `work`, and everything it sets off, with `store` in place. */
+  run<T>(store: unknown, work: () => T): T;
+  /** What is in place here. */
+  getStore(): unknown;
+}
+
 /** One runtime, whole: what an adapter's `runtime` export is. */
 export interface Runtime {
   /** Which one. */
@@ -352,6 +360,8 @@ export interface Runtime {
   readonly network: Network;
   /** Servers for HTTP and WebSocket. */
   readonly http: HttpServers;
+  /** Follows work across its waits; absent where a runtime cannot. */
+  readonly asyncStorage?: AsyncStorage;
   /** A variable of the environment, or null. */
   env(name: string): string | null;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import process from "node:process";
 import type { HttpServers } from "../../core/http_port.ts";
 import type { Bytes, Runtime } from "../../core/ports.ts";
@@ -45,6 +46,7 @@ export function composeRuntime({ name, version, bytes, http }: RuntimeFacts): Ru
     ids,
     databases,
     network,
+    asyncStorage: new AsyncLocalStorage<unknown>(),
     env: (variable) => process.env[variable] ?? null,
   };
 }

@@ -5,11 +5,12 @@
  * @module
  */
 import { HostError, messageOf } from "../errors.ts";
-import { assignIds, type IdentifiedMessage, type Message, sizeOf } from "../messages.ts";
+import { assignIds, type IdentifiedMessage, type Message, type Size, sizeOf } from "../messages.ts";
 import { alwaysKeepIds } from "./always_keep.ts";
 import { askForSummary } from "./ask_for_summary.ts";
 import { type CompactionTarget, dropOldest, isWithin } from "./drop_oldest.ts";
 import { afterSystem, insertMessage } from "./insert_message.ts";
+import { observeRound } from "./observe_round.ts";
 import { readObserverResult } from "./observer_result.ts";
 import { compactionTarget, splitForCompaction, type SplitWindow } from "./split_for_compaction.ts";
 import { tokenCounter } from "./token_counter.ts";
@@ -23,6 +24,8 @@ import type {
   CompactionResult,
   CompactionTask,
   Injection,
+  ObserverQuestion,
+  ObserverRound,
 } from "./types.ts";
 import { verifyCompactorResult } from "./verify_compactor_result.ts";
 
@@ -61,7 +64,9 @@ class Compaction {
   readonly #target: CompactionTarget;
   readonly #split: SplitWindow;
   readonly #retained: { plugin: string; text: string }[] = [];
-  readonly #injections: { text: string; injection: Injection }[] = [];
+  readonly #injections: Injection[] = [];
+  readonly #texts: string[] = [];
+  #blocked: ObserverRound["blocked"] = null;
   readonly #ignored: CompactionAudit["compaction.completed"]["ignored"] = [];
 
   constructor(task: CompactionTask, ports: CompactionPorts) {
@@ -95,14 +100,15 @@ class Compaction {
       target_messages: this.#target.messages,
       being_compacted: this.#split.beingCompacted.length,
     });
-    await this.#tellObservers("pre_compact", settings.strategy, this.#split);
-    const first = await this.#firstChoice();
+    await this.#tellObservers("pre_compact", settings.strategy, this.#split, before);
+    const first = this.#blocked ? this.#unchanged() : await this.#firstChoice();
     const smaller = isFailure(first) ? this.#drop("drop") : first;
     const gone = new Set(smaller.superseded);
-    await this.#tellObservers("post_compact", smaller.by === "none" ? settings.strategy : smaller.by, {
-      beingCompacted: this.#window.filter(({ id }) => gone.has(id)),
-      remaining: [...smaller.messages],
-    });
+    if (!this.#blocked) {
+      const split = { beingCompacted: this.#window.filter(({ id }) => gone.has(id)), remaining: [...smaller.messages] };
+      const strategy = smaller.by === "none" ? settings.strategy : smaller.by;
+      await this.#tellObservers("post_compact", strategy, split, before);
+    }
     const messages = this.#withInjections(smaller.messages);
     const after = sizeOf(messages, this.#count);
     this.#audit("compaction.completed", {
@@ -123,9 +129,10 @@ class Compaction {
       by: smaller.by,
       ...(smaller.summary === null ? {} : { summary: smaller.summary }),
       retained: this.#retained,
-      injected: this.#injections.map(({ injection }) => injection),
+      injected: this.#injections,
       before,
       after,
+      ...(this.#blocked && { blocked: this.#blocked }),
       ...(isFailure(first) ? { fallback: { reason: first.reason, detail: first.detail } } : {}),
     };
   }
@@ -194,37 +201,59 @@ class Compaction {
     return { by: name ?? (superseded.length > 0 ? "drop" : "none"), messages, superseded, summary: null };
   }
 
+  #unchanged(): Smaller {
+    return { by: "none", messages: this.#window, superseded: [], summary: null };
+  }
+
   async #tellObservers(
     hook: CompactionHook,
     strategy: CompactionHookParams["strategy"],
     split: SplitWindow,
+    before: Size,
   ): Promise<void> {
     const params = this.#params("observer", strategy, split);
-    for (const plugin of this.#task.plugins) {
-      if (!plugin.hooks.includes(hook) || (hook === "pre_compact" && plugin === this.#compactor)) continue;
-      const outcome = await this.#fire(hook, params, plugin);
-      if (outcome.ok) await this.#collect(hook, plugin.plugin, outcome.result);
-    }
+    const question: ObserverQuestion = {
+      hook,
+      params,
+      window: hook === "pre_compact" ? this.#window : split.remaining,
+      before,
+      after: hook === "post_compact" ? sizeOf(split.remaining, this.#count) : null,
+      observers: this.#task.plugins.filter((plugin) =>
+        plugin.hooks.includes(hook) && (hook !== "pre_compact" || plugin !== this.#compactor)
+      ),
+      ask: async (plugin) => {
+        const outcome = await this.#fire(hook, params, plugin);
+        return outcome.ok ? await this.#collect(hook, plugin.plugin, outcome.result) : null;
+      },
+    };
+    const ignore = (error: unknown): void =>
+      void this.#ignored.push({ plugin: "host", hook, problem: clipped(messageOf(error)) });
+    const { texts, blocked } = await observeRound(question, this.#ports.observe, ignore);
+    this.#texts.push(...texts);
+    this.#blocked = blocked;
   }
 
-  async #collect(hook: CompactionHook, plugin: string, result: unknown): Promise<void> {
+  async #collect(hook: CompactionHook, plugin: string, result: unknown): Promise<string | null> {
     const { retain, inject, problems } = readObserverResult(result);
     for (const text of retain) this.#retained.push({ plugin, text });
     for (const problem of problems) this.#ignored.push({ plugin, hook, problem });
-    if (inject === null) return;
+    if (inject === null) return null;
     try {
       const injected = await this.#ports.inject(plugin, hook, inject);
-      if (injected) this.#injections.push(injected);
+      if (injected) this.#injections.push(injected.injection);
+      return injected?.text ?? null;
     } catch (error) {
       this.#ignored.push({ plugin, hook, problem: clipped(messageOf(error)) });
+      return null;
     }
   }
 
   #withInjections(messages: readonly IdentifiedMessage[]): IdentifiedMessage[] {
-    if (this.#injections.length === 0) return [...messages];
-    const content = this.#injections.map(({ text }) => text).join("\n\n");
-    const plugins = [...new Set(this.#injections.map(({ injection }) => injection.plugin))];
-    return insertMessage(messages, afterSystem(messages), this.#adopt({ role: "user", content }, plugins.join(", ")));
+    if (this.#texts.length === 0) return [...messages];
+    const content = this.#texts.join("\n\n");
+    const plugins = [...new Set(this.#injections.map(({ plugin }) => plugin))];
+    const by = this.#texts.length > this.#injections.length ? [...plugins, "hooks"] : plugins;
+    return insertMessage(messages, afterSystem(messages), this.#adopt({ role: "user", content }, by.join(", ")));
   }
 
   #adopt(added: Message, by: string): IdentifiedMessage {

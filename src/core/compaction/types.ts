@@ -39,6 +39,13 @@ export interface CompactionResult {
   readonly before: Size;
   /** Size after. */
   readonly after: Size;
+  /** A hook that is no plugin's blocked: before, and the window is as it was; or after, and the agent is to stop. */
+  readonly blocked?: {
+    /** Who. */
+    readonly by: string;
+    /** Why. */
+    readonly reason: string;
+  };
   /** Why the first choice was not used, when it was not. */
   readonly fallback?: {
     /** For a program, such as `timeout` or `compactor_dropped_always_keep`. */
@@ -83,6 +90,32 @@ export interface CompactionPlugin {
   readonly plugin: string;
   /** Hooks that fire for this agent. */
   readonly hooks: readonly string[];
+}
+
+/** What came of asking those who look on. */
+export interface ObserverRound {
+  /** Texts for the model, in the order of those who want them. */
+  readonly texts: readonly string[];
+  /** Who blocked, and why; null when nobody did. */
+  readonly blocked: CompactionResult["blocked"] | null;
+}
+
+/** What those who look on are asked about. */
+export interface ObserverQuestion {
+  /** The hook. */
+  readonly hook: CompactionHook;
+  /** What plugins are sent. */
+  readonly params: CompactionHookParams;
+  /** The window as it stands. */
+  readonly window: readonly Message[];
+  /** Its size before. */
+  readonly before: Size;
+  /** Its size after; null while it is not made. */
+  readonly after: Size | null;
+  /** Plugins that take the hook, in the order they are declared. */
+  readonly observers: readonly CompactionPlugin[];
+  /** Asks one of them. Returns the text it wants before the model, wrapped, or null. Never rejects. */
+  readonly ask: (observer: CompactionPlugin) => Promise<string | null>;
 }
 
 /** A window to compact. */
@@ -137,6 +170,8 @@ export interface CompactionAudit {
 export interface CompactionPorts {
   /** Fires a hook at one plugin and always settles: the hook's own timeout bounds it. */
   fire(hook: CompactionHook, params: CompactionHookParams, plugin: CompactionPlugin): Promise<CompactionHookOutcome>;
+  /** Asks those who look on, plugins and others, in their order. Default: the plugins, one after the other. */
+  observe?(question: ObserverQuestion): Promise<ObserverRound>;
   /** Wraps and cuts what a plugin wants before the model. Null when nothing of it is used. */
   inject(
     plugin: string,

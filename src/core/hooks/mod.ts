@@ -19,7 +19,6 @@
  * @module
  */
 export {
-  type AsyncStorage,
   createHookEngine,
   type FiredEvent,
   type HookEngine,
@@ -93,7 +92,7 @@ export type {
   SchemaVerdict,
 } from "./dispatch/types.ts";
 export { type ErrorRow, HostError, type HostErrorOptions } from "../errors.ts";
-export type { Clock, Exit, FileInfo, Files, Ids } from "../ports.ts";
+export type { AsyncStorage, Clock, Exit, FileInfo, Files, Ids } from "../ports.ts";
 export { type HookFileOptions, parseHookFile, parseMcpHookMap } from "./files/parse_hook_file.ts";
 export {
   type HookFiles,

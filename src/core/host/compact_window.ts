@@ -22,6 +22,8 @@ export interface CompactWindowPorts {
   readonly harness: Harness;
   /** Fires hooks. */
   readonly hooks: HookDispatcher;
+  /** Asks those who look on. */
+  readonly observe: NonNullable<CompactionPorts["observe"]>;
   /** Where audit events go. */
   readonly audit: Audit;
   /** Time and ids. */
@@ -35,7 +37,7 @@ export async function compactWindow(
   { messages, trigger, targetTokens }: CompactionRequest,
   agent: ResolvedAgent,
   context: HookContext,
-  { harness, hooks, audit, runtime, options }: CompactWindowPorts,
+  { harness, hooks, observe, audit, runtime, options }: CompactWindowPorts,
 ): Promise<CompactionResult> {
   const injections = openInjections();
   const { project_id, agent_path, session_id, request_id } = context;
@@ -48,6 +50,7 @@ export async function compactWindow(
       if (outcome.ok) return { ok: true, result: outcome.result };
       return { ok: false, reason: outcome.reason, detail: outcome.error.message };
     },
+    observe,
     inject: (plugin, hook, text) =>
       harness.inject({ subscriber: byName.get(plugin)!, hook, text }, injections, context),
     audit(type, data) {

@@ -21,6 +21,7 @@ import { compactionLog } from "./compaction_log.ts";
 import { type ControlSocket, openControlSocket } from "./control_socket.ts";
 import { createHarness } from "./harness.ts";
 import { loadHostProject } from "./host_project.ts";
+import { hostHooks } from "./host_hooks.ts";
 import { hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { hostStorage } from "./host_storage.ts";
@@ -95,9 +96,12 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     },
   });
   const hooks = tracedHooks(dispatcher, tracing);
-  const harness = createHarness({ model, hooks, audit });
-  const sessions = new Sessions({
-    onStart: (session) => harness.fire("on_session_start", {}, contextOf(PRIMARY, session)),
+  const harness = createHarness({ model, hooks, audit, clock });
+  const checkSession = (session: string): void => void sessions.find(session);
+  const chain = hostHooks({ model, hooks, harness, contextOf, checkSession, clock }, runtime, options.hooks);
+  const sessions: Sessions = new Sessions({
+    onStart: chain.onStart,
+    onEnd: chain.onEnd,
     onIdle: (session, params) => harness.fire("on_session_idle", { ...params }, contextOf(PRIMARY, session)),
     clock,
     ids,
@@ -209,6 +213,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     get jobs() {
       return jobs.get();
     },
+    hooks: chain.engine,
     openSession: ({ id } = {}) => sessions.open(id),
     async callTool(name, args, at) {
       const session = sessions.find(at.session);
@@ -262,7 +267,10 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
         tracing,
         "compaction",
         facts,
-        () => compactWindow(request, agent, context, { harness, hooks, audit, runtime, options }),
+        () => {
+          const observe = chain.observer(context);
+          return compactWindow(request, agent, context, { harness, hooks, observe, audit, runtime, options });
+        },
       );
       const { by, before, after } = result;
       const timestamp = new Date(clock.now()).toISOString();

@@ -6,12 +6,18 @@
 import type { Audit } from "../audit/audit.ts";
 import { readObserverResult } from "../compaction/observer_result.ts";
 import { HostError } from "../errors.ts";
+import { dispatchChain, dispatchCollect, dispatchNotify, STOP } from "../hooks/dispatch/dispatch.ts";
+import type { Participant } from "../hooks/dispatch/types.ts";
 import type { HookContext, HookDispatcher, HookOutcome, HookSubscriber } from "../hooks/fire_hook.ts";
 import { readInjectResult } from "../hooks/hook_result.ts";
 import { type Injections, openInjections, type WrappedInjection } from "../hooks/injections.ts";
+import { completeParams, lifecycleContract } from "../hooks/lifecycle.ts";
+import { readPluginAnswer } from "../hooks/plugin_answer.ts";
+import type { HookResponse } from "../hooks/portable/types.ts";
 import { canonicalHook, HOOK_NAMES } from "../manifest/hook_names.ts";
 import { didYouMean } from "../manifest/nearest_word.ts";
 import type { Injection } from "../compaction/types.ts";
+import type { Clock } from "../ports.ts";
 import type { HostModel } from "./model.ts";
 import type { HookFired, HookReport } from "./types.ts";
 
@@ -23,11 +29,16 @@ export interface HarnessPorts {
   readonly hooks: HookDispatcher;
   /** Where audit events go. */
   readonly audit: Audit;
+  /** Time. */
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** Fires hooks for agents. */
 export interface Harness {
-  /** Fires a hook at each plugin of the agent that takes it. Throws `hook.unknown` or `agent.unknown`. */
+  /**
+   * Fires a hook at each plugin of the agent that takes it, in the way the hookspec says. Throws `hook.unknown`,
+   * `agent.unknown`, or `hooks.input_invalid` for params that its schema refuses.
+   */
   fire(hook: string, params: Readonly<Record<string, unknown>>, context: HookContext): Promise<HookFired>;
   /** Wraps text for the model and records it. Null when there is none. */
   inject(wish: InjectionWish, injections: Injections, context: HookContext): Promise<WrappedInjection | null>;
@@ -43,11 +54,13 @@ export interface InjectionWish {
   readonly text: string;
 }
 
+const asIs = (result: unknown): unknown => result;
+
 /** Hooks whose observers may answer with text for the model. */
 const COMPACTION_HOOKS: readonly string[] = ["pre_compact", "post_compact"];
 
 /** Returns a harness. */
-export function createHarness({ model, hooks, audit }: HarnessPorts): Harness {
+export function createHarness({ model, hooks, audit, clock }: HarnessPorts): Harness {
   async function inject(
     { subscriber: { plugin, instance }, hook, text }: InjectionWish,
     injections: Injections,
@@ -63,25 +76,60 @@ export function createHarness({ model, hooks, audit }: HarnessPorts): Harness {
 
   async function fire(
     name: string,
-    params: Readonly<Record<string, unknown>>,
+    given: Readonly<Record<string, unknown>>,
     context: HookContext,
   ): Promise<HookFired> {
     const hook = knownHook(name);
-    const reports: HookReport[] = [];
+    const contract = lifecycleContract(hook);
+    const params = completeParams(hook, given, { ...context, nowMs: clock.now() });
+    const subscribers = model.subscribers(hook, context.agent_path);
+    const reports = new Map<string, HookReport>();
     const blocks: string[] = [];
     const injected: Injection[] = [];
     const injections = openInjections();
-    const read = hook === "on_session_start" ? readInjectResult : (result: unknown) => result;
-    for (const subscriber of model.subscribers(hook, context.agent_path)) {
-      const outcome = await hooks.fire<unknown>(subscriber, { hook, params, context }, read);
-      reports.push(reportOf(subscriber, outcome));
-      const text = outcome.ok ? textIn(hook, outcome.result) : null;
-      const wrapped = text === null ? null : await inject({ subscriber, hook, text }, injections, context);
-      if (!wrapped) continue;
+
+    /** Asks one plugin, reports what came of it, and returns its answer; undefined when it had no say. */
+    async function ask<T>(
+      subscriber: HookSubscriber,
+      params: Readonly<Record<string, unknown>>,
+      read: (result: unknown) => T,
+    ): Promise<T | undefined> {
+      const outcome = await hooks.fire(subscriber, { hook, params, context }, read);
+      reports.set(subscriber.instance, reportOf(subscriber, outcome));
+      return outcome.ok ? outcome.result : undefined;
+    }
+    async function take(subscriber: HookSubscriber, text: string): Promise<void> {
+      const wrapped = await inject({ subscriber, hook, text }, injections, context);
+      if (!wrapped) return;
       blocks.push(wrapped.text);
       injected.push(wrapped.injection);
     }
-    return { reports, text: blocks.join("\n\n"), injected };
+    const askedBy = <I, O>(call: (subscriber: HookSubscriber, input: I) => Promise<O>): Participant<I, O>[] =>
+      subscribers.map((one) => ({ name: one.instance, call: (input) => call(one, input) }));
+
+    if (contract.dispatch === "chain") {
+      const link = async (subscriber: HookSubscriber, event: typeof params): Promise<typeof params | typeof STOP> => {
+        const answer = await ask(subscriber, event, (result) => readPluginAnswer(hook, subscriber.plugin, result));
+        for (const text of answer?.additionalContext ?? []) await take(subscriber, text);
+        if (answer?.action === "block") return STOP;
+        return answer?.action === "modify" ? modified(event, answer) : event;
+      };
+      // What goes from one to the next is the event itself.
+      await dispatchChain({ ...contract, output: contract.input! }, askedBy(link), params);
+    } else if (contract.dispatch === "broadcast_notify") {
+      await dispatchNotify(contract, askedBy((one, input: typeof params) => ask(one, input, asIs)), params);
+    } else {
+      const { output: _, ...loose } = contract; // Observers' answers are read leniently: what fits is used.
+      const read = hook === "on_session_start" ? readInjectResult : asIs;
+      const tell = async (subscriber: HookSubscriber, input: typeof params): Promise<void> => {
+        const answer = await ask(subscriber, input, read);
+        const text = answer === undefined ? null : textIn(hook, answer);
+        if (text !== null) await take(subscriber, text);
+      };
+      await dispatchCollect(loose, askedBy(tell), params, { bestEffort: true });
+    }
+    const inOrder = subscribers.flatMap(({ instance }) => reports.get(instance) ?? []);
+    return { reports: inOrder, text: blocks.join("\n\n"), injected };
   }
 
   return { fire, inject };
@@ -94,6 +142,18 @@ function knownHook(name: string): string {
     data: { hook: name, known: HOOK_NAMES },
     hint: didYouMean(name, HOOK_NAMES, `Hooks: ${HOOK_NAMES.join(", ")}`),
   });
+}
+
+/** The event as a plugin leaves it to the next one. */
+function modified(
+  event: Readonly<Record<string, unknown>>,
+  { modifiedInput, modifiedOutput }: HookResponse,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...event,
+    ...(modifiedInput !== undefined && { input: modifiedInput }),
+    ...(modifiedOutput !== undefined && { output: modifiedOutput }),
+  };
 }
 
 function textIn(hook: string, result: unknown): string | null {

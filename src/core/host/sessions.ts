@@ -3,17 +3,19 @@
  *
  * @module
  */
-import type { Injection } from "../compaction/types.ts";
 import { HostError } from "../errors.ts";
 import type { Message } from "../messages.ts";
 import type { Clock, Ids } from "../ports.ts";
+import type { SessionStarted } from "./hook_types.ts";
 import { Transcript, type TranscriptParams } from "./transcript.ts";
 import type { Session } from "./types.ts";
 
 /** What a session needs of the host around it. */
 export interface SessionPorts {
-  /** Fires `on_session_start`: the blocks to go before the prompt. Never rejects for a plugin. */
-  onStart(session: string): Promise<{ readonly text: string; readonly injected: readonly Injection[] }>;
+  /** Fires `SessionStart`: the text to go before the prompt. Never rejects for a handler. */
+  onStart(session: string): Promise<SessionStarted>;
+  /** Fires `SessionEnd`. Never rejects for a handler. */
+  onEnd(session: string): Promise<void>;
   /** Fires `on_session_idle`. Never rejects for a plugin. */
   onIdle(session: string, params: TranscriptParams): Promise<unknown>;
   /** Time. */
@@ -93,6 +95,7 @@ export class HostSession implements Session {
   readonly #firing = new Set<Promise<unknown>>();
   #start: ReturnType<SessionPorts["onStart"]> | null = null;
   #cancelTimer: () => void = () => {};
+  #end: Promise<void> | null = null;
   #isClosed = false;
 
   /** Use {@link Sessions.open}. */
@@ -102,13 +105,13 @@ export class HostSession implements Session {
     this.#owner = owner;
   }
 
-  /** Fires `on_session_start` the first time; later calls put the same text before the prompt they are given. */
-  async start(systemPrompt: string): Promise<{ systemPrompt: string; injected: Injection[] }> {
+  /** Fires `SessionStart` the first time; later calls put the same text before the prompt they are given. */
+  async start(systemPrompt: string): ReturnType<Session["start"]> {
     this.#checkOpen();
     this.#start ??= this.#track(this.#ports.onStart(this.id));
-    const { text, injected } = await this.#start;
+    const { text, injected, ...rest } = await this.#start;
     const parts = [text, systemPrompt].filter((part) => part !== "");
-    return { systemPrompt: parts.join("\n\n"), injected: [...injected] };
+    return { systemPrompt: parts.join("\n\n"), injected: [...injected], ...rest };
   }
 
   /** Adds a message and winds the idle clock. */
@@ -132,12 +135,18 @@ export class HostSession implements Session {
     await this.#fireIdle();
   }
 
-  /** Ends the session once its hooks under way are over. */
+  /** Ends the session once its hooks under way are over; one that was started fires `SessionEnd` then. */
   async close(): Promise<void> {
+    this.#end ??= this.#endOnce();
+    await this.#end;
+  }
+
+  async #endOnce(): Promise<void> {
     this.#isClosed = true;
     this.dropTimer();
     this.#owner.onClose();
     await Promise.allSettled(this.#firing);
+    if (this.#start) await this.#ports.onEnd(this.id);
   }
 
   /** Forgets that the session rests. */

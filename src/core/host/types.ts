@@ -11,6 +11,8 @@ import type { EmittedEvents, EmittedName, EventName, Events } from "../events/ty
 import type { ConsentAnswer, ConsentRequest } from "../install/consent_types.ts";
 import type { AgentContext, AgentRun } from "../jobs/agent.ts";
 import type { Jobs, JobsOptions } from "../jobs/create_jobs.ts";
+import type { HookEngine } from "../hooks/portable/engine.ts";
+import type { HostHookOptions } from "./hook_types.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";
 import type { Message } from "../messages.ts";
 import type { Runtime } from "../ports.ts";
@@ -51,6 +53,8 @@ export interface HostOptions {
   readonly jobs?: JobsOptions;
   /** Keeps the platform from ending the program before a background job is done, where platforms do that. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
+  /** How portable hooks are traced and bounded; handlers are added to {@link Host.hooks}. */
+  readonly hooks?: HostHookOptions;
   /** Where audit events go, besides {@link Host.onAudit}. Default: `audit/<project_id>.jsonl` in the operator's folder. */
   readonly audit?: readonly AuditSink[];
   /** Hears what plugins write to stderr. */
@@ -83,15 +87,20 @@ export interface Session {
   /** Its id. */
   readonly id: string;
   /**
-   * Fires `on_session_start`; call it before the first message reaches the model. The hook fires once: later calls put
+   * Fires `SessionStart` (`on_session_start` for plugins); call it before the first message reaches the model. The hook fires once: later calls put
    * the same text before the prompt they are given.
    */
-  start(systemPrompt: string): Promise<{ systemPrompt: string; injected: Injection[] }>;
+  start(systemPrompt: string): Promise<{
+    systemPrompt: string;
+    injected: Injection[];
+    /** Who blocked the start, and why; absent when nobody did. */
+    blocked?: { readonly by: string; readonly reason: string };
+  }>;
   /** Tells of a message: activity that winds the idle clock. */
   record(message: Message): void;
   /** Fires `on_session_idle` now. */
   idle(): Promise<void>;
-  /** Ends the session. */
+  /** Ends the session; one that was started fires `SessionEnd`. */
   close(): Promise<void>;
 }
 
@@ -209,6 +218,12 @@ export interface Host extends AsyncDisposable {
     params: Readonly<Record<string, unknown>>,
     at: Pick<CallAt, "agent" | "session">,
   ): Promise<HookFired>;
+  /**
+   * The chain of portable hooks: the plugins' and whatever is added to it. Sessions and {@link compact} fire
+   * `SessionStart`, `SessionEnd`, `PreCompact` and `PostCompact` themselves; for the rest see `agentHooks()` in
+   * `@kaged/plugin-host/hooks`.
+   */
+  readonly hooks: HookEngine;
   /** Makes an agent's window smaller. Never stalls and never throws for a plugin. */
   compact(request: CompactionRequest): Promise<CompactionResult>;
   /** Turns a knob: validates, tells the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */

@@ -64,7 +64,14 @@ test("K-036 hooks and tools of a shared plugin carry the agent's overrides too",
   assert.deepEqual(params._config, { tags: ["research"] });
   await h.host.fireHook("pre_compact", { trigger: "manual" }, at);
   const { calls } = await h.host.callMethod("answers-hooks", "fixture.call") as { calls: Params[] };
-  assert.deepEqual(calls[0]?.params, { trigger: "manual", _config: { tags: ["research"] } });
+  assert.deepEqual(calls[0]?.params, {
+    role: "observer",
+    messages_being_compacted: [],
+    messages_remaining: [],
+    strategy: "drop",
+    trigger: "manual",
+    _config: { tags: ["research"] },
+  });
 });
 
 test("K-015 a call without session is the host's own; with one it is the agent's", async () => {

@@ -20,8 +20,8 @@ export interface RoomText {
 export interface ContextRoom {
   /** Takes a text, or what of it fits. */
   take(source: HookSource, text: string): RoomText;
-  /** Gives room back. */
-  giveBack(bytes: number): void;
+  /** Gives back the room of a text that is not injected after all. */
+  giveBack(source: HookSource, bytes: number): void;
 }
 
 /** Bytes of one firing, unless an engine is told otherwise. */
@@ -40,6 +40,6 @@ export function openContextRoom(budgetBytes: number = INJECT_BUDGET_BYTES): Cont
       const notice = `[cut: ${bytes} of ${byteLength(text)} bytes are shown]`;
       return { text: kept === "" ? notice : `${kept}\n${notice}`, bytes, cut: true };
     },
-    giveBack: (bytes) => void (leftBytes += bytes),
+    giveBack: (_source, bytes) => void (leftBytes += bytes),
   };
 }

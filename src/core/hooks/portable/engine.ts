@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError, messageOf } from "../../errors.ts";
-import type { Clock } from "../../ports.ts";
+import type { AsyncStorage, Clock } from "../../ports.ts";
 import { isPromise } from "../dispatch/in_turn.ts";
 import { DEFAULT_PRIORITY, inOrder } from "../dispatch/order.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
@@ -14,14 +14,6 @@ import { type Entry, Firing, type FiringPorts } from "./firing.ts";
 import { PORTABLE_HOOKS, requireHook } from "./names.ts";
 import type { HookResult, HookTrace } from "./result.ts";
 import type { HookEvent, HookHandler, HookOptions, HookRegistration, HookSource, PortableHookName } from "./types.ts";
-
-/** Follows work across its waits: an `AsyncLocalStorage`. */
-export interface AsyncStorage {
-  /** Runs `work`, and everything it sets off, with `store` in place. */
-  run<T>(store: unknown, work: () => T): T;
-  /** What is in place here. */
-  getStore(): unknown;
-}
 
 /** How an engine is set up. */
 export interface HookEngineOptions {

@@ -58,6 +58,7 @@ export interface FiringPorts {
 type TraceFacts = Omit<HookTrace, "hook" | "sessionId" | "agent" | "source" | "outcome" | "durationMs">;
 
 interface Injected {
+  readonly source: HookSource;
   readonly text: string;
   readonly bytes: number;
 }
@@ -198,7 +199,7 @@ export class Firing {
   #inject({ source }: Entry, { context, overwrites }: NormalResponse): TraceFacts {
     const { room } = this.#ports;
     if (overwrites) {
-      for (const { bytes } of this.#injected) room.giveBack(bytes);
+      for (const one of this.#injected) room.giveBack(one.source, one.bytes);
       this.#injected = [];
     }
     if (context.length === 0) return NOTHING;
@@ -206,7 +207,7 @@ export class Firing {
     let isCut = false;
     for (const each of context) {
       const { text, bytes, cut } = room.take(source, each);
-      this.#injected.push({ text, bytes });
+      this.#injected.push({ source, text, bytes });
       injectedBytes += bytes;
       isCut ||= cut;
     }
