@@ -69,9 +69,9 @@ export function isReservedHook(name: string): boolean {
   return PYTHON_WORDS.includes(name);
 }
 
-/** Whether no kind may have this name. */
+/** Whether no kind may have this name: a word of Go, or what looks like the version of another kind in a file's name. */
 export function isReservedKind(name: string): boolean {
-  return GO_WORDS.includes(name);
+  return GO_WORDS.includes(name) || /_v[0-9]+$/.test(name);
 }
 
 /** Whether no type of `kind` may have this name. */

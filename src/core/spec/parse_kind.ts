@@ -47,7 +47,7 @@ export function parseKind(document: SpecDocument, folder: string, schemas: Schem
   if (kind !== undefined && !SNAKE_CASE.test(kind)) {
     fields.error("hookspec.invalid_name", "kind", `Kind ${shown(kind)} is not snake_case`);
   } else if (kind !== undefined && isReservedKind(kind)) {
-    fields.error("hookspec.reserved_name", "kind", `"${kind}" is a word of Go`);
+    fields.error("hookspec.reserved_name", "kind", `No kind may be called "${kind}"`);
   } else if (kind !== undefined && kind !== folder) {
     fields.error("hookspec.kind_misplaced", "kind", `Kind "${kind}" stands in the folder ${shown(folder)}`);
   }

@@ -139,6 +139,7 @@ export class SchemaReader {
 
   #record(schema: Schema, spot: Spot, name: string): RecordShape {
     const { properties, required = [], additionalProperties = true } = schema;
+    if (!isMap(properties)) fault(below(spot, "properties"), "hookspec.invalid_schema", "properties is not a map");
     const isList = Array.isArray(required) &&
       required.every((field) => isMap(properties) && Object.hasOwn(properties, field));
     if (!isList) fault(below(spot, "required"), "hookspec.invalid_schema", "required names what is not in properties");
@@ -197,6 +198,9 @@ function checkKeywords(schema: Schema, spot: Spot): boolean {
       `Types: ${Object.keys(TYPE_KEYWORDS).join(", ")}`,
     );
   }
+  if (Array.isArray(schema.type) && (types.length === 0 || new Set(types).size < types.length)) {
+    refuse("hookspec.invalid_schema", "type", "type is not a list of types that differ");
+  }
   const allowed = form ? [form, ...(form === "const" || form === "enum" ? ["type"] : [])] : [
     "type",
     ...types.flatMap((type) => Object.hasOwn(TYPE_KEYWORDS, String(type)) ? TYPE_KEYWORDS[String(type)]! : []),
@@ -217,13 +221,16 @@ function checkKeywords(schema: Schema, spot: Spot): boolean {
 
 function choice(schema: Schema, spot: Spot): SpecType {
   const values = Object.hasOwn(schema, "enum") ? schema.enum : [schema.const];
-  const isTexts = Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === "string");
+  const isTexts = Array.isArray(values) && values.length > 0 && values.every(isWellFormedText);
   if (isTexts && new Set(values).size === values.length && (schema.type ?? "string") === "string") {
     return { type: "string", values: values as string[] };
   }
   const message = "A choice is a list of texts that differ";
   return fault(spot, "hookspec.invalid_schema", message, 'For "or null", use anyOf') ?? ANY;
 }
+
+/** Half a character is no text in Go. */
+const isWellFormedText = (value: unknown): boolean => typeof value === "string" && value.isWellFormed();
 
 /** Returns those of `keywords` that a schema sets. */
 function bounds(schema: Schema, spot: Spot, keywords: readonly string[]): Bounds {

@@ -27,7 +27,7 @@ interface Emitter {
 
 const EMITTERS: Readonly<Record<TargetLanguage, Emitter>> = {
   // The first version has the plain name: what imports it need not change when a second one comes.
-  typescript: { emit: emitTypeScript, path: ({ kind, major }) => major < 2 ? `${kind}.ts` : `${kind}_v${major}.ts` },
+  typescript: { emit: emitTypeScript, path: ({ kind, major }) => major === 1 ? `${kind}.ts` : `${kind}_v${major}.ts` },
   python: { emit: emitPython, path: ({ kind, major }) => `${kind}_v${major}.py` },
   go: { emit: emitGo, path: ({ kind, major }) => `${kind}/v${major}/${kind}.go` },
   openrpc: { emit: emitOpenRpc, path: ({ kind, major }) => `${kind}-v${major}.json` },
