@@ -8,6 +8,8 @@ import type { Clock } from "../ports.ts";
 
 /** A quiet stream says this often that it lives: less than what proxies and browsers wait. */
 const BEAT_MS = 15_000;
+/** Events sent in one piece, at most. */
+const BATCH = 100;
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
@@ -34,12 +36,12 @@ export function readerResponse(
       if (result === null) return controller.enqueue(encoder.encode(": alive\n\n"));
       waiting = null;
       if (result.done) controller.close();
-      else controller.enqueue(encoder.encode(eventText(result.value)));
+      else controller.enqueue(encoder.encode([result.value, ...reader.ready(BATCH)].map(eventText).join("")));
     },
     async cancel() {
       cancelBeat();
       onLeave();
-      await reader.return!();
+      await reader.return();
     },
   });
   return new Response(body, { headers: HEADERS });

@@ -39,7 +39,12 @@ export interface StreamLimits {
 }
 
 /** Follows one stream. `return()` ends it at once, also while `next()` waits. */
-export type StreamReader = AsyncIterableIterator<StreamEvent, undefined, void>;
+export interface StreamReader extends AsyncIterableIterator<StreamEvent, undefined, void> {
+  /** Takes what can be read without waiting, so many events at most. */
+  ready(max: number): StreamEvent[];
+  /** Ends it. */
+  return(): Promise<IteratorResult<StreamEvent, undefined>>;
+}
 
 /** A place in a stream: after which event. */
 export interface StreamPlace {
@@ -155,13 +160,15 @@ export class EventStream {
       place = placeOf(event.id);
       return event;
     };
+    const take = (): StreamEvent | null => {
+      const event = isLeft ? null : step();
+      if (event !== null && event === this.#end) leave();
+      return event;
+    };
     const next = async (): Promise<IteratorResult<StreamEvent, undefined>> => {
-      for (; !isLeft;) {
-        const event = step();
-        if (event) {
-          if (event === this.#end) leave();
-          return { done: false, value: event };
-        }
+      while (!isLeft) {
+        const event = take();
+        if (event) return { done: false, value: event };
         await new Promise<void>((resolve) => this.#waiting.add(wait = resolve));
         if (wait) this.#waiting.delete(wait);
       }
@@ -169,6 +176,11 @@ export class EventStream {
     };
     return {
       next,
+      ready(max) {
+        const events: StreamEvent[] = [];
+        for (let event = take(); event; event = events.length < max ? take() : null) events.push(event);
+        return events;
+      },
       return: () => {
         leave();
         return Promise.resolve({ done: true, value: undefined });

@@ -5,6 +5,7 @@
  */
 import type { Db, PgBoss } from "pg-boss";
 import { HostError, messageOf } from "../errors.ts";
+import { permits } from "./permits.ts";
 
 /** Where the database is. */
 export interface PostgresOptions {
@@ -12,7 +13,7 @@ export interface PostgresOptions {
   readonly connectionString: string;
   /** Schema for the tables, made when missing: one for each set of jobs. Default `kaged_jobs`. */
   readonly schema?: string;
-  /** Most connections of this process. Default 10. */
+  /** Most connections of this process, at least 2. Default 10. */
   readonly maxConnections?: number;
   /** Hears of trouble in the background, such as a lost connection that is made again. */
   readonly onProblem?: (error: unknown) => void;
@@ -60,6 +61,9 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresPo
   await reached(() => boss.start());
   const db = boss.getDb();
   const made = new Map<string, Promise<void>>();
+  // Within a transaction pg-boss may look something up over a second connection: one is always left for that, or
+  // transactions that hold all of them would wait for each other.
+  const inTurn = permits(Math.max(1, maxConnections - 1));
 
   const queryOn = (on: Db): Query => async (sql, values) => {
     return (await reached(() => on.executeSql(sql, values && [...values]))).rows;
@@ -67,17 +71,18 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresPo
   return {
     boss,
     query: queryOn(db),
-    async transaction(work) {
-      const transaction = await reached(() => db.beginTransaction!());
-      try {
-        const result = await work({ query: queryOn(transaction.db), within: { db: transaction.db } });
-        await transaction.commit();
-        return result;
-      } catch (error) {
-        await transaction.rollback();
-        throw asUnavailable(error);
-      }
-    },
+    transaction: (work) =>
+      inTurn(async () => {
+        const transaction = await reached(() => db.beginTransaction!());
+        try {
+          const result = await work({ query: queryOn(transaction.db), within: { db: transaction.db } });
+          await transaction.commit();
+          return result;
+        } catch (error) {
+          await transaction.rollback();
+          throw asUnavailable(error);
+        }
+      }),
     async queueOf(agentName) {
       let making = made.get(agentName);
       if (!making) made.set(agentName, making = reached(() => boss.createQueue(agentName, QUEUE)));

@@ -39,7 +39,7 @@ test("T-009 a reader that comes back goes on after the last event it read", asyn
   const reader = stream.read();
   await reader.next();
   const { value } = await reader.next();
-  await reader.return!();
+  await reader.return();
   stream.finish(null);
   assert.deepEqual(await told(stream.read(placeOf(value!.id))), [["1-3", "n", 3], ["1-4", "done", null]]);
 });
@@ -104,6 +104,19 @@ test("T-009 a run elsewhere ends here with lost and done", async () => {
   assert.deepEqual(await reader, [["0-0", "lost", { reason: "not_here" }], ["0-1", "done", { status: "completed" }]]);
 });
 
+test("T-009 a reader may take what is there without waiting", async () => {
+  const stream = new EventStream(limits);
+  stream.begin(1);
+  const reader = stream.read();
+  assert.deepEqual(reader.ready(10), []);
+  for (const n of [1, 2, 3]) stream.push("n", n);
+  assert.deepEqual(reader.ready(2).map(({ data }) => data), [1, 2]);
+  assert.equal((await reader.next()).value!.data, 3);
+  stream.finish(null);
+  assert.deepEqual(reader.ready(10).map(({ type }) => type), ["done"]);
+  assert.equal(stream.readers, 0);
+});
+
 test("T-009 a reader that leaves while it waits is let go at once", async () => {
   const stream = new EventStream(limits);
   stream.begin(1);
@@ -111,11 +124,11 @@ test("T-009 a reader that leaves while it waits is let go at once", async () => 
   stream.onIdle = () => idle++;
   const [one, two] = [stream.read(), stream.read()];
   const waiting = one.next();
-  await one.return!();
+  await one.return();
   assert.deepEqual(await waiting, { done: true, value: undefined });
   assert.deepEqual([stream.readers, idle], [1, 0]);
-  await two.return!();
-  await two.return!();
+  await two.return();
+  await two.return();
   assert.deepEqual([stream.readers, idle], [0, 1]);
 });
 

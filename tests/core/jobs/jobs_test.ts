@@ -12,7 +12,7 @@ const ask = { agentName: "primary", input: "Hello", conversationId: "ses_1" };
 const usage = { promptTokens: 3, completionTokens: 4, totalTokens: 7 };
 const isCode = (code: string) => (error: { code?: string }): boolean => error.code === code;
 
-test("T-008 a job is queued, told of, run apart, and ends with job:end and agent:end", async () => {
+test("T-006 T-008 a job is queued, told of, run apart, and ends with job:end and agent:end", async () => {
   const { jobs, clock, heard } = await jobsStage();
   const agent = heldAgent(jobs);
   const queued = await jobs.start(ask);
@@ -70,6 +70,21 @@ test("T-008 an answer that is none fails the job with what is wrong", async () =
   jobs.agent("primary", () => 42 as unknown as string);
   const { id } = await jobs.start(ask);
   assert.match((await jobs.finished(id)).error!, /neither a text nor/);
+});
+
+test("T-015 what each agent costs is counted from events alone", async () => {
+  const { jobs, heard } = await jobsStage();
+  jobs.agent("primary", () => ({ output: "x", usage }));
+  jobs.agent("cheap", () => "x");
+  for (const agentName of ["primary", "cheap", "primary"]) {
+    await jobs.finished((await jobs.start({ ...ask, agentName })).id);
+  }
+  await turn();
+  const tokens: Record<string, number> = {};
+  for (const event of heard) {
+    if (event.type === "agent:end") tokens[event.agentName] = (tokens[event.agentName] ?? 0) + event.usage.totalTokens;
+  }
+  assert.deepEqual(tokens, { primary: 14, cheap: 0 });
 });
 
 test("T-003 without events everything runs and nothing is emitted", async () => {
