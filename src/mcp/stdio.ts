@@ -4,14 +4,14 @@
  * @module
  */
 import process from "node:process";
-import { loadStdio } from "./load_sdk.ts";
-import type { McpTransport } from "./sdk_types.ts";
+import { load } from "../core/mcp/load_sdk.ts";
+import type { McpTransport } from "../core/mcp/sdk_types.ts";
 
 /** Returns a transport that closes when the input ends. Rejects with `mcp.sdk_missing`. */
 export async function stdioTransport(): Promise<McpTransport> {
-  const StdioTransport = await loadStdio();
+  const { StdioServerTransport } = await load(() => import("@modelcontextprotocol/sdk/server/stdio.js"));
   const { stdin } = process;
-  const transport = new StdioTransport();
+  const transport = new StdioServerTransport() as McpTransport;
   const close = transport.close.bind(transport);
   const end = () => void transport.close();
   stdin.once("end", end);

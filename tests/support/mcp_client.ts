@@ -5,7 +5,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { McpTransport } from "../../src/mcp/sdk_types.ts";
+import type { McpTransport } from "../../src/core/mcp/sdk_types.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
 import { kagedCommand } from "./run_kaged.ts";
 import { scratchDir } from "./scratch_dir.ts";

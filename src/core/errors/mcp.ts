@@ -32,5 +32,11 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Two tools of an MCP server have one name here",
     "Rename one of the two in the server",
   ),
+  "mcp.server_failed": row(
+    -32603,
+    502,
+    "An MCP server of a hook map cannot be started, or has ended",
+    "Run its command by hand and read what it says",
+  ),
   "mcp.tool_failed": row(-32000, 422, "A tool of an MCP server reported an error", "Read its message"),
 };

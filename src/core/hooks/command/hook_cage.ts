@@ -10,7 +10,8 @@ import { HostError } from "../../errors.ts";
 import type { Manifest } from "../../manifest/manifest.ts";
 import type { Runtime } from "../../ports.ts";
 import type { HookSettings } from "../../project/hook_settings.ts";
-import { folderVariables, hookFolder } from "../files/hook_evidence.ts";
+import { folderVariables } from "../files/folder_variables.ts";
+import { hookFolder } from "../files/hook_evidence.ts";
 import type { LoadedHook } from "../files/load_hook_files.ts";
 import type { CommandRun } from "./types.ts";
 
@@ -45,24 +46,51 @@ export function hookCageRequest(
   overlays: readonly CageOverlay[],
   options: CommandRunnerOptions,
 ): CageRequest {
-  const { home, dir, settings, runtimes = {}, limits, userHome = null, runtime } = options;
-  const isOwn = hook.origin === "user" && userHome !== null;
-  const handed = settings.env.flatMap((name): [string, string][] => {
-    const value = runtime.env(name);
-    return value === null ? [] : [[name, value]];
-  });
+  const command = [
+    "/bin/bash",
+    "--norc",
+    "--noprofile",
+    "-c",
+    ENTER,
+    "hook",
+    hookFolder(hook, options.dir),
+    hook.script,
+  ];
+  return programCageRequest({ name: "hook", command, env: hook.env, origin: hook.origin }, overlays, options);
+}
+
+/** A program that a file of a repository, or of the operator, wants to run. */
+export interface FileProgram {
+  /** What it is called in its cage. */
+  readonly name: string;
+  /** The program and its arguments. */
+  readonly command: readonly string[];
+  /** Variables the file gives it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whose file it is. */
+  readonly origin: "repository" | "user";
+}
+
+/** Returns what the cage of a program is built from. */
+export function programCageRequest(
+  { name, command, env, origin }: FileProgram,
+  overlays: readonly CageOverlay[],
+  options: CommandRunnerOptions,
+): CageRequest {
+  const { home, dir, settings, runtimes = {}, limits, userHome = null } = options;
+  const isOwn = origin === "user" && userHome !== null;
   const manifest: Manifest = {
-    name: "hook",
+    name,
     version: "1.0.0",
     kaged_api: 1,
-    description: "A hook of a file",
-    command: ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, dir), hook.script],
+    description: "A program of a hook file",
+    command,
     env: {
       ...folderVariables(dir),
       HOME: isOwn ? userHome : "/tmp",
       PATH: `${PROGRAMS_DIR}:/usr/local/bin:/usr/bin:/bin`,
-      ...Object.fromEntries(handed),
-      ...hook.env,
+      ...handedVariables(options),
+      ...env,
     },
     capabilities: [
       "write:fs:project:/",
@@ -93,9 +121,19 @@ export function hookCageRequest(
   };
 }
 
+/** Returns the variables of the host's environment that the operator hands on. */
+export function handedVariables(
+  { settings, runtime }: Pick<CommandRunnerOptions, "settings" | "runtime">,
+): Record<string, string> {
+  return Object.fromEntries(settings.env.flatMap((name): [string, string][] => {
+    const value = runtime.env(name);
+    return value === null ? [] : [[name, value]];
+  }));
+}
+
 /** Writes the checked bytes where only the host can change them, to be shown in place of the files themselves. */
 export async function writeCopies(
-  { sealed }: CommandRun,
+  { sealed }: Pick<CommandRun, "sealed">,
   { home, dir, settings, runtime: { files } }: CommandRunnerOptions,
 ): Promise<{ readonly dir: string | null; readonly overlays: readonly CageOverlay[] }> {
   const git = await files.info(`${dir}/.git`);

@@ -8,9 +8,10 @@ import { resolveLimits } from "../../cage/limits/cage_limits.ts";
 import type { Runtime } from "../../ports.ts";
 import type { HookSettings } from "../../project/hook_settings.ts";
 import { readOperatorConfig } from "../../project/operator_config.ts";
-import { gatherEvidence, type HookEvidence } from "../files/hook_evidence.ts";
+import { type CoveredFile, gatherEvidence, type HookEvidence } from "../files/hook_evidence.ts";
 import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "../files/load_hook_files.ts";
 import { readTrust, type TrustRecord, trustRecord, type TrustState, trustState } from "../files/trust_store.ts";
+import { mcpHooks } from "../mcp/registrations.ts";
 import type { HookRegistration } from "../portable/types.ts";
 import { cagedRunner } from "./caged_runner.ts";
 import { changedError, hookFileRegistrations, type TrustedHook } from "./registrations.ts";
@@ -28,6 +29,8 @@ export interface OpenHookFilesOptions {
   readonly userHome?: string | null;
   /** Hears how a command ended. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
+  /** Hears what an MCP server of a hook map writes to stderr. */
+  readonly onServerLog?: (server: string, line: string) => void;
 }
 
 /** A hook file and whether it may run. */
@@ -52,7 +55,7 @@ export interface OpenedHookFiles extends AsyncDisposable {
   readonly registrations: readonly HookRegistration[];
   /** What the operator set. */
   readonly settings: HookSettings;
-  /** Waits until no command runs any more. */
+  /** Ends MCP servers and waits until no command runs any more. */
   close(): Promise<void>;
 }
 
@@ -75,7 +78,7 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     return { file, trust, evidence, record: trustRecord(store, found.dir, file.name) };
   }));
   const { storage_mb: _storage, ...limits } = config.limits;
-  const runner = cagedRunner({
+  const ground = {
     runtime,
     home,
     dir: found.dir,
@@ -83,27 +86,47 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     runtimes: config.runtimes,
     limits: resolveLimits(limits),
     userHome,
-  });
-  const registrations = await hookFileRegistrations(judged.flatMap((one) => trustedHooks(one, found.dir, runtime)), {
+  };
+  const runner = cagedRunner(ground);
+  const commands = await hookFileRegistrations(judged.flatMap((one) => trustedHooks(one, found.dir, runtime)), {
     dir: found.dir,
     runCommand: runner.run,
     ...(options.onEnd && { onEnd: options.onEnd }),
   });
-  const close = (): Promise<void> => runner.idle();
+  const tools = mcpHooks(
+    judged.filter(mayRun).map((one) => ({ file: one.file, verify: verifier(one, found.dir, runtime) })),
+    {
+      ...ground,
+      ...(options.onServerLog && { onLog: options.onServerLog }),
+    },
+  );
+  const registrations = [...commands, ...tools.registrations];
+  const close = async (): Promise<void> => {
+    await Promise.all([runner.idle(), tools.close()]);
+  };
   return { found, judged, registrations, settings, close, [Symbol.asyncDispose]: close };
 }
 
+const mayRun = ({ trust }: JudgedHookFile): boolean => trust === "own" || trust === "trusted";
+
 /** The hooks of a file that may run, each looking again before it does: the agent may have changed a script since. */
-function trustedHooks({ file, trust, evidence }: JudgedHookFile, dir: string, { files }: Runtime): TrustedHook[] {
-  if (trust !== "own" && trust !== "trusted") return [];
-  return file.hooks.map((hook): TrustedHook => ({
-    hook,
-    async verify() {
-      if (trust === "own") return [];
-      const now = await gatherEvidence(file, dir, files);
-      if (now.hash !== evidence.hash) throw changedError(hook);
-      // The first is the hook file, whose text is in memory already.
-      return now.files.slice(1);
-    },
-  }));
+function trustedHooks(judged: JudgedHookFile, dir: string, runtime: Runtime): TrustedHook[] {
+  if (!mayRun(judged)) return [];
+  return judged.file.hooks.map((hook) => ({ hook, verify: verifier(judged, dir, runtime, hook) }));
+}
+
+/** Returns a function that gives the scripts of a file as they were trusted, or rejects with `hooks.changed`. */
+function verifier(
+  { file, trust, evidence }: JudgedHookFile,
+  dir: string,
+  { files }: Runtime,
+  hook: Pick<LoadedHook, "id" | "file" | "line"> = { id: file.name, file: file.file, line: 1 },
+): () => Promise<readonly CoveredFile[]> {
+  return async () => {
+    if (trust === "own") return [];
+    const now = await gatherEvidence(file, dir, files);
+    if (now.hash !== evidence.hash) throw changedError(hook);
+    // The first is the hook file, whose text is in memory already.
+    return now.files.slice(1);
+  };
 }

@@ -6,7 +6,9 @@
  */
 import type { Files } from "../../ports.ts";
 import { parseShebang, SHEBANG_BYTES } from "../../cage/shebang.ts";
+import { folderVariables } from "./folder_variables.ts";
 import type { LoadedHook, LoadedHookFile } from "./load_hook_files.ts";
+import { filledIn } from "./mcp_server.ts";
 import { shellWords } from "./shell_words.ts";
 
 /** One file that trust covers. */
@@ -42,6 +44,10 @@ export async function gatherEvidence(file: LoadedHookFile, dir: string, files: F
   const own = { path: file.name, sha256: await sha256(bytes), bytes, executable: false };
   const paths = new Set<string>();
   for (const hook of file.hooks) for (const path of await scriptsOf(hook, dir, files)) paths.add(path);
+  for (const { command } of file.servers ?? []) {
+    const words = (command ?? []).map((word) => filledIn(word, dir, {}));
+    for (const path of await scriptsAmong(words, [dir], dir, files)) paths.add(path);
+  }
   const scripts = await Promise.all([...paths].sort().slice(0, MAX_SCRIPTS).map((path) => covered(path, dir, files)));
   const all = [own, ...scripts.flatMap((script) => script ?? [])];
   return { name: file.name, hash: await evidenceHash(all), files: all };
@@ -55,11 +61,6 @@ export async function covered(path: string, dir: string, files: Files): Promise<
   return { path, sha256: await sha256(bytes), bytes, executable: (info.mode & 0o111) !== 0 };
 }
 
-/** Returns the variables that commands use for the folder of the project. */
-export function folderVariables(dir: string): Record<string, string> {
-  return { CLAUDE_PROJECT_DIR: dir, CLAUDE_PLUGIN_ROOT: dir };
-}
-
 /** Returns the folder a hook runs in. */
 export function hookFolder({ cwd = "." }: Pick<LoadedHook, "cwd">, dir: string): string {
   return normalPath(cwd.startsWith("/") ? cwd : `${dir}/${cwd}`);
@@ -68,7 +69,16 @@ export function hookFolder({ cwd = "." }: Pick<LoadedHook, "cwd">, dir: string):
 /** Returns the files of the repository that a command names, below its folder. */
 async function scriptsOf(hook: LoadedHook, dir: string, files: Files): Promise<string[]> {
   const words = shellWords(hook.script, { ...hook.env, ...folderVariables(dir) });
-  const roots = [hookFolder(hook, dir), dir];
+  return await scriptsAmong(words, [hookFolder(hook, dir), dir], dir, files);
+}
+
+/** Returns the files of the repository among the words of a command. */
+async function scriptsAmong(
+  words: readonly string[],
+  roots: readonly string[],
+  dir: string,
+  files: Files,
+): Promise<string[]> {
   const candidates = words.flatMap((word) => [word, ...word.split("=").slice(1)]).flatMap((word) =>
     word.startsWith("/") ? [word] : roots.map((root) => `${root}/${word}`)
   );

@@ -10,6 +10,7 @@ import { DEFAULT_HOOK_SETTINGS, type HookSettings } from "../../project/hook_set
 import { readDocumentText } from "../../yaml/read_text.ts";
 import { isInTheCloud } from "./event_names.ts";
 import { findHookFiles, type FoundHookFile } from "./find_hook_files.ts";
+import { mcpHookId, serverProblem } from "./mcp_server.ts";
 import { MAX_HOOK_FILE_BYTES, parseHookFile, reportOn } from "./parse_hook_file.ts";
 import type { FileHook, McpHookMap, ParsedHookFile } from "./types.ts";
 
@@ -87,7 +88,16 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
   for (const { parsed, found: { name, origin }, text } of read.flatMap(({ good }) => good ?? [])) {
     const { warnings, hooks, ...rest } = parsed;
     if (parsed.dialect === "mcp") {
-      if (parsed.tools.length > 0) mcp.push({ file: parsed.file, hooks: parsed.tools, warnings });
+      if (parsed.tools.length === 0) continue;
+      mcp.push({ file: parsed.file, hooks: parsed.tools, warnings });
+      const tools = parsed.tools.filter((hook) => {
+        const id = mcpHookId(hook, name);
+        const off = settings.disable.includes(name) || settings.disable.includes(id);
+        const reason = off ? "config.toml switches it off" : serverProblem(hook, parsed.servers);
+        if (reason !== null) leftOut.push({ id, reason });
+        return reason === null;
+      });
+      loaded.push({ ...rest, name, origin, text, hooks: [], tools });
       continue;
     }
     const running = hooks.flatMap((hook): LoadedHook[] => {

@@ -8,7 +8,7 @@ import { shown } from "../../manifest/shown_value.ts";
 import { typeName } from "../../project/values.ts";
 import { type DocumentPath, type DocumentReport, formatPath } from "../../yaml/document_report.ts";
 import { eventLists } from "./parse_hook_map.ts";
-import type { McpHook } from "./types.ts";
+import type { McpHook, McpServerEntry } from "./types.ts";
 
 const DEFAULT_PRIORITY = 50;
 
@@ -49,4 +49,24 @@ function readTool(entry: unknown, at: DocumentPath, report: DocumentReport): Pic
     report.warn("hooks.unknown_key", [...at, key], { message: `The key ${shown(key)} is not read`, part: "key" });
   }
   return { tool, priority };
+}
+
+/** Reads the servers of a file, under either name they go by. An entry that is no program stays, without a command. */
+export function readMcpServers(data: Readonly<Record<string, unknown>>): McpServerEntry[] {
+  const named = { ...mapIn(data, "servers"), ...mapIn(data, "mcpServers") };
+  return Object.entries(named).flatMap(([name, entry]): McpServerEntry[] => {
+    if (!isMap(entry)) return [];
+    const { command, args = [] } = entry;
+    const isProgram = typeof command === "string" && command !== "" && Array.isArray(args) &&
+      [command, ...args].every((word) => typeof word === "string" && !word.includes("\0"));
+    const env = Object.entries(mapIn(entry, "env")).filter((one): one is [string, string] =>
+      typeof one[1] === "string"
+    );
+    return [{ name, command: isProgram ? [command, ...args] : null, env: Object.fromEntries(env) }];
+  });
+}
+
+function mapIn(data: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> {
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
+  return isMap(value) ? value : {};
 }

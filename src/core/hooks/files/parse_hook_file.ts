@@ -11,7 +11,7 @@ import { readAgentFile } from "./agent_file.ts";
 import { hookDialect } from "./dialect.ts";
 import { readJsonTree } from "./json_tree.ts";
 import { checkMatchers } from "./matcher.ts";
-import { readMcpTools } from "./mcp_hook_map.ts";
+import { readMcpServers, readMcpTools } from "./mcp_hook_map.ts";
 import { readHookMap } from "./parse_hook_map.ts";
 import type { FileHook, HookDialect, McpHookMap, ParsedHookFile } from "./types.ts";
 
@@ -51,7 +51,8 @@ export async function parseHookFile(text: string, options: HookFileOptions): Pro
     return { file, dialect: "copilot", hooks: [], tools: [], warnings: [] };
   }
   if (dialect === "mcp") {
-    return await finished({ file, dialect, hooks: [], tools: readMcpTools(data, file, report) }, report);
+    const [tools, servers] = [readMcpTools(data, file, report), readMcpServers(data)];
+    return await finished({ file, dialect, hooks: [], tools, ...(servers.length > 0 && { servers }) }, report);
   }
   if (dialect === "copilot") checkVersion(data, report);
   const context = { file, name, dialect: dialect as Exclude<HookDialect, "mcp">, agent: null, report };

@@ -77,6 +77,16 @@ export interface McpHook extends HookPlace {
   readonly priority: number;
 }
 
+/** A server an `mcp.json` names. */
+export interface McpServerEntry {
+  /** Its name. */
+  readonly name: string;
+  /** The program and its arguments as written, or null when it is no program that could be caged. */
+  readonly command: readonly string[] | null;
+  /** Variables it gets, as written. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** The hook map of one `mcp.json`, in the order of the file. */
 export interface McpHookMap {
   /** The file, absolute. */
@@ -97,6 +107,8 @@ export interface ParsedHookFile {
   readonly hooks: readonly FileHook[];
   /** Its MCP tools, in the order of the file. */
   readonly tools: readonly McpHook[];
+  /** The MCP servers it names; absent: none. */
+  readonly servers?: readonly McpServerEntry[];
   /** What is allowed and yet looks like a slip. */
   readonly warnings: readonly ManifestIssue[];
 }

@@ -33,6 +33,7 @@ test("B-008 hooks are found in each documented place, the operator's first", asy
     [".claude/settings.json", "claude", "repository"],
     [".claude/settings.local.json", "claude", "repository"],
     ["hooks/hooks.json", "plugin", "repository"],
+    [".mcp.json", "mcp", "repository"],
   ]);
   assert.deepEqual(mcp.map(({ hooks }) => hooks.map(({ tool }) => tool)), [["memory.load"]]);
 });

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../core/errors.ts";
-import type { McpClient, McpServer, McpTransport } from "./sdk_types.ts";
+import { HostError } from "../errors.ts";
+import type { McpClient, McpServer } from "./sdk_types.ts";
 
 /** What a server needs of the SDK. */
 export interface ServerSdk {
@@ -26,12 +26,6 @@ export async function loadServerSdk(): Promise<ServerSdk> {
       ]),
   );
   return { Server: Server as unknown as ServerSdk["Server"], requests: { listTools, callTool }, McpError };
-}
-
-/** Loads the transport over this process's own stdin and stdout. Rejects with `mcp.sdk_missing`. */
-export async function loadStdio(): Promise<new () => McpTransport> {
-  const { StdioServerTransport } = await load(() => import("@modelcontextprotocol/sdk/server/stdio.js"));
-  return StdioServerTransport as unknown as new () => McpTransport;
 }
 
 /** Loads the client. Rejects with `mcp.sdk_missing`. */
