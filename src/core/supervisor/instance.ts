@@ -8,13 +8,13 @@ import type { OpenCage } from "../cage/cage.ts";
 import { type CageLimits, resolveLimits } from "../cage/limits/cage_limits.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
 import { verifyTree } from "../store/verify_tree.ts";
 import { auditNet } from "./audit_net.ts";
 import type { PluginProfile } from "./dialect.ts";
 import { auditEnding, isFinal } from "./failure.ts";
+import { unavailable, unknownMethod } from "./instance_errors.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
 import type { PluginCallContext, PluginInfo, PluginNotification, PluginSpec, SupervisorOptions } from "./types.ts";
@@ -77,6 +77,7 @@ export class PluginInstance {
   /** What is known of it. */
   info(): PluginInfo {
     const { spec, subject } = this.#options;
+    const mcp = this.profile?.mcp;
     return {
       instance: subject.instance,
       plugin: subject.name,
@@ -90,7 +91,7 @@ export class PluginInstance {
       methods: this.profile?.methods ?? [],
       features: this.profile?.features ?? [],
       tools: this.#manifest.runtime === "mcp_stdio" ? this.#mcpTools : this.#manifest.tools,
-      mcp: this.profile?.mcp ?? null,
+      mcp: mcp ? { protocol: mcp.protocol, name: mcp.name, version: mcp.version } : null,
       error: this.#error,
     };
   }
@@ -136,7 +137,7 @@ export class PluginInstance {
   ): Promise<unknown> {
     const { live, profile, subject } = this;
     if (!live || !profile) throw this.#unavailable();
-    if (!profile.callable.has(method) && method !== "ping") throw this.#unknownMethod(method);
+    if (!profile.callable.has(method) && method !== "ping") throw unknownMethod(subject.name, method, profile);
     const { audit, host } = this.#options;
     // Hooks have audit events of their own, made by who fires them.
     if (!audit.active || method.startsWith(HOOK_PREFIX)) return live.call(method, params, context, options);
@@ -159,27 +160,7 @@ export class PluginInstance {
   }
 
   #unavailable(): HostError {
-    const { name, instance } = this.subject;
-    const { status } = this.#state;
-    return new HostError("plugin.unavailable", `[BLOCKED] Plugin "${name}" is ${status}`, {
-      data: { instance, status },
-      hint: status === "crashed" ? "It is being restarted: try again" : "Enable it again once its cause is mended",
-      ...(this.#error ? { cause: this.#error } : {}),
-    });
-  }
-
-  #unknownMethod(method: string): HostError {
-    const isMissing = this.profile?.missing.includes(method);
-    const message = isMissing
-      ? `Plugin "${this.subject.name}" declares "${method}" but does not offer it`
-      : `Plugin "${this.subject.name}" has no method "${method}"`;
-    const callable = [...this.profile?.callable ?? []];
-    const hint = isMissing
-      ? "List it in the answer to initialize"
-      : this.profile?.mcp
-      ? didYouMean(method, callable, `Its tools: ${callable.slice(0, 20).join(", ") || "none"}`)
-      : "Declare it in kaged-plugin.yaml, or call another";
-    return new HostError("protocol.method_unknown", message, { data: { method, callable }, hint });
+    return unavailable(this.subject, this.#state.status, this.#error);
   }
 
   #try(): Promise<void> {

@@ -35,12 +35,7 @@ test("D-012 an MCP server runs as a plugin, and its tools are known by their nam
     ["meta", "meta"],
     ["odd", "odd"],
   ]);
-  const { protocol, name, version } = mcp!;
-  assert.deepEqual({ protocol, name, version }, {
-    protocol: "2025-11-25",
-    name: "Fixture Server",
-    version: "0.0.7",
-  });
+  assert.deepEqual(mcp, { protocol: "2025-11-25", name: "Fixture Server", version: "0.0.7" });
   const listed = await s.next("plugin.tools_listed");
   const { added, ...rest } = listed.data;
   assert.equal(added.length, 8);
