@@ -5,13 +5,14 @@
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { OpenCage } from "../cage/cage.ts";
-import { type CageLimits, resolveLimits } from "../cage/limits/cage_limits.ts";
+import type { NetEvent } from "../cage/net/gatekeeper.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
 import { verifyTree } from "../store/verify_tree.ts";
 import { auditNet } from "./audit_net.ts";
+import { cageRequest } from "./cage_request.ts";
 import type { PluginProfile } from "./dialect.ts";
 import { auditEnding, isFinal } from "./failure.ts";
 import { unavailable, unknownMethod } from "./instance_errors.ts";
@@ -192,14 +193,8 @@ export class PluginInstance {
     const { host, spec, audit, subject, openCage, freshManifest } = this.#options;
     if (spec.hash !== undefined) await verifyTree(subject.name, spec.dir, spec.hash, host.runtime.files);
     this.#manifest = await freshManifest();
-    const cage = await openCage({
-      manifest: this.#manifest,
-      places: { installDir: spec.dir, home: host.home, projectDir: spec.projectDir ?? null },
-      logLevel: host.logLevel ?? "info",
-      runtimes: host.runtimes ?? {},
-      limits: resolveLimits(host.limits, ownLimits(this.#manifest.name, host.pluginLimits)),
-      onNet: (event) => auditNet(event, audit, subject),
-    }, host.runtime);
+    const onNet = (event: NetEvent): void => auditNet(event, audit, subject);
+    const cage = await openCage({ ...cageRequest(this.#manifest, spec, host), onNet }, host.runtime);
     if (!this.#isWanted()) { // Stopped meanwhile.
       await cage.close();
       throw this.#unavailable();
@@ -304,8 +299,4 @@ export class PluginInstance {
   #apply(event: InstanceEvent): void {
     this.#state = nextState(this.#state, event, RESTART_POLICY);
   }
-}
-
-function ownLimits(name: string, all: SupervisorOptions["pluginLimits"] = {}): Partial<CageLimits> | undefined {
-  return Object.hasOwn(all, name) ? all[name] : undefined;
 }
