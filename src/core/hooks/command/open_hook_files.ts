@@ -94,7 +94,7 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     ...(options.onEnd && { onEnd: options.onEnd }),
   });
   const tools = mcpHooks(
-    judged.filter(mayRun).map((one) => ({ file: one.file, verify: verifier(one, found.dir, runtime) })),
+    judged.filter(isUsable).map((one) => ({ file: one.file, verify: verifier(one, found.dir, runtime) })),
     {
       ...ground,
       ...(options.onServerLog && { onLog: options.onServerLog }),
@@ -107,11 +107,11 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   return { found, judged, registrations, settings, close, [Symbol.asyncDispose]: close };
 }
 
-const mayRun = ({ trust }: JudgedHookFile): boolean => trust === "own" || trust === "trusted";
+const isUsable = ({ trust }: Pick<JudgedHookFile, "trust">): boolean => trust === "own" || trust === "trusted";
 
 /** The hooks of a file that may run, each looking again before it does: the agent may have changed a script since. */
 function trustedHooks(judged: JudgedHookFile, dir: string, runtime: Runtime): TrustedHook[] {
-  if (!mayRun(judged)) return [];
+  if (!isUsable(judged)) return [];
   return judged.file.hooks.map((hook) => ({ hook, verify: verifier(judged, dir, runtime, hook) }));
 }
 

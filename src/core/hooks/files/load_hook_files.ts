@@ -62,7 +62,7 @@ export interface HookFiles {
   readonly dir: string;
   /** Files, in the order in which their hooks are registered. */
   readonly files: readonly LoadedHookFile[];
-  /** MCP hook maps. */
+  /** MCP hook maps among them, whether they are trusted or not. */
   readonly mcp: readonly McpHookMap[];
   /** Hooks that do not run here. */
   readonly leftOut: readonly LeftOutHook[];
@@ -88,17 +88,8 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
   for (const { parsed, found: { name, origin }, text } of read.flatMap(({ good }) => good ?? [])) {
     const { warnings, hooks, ...rest } = parsed;
     if (parsed.dialect === "mcp") {
-      if (parsed.tools.length === 0) continue;
+      if (parsed.tools.length === 0) continue; // It names servers only.
       mcp.push({ file: parsed.file, hooks: parsed.tools, warnings });
-      const tools = parsed.tools.filter((hook) => {
-        const id = mcpHookId(hook, name);
-        const off = settings.disable.includes(name) || settings.disable.includes(id);
-        const reason = off ? "config.toml switches it off" : serverProblem(hook, parsed.servers);
-        if (reason !== null) leftOut.push({ id, reason });
-        return reason === null;
-      });
-      loaded.push({ ...rest, name, origin, text, hooks: [], tools });
-      continue;
     }
     const running = hooks.flatMap((hook): LoadedHook[] => {
       const script = selectCommand(hook, options.platform ?? "linux");
@@ -107,7 +98,14 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
       leftOut.push({ id: hook.id, reason });
       return [];
     });
-    loaded.push({ ...rest, name, origin, text, hooks: running });
+    const tools = parsed.tools.filter((hook) => {
+      const id = mcpHookId(hook, name);
+      const off = settings.disable.includes(name) || settings.disable.includes(id);
+      const reason = off ? "config.toml switches it off" : serverProblem(hook, parsed.servers);
+      if (reason !== null) leftOut.push({ id, reason });
+      return reason === null;
+    });
+    loaded.push({ ...rest, name, origin, text, hooks: running, tools });
   }
   return {
     dir,
