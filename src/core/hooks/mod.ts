@@ -123,6 +123,7 @@ export type {
   HookPlace,
   McpHook,
   McpHookMap,
+  McpServerEntry,
   ParsedHookFile,
 } from "./files/types.ts";
 export type { ManifestIssue } from "../manifest/manifest.ts";
