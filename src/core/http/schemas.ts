@@ -46,6 +46,13 @@ export const failure: Schema = v.strictObject({
   hint: v.exactOptional(v.string()),
 });
 
+/** A capability in plain words. */
+export const capability: Schema = v.strictObject({
+  capability: v.string(),
+  text: v.string(),
+  danger: v.nullable(v.string()),
+});
+
 /** An instance of a plugin. */
 export const instance: Schema = v.strictObject({
   key: v.nullable(v.string()),

@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import type { InstanceView } from "../../host/view_types.ts";
 import { type Route, route } from "../route.ts";
-import { anyMap, type failure, instance, namedPlugin } from "../schemas.ts";
+import { anyMap, capability, type failure, instance, namedPlugin } from "../schemas.ts";
 
 const plugin = v.strictObject({
   plugin: v.string(),
@@ -18,9 +18,7 @@ const plugin = v.strictObject({
   homepage: v.nullable(v.string()),
   dir: v.string(),
   roles: v.array(v.string()),
-  capabilities: v.array(
-    v.strictObject({ capability: v.string(), text: v.string(), danger: v.nullable(v.string()) }),
-  ),
+  capabilities: v.array(capability),
   hooks: v.array(v.string()),
   methods: v.array(v.string()),
   notifications: v.array(v.string()),

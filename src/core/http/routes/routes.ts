@@ -6,6 +6,7 @@
 import type { Route } from "../route.ts";
 import { AGENT_ROUTES } from "./agent_routes.ts";
 import { CALL_ROUTES } from "./call_routes.ts";
+import { CONSENT_ROUTES } from "./consent_routes.ts";
 import { HOST_ROUTES } from "./host_routes.ts";
 import { KNOB_ROUTES } from "./knob_routes.ts";
 import { PLUGIN_ROUTES } from "./plugin_routes.ts";
@@ -18,5 +19,6 @@ export const ROUTES: readonly Route[] = [
   ...CALL_ROUTES,
   ...KNOB_ROUTES,
   ...AGENT_ROUTES,
+  ...CONSENT_ROUTES,
   ...STREAM_ROUTES,
 ];
