@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { ANY_OBJECT, argumentsSchema } from "../../src/core/mcp/arguments_schema.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { supervised } from "../support/supervised.ts";
 
@@ -40,7 +41,9 @@ test("D-012 a server made with the official SDK runs caged, lists its tools and 
   const { tools, mcp } = s.supervisor.plugin(instance);
   assert.deepEqual([mcp?.name, mcp?.version, mcp?.protocol], ["official", "3.2.1", "2025-11-25"]);
   assert.deepEqual(tools.map(({ name }) => name), ["add_numbers", "throw", "wait"]);
-  assert.deepEqual((await s.next("plugin.tools_listed")).data.unchecked, [], "its schemas can be checked");
+  for (const { name, parameters_schema } of tools) {
+    assert.notEqual(await argumentsSchema(parameters_schema), ANY_OBJECT, `arguments of ${name} can be checked`);
+  }
   const call = (tool: string, params = {}, options = {}) =>
     s.supervisor.call(instance, `official.${tool}`, params, options);
   assert.deepEqual(await call("add_numbers", { a: 40, b: 2 }), {

@@ -127,8 +127,6 @@ export interface AuditData extends CompactionAuditData {
     added: string[];
     removed: string[];
     changed: string[];
-    /** Tools whose schema the host cannot check arguments with. */
-    unchecked: string[];
     /** Tools no agent gets, and why. */
     left_out: { tool: string; reason: string }[];
   };

@@ -10,7 +10,7 @@ import { createStorage, isStorageAvailable } from "../storage/storage.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import type { PluginInfo } from "../supervisor/types.ts";
 import type { CheckOptions } from "./check_options.ts";
-import { mcpDetails, mcpRuleOf, recordTools } from "./mcp_details.ts";
+import { mcpDetails, mcpRuleOf, recordTools, uncheckedTools } from "./mcp_details.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
 
 /** Lines of stderr shown with a failure. */
@@ -28,6 +28,13 @@ interface Run {
   readonly config: Readonly<Record<string, unknown>>;
   readonly events: AuditEvent[];
   readonly log: string[];
+}
+
+/** What a plugin offers once it runs. */
+interface Offer {
+  readonly info: PluginInfo;
+  /** Tools of an MCP server whose schema the host cannot use. */
+  readonly unchecked: readonly string[];
 }
 
 /** What a run leaves behind besides the rules it kept. */
@@ -72,7 +79,8 @@ export async function checkLife(
     signal?.throwIfAborted(); // It may have come before anyone listened.
     const { failure } = await outcomeOf(supervisor.start(instance));
     signal?.throwIfAborted();
-    recordHandshake(run, failure, supervisor.plugin(instance));
+    const info = supervisor.plugin(instance);
+    recordHandshake(run, failure, { info, unchecked: await uncheckedTools(info) });
     if (failure) return trail;
     const ping = await outcomeOf(supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
     signal?.throwIfAborted();
@@ -93,7 +101,7 @@ export async function checkLife(
 }
 
 /** Tells what the handshake showed, up to the rule that `failure` belongs to. */
-function recordHandshake(run: Run, failure: HostError | null, info: PluginInfo): void {
+function recordHandshake(run: Run, failure: HostError | null, offer: Offer): void {
   const { manifest, recorder, config, log } = run;
   const { command, name, version, kaged_api, capabilities } = manifest;
   const broken = failure && ruleOf(failure);
@@ -106,7 +114,7 @@ function recordHandshake(run: Run, failure: HostError | null, info: PluginInfo):
     "initialize.api": String(kaged_api),
     "initialize.capabilities": claims(capabilities),
     "config.update": sent(config),
-    ...(isMcp(manifest) && mcpDetails(info)),
+    ...(isMcp(manifest) && mcpDetails(offer.info)),
   };
   const pass = (id: CheckId, warnings: readonly string[] = []) => recorder.pass(id, details[id]!, warnings);
   const shown: [CheckId, () => void][] = [
@@ -117,7 +125,7 @@ function recordHandshake(run: Run, failure: HostError | null, info: PluginInfo):
     ["initialize.api", () => pass("initialize.api")],
     ["initialize.capabilities", () => pass("initialize.capabilities")],
     // What the process offers is told once it runs, and not before.
-    ["methods", () => broken ? recorder.skip("methods", broken) : recordMethods(run, info)],
+    ["methods", () => broken ? recorder.skip("methods", broken) : recordMethods(run, offer)],
     ["config.update", () => pass("config.update", ignored)],
   ];
   for (const [id, record] of shown) {
@@ -157,9 +165,12 @@ function ruleOf(failure: HostError): CheckId {
 }
 
 /** A declared method that the process does not offer breaks a promise; one it merely adds is ignored by the host. */
-function recordMethods(run: Run, info: PluginInfo): void {
+function recordMethods(run: Run, { info, unchecked }: Offer): void {
   const { recorder, manifest, manifest: { methods } } = run;
-  if (isMcp(manifest)) return recordTools(recorder, info, eventsOf(run, "plugin.tools_listed").at(-1));
+  if (isMcp(manifest)) {
+    const { left_out = [] } = eventsOf(run, "plugin.tools_listed").at(-1) ?? {};
+    return recordTools(recorder, info, { left_out, unchecked });
+  }
   const [found] = eventsOf(run, "plugin.method_unavailable");
   const { missing = [], undeclared = [] } = found ?? {};
   if (missing.length > 0) {

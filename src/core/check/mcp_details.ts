@@ -5,6 +5,7 @@
  */
 import type { AuditData } from "../audit/events.ts";
 import type { HostError } from "../errors.ts";
+import { ANY_OBJECT, argumentsSchema } from "../mcp/arguments_schema.ts";
 import type { PluginInfo } from "../supervisor/types.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
 
@@ -29,13 +30,22 @@ export function mcpRuleOf({ code, message }: HostError): CheckId | null {
   return code.startsWith("mcp.") ? "methods" : null;
 }
 
+/** Names the tools of an MCP server whose schema the host cannot check arguments with. */
+export async function uncheckedTools({ mcp, tools }: PluginInfo): Promise<string[]> {
+  if (!mcp) return [];
+  const schemas = await Promise.all(tools.map(({ parameters_schema }) => argumentsSchema(parameters_schema)));
+  return tools.filter((_, index) => schemas[index] === ANY_OBJECT).map(({ name }) => name);
+}
+
 /** Records what tools the server lists, and warns of those that agents do not get as they are. */
 export function recordTools(
   recorder: CheckRecorder,
   { tools, plugin }: PluginInfo,
-  listed: AuditData["plugin.tools_listed"] | undefined,
+  { left_out, unchecked }: {
+    readonly left_out: AuditData["plugin.tools_listed"]["left_out"];
+    readonly unchecked: readonly string[];
+  },
 ): void {
-  const { left_out = [], unchecked = [] } = listed ?? {};
   const named = tools.slice(0, SHOWN).map(({ name }) => `${plugin}.${name}`).join(", ");
   const more = tools.length > SHOWN ? ` and ${tools.length - SHOWN} more` : "";
   const warnings = left_out.map(({ tool, reason }) => `Tool ${JSON.stringify(tool)} is left out: ${reason}`);

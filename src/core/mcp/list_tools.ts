@@ -33,7 +33,7 @@ export async function listTools(
   const tools = new Map<string, McpTool>();
   const leftOut: LeftOutTool[] = [];
   for (const entry of await entriesOf(ask)) {
-    const tool = known.get(JSON.stringify(entry)) ?? await readTool(entry);
+    const tool = known.get(JSON.stringify(entry)) ?? readTool(entry);
     if (tool === null) throw malformed("an entry is no object with a name");
     if ("reason" in tool) {
       leftOut.push(tool);

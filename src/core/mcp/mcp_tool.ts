@@ -4,14 +4,12 @@
  * @module
  */
 import { isMap } from "../manifest/plain_data.ts";
-import type { JsonSchema, ManifestTool } from "../manifest/manifest.ts";
+import type { ManifestTool } from "../manifest/manifest.ts";
 
 /** A tool of an MCP server. */
 export interface McpTool extends ManifestTool {
   /** Its name as the server knows it. */
   readonly wireName: string;
-  /** What its arguments are checked with: its schema, or that they are an object where the host cannot read it. */
-  readonly arguments_schema: JsonSchema;
   /** The tool as the server listed it. */
   readonly definition: Readonly<Record<string, unknown>>;
 }
@@ -41,7 +39,7 @@ export function toolShortName(wireName: string): string {
 }
 
 /** Reads one entry of a list of tools. Null when it is no tool at all. */
-export async function readTool(entry: unknown): Promise<McpTool | LeftOutTool | null> {
+export function readTool(entry: unknown): McpTool | LeftOutTool | null {
   if (!isMap(entry) || typeof entry.name !== "string") return null;
   const { name: wireName, inputSchema } = entry;
   const name = toolShortName(wireName);
@@ -57,26 +55,8 @@ export async function readTool(entry: unknown): Promise<McpTool | LeftOutTool | 
     description: descriptionOf(entry),
     parameters_schema: inputSchema,
     wireName,
-    arguments_schema: await checkableSchema(inputSchema),
     definition: entry,
   };
-}
-
-/** Whether the host checks no more of a tool's arguments than that they are an object. */
-export function isUnchecked({ arguments_schema }: McpTool): boolean {
-  return arguments_schema === ANY_OBJECT;
-}
-
-const ANY_OBJECT: JsonSchema = { type: "object" };
-
-/**
- * Servers bring schemas of older drafts and with patterns the host does not run. The server checks its arguments
- * itself, so such a tool is offered all the same.
- */
-async function checkableSchema(inputSchema: Record<string, unknown>): Promise<JsonSchema> {
-  const { $schema: _, ...schema } = inputSchema;
-  const { schemaProblems } = await import("../schema/schema_problems.ts");
-  return (await schemaProblems(schema)).length === 0 ? schema : ANY_OBJECT;
 }
 
 function descriptionOf({ name, title, description }: Record<string, unknown>): string {

@@ -5,7 +5,7 @@
  */
 import type { AuditData } from "../audit/events.ts";
 import type { ToolListing } from "./list_tools.ts";
-import { isUnchecked, type McpTool } from "./mcp_tool.ts";
+import type { McpTool } from "./mcp_tool.ts";
 
 /** Names in one part of an event. */
 const TOLD = 50;
@@ -23,7 +23,6 @@ export function toolChanges(
     added: names(tools.filter(({ name }) => !old.has(name))),
     removed: names(before.filter(({ name }) => !kept.has(name))),
     changed: names(tools.filter((tool) => old.has(tool.name) && old.get(tool.name) !== tool)),
-    unchecked: names(tools.filter(isUnchecked)),
     left_out: leftOut.slice(0, TOLD).map((one) => ({ ...one })),
   };
 }

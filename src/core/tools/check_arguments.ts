@@ -5,6 +5,7 @@
  */
 import { HostError } from "../errors.ts";
 import { isMap } from "../manifest/plain_data.ts";
+import { argumentsSchema } from "../mcp/arguments_schema.ts";
 import { compileSchema } from "../schema/compile_schema.ts";
 import type { SchemaIssue } from "../schema/issue_text.ts";
 import type { AgentTool } from "./tool_registry.ts";
@@ -18,13 +19,12 @@ const RESERVED: readonly string[] = ["_context", "_config"];
  * @throws {HostError} `tool.arguments_invalid` (-32602), with every place in `data.issues`.
  */
 export async function checkArguments(
-  { name, parameters_schema, arguments_schema = parameters_schema }: Pick<
-    AgentTool,
-    "name" | "parameters_schema" | "arguments_schema"
-  >,
+  { name, parameters_schema, definition }: Pick<AgentTool, "name" | "parameters_schema" | "definition">,
   args: unknown,
 ): Promise<void> {
-  const issues = isMap(args) ? await issuesOf(args, arguments_schema) : [{ path: "", message: "Expected an object" }];
+  // An MCP server's schema is not a checked one, as a manifest's is.
+  const schema = definition ? await argumentsSchema(parameters_schema) : parameters_schema;
+  const issues = isMap(args) ? await issuesOf(args, schema) : [{ path: "", message: "Expected an object" }];
   const [first] = issues;
   if (!first) return;
   const where = first.path === "" ? "" : `${first.path}: `;

@@ -17,8 +17,6 @@ export interface AgentTool {
   readonly description: string;
   /** What its arguments look like. */
   readonly parameters_schema: JsonSchema;
-  /** What its arguments are checked with, where that is not the same. */
-  readonly arguments_schema?: JsonSchema;
   /** The tool as its MCP server listed it. */
   readonly definition?: Readonly<Record<string, unknown>>;
   /** The plugin that offers it, as the agent gets it. */
@@ -47,15 +45,8 @@ export function agentTools({ plugins }: ResolvedAgent, listed: ListedTools = new
 
 function agentTool(name: string, tool: ManifestTool | McpTool, owner: ResolvedPlugin): AgentTool {
   const { description, parameters_schema } = tool;
-  const { arguments_schema, definition } = "definition" in tool ? tool : {};
-  return {
-    name,
-    description,
-    parameters_schema,
-    ...(arguments_schema && { arguments_schema }),
-    ...(definition && { definition }),
-    owner,
-  };
+  const { definition } = "definition" in tool ? tool : {};
+  return { name, description, parameters_schema, ...(definition && { definition }), owner };
 }
 
 /**
