@@ -9,6 +9,7 @@ import { HOST_VERSION } from "../core/version.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHookFire } from "./commands/hook_fire.ts";
+import { addHooks } from "./commands/hooks.ts";
 import { addHookspecCheck } from "./commands/hookspec_check.ts";
 import { addHookspecDiff } from "./commands/hookspec_diff.ts";
 import { addHookspecEmit } from "./commands/hookspec_emit.ts";
@@ -78,6 +79,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .summary("fire hooks at plugins")
     .description("Fires hooks at the plugins of a project.");
   addHookFire(hook, terminal, exit);
+  addHooks(kaged, terminal, exit);
   const hookspec = kaged.command("hookspec")
     .summary("write, check and compare hook contracts")
     .description("Works on a hookspec: the contracts of hooks, as data, and the files that follow from them.");

@@ -1,0 +1,35 @@
+/**
+ * `kaged hooks …`: look at the hook files of a repository, run them, trust them, convert them.
+ *
+ * @module
+ */
+import type { Command } from "commander";
+import type { Terminal } from "../terminal.ts";
+import { addHooksConvert } from "./hooks_convert.ts";
+import { addHooksList } from "./hooks_list.ts";
+import { addHooksRun } from "./hooks_run.ts";
+import { addHooksTrust } from "./hooks_trust.ts";
+import { addHooksWhy } from "./hooks_why.ts";
+
+/** Adds the commands; `exit` takes the exit code of one that came to its end. */
+export function addHooks(kaged: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const hooks = kaged.command("hooks")
+    .summary("hook files of a repository: list, run, why, trust, convert")
+    .description(
+      "Hook files of a repository: .github/hooks/*.json, .claude/settings.json, hooks/hooks.json, .agent.md, mcp.json,\n" +
+        "and the operator's own in ~/.copilot/hooks. Nothing of a repository runs before you trust it, and then in a cage.",
+    )
+    .addHelpText("after", EXAMPLES);
+  addHooksList(hooks, terminal, exit);
+  addHooksRun(hooks, terminal, exit);
+  addHooksWhy(hooks, terminal);
+  addHooksTrust(hooks, terminal, exit);
+  addHooksConvert(hooks, terminal);
+}
+
+const EXAMPLES = `
+Examples:
+  kaged hooks list
+  kaged hooks trust
+  kaged hooks run PreToolUse --input event.json
+  kaged hooks why`;

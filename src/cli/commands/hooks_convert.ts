@@ -1,0 +1,66 @@
+/**
+ * `kaged hooks convert`: a hook file in another dialect, with a report of what is not the same.
+ *
+ * @module
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { convertHooks, type ConvertTarget } from "../../core/hooks/files/convert_hooks.ts";
+import { parseHookFile } from "../../core/hooks/files/parse_hook_file.ts";
+import { printIssues } from "../hook_places.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+interface ConvertFlags {
+  readonly to: ConvertTarget;
+  readonly output?: string;
+  readonly agent?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command. */
+export function addHooksConvert(parent: Command, terminal: Terminal): void {
+  parent.command("convert")
+    .summary("write a hook file in another dialect")
+    .description(
+      "Prints a hook file in another dialect: copilot (.github/hooks/*.json), claude (.claude/settings.json),\n" +
+        "plugin (hooks/hooks.json) or agent (front matter of .agent.md). What cannot be carried over, or means something\n" +
+        "else there, is reported on standard error.",
+    )
+    .argument("<file>", "the hook file")
+    .addOption(
+      new Option("--to <dialect>", "dialect to write").choices(["copilot", "claude", "plugin", "agent"])
+        .makeOptionMandatory(),
+    )
+    .option("--output <file>", "write there instead of to standard output; a file that is there stays")
+    .option("--agent <name>", "name of the agent, for --to agent")
+    .option("--json", "print JSON: { text, carried, notes, warnings }")
+    .addHelpText("after", EXAMPLES)
+    .action(async (file: string, flags: ConvertFlags) => await convert(file, flags, terminal));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged hooks convert .claude/settings.json --to copilot --output .github/hooks/claude.json
+  kaged hooks convert .github/hooks/guard.json --to claude`;
+
+async function convert(given: string, flags: ConvertFlags, { cwd, out, err }: Terminal): Promise<void> {
+  const file = resolve(cwd, given);
+  const parsed = await parseHookFile(await readFile(file, "utf8"), { file, name: given });
+  const { text, carried, notes } = await convertHooks(
+    parsed,
+    flags.to,
+    flags.agent === undefined ? {} : { agent: flags.agent },
+  );
+  if (flags.output !== undefined) await writeFile(resolve(cwd, flags.output), text, { flag: "wx" });
+  if (flags.json) return out.line(JSON.stringify({ text, carried, notes, warnings: parsed.warnings }, null, 2));
+  if (flags.output === undefined) out.line(text.trimEnd());
+  printIssues(parsed.warnings, "warning", err);
+  for (const { path, line, kind, text } of notes) {
+    const colour = kind === "lost" ? err.paint.red : err.paint.yellow;
+    err.line(`${colour(kind)}  ${printable(`${given}:${line}  ${path}: ${text}`)}`);
+  }
+  const lost = parsed.hooks.length + parsed.tools.length - carried;
+  const count = `${carried} ${carried === 1 ? "hook" : "hooks"} carried over`;
+  err.line(lost === 0 ? count : `${count}, ${lost} not`);
+}

@@ -1,0 +1,84 @@
+/**
+ * `kaged hooks run`: fire one moment at the hooks of a repository and show what each makes of it.
+ *
+ * @module
+ */
+import type { Command } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { CommandEnd } from "../../core/hooks/command/types.ts";
+import type { HookRun } from "../../core/hooks/command/last_run.ts";
+import type { FiredEvent } from "../../core/hooks/portable/engine.ts";
+import type { HookResult } from "../../core/hooks/portable/result.ts";
+import { isMap } from "../../core/manifest/plain_data.ts";
+import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
+import { interruptible } from "../interrupt.ts";
+import { printHookRun } from "../print_hook_run.ts";
+import { printable, type Terminal } from "../terminal.ts";
+import { readJson } from "../with_host.ts";
+
+interface RunFlags extends HookFlags {
+  readonly input?: string;
+  readonly agent: string;
+}
+
+/** Adds the command; `exit` takes the exit code. */
+export function addHooksRun(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const command = parent.command("run")
+    .summary("fire one moment at the hooks")
+    .description(
+      "Fires one moment at the trusted hooks of a repository, each in its cage, and shows what each answers.\n" +
+        "Exit code 1 when a hook breaks. What came of it is kept for kaged hooks why.",
+    )
+    .argument("<moment>", "PreToolUse, SessionStart … or a native name, such as errorOccurred")
+    .option("--input <file>", "fields of the event, a JSON object; - reads them from standard input")
+    .option("--agent <path>", "agent it happens to", "primary");
+  addHookOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (moment: string, flags: RunFlags) => exit(await run(moment, flags, terminal)));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged hooks run SessionStart
+  echo '{"tool": {"name": "Bash"}, "input": {"command": "ls"}}' | kaged hooks run PreToolUse --input -
+An event has tool { name, success, durationMs }, input, output, error { message, code }, subagent { name, parent, depth },
+budget { usedTokens, effectiveLimit }, repository, branch and details.
+With --json it prints { "hook", "blocked", "blockedBy", "reason", "input", "output", "context", "warnings", "trace", "commands" }.`;
+
+async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise<number> {
+  const fields = flags.input === undefined ? {} : await readJson(flags.input, terminal);
+  if (!isMap(fields)) throw new HostError("host.misuse", `"${flags.input}" holds no JSON object`);
+  const places = await hookPlaces(flags, terminal);
+  const [{ createHookEngine }, { saveHookRun }] = await Promise.all([
+    import("../../core/hooks/portable/engine.ts"),
+    import("../../core/hooks/command/last_run.ts"),
+  ]);
+  const commands: Record<string, unknown>[] = [];
+  const { found, result } = await interruptible(async () => {
+    await using opened = await openHooks(flags, terminal, places, {
+      onEnd: ({ id }, { exit, ended, stdout, stderr }: CommandEnd) =>
+        void commands.push({ id, exit, ended, stdout, stderr }),
+    });
+    const engine = createHookEngine({ clock: places.runtime.clock });
+    engine.add(opened.registrations);
+    const event = { sessionId: "ses_run", ...fields, hook: moment, agent: flags.agent } as FiredEvent;
+    return { found: opened, result: await engine.fire(event) };
+  });
+  const kept = await saveHookRun(places.home, { dir: found.found.dir, result }, places.runtime);
+  if (flags.json) terminal.out.line(JSON.stringify({ ...result, commands }, null, 2));
+  else printRun(kept, result, terminal);
+  if (!flags.json) {
+    printIssues(found.found.errors, "error", terminal.err);
+    const waiting = found.judged.filter(({ trust }) => trust === "untrusted" || trust === "changed");
+    for (const { file, trust } of waiting) {
+      const state = trust === "changed" ? "changed since it was trusted" : "is not trusted";
+      terminal.err.line(`${terminal.err.paint.yellow("warning")}: ${printable(file.name)} ${state}: kaged hooks trust`);
+    }
+  }
+  return result.trace.some(({ outcome }) => outcome === "broke") ? 1 : 0;
+}
+
+function printRun(run: HookRun, { context }: HookResult, { out }: Terminal): void {
+  printHookRun(run, out);
+  for (const text of context) out.line(`\n${printable(text)}`);
+}

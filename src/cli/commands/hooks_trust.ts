@@ -1,0 +1,160 @@
+/**
+ * `kaged hooks trust`: show what the hook files of a repository would run, and ask.
+ *
+ * @module
+ */
+import type { Command } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { JudgedHookFile, OpenedHookFiles } from "../../core/hooks/command/open_hook_files.ts";
+import { describeCage, describeHook } from "../../core/hooks/files/describe_hook.ts";
+import { lineDiff } from "../../core/hooks/files/line_diff.ts";
+import { textOf, trustHookFile } from "../../core/hooks/files/trust_store.ts";
+import { askYes, isInteractive } from "../ask_yes.ts";
+import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
+
+interface TrustFlags extends HookFlags {
+  readonly yes?: readonly string[];
+}
+
+/** Least characters of a hash that name it. */
+const MIN_HASH = 12;
+
+/** Adds the command; `exit` takes the exit code. */
+export function addHooksTrust(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const command = parent.command("trust")
+    .summary("look at hook files and let them run")
+    .description(
+      "Shows every command of the hook files that are not trusted as they are now, what changed in them, and asks.\n" +
+        "Trust is for this exact content: the hook file and the scripts in the repository that its commands name.\n" +
+        "Files that those scripts use in turn are not covered. Exit code 1 when a file stays untrusted.",
+    )
+    .argument("[file...]", "hook files as kaged hooks list names them; without any, all")
+    .option("--yes <hash...>", "trust the content with this hash without being asked; where there is no terminal");
+  addHookOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (names: string[], flags: TrustFlags) => exit(await trust(names, flags, terminal)));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged hooks trust
+  kaged hooks trust .github/hooks/guard.json --yes 3f1c0a9b2d4e`;
+
+async function trust(names: readonly string[], flags: TrustFlags, terminal: Terminal): Promise<number> {
+  const { out, err } = terminal;
+  const places = await hookPlaces(flags, terminal);
+  await using opened = await openHooks(flags, terminal, places);
+  const asked = chosen(names, opened);
+  const waiting = asked.filter(({ trust }) => trust === "untrusted" || trust === "changed");
+  const yes = flags.yes ?? [];
+  for (const hash of yes) requireKnown(hash, asked);
+  const stays: JudgedHookFile[] = [];
+  for (const judged of waiting) {
+    const { evidence } = judged;
+    if (!flags.json) show(judged, opened, out);
+    const isNamed = yes.some((hash) => evidence.hash.startsWith(hash));
+    const isYes = isNamed || (!flags.json && isInteractive() && await askYes(`Let ${evidence.name} run?`));
+    if (isYes) await trustHookFile({ home: places.home, dir: opened.found.dir, evidence }, places.runtime);
+    else stays.push(judged);
+    if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${printable(evidence.name)}`);
+  }
+  if (flags.json) out.line(JSON.stringify(asJson(asked, stays, opened), null, 2));
+  else printIssues(opened.found.errors, "error", err);
+  if (!flags.json && waiting.length === 0) {
+    out.line(out.paint.dim("Nothing to decide: every hook file is trusted as it is"));
+  }
+  if (stays.length > 0 && !flags.json && !isInteractive()) throw needsYes(stays);
+  return stays.length > 0 ? 1 : 0;
+}
+
+function chosen(names: readonly string[], { judged }: OpenedHookFiles): JudgedHookFile[] {
+  const foreign = judged.filter(({ trust }) => trust !== "own");
+  const unknown = names.find((name) => !foreign.some(({ file }) => file.name === name || file.file === name));
+  if (unknown !== undefined) {
+    throw new HostError("host.misuse", `There is no hook file "${unknown}"`, {
+      hint: `Hook files: ${foreign.map(({ file }) => file.name).join(", ") || "none"}`,
+    });
+  }
+  return foreign.filter(({ file }) => names.length === 0 || names.includes(file.name) || names.includes(file.file));
+}
+
+function requireKnown(hash: string, asked: readonly JudgedHookFile[]): void {
+  const isHash = new RegExp(`^[0-9a-f]{${MIN_HASH},64}$`).test(hash);
+  if (isHash && asked.some(({ evidence }) => evidence.hash.startsWith(hash))) return;
+  throw new HostError("hooks.untrusted", `No hook file has the hash "${hash}" now`, {
+    data: { hashes: asked.map(({ evidence: { name, hash } }) => ({ name, hash })) },
+    hint: `Look again: kaged hooks trust; a hash has at least ${MIN_HASH} characters of 0-9a-f`,
+  });
+}
+
+function needsYes(stays: readonly JudgedHookFile[]): HostError {
+  const hashes = stays.map(({ evidence }) => evidence.hash.slice(0, 16));
+  const count = stays.length === 1 ? "1 hook file is" : `${stays.length} hook files are`;
+  return new HostError("hooks.untrusted", `${count} not trusted, and there is no terminal to ask at`, {
+    data: { files: stays.map(({ evidence: { name, hash } }) => ({ name, hash })) },
+    hint: `Read what is shown above, then: kaged hooks trust --yes ${hashes.join(" ")}`,
+  });
+}
+
+function show(
+  { file, trust, evidence, record }: JudgedHookFile,
+  { found, settings }: OpenedHookFiles,
+  out: Printer,
+): void {
+  const { line, paint } = out;
+  line(
+    `${paint.bold(printable(file.name))}  ${
+      paint.yellow(trust === "changed" ? "changed since you trusted it" : "not trusted")
+    }`,
+  );
+  for (const hook of file.hooks) {
+    line(`  ${describeHook(hook)}  ${paint.dim(`line ${hook.line}`)}`);
+    for (const text of hook.script.split("\n")) line(`    ${printable(text)}`);
+    for (const [name, value] of Object.entries(hook.env)) line(paint.dim(printable(`    with ${name}=${value}`)));
+  }
+  for (const text of describeCage(found.dir, settings)) line(paint.dim(printable(`  ${text}`)));
+  line(`  Covers ${printable(evidence.files.map(({ path }) => path).join(", "))}`);
+  line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));
+  if (record !== null) showChanges(record.files, evidence.files, out);
+  line(`  hash ${evidence.hash}`);
+}
+
+function showChanges(
+  before: readonly { readonly path: string; readonly sha256: string; readonly text?: string }[],
+  now: JudgedHookFile["evidence"]["files"],
+  { line, paint }: Printer,
+): void {
+  for (const path of new Set([...before, ...now].map(({ path }) => path))) {
+    const [old, fresh] = [before.find((file) => file.path === path), now.find((file) => file.path === path)];
+    if (old?.sha256 === fresh?.sha256) continue;
+    line(paint.bold(printable(`  ${fresh === undefined ? "gone" : old === undefined ? "new" : "changed"}: ${path}`)));
+    const text = fresh === undefined ? "" : textOf(fresh.bytes);
+    if (text === null || (old !== undefined && old.text === undefined)) {
+      line("    its text is too long, or no text, to be compared");
+      continue;
+    }
+    for (const { mark, text: shown } of lineDiff(old?.text ?? "", text)) {
+      const colour = mark === "+" ? paint.green : mark === "-" ? paint.red : paint.dim;
+      line(colour(printable(`    ${mark}${shown}`)));
+    }
+  }
+}
+
+function asJson(
+  asked: readonly JudgedHookFile[],
+  stays: readonly JudgedHookFile[],
+  { found }: OpenedHookFiles,
+): Record<string, unknown> {
+  return {
+    dir: found.dir,
+    files: asked.map((judged) => ({
+      name: judged.file.name,
+      trust: stays.includes(judged) ? judged.trust : "trusted",
+      hash: judged.evidence.hash,
+      covers: judged.evidence.files.map(({ path, sha256 }) => ({ path, sha256 })),
+      commands: judged.file.hooks.map((hook) => ({ line: hook.line, when: describeHook(hook), command: hook.script })),
+    })),
+    errors: found.errors,
+  };
+}

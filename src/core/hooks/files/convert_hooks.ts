@@ -1,0 +1,157 @@
+/**
+ * A hook file in the words of another dialect, with everything that is not the same there.
+ *
+ * @module
+ */
+import { nativeName } from "./event_names.ts";
+import { shellWord } from "./shell_words.ts";
+import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
+
+/** Dialects that hooks can be written in. */
+export type ConvertTarget = "copilot" | "claude" | "plugin" | "agent";
+
+/** Something that is not carried over, or means something else there. */
+export interface ConversionNote {
+  /** Where it is in the file that was read. */
+  readonly path: string;
+  /** Its line. */
+  readonly line: number;
+  /** Whether it is gone, or there and different. */
+  readonly kind: "lost" | "changed";
+  /** What, and why. */
+  readonly text: string;
+}
+
+/** A converted file. */
+export interface Conversion {
+  /** Its text. */
+  readonly text: string;
+  /** Hooks that were carried over. */
+  readonly carried: number;
+  /** What is not the same, in the order of the file. */
+  readonly notes: readonly ConversionNote[];
+}
+
+/** What a place in the file is, for notes. */
+type Place = Pick<FileHook, "path" | "line">;
+type Note = (place: Place, kind: ConversionNote["kind"], text: string) => void;
+
+const FAMILY: Readonly<Record<HookDialect, "copilot" | "claude" | "mcp">> = {
+  copilot: "copilot",
+  agent: "copilot",
+  claude: "claude",
+  plugin: "claude",
+  mcp: "mcp",
+};
+
+/** Writes the hooks of a file in another dialect. `agent` names the agent that an `.agent.md` is for. */
+export async function convertHooks(
+  parsed: ParsedHookFile,
+  to: ConvertTarget,
+  { agent = "agent" }: { readonly agent?: string } = {},
+): Promise<Conversion> {
+  const notes: ConversionNote[] = [];
+  const note: Note = ({ path, line }, kind, text) => void notes.push({ path, line, kind, text });
+  for (const tool of parsed.tools) {
+    note(tool, "lost", `The tool ${tool.tool} cannot be called from ${to}: it is no command`);
+  }
+  const events: Record<string, unknown[]> = {};
+  let carried = 0;
+  for (const hook of parsed.hooks) {
+    const name = nameIn(hook, to);
+    if (name === null) {
+      note(hook, "lost", `${to} has no moment for ${hook.hook}`);
+      continue;
+    }
+    const entry = entryIn(hook, to, note);
+    if (entry === null) continue;
+    (events[name] ??= []).push(entry);
+    carried++;
+    tellDifferences(hook, name, to, note);
+  }
+  return { text: await textOf(events, to, parsed.hooks[0]?.agent ?? agent), carried, notes };
+}
+
+function nameIn({ hook, nativeName: own, dialect }: FileHook, to: ConvertTarget): string | null {
+  const family = FAMILY[to] as "copilot" | "claude";
+  if (family === FAMILY[dialect]) return own;
+  return nativeName(hook, family);
+}
+
+/** One hook, or null when nothing of it can be carried over. */
+function entryIn(hook: FileHook, to: ConvertTarget, note: Note): unknown {
+  const { commands, env, cwd, matcher, timeoutMs, background, priority, onFailure, advisory } = hook;
+  const ours = {
+    ...(priority !== undefined && { priority }),
+    ...(onFailure !== undefined && { onFailure }),
+    ...(advisory && { advisory }),
+  };
+  const timeout = timeoutMs / 1000;
+  if (FAMILY[to] === "copilot") {
+    if (background) note(hook, "lost", '"async": the agent waits for it there');
+    return {
+      type: "command",
+      ...commands,
+      ...(cwd !== undefined && { cwd }),
+      ...(Object.keys(env).length > 0 && { env }),
+      ...(matcher !== undefined && { matcher }),
+      timeoutSec: timeout,
+      ...ours,
+    };
+  }
+  const script = commands.bash ?? commands.command;
+  if (script === undefined) {
+    note(hook, "lost", "It is written for PowerShell only");
+    return null;
+  }
+  if (commands.powershell !== undefined) note(hook, "lost", `"powershell": ${to} has one command`);
+  if (hook.dialect === "copilot" || hook.dialect === "agent") {
+    for (const key of ["cwd", "env"] as const) {
+      const isThere = key === "cwd" ? cwd !== undefined && cwd !== "." : Object.keys(env).length > 0;
+      if (isThere) note(hook, "changed", `"${key}": it has become part of the command`);
+    }
+  }
+  const entry = {
+    type: "command",
+    command: inFolder(withVariables(script, env), cwd),
+    timeout,
+    ...(background && { async: true }),
+    ...ours,
+  };
+  return { ...(matcher !== undefined && { matcher }), hooks: [entry] };
+}
+
+function withVariables(script: string, env: Readonly<Record<string, string>>): string {
+  const names = Object.entries(env).map(([name, value]) => `${name}=${shellWord(value)}`);
+  return names.length === 0 ? script : `export ${names.join(" ")}; ${script}`;
+}
+
+function inFolder(script: string, cwd: string | undefined): string {
+  return cwd === undefined || cwd === "." ? script : `cd ${shellWord(cwd)} && ${script}`;
+}
+
+function tellDifferences(hook: FileHook, name: string, to: ConvertTarget, note: Note): void {
+  const [from, family] = [FAMILY[hook.dialect], FAMILY[to]];
+  if (hook.agent !== null && to !== "agent") {
+    note(hook, "changed", `It is for every agent there, not for "${hook.agent}"`);
+  }
+  if (hook.agent === null && to === "agent") note(hook, "changed", "It is for this one agent there, not for all");
+  if (from === family) return;
+  if (/^[a-z]/.test(name) || /^[a-z]/.test(hook.nativeName)) {
+    note(hook, "changed", `Fields on stdin have other names at ${name} than at ${hook.nativeName}`);
+  }
+  const script = hook.commands.bash ?? hook.commands.command ?? "";
+  if (family === "copilot" && /\bCLAUDE_[A-Z_]+/.test(script)) {
+    note(hook, "changed", `The command uses ${/\bCLAUDE_[A-Z_]+/.exec(script)![0]}, which other hosts do not set`);
+  }
+  if (family === "copilot" && hook.matcher !== undefined) {
+    note(hook, "changed", '"matcher": hosts that do not read it run the hook for every tool');
+  }
+}
+
+async function textOf(events: Record<string, unknown[]>, to: ConvertTarget, agent: string): Promise<string> {
+  if (to === "copilot") return `${JSON.stringify({ version: 1, hooks: events }, null, 2)}\n`;
+  if (to !== "agent") return `${JSON.stringify({ hooks: events }, null, 2)}\n`;
+  const { stringify } = await import("yaml");
+  return `---\n${stringify({ name: agent, hooks: events })}---\n`;
+}
