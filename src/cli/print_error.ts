@@ -41,7 +41,9 @@ function isWire({ code }: HostError): boolean {
 export function manifestLines({ code, data }: { readonly code?: string; readonly data?: unknown }): string[] {
   const issues = (data as { issues?: readonly ManifestIssue[] } | null | undefined)?.issues;
   // A plugin's error may hold anything.
-  if (!/^(?:manifest|project|local|config|hooks|hookspec)\.invalid$/.test(code ?? "") || !Array.isArray(issues)) return [];
+  if (!/^(?:manifest|project|local|config|hooks|hookspec)\.invalid$/.test(code ?? "") || !Array.isArray(issues)) {
+    return [];
+  }
   return [...issues.map(issueLine), `hint: Correct ${issues.length === 1 ? "this place" : "each of these places"}`];
 }
 

@@ -62,7 +62,12 @@ function inOrder({ judged }: OpenedHookFiles): Row[] {
 
 const priorityOf = ({ priority = DEFAULT_PRIORITY }: LoadedHook): number => priority;
 
-function asJson({ found }: OpenedHookFiles, rows: readonly Row[]): Record<string, unknown> {
+function trustOf(file: string, { judged }: OpenedHookFiles): TrustState {
+  return judged.find((one) => one.file.file === file)?.trust ?? "untrusted";
+}
+
+function asJson(opened: OpenedHookFiles, rows: readonly Row[]): Record<string, unknown> {
+  const { found } = opened;
   return {
     dir: found.dir,
     hooks: rows.map(({ hook, trust, place }) => ({
@@ -83,7 +88,14 @@ function asJson({ found }: OpenedHookFiles, rows: readonly Row[]): Record<string
       trust,
     })),
     mcp: found.mcp.flatMap(({ hooks }) =>
-      hooks.map(({ hook, tool, priority, file, line }) => ({ hook, tool, priority, file, line }))
+      hooks.map(({ hook, tool, priority, file, line }) => ({
+        hook,
+        tool,
+        priority,
+        file,
+        line,
+        trust: trustOf(file, opened),
+      }))
     ),
     left_out: found.leftOut,
     warnings: found.warnings,
@@ -98,8 +110,9 @@ const WORDS: Readonly<Record<TrustState, string>> = {
   changed: "changed since you trusted it: does not run",
 };
 
-function print({ found }: OpenedHookFiles, rows: readonly Row[], { line, paint }: Printer): void {
-  if (rows.length === 0) line(paint.dim(printable(`No hooks in ${found.dir}`)));
+function print(opened: OpenedHookFiles, rows: readonly Row[], { line, paint }: Printer): void {
+  const { found } = opened;
+  if (rows.length + found.mcp.length === 0) line(paint.dim(printable(`No hooks in ${found.dir}`)));
   let moment = "";
   for (const { hook, trust, place } of rows) {
     if (hook.hook !== moment) line(paint.bold(hook.hook));
@@ -121,10 +134,12 @@ function print({ found }: OpenedHookFiles, rows: readonly Row[], { line, paint }
     );
   }
   for (const { hooks } of found.mcp) {
-    for (const { hook, tool, file, line: at } of hooks) line(`${hook}  MCP tool ${printable(tool)}  ${file}:${at}`);
+    for (const { hook, tool, file, line: at } of hooks) {
+      line(`${paint.bold(hook)}  MCP tool ${printable(`${tool}  ${file}:${at}`)}  ${WORDS[trustOf(file, opened)]}`);
+    }
   }
   for (const { id, reason } of found.leftOut) line(paint.dim(printable(`left out: ${id}: ${reason}`)));
-  if (rows.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
+  if (opened.judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
     line("\nLook at them and decide: kaged hooks trust");
   }
 }

@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import { HostError } from "../../core/errors.ts";
 import type { JudgedHookFile, OpenedHookFiles } from "../../core/hooks/command/open_hook_files.ts";
-import { describeCage, describeHook } from "../../core/hooks/files/describe_hook.ts";
+import { describeCage, describeHook, describeTool } from "../../core/hooks/files/describe_hook.ts";
 import { lineDiff } from "../../core/hooks/files/line_diff.ts";
 import { textOf, trustHookFile } from "../../core/hooks/files/trust_store.ts";
 import { askYes, isInteractive } from "../ask_yes.ts";
@@ -113,7 +113,9 @@ function show(
     for (const text of hook.script.split("\n")) line(`    ${printable(text)}`);
     for (const [name, value] of Object.entries(hook.env)) line(paint.dim(printable(`    with ${name}=${value}`)));
   }
-  for (const text of describeCage(found.dir, settings)) line(paint.dim(printable(`  ${text}`)));
+  for (const tool of file.tools) line(`  ${printable(describeTool(tool))}  ${paint.dim(`line ${tool.line}`)}`);
+  const cage = file.hooks.length === 0 ? [] : describeCage(found.dir, settings);
+  for (const text of cage) line(paint.dim(printable(`  ${text}`)));
   line(`  Covers ${printable(evidence.files.map(({ path }) => path).join(", "))}`);
   line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));
   if (record !== null) showChanges(record.files, evidence.files, out);
@@ -154,6 +156,7 @@ function asJson(
       hash: judged.evidence.hash,
       covers: judged.evidence.files.map(({ path, sha256 }) => ({ path, sha256 })),
       commands: judged.file.hooks.map((hook) => ({ line: hook.line, when: describeHook(hook), command: hook.script })),
+      tools: judged.file.tools.map(({ line, tool, hook }) => ({ line, tool, hook })),
     })),
     errors: found.errors,
   };

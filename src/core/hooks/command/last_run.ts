@@ -1,12 +1,13 @@
 /**
  * The last run of hooks, kept in the operator's folder to answer why something was blocked. It holds who said what and
- * for how long, never what the event was about.
+ * for how long, never what the event was about, and secrets in what was said are taken out before it is written.
  *
  * @module
  */
 import { HostError } from "../../errors.ts";
 import { isMap } from "../../manifest/plain_data.ts";
 import type { Clock, Files, Ids } from "../../ports.ts";
+import { redactJson } from "../builtin/redact.ts";
 import type { HookResult, HookTrace } from "../portable/result.ts";
 
 /** A run as it is kept. */
@@ -39,16 +40,8 @@ export async function saveHookRun(
   { files, ids, clock }: { readonly files: Files; readonly ids: Ids; readonly clock: Clock },
 ): Promise<HookRun> {
   const { hook, blocked, blockedBy, reason, warnings, trace } = result;
-  const run: HookRun = {
-    at: new Date(clock.now()).toISOString(),
-    dir,
-    hook,
-    blocked,
-    blockedBy,
-    reason,
-    warnings,
-    trace,
-  };
+  const at = new Date(clock.now()).toISOString();
+  const run = redactJson({ at, dir, hook, blocked, blockedBy, reason, warnings, trace }).value as HookRun;
   const folder = `${home}/${FOLDER}`;
   await files.makeDir(folder, { recursive: true, mode: 0o700 });
   const fresh = `${folder}/${ids.create("run")}.tmp`;

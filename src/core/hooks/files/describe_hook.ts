@@ -5,6 +5,7 @@
  */
 import type { PortableHookName } from "../portable/types.ts";
 import type { HookSettings } from "../../project/hook_settings.ts";
+import type { McpHook } from "./types.ts";
 import type { LoadedHook } from "./load_hook_files.ts";
 
 const WHEN: Readonly<Record<PortableHookName, string>> = {
@@ -35,6 +36,11 @@ export function describeHook(hook: LoadedHook): string {
     ...(advisory ? ["as advice only"] : []),
   ];
   return `${parts.join(" ")}, ${limits.join(", ")}`;
+}
+
+/** Returns when a tool of an MCP server is called, in one sentence. */
+export function describeTool({ tool, hook }: McpHook): string {
+  return `Calls the MCP tool ${tool} ${WHEN[hook]}`;
 }
 
 /** Returns what hooks may do in their cage, a line each. */
