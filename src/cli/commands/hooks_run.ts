@@ -11,7 +11,7 @@ import type { FiredEvent } from "../../core/hooks/portable/engine.ts";
 import type { HookResult } from "../../core/hooks/portable/result.ts";
 import { isMap } from "../../core/manifest/plain_data.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
-import { interruptible } from "../interrupt.ts";
+import { interruptible, unlessAborted } from "../interrupt.ts";
 import { printHookRun } from "../print_hook_run.ts";
 import { printable, type Terminal } from "../terminal.ts";
 import { readJson } from "../with_host.ts";
@@ -54,15 +54,16 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
     import("../../core/hooks/command/last_run.ts"),
   ]);
   const commands: Record<string, unknown>[] = [];
-  const { found, result } = await interruptible(async () => {
+  const { found, result } = await interruptible(async (signal) => {
     await using opened = await openHooks(flags, terminal, places, {
+      signal,
       onEnd: ({ id }, { exit, ended, stdout, stderr }: CommandEnd) =>
         void commands.push({ id, exit, ended, stdout, stderr }),
     });
     const engine = createHookEngine({ clock: places.runtime.clock });
     engine.add(opened.registrations);
     const event = { sessionId: "ses_run", ...fields, hook: moment, agent: flags.agent } as FiredEvent;
-    return { found: opened, result: await engine.fire(event) };
+    return { found: opened, result: await unlessAborted(Promise.resolve(engine.fire(event)), signal) };
   });
   const kept = await saveHookRun(places.home, { dir: found.found.dir, result }, places.runtime);
   if (flags.json) terminal.out.line(JSON.stringify({ ...result, commands }, null, 2));

@@ -9,14 +9,20 @@ import type { Files } from "../ports.ts";
 
 /** Namespaces every cage has of its own. */
 const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];
+const UNFILTERED = "its system calls are not filtered";
 /** What the kernel says of a process that has no privilege, can gain none, and whose calls are filtered. */
 const STATUS: readonly (readonly [RegExp, string])[] = [
   [/^CapEff:\s*0+$/m, "it has privileges"],
   [/^NoNewPrivs:\s*1$/m, "it could gain privileges"],
-  [/^Seccomp:\s*2$/m, "its system calls are not filtered"],
+  [/^Seccomp:\s*2$/m, UNFILTERED],
 ];
-/** Bubblewrap's own first process filters itself only after it has started the plugin. */
-const MAX_LOOKS = 200;
+/**
+ * Bubblewrap's own first process filters itself only after it has started the plugin: on a busy machine that takes it
+ * hundreds of looks.
+ */
+const MAX_LOOKS = 10_000;
+/** Everything else is settled by then, but for the time between two system calls. */
+const FEW_LOOKS = 200;
 
 /** How a cage is looked at. */
 export interface WallOptions {
@@ -33,12 +39,15 @@ export async function verifyWalls(pid: number, { ownNetwork }: WallOptions, file
     if (own === null || own === hosts) shared.push(name);
   }));
   const faults: string[] = shared.length > 0 ? [`it shares ${shared.join(", ")} with the host`] : [];
-  for (let look = 0; look < MAX_LOOKS; look++) {
+  for (let look = 1;; look++) {
     const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
     if (/^State:\s*[ZX]/m.test(status) || status === "") return;
     const found = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
     if (found.length === 0) break;
-    if (look === MAX_LOOKS - 1) faults.push(...found);
+    const isFinal = look >= (found.every((fault) => fault === UNFILTERED) ? MAX_LOOKS : FEW_LOOKS);
+    if (!isFinal) continue;
+    faults.push(...found);
+    break;
   }
   if (faults.length === 0) return;
   throw new HostError("cage.walls_missing", `Cannot trust the cage: ${faults.join("; ")}`, {

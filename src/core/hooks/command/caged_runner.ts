@@ -50,7 +50,8 @@ async function runInCage(run: CommandRun, options: CommandRunnerOptions): Promis
   try {
     const cage = await openCage(hookCageRequest(run.hook, copies.overlays, options), runtime);
     const leftMs = run.hook.timeoutMs - (runtime.clock.monotonic() - startedMs);
-    return await runIn(cage, run, { runtime, leftMs });
+    const signal = options.signal ? AbortSignal.any([run.signal, options.signal]) : run.signal;
+    return await runIn(cage, { ...run, signal }, { runtime, leftMs });
   } finally {
     if (copies.dir !== null) await runtime.files.remove(copies.dir);
   }

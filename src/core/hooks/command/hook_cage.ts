@@ -36,6 +36,8 @@ export interface CommandRunnerOptions {
   readonly runtimes?: Readonly<Record<string, string>>;
   /** What a command may use. */
   readonly limits?: CageLimits;
+  /** Aborted when everything is to end: commands that still run are ended. */
+  readonly signal?: AbortSignal;
   /** Home of the operator, for hooks of their own; null when there is none. */
   readonly userHome?: string | null;
 }

@@ -27,6 +27,8 @@ export interface OpenHookFilesOptions {
   readonly home: string;
   /** Home of the operator, for `~/.copilot/hooks`; absent: `$HOME`, null: none. */
   readonly userHome?: string | null;
+  /** Aborted when everything is to end: commands that still run are ended. */
+  readonly signal?: AbortSignal;
   /** Hears how a command ended. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
   /** Hears what an MCP server of a hook map writes to stderr. */
@@ -87,7 +89,7 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     limits: resolveLimits(limits),
     userHome,
   };
-  const runner = cagedRunner(ground);
+  const runner = cagedRunner({ ...ground, ...(options.signal && { signal: options.signal }) });
   const commands = await hookFileRegistrations(judged.flatMap((one) => trustedHooks(one, found.dir, runtime)), {
     dir: found.dir,
     runCommand: runner.run,

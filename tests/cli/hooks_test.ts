@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { test, type TestContext } from "node:test";
+import { canCage, guard, type HookRepo, hookRepo } from "../support/hook_repo.ts";
+import { processesIn } from "../support/processes_in.ts";
+import { type KagedRun, runKaged, signalKaged } from "../support/run_kaged.ts";
+
+const FILE = ".github/hooks/guard.json";
+const CHECK = "#!/bin/bash\nif grep -q 'rm -rf'; then echo 'rm -rf is not for you' >&2; exit 2; fi\n";
+
+type Kaged = (args: readonly string[], input?: string) => Promise<KagedRun>;
+
+async function setUp(t: TestContext): Promise<{ repo: HookRepo; kaged: Kaged }> {
+  const repo = await hookRepo(t, { [FILE]: guard("./check.sh", { timeoutSec: 10 }), "check.sh": CHECK });
+  const env = { KAGED_HOME: repo.home, HOME: repo.userHome };
+  return { repo, kaged: (args, input = "") => runKaged(["hooks", ...args], { cwd: repo.dir, env, input }) };
+}
+
+const hashOf = async (kaged: Kaged): Promise<string> =>
+  JSON.parse((await kaged(["trust", "--json"])).stdout).files[0].hash;
+
+test("B-018 kaged hooks list shows each hook with file, line and whether it may run", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  await repo.write(".github/hooks/a.json", guard("late", { priority: 90 }));
+  const text = await kaged(["list"]);
+  assert.equal(text.code, 0, text.stderr);
+  assert.match(
+    text.stdout,
+    /PreToolUse\n {2}1\. \.\/check\.sh\n.*guard\.json:5 {2}10 s {2}not trusted: does not run\n {2}2\. late/,
+  );
+  const { hooks } = JSON.parse((await kaged(["list", "--json"])).stdout);
+  assert.deepEqual(
+    hooks.map((
+      row: Record<string, unknown>,
+    ) => [row["hook"], row["place"], row["priority"], row["line"], row["trust"]]),
+    [["PreToolUse", 1, 50, 5, "untrusted"], ["PreToolUse", 2, 90, 5, "untrusted"]],
+  );
+});
+
+test("B-018 kaged hooks list names what is wrong with a file and fails", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  await repo.write(".github/hooks/b.json", '{\n  // comment\n  "version": 1 }');
+  const { code, stdout, stderr } = await kaged(["list"]);
+  assert.equal(code, 1);
+  assert.match(stdout, /check\.sh/);
+  assert.match(stderr, /error\[hooks\.json_comment\] .*b\.json:2:3 {2}The file is JSON with comments/);
+});
+
+test("B-018 kaged hooks trust shows the commands and, where nobody can be asked, wants their hash", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const asked = await kaged(["trust"]);
+  assert.equal(asked.code, 1);
+  assert.match(asked.stdout, /Runs before each call of a tool, for at most 10 s {2}line 5\n {4}\.\/check\.sh/);
+  assert.match(asked.stdout, /Has no network/);
+  assert.match(asked.stdout, /Covers \.github\/hooks\/guard\.json, check\.sh/);
+  const hash = /hash ([0-9a-f]{64})/.exec(asked.stdout)?.[1] ?? "";
+  assert.match(asked.stderr, new RegExp(`error\\[hooks\\.untrusted\\].*\\n.*--yes ${hash.slice(0, 16)}`));
+  for (const wrong of ["y", hash.slice(0, 8), `${hash.slice(0, 20)}${"0".repeat(20)}`]) {
+    const { code, stderr } = await kaged(["trust", "--yes", wrong]);
+    assert.equal(code, 1);
+    assert.match(stderr, /error\[hooks\.untrusted\]: No hook file has the hash/);
+  }
+  assert.equal((await repo.open()).judged[0]?.trust, "untrusted");
+  assert.equal((await kaged(["trust", "--yes", hash])).code, 0);
+  assert.equal((await repo.open()).judged[0]?.trust, "trusted");
+});
+
+test("B-018 kaged hooks trust asks again after a change, with the difference", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const old = await hashOf(kaged);
+  await kaged(["trust", "--yes", old]);
+  await repo.write("check.sh", CHECK.replace("exit 2", "exit 0"));
+  const { code, stdout } = await kaged(["trust"]);
+  assert.equal(code, 1);
+  assert.match(stdout, /changed since you trusted it/);
+  assert.match(stdout, /changed: check\.sh\n.*\n {4}-if grep.*exit 2; fi\n {4}\+if grep.*exit 0; fi/);
+  assert.equal((await kaged(["trust", "--yes", old])).code, 1);
+});
+
+test("B-018 kaged hooks run fires one moment, and kaged hooks why tells who blocked", async (t) => {
+  if (!await canCage(t)) return;
+  const { kaged } = await setUp(t);
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  const event = JSON.stringify({ tool: { name: "Bash" }, input: { command: "rm -rf /" } });
+  const run = await kaged(["run", "preToolUse", "--input", "-"], event);
+  assert.equal(run.code, 0, run.stderr);
+  const verdict =
+    /blocked PreToolUse by \.github\/hooks\/guard\.json:preToolUse\[0\] \(.*guard\.json:5\)\n {2}rm -rf is not for you/;
+  assert.match(run.stdout, verdict);
+  assert.match((await kaged(["why"])).stdout, verdict);
+  const { reason, trace } = JSON.parse((await kaged(["why", "--json"])).stdout);
+  assert.deepEqual([reason, trace[0].outcome], ["rm -rf is not for you", "ran"]);
+  const other = await kaged(["run", "PreToolUse", "--json"]);
+  assert.equal(JSON.parse(other.stdout).blocked, false);
+  assert.deepEqual(JSON.parse(other.stdout).commands[0].exit, { code: 0, signal: null });
+});
+
+test("B-018 kaged hooks run runs nothing that is not trusted, and says so", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  await repo.write("check.sh", "#!/bin/bash\necho ran > ran\n");
+  const { code, stdout, stderr } = await kaged(["run", "PreToolUse"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /passed PreToolUse: no hook is for it/);
+  assert.match(stderr, /guard\.json is not trusted: kaged hooks trust/);
+  await assert.rejects(readFile(`${repo.dir}/ran`), { code: "ENOENT" });
+});
+
+test("B-018 kaged hooks run fails when a hook breaks", async (t) => {
+  if (!await canCage(t)) return;
+  const { repo, kaged } = await setUp(t);
+  await repo.write("check.sh", "#!/bin/bash\nexit 9\n");
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  const { code, stdout } = await kaged(["run", "PreToolUse"]);
+  assert.equal(code, 1);
+  assert.match(stdout, /broke .*it ended with exit code 9/);
+});
+
+test("B-018 kaged hooks run that is interrupted ends its hook and leaves no process", async (t) => {
+  if (!await canCage(t)) return;
+  const { repo, kaged } = await setUp(t);
+  await repo.write("check.sh", "#!/bin/bash\necho ran > ran\nsleep 1000\n");
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  const began = async (): Promise<boolean> => (await repo.runtime.files.info(`${repo.dir}/ran`)) !== null;
+  const { code } = await runKaged(["hooks", "run", "PreToolUse"], {
+    cwd: repo.dir,
+    env: { KAGED_HOME: repo.home, HOME: repo.userHome },
+    onStart: async (child) => {
+      while (!await began()) await new Promise(setImmediate);
+      signalKaged(child, "SIGINT");
+    },
+  });
+  assert.equal(code, 130);
+  assert.deepEqual(await processesIn(repo.dir), []);
+});
+
+test("B-007 kaged hooks convert prints the file in another dialect and reports what is not the same", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const { code, stdout, stderr } = await kaged(["convert", FILE, "--to", "claude"]);
+  assert.equal(code, 0);
+  assert.equal(JSON.parse(stdout).hooks.PreToolUse[0].hooks[0].command, "./check.sh");
+  assert.match(stderr, /changed {2}\.github\/hooks\/guard\.json:5 {2}hooks\.preToolUse\[0\]: Fields on stdin/);
+  assert.match(stderr, /1 hook carried over/);
+  assert.equal((await kaged(["convert", FILE, "--to", "claude", "--output", "out.json"])).code, 0);
+  assert.deepEqual(JSON.parse(await readFile(`${repo.dir}/out.json`, "utf8")), JSON.parse(stdout));
+  assert.equal((await kaged(["convert", FILE, "--to", "claude", "--output", "out.json"])).code, 1);
+});
+
+test("B-018 kaged hooks says what was asked wrongly", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const outcome = async (...args: string[]) => {
+    const { code, stderr } = await kaged(args);
+    return [code, /error\[([^\]]+)\]/.exec(stderr)?.[1]];
+  };
+  assert.deepEqual(await outcome("run", "preTooluse"), [1, "hooks.unknown_hook"]);
+  assert.deepEqual(await outcome("run", "PreToolUse", "--input", "none.json"), [1, "host.file_unreadable"]);
+  assert.deepEqual(await outcome("list", "--dir", "none"), [2, "host.misuse"]);
+  assert.deepEqual(await outcome("trust", "none.json"), [2, "host.misuse"]);
+  assert.deepEqual(await outcome("convert", FILE, "--to", "cursor"), [2, "host.misuse"]);
+  assert.deepEqual(await outcome("why"), [1, "hooks.no_run"]);
+  await writeFile(`${repo.home}/config.toml`, "[hooks]\nunsandboxed = true\n");
+  assert.deepEqual(await outcome("list"), [1, "config.invalid"]);
+});
