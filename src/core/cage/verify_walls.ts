@@ -20,7 +20,7 @@ const STATUS: readonly (readonly [RegExp, string])[] = [
  * Bubblewrap's own first process filters itself only after it has started the plugin: on a busy machine that takes it
  * hundreds of looks.
  */
-const MAX_LOOKS = 10_000;
+const MAX_LOOKS = 2_000;
 /** Everything else is settled by then, but for the time between two system calls. */
 const FEW_LOOKS = 200;
 
