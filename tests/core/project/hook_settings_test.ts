@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import type { HostError } from "../../../src/core/errors.ts";
 import { DEFAULT_HOOK_SETTINGS } from "../../../src/core/project/hook_settings.ts";
@@ -60,4 +61,10 @@ networks = []
     ]);
     return true;
   });
+});
+
+test("B-018 the settings that docs/hook-files.md shows are settings", async () => {
+  const guide = await readFile(new URL("../../../docs/hook-files.md", import.meta.url), "utf8");
+  const shown = /```toml\n([^]*?)```/.exec(guide)?.[1] ?? "";
+  assert.deepEqual((await parse(shown)).network, ["api.example.com:443"]);
 });
