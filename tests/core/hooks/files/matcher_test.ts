@@ -22,6 +22,7 @@ test("B-008 a matcher of plain names is compared whole, any other is found anywh
   const tool = (name: string) => ({ tool: { name } });
   assert.equal(await wants("PreToolUse", "Edit|Write", tool("Write")), true);
   assert.equal(await wants("PreToolUse", "Edit|Write", tool("MultiEdit")), false);
+  assert.equal(await wants("PreToolUse", "Edit|Write", tool("Edi")), false);
   assert.equal(await wants("PreToolUse", "mcp__.*", tool("mcp__memory__save")), true);
   assert.equal(await wants("PreToolUse", "^Notebook", tool("MyNotebook")), false);
   for (const all of ["", "*", ".*"]) assert.equal(await wants("PreToolUse", all, tool("anything")), true);
