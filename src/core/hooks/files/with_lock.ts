@@ -4,12 +4,11 @@
  * @module
  */
 import { HostError } from "../../errors.ts";
-import type { Clock, Runtime } from "../../ports.ts";
+import type { Runtime } from "../../ports.ts";
 
 /** A lock this old belongs to a process that died: the work under it takes milliseconds. */
 const STALE_MS = 30_000;
-const WAIT_MS = 25;
-const MAX_WAITS = 400;
+const PATIENCE_MS = 10_000;
 
 /**
  * Runs `work` while no other process runs its own under the same `path`.
@@ -21,18 +20,20 @@ export async function withLock<T>(
   { files, clock, ids }: Pick<Runtime, "files" | "clock" | "ids">,
   work: () => Promise<T>,
 ): Promise<T> {
-  for (let waits = 0; !await isMade(path); waits++) {
+  const startedMs = clock.monotonic();
+  // Looking again is all the waiting there is: a timer would not keep the process alive, and a lock lasts milliseconds.
+  while (!await isMade(path)) {
     const info = await files.info(path);
     if (info !== null && clock.now() - info.modifiedMs > STALE_MS) {
       // Moved first: of two that find it stale, one moves it.
       const aside = `${path}.${ids.create("stale")}`;
       await files.rename(path, aside).then(() => files.remove(aside), () => {});
-    } else if (waits >= MAX_WAITS) {
+    } else if (clock.monotonic() - startedMs > PATIENCE_MS) {
       throw new HostError("hooks.trust_busy", `Another process holds "${path}"`, {
         data: { path },
         hint: `Try again; when no other kaged runs, remove it: rmdir ${path}`,
       });
-    } else await pause(clock, WAIT_MS);
+    }
   }
   try {
     return await work();
@@ -49,8 +50,4 @@ export async function withLock<T>(
       throw error;
     }
   }
-}
-
-function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(ms, resolve));
 }

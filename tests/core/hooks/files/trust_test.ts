@@ -136,6 +136,18 @@ test("B-018 a lock that a dead process left is taken over", async (t) => {
   assert.equal((await repo.open()).judged[0]?.trust, "trusted");
 });
 
+test("B-018 a lock that a living process keeps is respected, and who waits for it is told", async (t) => {
+  const repo = await hookRepo(t, { [FILE]: guard("x") });
+  await mkdir(`${repo.home}/trust.json.lock`);
+  let ms = 0;
+  const patient = { ...repo.runtime, clock: { ...repo.runtime.clock, monotonic: () => ms += 1_000 } };
+  const { evidence } = (await repo.open()).judged[0]!;
+  await assert.rejects(trustHookFile({ home: repo.home, dir: repo.dir, evidence }, patient), {
+    code: "hooks.trust_busy",
+  });
+  assert.equal((await repo.open()).judged[0]?.trust, "untrusted");
+});
+
 test("B-018 a trust.json that cannot be read stops everything, and is not written over", async (t) => {
   const repo = await hookRepo(t, { [FILE]: guard("x") });
   const { evidence } = (await repo.open()).judged[0]!;
