@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors.ts";
 import type { JudgedHookFile, OpenedHookFiles } from "../../core/hooks/command/open_hook_files.ts";
 import { describeCage, describeHook, describeTool } from "../../core/hooks/files/describe_hook.ts";
+import { servedTool } from "../../core/hooks/files/mcp_server.ts";
 import { lineDiff } from "../../core/hooks/files/line_diff.ts";
 import { textOf, trustHookFile } from "../../core/hooks/files/trust_store.ts";
 import { askYes, isInteractive } from "../ask_yes.ts";
@@ -113,9 +114,12 @@ function show(
     for (const text of hook.script.split("\n")) line(`    ${printable(text)}`);
     for (const [name, value] of Object.entries(hook.env)) line(paint.dim(printable(`    with ${name}=${value}`)));
   }
-  for (const tool of file.tools) line(`  ${printable(describeTool(tool))}  ${paint.dim(`line ${tool.line}`)}`);
-  const cage = file.hooks.length === 0 ? [] : describeCage(found.dir, settings);
-  for (const text of cage) line(paint.dim(printable(`  ${text}`)));
+  for (const tool of file.tools) {
+    line(`  ${printable(describeTool(tool))}  ${paint.dim(`line ${tool.line}`)}`);
+    const { command = [] } = servedTool(tool.tool, file.servers)?.server ?? {};
+    line(`    ${printable(command.join(" "))}`);
+  }
+  for (const text of describeCage(found.dir, settings)) line(paint.dim(printable(`  ${text}`)));
   line(`  Covers ${printable(evidence.files.map(({ path }) => path).join(", "))}`);
   line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));
   if (record !== null) showChanges(record.files, evidence.files, out);
