@@ -116,8 +116,8 @@ function show(
   }
   for (const tool of file.tools) {
     line(`  ${printable(describeTool(tool))}  ${paint.dim(`line ${tool.line}`)}`);
-    const { command = [] } = servedTool(tool.tool, file.servers)?.server ?? {};
-    line(`    ${printable(command.join(" "))}`);
+    const program = servedTool(tool.tool, file.servers)?.server.command ?? [];
+    line(`    ${printable(program.join(" "))}`);
   }
   for (const text of describeCage(found.dir, settings)) line(paint.dim(printable(`  ${text}`)));
   line(`  Covers ${printable(evidence.files.map(({ path }) => path).join(", "))}`);
