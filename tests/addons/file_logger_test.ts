@@ -151,6 +151,19 @@ test("T-012 what a full disk leaves no room for is dropped, and a line counts it
   });
 });
 
+test("T-012 the line that counts losses stands where they happened, also when events come while it is due", async (t) => {
+  let appended = 0;
+  const append: Files["append"] = async (path, text) => {
+    if (++appended === 2) await tell("job:start"); // There is room again, and the losses are not told yet.
+    await files.append(path, text);
+  };
+  const { tell, logger, read } = await logged(t, { files: { append }, rotation: { maxSize: "150b" }, maxWaiting: 300 });
+  await tell("job:cancelled", "job:cancelled", "job:cancelled");
+  await logger.flush();
+  const types = Object.values(await read()).flat().map(({ type }) => type);
+  assert.deepEqual(types, ["job:cancelled", "job:cancelled", "log:lost", "job:start"]);
+});
+
 test("T-012 events that come faster than they can be written are counted too", async (t) => {
   const { tell, logger, read } = await logged(t, { maxWaiting: 100 });
   await tell("job:cancelled", "job:cancelled", "job:cancelled");

@@ -111,6 +111,7 @@ export async function createWebhookManager(
       if (post.boxes.size >= maxWebhooks) {
         throw new HostError("addons.webhook_limit", `There are ${post.boxes.size} webhooks, and may be no more`);
       }
+      const createdAt = now();
       const box = post.open({
         id: ids.create("wh"),
         url,
@@ -119,8 +120,8 @@ export async function createWebhookManager(
         disabledBy: enabled ? null : "operator",
         failures: 0,
         secrets: [{ value: secret, expiresAt: null }],
-        createdAt: now(),
-        updatedAt: now(),
+        createdAt,
+        updatedAt: createdAt,
       });
       try {
         await store.saveWebhook(box.webhook);

@@ -90,6 +90,7 @@ function checked<T>(schema: v.GenericSchema<unknown, T>, input: unknown): T {
 
 function messageFor({ kind, type, expected, message }: v.BaseIssue<unknown>): string {
   if (type === "check") return message;
+  if (type === "picklist") return "It names no event";
   if (kind === "schema") return expected === "never" ? "It is not known here" : `It must be ${expected}`;
   return `It must be ${expected ?? "different"}`;
 }
