@@ -16,7 +16,7 @@ export function benchEvents({ quick, say }: BenchOptions): BenchReport {
   const runtimes = runtimeCommands();
   const rows = runtimes.flatMap((runtime) => {
     say(`events: on ${runtime.name}`);
-    return rowsOn(runtime, quick ? ["6", "40"] : ["20", "150"]);
+    return rowsOn(runtime, quick ? ["6", "40"] : ["12", "80"]);
   });
   // Two measurements of one thing: what lies between them is noise.
   const controls = rows.flatMap(({ peers }) => CONTROL in peers ? [peers["EventEmitter"]! / peers[CONTROL]!] : []);
