@@ -105,9 +105,10 @@ async function attempt(letter: Letter, options: CourierOptions): Promise<Verdict
     const fate = ok ? "delivered" : status === GONE ? "gone" : "again";
     return { fate, retryAfterMs: readRetryAfter(retryAfter, clock.now()) };
   } catch (thrown) {
-    if (letter.abort.aborted) return { fate: "aborted", retryAfterMs: null };
+    const isCalledOff = letter.abort.aborted;
     const { code, message } = asHostError(thrown);
-    tell(null, false, message);
+    tell(null, false, isCalledOff ? "The attempt was called off" : message);
+    if (isCalledOff) return { fate: "aborted", retryAfterMs: null };
     // Where a letter may not go it may not go in a second either.
     return { fate: code === "addons.webhook_refused" ? "failed" : "again", retryAfterMs: null };
   }
