@@ -16,9 +16,16 @@ import { addHookspecEmit } from "./commands/hookspec_emit.ts";
 import { addMcp } from "./commands/mcp.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
+import { addPluginEnable } from "./commands/plugin_enable.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
 import { addPluginInfo } from "./commands/plugin_info.ts";
+import { addPluginInstall } from "./commands/plugin_install.ts";
+import { addPluginKnobs } from "./commands/plugin_knobs.ts";
+import { addPluginList } from "./commands/plugin_list.ts";
+import { addPluginLogs } from "./commands/plugin_logs.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
+import { addPluginUninstall } from "./commands/plugin_uninstall.ts";
+import { addProjectLoad } from "./commands/project_load.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
 import { addServe } from "./commands/serve.ts";
 import { printError } from "./print_error.ts";
@@ -63,18 +70,27 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
 
   addDoctor(kaged, terminal, exit);
   const plugin = kaged.command("plugin")
-    .summary("make, check and call a plugin, look at its data")
-    .description("Makes, checks and calls a plugin; shows and exports what it keeps.")
+    .summary("make, check and call plugins; install them and look after them")
+    .description(
+      "Makes, checks and calls a plugin; installs, upgrades and removes plugins; shows what they do and keep.",
+    )
     .addHelpText("after", PLUGIN_EXAMPLES);
   addPluginNew(plugin, terminal);
   addPluginCheck(plugin, terminal, exit);
   addPluginCall(plugin, terminal);
+  addPluginInstall(plugin, terminal);
+  addPluginUninstall(plugin, terminal);
+  addPluginEnable(plugin, terminal);
+  addPluginList(plugin, terminal);
   addPluginInfo(plugin, terminal);
+  addPluginLogs(plugin, terminal);
+  addPluginKnobs(plugin, terminal);
   addPluginExport(plugin, terminal);
   const project = kaged.command("project")
-    .summary("look at a project")
-    .description("Looks at a project: which plugins its agents have, and with what.");
+    .summary("look at a project, install what it declares")
+    .description("Looks at a project: which plugins its agents have, and with what; installs those it lacks.");
   addProjectResolve(project, terminal, exit);
+  addProjectLoad(project, terminal, exit);
   const hook = kaged.command("hook")
     .summary("fire hooks at plugins")
     .description("Fires hooks at the plugins of a project.");
@@ -103,7 +119,8 @@ const PLUGIN_EXAMPLES = `
 Examples:
   kaged plugin new greeter
   kaged plugin check greeter
-  kaged plugin call greeter greeter.greet '{"who": "Ada"}'`;
+  kaged plugin call greeter greeter.greet '{"who": "Ada"}'
+  kaged plugin install ./greeter && kaged plugin enable greeter`;
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 asked wrongly.

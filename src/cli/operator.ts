@@ -52,10 +52,17 @@ export async function withOperator<T>(
   const runtime = await detectRuntime();
   const { files, clock } = runtime;
   const given = homeFolder(flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home), runtime.env);
-  await files.makeDir(`${given}/audit`, { recursive: true, mode: 0o700 });
-  const home = await files.realPath(given);
+  const home = await files.realPath(given).catch(() => given); // Only a command that writes makes it.
+  const auditFiles = {
+    ...files,
+    async append(path: string, text: string): Promise<void> {
+      await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
+      await files.append(path, text);
+    },
+  };
   // No project has an id that starts with an underscore: the file is nobody else's.
-  const audit = createAudit({ clock, sinks: [jsonlFile({ path: `${home}/audit/_operator.jsonl`, files, clock })] });
+  const path = `${home}/audit/_operator.jsonl`;
+  const audit = createAudit({ clock, sinks: [jsonlFile({ path, files: auditFiles, clock })] });
   const limits = flags.maxSize === undefined ? {} : { limits: { ...TREE_LIMITS, maxBytes: flags.maxSize * 1024 ** 2 } };
   try {
     return await interruptible((signal) => {

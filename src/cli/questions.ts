@@ -12,6 +12,8 @@ export interface Questions {
   readonly canAsk: boolean;
   /** Asks a question that is answered by yes or no; no unless yes was said. */
   confirm(message: string): Promise<boolean>;
+  /** Asks for a text; empty when nobody can answer. */
+  text(message: string): Promise<string>;
   /** Shows that something takes its time; the returned function ends it. */
   progress(message: string): Promise<(outcome: string) => void>;
 }
@@ -26,9 +28,18 @@ export function questions(
     async confirm(message) {
       if (!canAsk) return false;
       const { confirm, isCancel } = await import("@clack/prompts");
-      const answer = await confirm({ message: `${message} [y/N]`, initialValue: false, signal, withGuide: false });
+      const question = `${message} [y/N]`;
+      const answer = await confirm({ message: question, initialValue: false, signal, withGuide: false });
       if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
+      process.stdout.write(`${question} ${answer ? "y" : "n"}\n\n`); // The prompt clears its own lines.
       return answer;
+    },
+    async text(message) {
+      if (!canAsk) return "";
+      const { isCancel, text } = await import("@clack/prompts");
+      const answer = await text({ message, signal, withGuide: false });
+      if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
+      return answer ?? "";
     },
     async progress(message) {
       if (!canAsk) return () => {};

@@ -4,6 +4,7 @@
  * @module
  */
 import { type LiveHost, liveHosts } from "../adapters/shared/live_hosts.ts";
+import { ERRORS, HostError } from "../core/errors.ts";
 
 /** A plugin as one running host has it. */
 export interface PluginInHost {
@@ -94,4 +95,45 @@ async function post(host: LiveHost, path: string): Promise<HostFailure | null> {
   const answer = await response.json() as { code?: string; detail?: string; title?: string };
   if (response.ok) return null;
   return { code: answer.code ?? "host.internal", message: answer.detail ?? answer.title ?? `HTTP ${response.status}` };
+}
+
+/** A knob to turn. */
+export interface HostKnobTurn {
+  /** The plugin. */
+  readonly plugin: string;
+  /** The knob. */
+  readonly knob: string;
+  /** Agent path. */
+  readonly agent: string;
+  /** The new value. */
+  readonly value: unknown;
+}
+
+/**
+ * Has a running host of a project turn a knob; false when no host runs the project.
+ *
+ * @throws {HostError} what the host answered.
+ */
+export async function turnInHost(
+  home: string,
+  { dir }: { readonly dir: string },
+  turn: HostKnobTurn,
+): Promise<boolean> {
+  const { plugin, knob, agent, value } = turn;
+  const host = (await hostsWith(home, plugin)).find(({ project }) => project.dir === dir)?.host;
+  if (!host) return false;
+  const response = await host.request(
+    new Request(`http://kaged/api/v1/plugins/${plugin}/knobs/${encodeURIComponent(knob)}`, {
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ agent, value }),
+    }),
+  );
+  const answer = await response.json() as { code?: string; detail?: string; hint?: string; data?: unknown };
+  if (response.ok) return true;
+  const { code = "host.internal", detail = `HTTP ${response.status}`, hint, data } = answer;
+  throw new HostError(ERRORS[code] ? code : "host.internal", detail, {
+    ...(hint !== undefined && { hint }),
+    ...(data !== undefined && { data }),
+  });
 }

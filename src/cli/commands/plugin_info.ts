@@ -1,69 +1,147 @@
 /**
- * `kaged plugin info`: what a plugin keeps, what it may use, and who holds it to that.
+ * `kaged plugin info`: what a plugin is, what it may do, what it keeps, and who holds it to that.
  *
  * @module
  */
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { resolveLimits } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
 import type { CageLimitStatus } from "../../core/cage/limits/limit_tier.ts";
-import { homeFolder } from "../../core/home.ts";
+import { type CapabilityDescription, describeCapability } from "../../core/consent/describe_capability.ts";
+import { HostError } from "../../core/errors.ts";
 import { hostLimits } from "../../core/host/host_limits.ts";
-import { printable, type Terminal } from "../terminal.ts";
-import { withStorage } from "../with_storage.ts";
-
-interface InfoFlags {
-  readonly home?: string;
-  readonly json?: boolean;
-}
+import type { InstalledPlugin } from "../../core/install/list_installed.ts";
+import type { StorageReport } from "../../core/storage/maintenance.ts";
+import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
+import { hostsWith, type PluginInHost } from "../running_hosts.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
+import { installedJson } from "./plugin_list.ts";
 
 /** Adds the command. */
 export function addPluginInfo(parent: Command, terminal: Terminal): void {
-  parent.command("info")
-    .summary("show what a plugin keeps and may use")
+  const command = parent.command("info")
+    .summary("show what a plugin is, may do, keeps and uses")
     .description(
-      "Shows a plugin's tables with their rows, and the bytes they take, indexes and search data included; " +
-        "and the limits of its cage, with who holds it to them on this machine.",
+      "Shows an installed plugin: its record, what it may do in plain words, where it runs; its tables with their rows,\n" +
+        "and the bytes they take, indexes and search data included; and the limits of its cage, with who holds it to them.",
     )
-    .argument("<name>", "the plugin's name")
-    .option("--home <dir>", "operator's folder (default: $KAGED_HOME, else ~/.local/share/kaged)")
-    .option("--json", "print JSON")
+    .argument("<name>", "the plugin's name");
+  addOperatorOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action((name: string, flags: InfoFlags) => showInfo(name, flags, terminal));
+    .action((name: string, flags: OperatorFlags) => showInfo(name, flags, terminal));
 }
 
 const EXAMPLES = `
 Examples:
   kaged plugin info notes
   kaged plugin info notes --json
-With --json it prints { "name", "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
+With --json it prints { "name", "installed": what kaged plugin list prints of it, or null, "running": [ { "project",
+"sessions", "instances" } ], "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
 "storage": { "tables": [ { "name", "rows", "bytes" } ], "bytes" } }.`;
 
-async function showInfo(name: string, flags: InfoFlags, terminal: Terminal): Promise<void> {
-  const home = flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home);
-  const report = await withStorage({ home, plugin: name }, (storage) => storage.report(name));
-  const limits = await limitsOf(name, home);
-  if (flags.json) {
-    terminal.out.line(JSON.stringify({ name, limits, storage: report }, null, 2));
-    return;
+interface Info {
+  readonly installed: InstalledPlugin | null;
+  readonly status: string;
+  readonly hosts: readonly PluginInHost[];
+  readonly limits: CageLimitStatus;
+  readonly storage: StorageReport;
+}
+
+async function showInfo(name: string, flags: OperatorFlags, terminal: Terminal): Promise<void> {
+  await withOperator(flags, terminal, async (operator) => {
+    const info = await gather(name, operator);
+    const { out } = terminal;
+    if (!flags.json) return printInfo(name, info, operator, out);
+    const { installed, status, hosts, limits, storage } = info;
+    const running = hosts.map(({ project, sessions, instances }) => ({
+      project: project.id,
+      sessions,
+      instances: instances.map(({ instance, state, restarts }) => ({ instance, state, restarts })),
+    }));
+    const shown = { name, installed: installed && installedJson(installed, status), running, limits, storage };
+    out.line(JSON.stringify(shown, null, 2));
+  });
+}
+
+async function gather(name: string, operator: Operator): Promise<Info> {
+  const { lookAt, statusOf } = await import("../../core/install/list_installed.ts");
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) {
+    throw new HostError("host.misuse", `"${name}" is no name of a plugin`, { hint: "Run kaged plugin list" });
+  }
+  const local = await operator.local();
+  const record = local.records.get(name);
+  const [installed, hosts, storage, limits] = await Promise.all([
+    record ? lookAt(record, operator) : null,
+    hostsWith(operator.home, name),
+    storageOf(name, operator),
+    limitsOf(name, operator),
+  ]);
+  if (!installed && hosts.length === 0 && storage === null) {
+    const { recordOf } = await import("../../core/install/uninstall.ts");
+    recordOf(name, local); // Says what is installed instead.
+  }
+  const states = hosts.flatMap(({ instances }) => instances.map(({ state }) => state));
+  const status = installed ? statusOf(installed, states) : "not installed";
+  return { installed, status, hosts, limits, storage: storage ?? { tables: [], bytes: 0 } };
+}
+
+function printInfo(name: string, info: Info, operator: Operator, out: Printer): void {
+  const { installed, status, hosts, limits, storage } = info;
+  const { line, paint } = out;
+  const { record, manifest, problem } = installed ?? {};
+  line(printable(`${paint.bold(name)} ${record?.version ?? manifest?.version ?? ""}  ${status}`.trimEnd()));
+  const facts = {
+    description: manifest?.description,
+    license: manifest?.license,
+    homepage: manifest?.homepage,
+    package: record?.package,
+    source: record?.source,
+    scope: record && (record.local ? "every project" : record.projects.join(", ") || "no project"),
+    hash: record?.hash,
+  };
+  for (const [key, value] of Object.entries(facts)) if (value !== undefined) line(printable(`  ${key}: ${value}`));
+  if (problem) line(paint.yellow(printable(`  problem: ${problem.message}`)));
+  if (manifest) printCapabilities(describe(installed!, operator), out);
+  for (const { project, sessions, instances } of hosts) {
+    for (const { instance, state } of instances) {
+      line(printable(`  runs: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`));
+    }
   }
   const { tier, memory_mb, cpu_shares, pids } = limits;
-  terminal.out.line(`${name}: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
-  const { tables, bytes } = report;
-  terminal.out.line(`${name}: ${tables.length} ${tables.length === 1 ? "table" : "tables"}, ${bytes} bytes`);
-  for (const table of tables) {
-    terminal.out.line(printable(`  ${table.name}  ${table.rows ?? "?"} rows, ${table.bytes} bytes`));
+  line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
+  line(
+    `  storage: ${storage.tables.length} ${storage.tables.length === 1 ? "table" : "tables"}, ${storage.bytes} bytes`,
+  );
+  for (const table of storage.tables) {
+    line(printable(`    ${table.name}  ${table.rows ?? "?"} rows, ${table.bytes} bytes`));
   }
 }
 
+function describe({ manifest, dir }: InstalledPlugin, { home, runtime }: Operator): CapabilityDescription[] {
+  const paths = { installDir: dir, home, projectDir: null, userHome: runtime.env("HOME") };
+  return (manifest?.capabilities ?? []).map((capability) => describeCapability(capability, { paths }));
+}
+
+function printCapabilities(capabilities: readonly CapabilityDescription[], { line, paint }: Printer): void {
+  line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
+  for (const { capability, text, danger } of capabilities) {
+    line(printable(`    ${capability}`) + paint.dim(printable(`  ${text}`)));
+    if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
+  }
+}
+
+/** What the plugin keeps, or null where nobody ever kept anything. */
+async function storageOf(name: string, { home, runtime }: Operator): Promise<StorageReport | null> {
+  const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");
+  if (!isStorageAvailable(runtime) || await runtime.files.info(`${home}/kaged.db`) === null) return null;
+  await using storage = createStorage({ runtime, home });
+  return await storage.report(name);
+}
+
 /** The limits of the plugin's cage by config.toml, and who would enforce them here. */
-async function limitsOf(name: string, given: string | undefined): Promise<CageLimitStatus> {
-  const { detectRuntime } = await import("../../adapters/default.ts");
+async function limitsOf(name: string, { home, runtime }: Operator): Promise<CageLimitStatus> {
   const { readOperatorConfig } = await import("../../core/project/operator_config.ts");
-  const runtime = await detectRuntime();
-  const operator = await readOperatorConfig(homeFolder(given, runtime.env), runtime.files);
-  const { limits, pluginLimits } = hostLimits({}, operator);
+  const { limits, pluginLimits } = hostLimits({}, await readOperatorConfig(home, runtime.files));
   const { tier } = await chooseTier(runtime);
   return { tier: tier.name, ...resolveLimits(limits, Object.hasOwn(pluginLimits, name) ? pluginLimits[name] : {}) };
 }

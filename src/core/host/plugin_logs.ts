@@ -113,12 +113,13 @@ export async function readPluginLog(
   for (const file of [path, `${path}.1`]) {
     if (entries.length >= tail || await files.info(file) === null) continue;
     const bytes = await files.readTail(file, MAX_TAIL_BYTES);
-    entries.unshift(...new TextDecoder().decode(bytes).split("\n").flatMap(readEntry));
+    entries.unshift(...new TextDecoder().decode(bytes).split("\n").flatMap(readLogEntry));
   }
   return entries.slice(Math.max(0, entries.length - tail));
 }
 
-function logPath(home: string, plugin: string): string {
+/** Returns where a plugin's lines are kept. */
+export function logPath(home: string, plugin: string): string {
   return `${home}/logs/${plugin}.jsonl`;
 }
 
@@ -126,8 +127,8 @@ function entryText(entry: PluginLogEntry): string {
   return JSON.stringify(entry);
 }
 
-/** A line that was cut where reading began, or that somebody else wrote, is no entry. */
-function readEntry(text: string): PluginLogEntry[] {
+/** Reads one line of a log file. One that was cut where reading began, or that somebody else wrote, is no entry. */
+export function readLogEntry(text: string): PluginLogEntry[] {
   try {
     const { timestamp, instance, line } = JSON.parse(text) as Partial<PluginLogEntry>;
     if (typeof timestamp !== "string" || typeof line !== "string") return [];

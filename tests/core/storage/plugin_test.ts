@@ -62,7 +62,7 @@ test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to
   const storage = { tables: [{ name: "notes", rows: 2, bytes: 4096 }], bytes: 4096 };
   await writeFile(join(home, "config.toml"), "[plugin_limits.notes]\nmemory_mb = 700\n");
   const { limits: { tier, ...limits }, ...info } = await call("info", "notes");
-  assert.deepEqual(info, { name: "notes", storage });
+  assert.deepEqual(info, { name: "notes", installed: null, running: [], storage });
   assert.deepEqual(limits, { memory_mb: 700, cpu_shares: 256, pids: 100 });
   assert.match(tier, /^(cgroup2|systemd|cgroup1|watchdog)$/);
   const file = `${home}/out.sqlite`;
@@ -72,8 +72,8 @@ test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to
 test("kaged plugin info and export say what is wrong", async (t) => {
   const home = await scratchDir(t);
   const nothing = await runKaged(["plugin", "info", "notes", "--home", home]);
-  assert.deepEqual([nothing.code, nothing.stdout], [2, ""]);
-  assert.match(nothing.stderr, /^error\[host\.misuse\]: No plugin keeps anything in /);
+  assert.deepEqual([nothing.code, nothing.stdout], [1, ""]);
+  assert.match(nothing.stderr, /^error\[plugin\.not_installed\]: No plugin "notes" is installed/);
   const badName = await runKaged(["plugin", "info", "Notes_1", "--home", home]);
   assert.match(badName.stderr, /^error\[host\.misuse\]: "Notes_1" is no name of a plugin/);
   const noFile = await runKaged(["plugin", "export", "notes"]);

@@ -1,0 +1,165 @@
+/**
+ * `kaged plugin knobs`: looks at a plugin's settings in a project, and turns one.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { HostModel } from "../../core/host/model.ts";
+import type { HostProject } from "../../core/host/host_project.ts";
+import type { ResolvedPlugin } from "../../core/project/types.ts";
+import { type Operator, withOperator } from "../operator.ts";
+import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
+import { turnInHost } from "../running_hosts.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+interface KnobFlags extends ProjectFlags {
+  readonly project: string;
+  readonly agent: string;
+}
+
+/** Adds both commands. */
+export function addPluginKnobs(parent: Command, terminal: Terminal): void {
+  const knobs = parent.command("knobs")
+    .summary("look at and turn a plugin's settings in a project")
+    .description("Looks at and turns the settings a plugin offers; they are kept in project.yaml.");
+  const get = knobs.command("get")
+    .summary("show how far each knob is turned")
+    .description("Shows a plugin's knobs and their values for an agent.")
+    .argument("<name>", "the plugin's name")
+    .argument("[knob]", "one knob");
+  addKnobOptions(get)
+    .addHelpText("after", GET_EXAMPLES)
+    .action((name: string, knob: string | undefined, flags: KnobFlags) => show(name, knob, flags, terminal));
+  const set = knobs.command("set")
+    .summary("turn a knob")
+    .description(
+      "Turns a knob: checks the value, tells the plugin where a host runs the project, and changes project.yaml in that\n" +
+        "one place.",
+    )
+    .argument("<name>", "the plugin's name")
+    .argument("<knob>", "the knob")
+    .argument("<value>", "JSON; what is none is taken as text");
+  addKnobOptions(set)
+    .addHelpText("after", SET_EXAMPLES)
+    .action((name: string, knob: string, value: string, flags: KnobFlags) =>
+      turn({ name, knob, value }, flags, terminal)
+    );
+}
+
+function addKnobOptions(command: Command): Command {
+  return addProjectOptions(
+    command
+      .requiredOption("--project <dir>", "folder that holds project.yaml")
+      .option("--agent <path>", "agent, such as primary.subagents.researcher", "primary"),
+  );
+}
+
+const GET_EXAMPLES = `
+Example:
+  kaged plugin knobs get memory-markdown --project .
+With --json it prints { "name", "agent", "knobs": { "<knob>": { "type", "label", "value", … } } }.`;
+
+const SET_EXAMPLES = `
+Examples:
+  kaged plugin knobs set memory-markdown recall_limit 8 --project .
+  kaged plugin knobs set memory-markdown store project:/notes --project . --agent primary.subagents.researcher`;
+
+interface Found {
+  readonly model: HostModel;
+  readonly loaded: HostProject;
+  readonly plugin: ResolvedPlugin;
+}
+
+async function find(name: string, flags: KnobFlags, operator: Operator, terminal: Terminal): Promise<Found> {
+  const [{ loadHostProject }, { HostModel }] = await Promise.all([
+    import("../../core/host/host_project.ts"),
+    import("../../core/host/model.ts"),
+  ]);
+  const { runtime, home } = operator;
+  const dir = await runtime.files.realPath(resolve(terminal.cwd, flags.project));
+  const { plugins } = projectPlaces(flags, terminal, runtime);
+  const loaded = await loadHostProject({ dir, home, plugins, runtime });
+  const model = new HostModel(loaded.resolved);
+  const own = model.agent(flags.agent).plugins;
+  const plugin = own.find((one) => one.plugin === name);
+  if (plugin) return { model, loaded, plugin };
+  const refusal = loaded.resolved.refusals.find(({ agent, key }) => agent === flags.agent && key === name);
+  throw refusal?.error ?? new HostError("knob.unknown", `Agent "${flags.agent}" has no plugin "${name}"`, {
+    data: { plugin: name, agent_path: flags.agent },
+    hint: `Its plugins: ${own.map((one) => one.plugin).join(", ") || "none"}`,
+  });
+}
+
+async function show(name: string, knob: string | undefined, flags: KnobFlags, terminal: Terminal): Promise<void> {
+  await withOperator(flags, terminal, async (operator) => {
+    const { plugin } = await find(name, flags, operator, terminal);
+    const all = knobsOf(plugin);
+    if (knob !== undefined && !Object.hasOwn(all, knob)) throw unknownKnob(name, knob, all);
+    const shown = knob === undefined ? all : { [knob]: all[knob]! };
+    const { line, paint } = terminal.out;
+    if (flags.json) return line(JSON.stringify({ name, agent: flags.agent, knobs: shown }, null, 2));
+    if (Object.keys(shown).length === 0) return line(`${name} has no knobs`);
+    for (const [key, { type, label, value }] of Object.entries(shown)) {
+      line(printable(`${key} = ${JSON.stringify(value)}  `) + paint.dim(printable(`${label} (${type})`)));
+    }
+  });
+}
+
+interface Turn {
+  readonly name: string;
+  readonly knob: string;
+  readonly value: string;
+}
+
+async function turn({ name, knob, value: text }: Turn, flags: KnobFlags, terminal: Terminal): Promise<void> {
+  const { turnKnob } = await import("../../core/host/turn_knob.ts");
+  await withOperator(flags, terminal, async (operator) => {
+    const { model, loaded, plugin } = await find(name, flags, operator, terminal);
+    const value = valueOf(text, plugin, knob);
+    const { runtime: { files, ids }, home } = operator;
+    const { agent } = flags;
+    const project = { dir: loaded.resolved.dir };
+    if (!await turnInHost(home, project, { plugin: name, knob, agent, value })) {
+      // Nobody runs the project: there is no plugin to ask, and the file alone changes.
+      const updateConfig = () => Promise.resolve();
+      await turnKnob({ agent, key: plugin.key, knob, value }, { model, loaded, updateConfig, files, ids });
+      operator.audit.emit("plugin.knob_write", { name, instance: plugin.instance }, { knob, agent_path: agent });
+    }
+    const { out } = terminal;
+    if (flags.json) out.line(JSON.stringify({ name, agent, knob, value }, null, 2));
+    else out.line(`${out.paint.green("✓")} ${printable(`${name}.${knob} = ${JSON.stringify(value)}`)}`);
+  });
+}
+
+type Knobs = Record<string, { readonly type: string; readonly label: string; readonly value: unknown }>;
+
+function knobsOf({ manifest, shownConfig }: ResolvedPlugin): Knobs {
+  return Object.fromEntries(
+    Object.entries(manifest.knobs).map(([name, knob]) => {
+      const field = knob.binds_to.slice("config.".length);
+      const value = (Object.hasOwn(shownConfig, field) ? shownConfig[field] : knob.default) ?? null;
+      return [name, { ...knob, value }];
+    }),
+  );
+}
+
+/** A word that is no JSON is a text; so is any word for a knob that takes texts. */
+function valueOf(text: string, { manifest }: ResolvedPlugin, knob: string): unknown {
+  const type = Object.hasOwn(manifest.knobs, knob) ? manifest.knobs[knob]!.type : null;
+  const takesText = type !== null && ["enum", "text", "multiline", "path"].includes(type);
+  try {
+    const value = JSON.parse(text) as unknown;
+    return takesText && typeof value !== "string" ? text : value;
+  } catch {
+    return text;
+  }
+}
+
+function unknownKnob(name: string, knob: string, all: Knobs): HostError {
+  return new HostError("knob.unknown", `Plugin "${name}" has no knob "${knob}"`, {
+    data: { name, knob },
+    hint: Object.keys(all).length > 0 ? `Knobs: ${Object.keys(all).join(", ")}` : "It has none",
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * `kaged plugin list`: what is installed, what runs, what is wrong.
+ *
+ * @module
+ */
+import type { Command } from "commander";
+import type { InstalledPlugin } from "../../core/install/list_installed.ts";
+import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
+import { runningStates } from "../running_hosts.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
+
+interface ListFlags extends OperatorFlags {
+  readonly verbose?: boolean;
+}
+
+/** Adds the command. */
+export function addPluginList(parent: Command, terminal: Terminal): void {
+  const command = parent.command("list")
+    .summary("show what is installed and what runs")
+    .description("Shows every installed plugin with its version, its state and whom it serves.")
+    .option("-v, --verbose", "show homepage, source, package, licence and capabilities too");
+  addOperatorOptions(command)
+    .addHelpText("after", JSON_SHAPE)
+    .action((flags: ListFlags) => list(flags, terminal));
+}
+
+const JSON_SHAPE = `
+States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, tampered, files missing,
+disabled (invalid manifest).
+With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
+"license", "homepage", "package", "source", "hash", "capabilities", "problem" } ] }.`;
+
+async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
+  const { listInstalled, statusOf } = await import("../../core/install/list_installed.ts");
+  await withOperator(flags, terminal, async (operator) => {
+    const [installed, states] = await Promise.all([listInstalled(operator), runningStates(operator.home)]);
+    const rows = installed.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));
+    const { out } = terminal;
+    if (flags.json) {
+      const plugins = rows.map(({ plugin, status }) => installedJson(plugin, status));
+      return out.line(JSON.stringify({ plugins }, null, 2));
+    }
+    if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
+    printTable(rows.map((row) => cellsOf(row)), out, (index) => {
+      if (flags.verbose) printMore(rows[index]!.plugin, out);
+    });
+  });
+}
+
+interface Row {
+  readonly plugin: InstalledPlugin;
+  readonly status: string;
+}
+
+const HEADER = ["NAME", "VERSION", "STATUS", "SCOPE", "DESCRIPTION"];
+
+function cellsOf({ plugin: { record, manifest }, status }: Row): string[] {
+  const scope = record.local ? "local" : record.projects.join(", ") || "none";
+  return [record.name, versionOf({ record, manifest }), status, scope, manifest?.description ?? ""].map(printable);
+}
+
+function printTable(rows: readonly string[][], { line, paint }: Printer, after: (index: number) => void): void {
+  const widths = HEADER.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
+  const text = (cells: readonly string[]): string =>
+    cells.map((cell, at) => cell.padEnd(widths[at]!)).join("  ").trimEnd();
+  line(paint.dim(text(HEADER)));
+  rows.forEach((row, index) => {
+    line(text(row));
+    after(index);
+  });
+}
+
+function printMore({ record, manifest, problem }: InstalledPlugin, { line, paint }: Printer): void {
+  const { homepage, license, author } = manifest ?? {};
+  const { source, package: pkg, hash } = record;
+  for (const [key, value] of Object.entries({ homepage, author, license, package: pkg, source, hash })) {
+    if (value !== undefined) line(paint.dim(printable(`    ${key}: ${value}`)));
+  }
+  for (const capability of manifest?.capabilities ?? []) line(paint.dim(printable(`    may: ${capability}`)));
+  if (problem) line(paint.yellow(printable(`    problem: ${problem.message}`)));
+}
+
+/** What a program gets to know of an installed plugin. */
+export function installedJson({ record, manifest, problem }: InstalledPlugin, status: string): Record<string, unknown> {
+  const { name, enabled, local, projects, package: pkg = null, source = null, hash = null } = record;
+  return {
+    name,
+    version: versionOf({ record, manifest }),
+    status,
+    enabled,
+    local,
+    projects,
+    description: manifest?.description ?? null,
+    license: manifest?.license ?? null,
+    homepage: manifest?.homepage ?? null,
+    package: pkg,
+    source,
+    hash,
+    capabilities: manifest?.capabilities ?? null,
+    problem: problem && { code: problem.code, message: problem.message },
+  };
+}
+
+function versionOf({ record, manifest }: Pick<InstalledPlugin, "record" | "manifest">): string {
+  return record.version ?? manifest?.version ?? record.installed ?? "unknown";
+}

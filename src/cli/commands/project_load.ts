@@ -1,0 +1,214 @@
+/**
+ * `kaged project load`: asks for each plugin a project declares and nobody has, and installs it for that project.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { ConsentDesk } from "../../core/install/consent_desk.ts";
+import type { ConsentOffer, ConsentRequest } from "../../core/install/consent_types.ts";
+import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
+import { withOperator } from "../operator.ts";
+import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
+import { declined, type Questions, questions } from "../questions.ts";
+import { tellHosts } from "../running_hosts.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+interface LoadFlags extends ProjectFlags, GrantFlags {
+  readonly fetch?: readonly string[];
+  readonly source?: Readonly<Record<string, string>>;
+  readonly allowHttp?: boolean;
+  readonly maxSize?: number;
+}
+
+/** Adds the command; `exit` gets 1 when the project stays pending. */
+export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const command = parent.command("load")
+    .summary("install what a project declares, after asking for each plugin")
+    .description(
+      "Asks for each plugin the project declares and nobody has: may its source be fetched, and may it have what it asks\n" +
+        "for. What is installed so serves this project only. A project with a plugin missing stays pending: exit code 1.",
+    )
+    .argument("<dir>", "folder that holds project.yaml")
+    .addOption(
+      new Option("--fetch <address>", "agree to fetch this address, without a question; may be repeated")
+        .argParser((text: string, before: readonly string[] = []) => [...before, text]),
+    )
+    .addOption(
+      new Option("--source <package=source>", "where to take a package from; may be repeated").argParser(collectSource),
+    )
+    .option("--allow-http", "let plain http through to this machine");
+  addProjectOptions(addGrantOptions(command))
+    .addHelpText("after", EXAMPLES)
+    .action(async (dir: string, flags: LoadFlags) => exit(await load(dir, flags, terminal) ? 0 : 1));
+}
+
+const EXAMPLES = `
+Examples:
+  kaged project load .
+  kaged project load . --fetch https://github.com/example/notes --grant kaged:storage:write
+With --json it prints { "project", "state": "ready" | "pending", "installed": [], "pending": [ { "package", "source",
+"step", "state", "error" } ] }.`;
+
+async function load(given: string, flags: LoadFlags, terminal: Terminal): Promise<boolean> {
+  const [{ ConsentDesk }, { loadProject }] = await Promise.all([
+    import("../../core/install/consent_desk.ts"),
+    import("../../core/project/load_project.ts"),
+  ]);
+  const granted = await grantsOf(flags, terminal);
+  return await withOperator(flags, terminal, async (operator) => {
+    const { runtime, home, signal } = operator;
+    const dir = await existing(resolve(terminal.cwd, given), runtime.files.realPath);
+    const { plugins } = projectPlaces(flags, terminal, runtime);
+    await operator.local();
+    const { resolved } = await loadProject({
+      dir,
+      home,
+      plugins,
+      files: runtime.files,
+      env: (name) => runtime.env(name),
+    });
+    const installed: string[] = [];
+    const onInstalled = async (plugin: string): Promise<void> => {
+      installed.push(plugin);
+      await tellHosts(home, plugin, "enable");
+    };
+    const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
+    const ask = questions({ json: flags.json ?? false, signal });
+    try {
+      await desk.update(resolved.missing);
+      for (const { id } of desk.list()) await settle(id, desk, { flags, granted, ask, terminal });
+      const state = desk.list().length === 0 ? "ready" : "pending";
+      report({ project: resolved.id, state, installed, pending: desk.list() }, flags, terminal);
+      return state === "ready";
+    } finally {
+      await desk.close();
+    }
+  });
+}
+
+interface Asking {
+  readonly flags: LoadFlags;
+  readonly granted: readonly string[];
+  readonly ask: Questions;
+  readonly terminal: Terminal;
+}
+
+/** Takes one request as far as the answers go. What goes wrong is told, and leaves it pending. */
+async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, terminal }: Asking): Promise<void> {
+  const { out, err } = terminal;
+  const current = (): ConsentRequest => desk.list().find((one) => one.id === id)!;
+  const { allowHttp = false, source: sources = {} } = flags;
+  try {
+    const { package: pkg, agents } = current();
+    if (!flags.json) out.line(printable(`${pkg}: declared by ${agents.join(", ")}, not installed`));
+    if (current().step === "source") {
+      const source = await sourceFor(pkg, sources, { ask, terminal });
+      await desk.approve(id, { source, allowHttp });
+    } else if (current().step === "fetch") {
+      const address = current().source!;
+      if (!flags.fetch?.includes(address)) await agree(ask, `Fetch ${printable(address)}?`, `--fetch '${address}'`);
+      const done = await ask.progress(`Fetching ${printable(address)}`);
+      await desk.approve(id, { allowHttp }).finally(() => done(printable(address)));
+    } else if (current().offer === null) await desk.approve(id);
+    const { offer } = current();
+    if (!flags.json) printOffer(offer!, terminal);
+    const missing = offer!.added.filter((capability) => !granted.includes(capability));
+    if (missing.length > 0 || (granted.length === 0 && ask.canAsk)) {
+      const flag = missing.map((capability) => `--grant '${capability}'`).join(" ");
+      await agree(ask, `Install ${offer!.name}?`, flag);
+    }
+    await desk.approve(id, { hash: offer!.hash, grant: offer!.added });
+    if (!flags.json) out.line(`${out.paint.green("✓")} Installed ${offer!.name} ${offer!.version}`);
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code === "host.interrupted") throw error;
+    if (error.code === "install.declined") await desk.decline(id);
+    if (!flags.json) {
+      err.line(`${err.paint.yellow("pending")}: ${printable(error.message)}`);
+      if (error.hint !== undefined) err.line(`  hint: ${printable(error.hint)}`);
+    }
+  }
+}
+
+/** Asks, or says which flag stands for a yes where nobody can be asked. */
+async function agree(ask: Questions, question: string, flag: string): Promise<void> {
+  if (!ask.canAsk) {
+    throw new HostError("install.consent_missing", `Nobody could be asked: ${question}`, {
+      hint: `Agree with ${flag}`,
+    });
+  }
+  if (!await ask.confirm(question)) throw declined();
+}
+
+async function sourceFor(
+  pkg: string,
+  sources: Readonly<Record<string, string>>,
+  { ask, terminal }: Pick<Asking, "ask" | "terminal">,
+): Promise<string> {
+  const { isAddress } = await import("../../core/install/source.ts");
+  const text = Object.hasOwn(sources, pkg)
+    ? sources[pkg]!
+    : await ask.text(`${printable(pkg)}: source not specified. Folder or address to install it from`);
+  if (text === "") {
+    throw new HostError("install.source_unspecified", `${pkg}: source not specified`, {
+      data: { package: pkg },
+      hint: `Name it with --source '${pkg}=<folder>', or install it by hand`,
+    });
+  }
+  return isAddress(text) ? text : resolve(terminal.cwd, text);
+}
+
+function printOffer(
+  { name, version, kaged_api, description, license, capabilities }: ConsentOffer,
+  terminal: Terminal,
+): void {
+  const { line, paint } = terminal.out;
+  for (const [key, value] of Object.entries({ name, version, kaged_api, description, license })) {
+    if (value !== null) line(printable(`  ${key}: ${value}`));
+  }
+  line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
+  for (const { capability, text, danger } of capabilities) {
+    line(printable(`    - ${capability}`));
+    line(paint.dim(printable(`      ${text}`)));
+    if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
+  }
+}
+
+interface Outcome {
+  readonly project: string;
+  readonly state: "ready" | "pending";
+  readonly installed: readonly string[];
+  readonly pending: readonly ConsentRequest[];
+}
+
+function report({ project, state, installed, pending }: Outcome, { json }: LoadFlags, { out }: Terminal): void {
+  if (json) {
+    const rows = pending.map(({ package: pkg, source, step, state, error }) => ({
+      package: pkg,
+      source,
+      step,
+      state,
+      error,
+    }));
+    return out.line(JSON.stringify({ project, state, installed, pending: rows }, null, 2));
+  }
+  if (state === "ready") return out.line(`${out.paint.green("✓")} Project ${project} is ready`);
+  out.line(printable(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`));
+}
+
+async function existing(path: string, realPath: (path: string) => Promise<string>): Promise<string> {
+  return await realPath(path).catch((cause) => {
+    throw new HostError("project.missing", `The folder "${path}" does not exist`, {
+      data: { dir: path },
+      hint: "Name the folder that holds project.yaml",
+      cause,
+    });
+  });
+}
+
+function collectSource(text: string, known: Record<string, string> = {}): Record<string, string> {
+  const [, pkg, source] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (pkg === undefined || source === undefined) throw new InvalidArgumentError("It takes package=source");
+  return { ...known, [pkg]: source };
+}

@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { createHost } from "../../src/create_host.ts";
+import { fixturePlugin } from "../support/fixture_plugins.ts";
+import { gitServer } from "../support/git_server.ts";
+import { runKaged, signalKaged } from "../support/run_kaged.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
+
+const config_schema = {
+  type: "object",
+  properties: { depth: { type: "integer", default: 3 } },
+  additionalProperties: false,
+};
+const knobs = {
+  depth: { type: "int_range", label: "Depth", min: 1, max: 9, step: 1, default: 3, binds_to: "config.depth" },
+} as const;
+
+/** A home with the plugin echo installed, a project that declares it, and the command. */
+async function ground(t: TestContext, version = "1.0.0") {
+  const dir = await scratchDir(t);
+  const home = join(dir, "home");
+  const kaged = (...args: string[]) => runKaged([...args, "--home", home], { cwd: dir });
+  const made = async (version: string, folder: string): Promise<string> => {
+    await using plugin = await fixturePlugin("echo", {
+      manifest: { version, config_schema, knobs, capabilities: ["kaged:storage:write"] },
+    });
+    await cp(plugin.dir, join(dir, folder), { recursive: true });
+    return join(dir, folder);
+  };
+  await made(version, "echo");
+  await mkdir(join(dir, "music"));
+  const yaml = "primary:\n  plugins:\n    e:\n      package: '@test/echo'\n      config: { depth: 4 } # deep enough\n";
+  await writeFile(join(dir, "music/project.yaml"), yaml);
+  const host = () => createHost({ project: join(dir, "music"), home, audit: [], onWarning: () => {} });
+  return { dir, home, kaged, made, host };
+}
+
+const INSTALL = ["plugin", "install", "echo", "--grant", "kaged:storage:write"];
+
+test("K-051 enable and disable reach a running host through its socket, and stay after it", async (t) => {
+  const { kaged, host: open } = await ground(t);
+  assert.equal((await kaged(...INSTALL)).code, 0);
+  await using host = await open();
+  assert.deepEqual((await host.start()).failed.map(({ error }) => error.code), ["plugin.disabled"]);
+  const enabled = await kaged("plugin", "enable", "echo");
+  assert.deepEqual(enabled, { code: 0, stdout: "✓ Enabled echo, in 1 running host too\n", stderr: "" });
+  assert.equal(host.plugins()[0]?.state, "running");
+  const { plugins: [row] } = JSON.parse((await kaged("plugin", "list", "--json")).stdout);
+  assert.equal(row.status, "running");
+  const info = await kaged("plugin", "info", "echo");
+  assert.ok(info.stdout.includes("  runs: echo@music/primary, running, project music, 0 open sessions\n"), info.stdout);
+  const disabled = await kaged("plugin", "disable", "echo", "--json");
+  assert.deepEqual(JSON.parse(disabled.stdout), { name: "echo", enabled: false, changed: true, hosts: 1 });
+  assert.equal(host.plugins()[0]?.state, "disabled");
+  await using later = await open();
+  assert.deepEqual((await later.start()).running, []);
+});
+
+test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
+  const { kaged, host: open, made } = await ground(t);
+  await kaged(...INSTALL);
+  await kaged("plugin", "enable", "echo");
+  await using host = await open();
+  await host.start();
+  await made("2.0.0", "v2");
+  const { code, stdout, stderr } = await kaged("plugin", "install", "v2");
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.ok(
+    stdout.endsWith("✓ Upgraded echo to 2.0.0\n  Plugin was running; restarting...\n✓ echo restarted\n"),
+    stdout,
+  );
+  assert.deepEqual(host.plugins().map(({ version, state }) => [version, state]), [["2.0.0", "running"]]);
+});
+
+test("K-056 uninstall with active sessions is refused without --force", async (t) => {
+  const { kaged, host: open } = await ground(t);
+  await kaged(...INSTALL);
+  await kaged("plugin", "enable", "echo");
+  await using host = await open();
+  await host.start();
+  await host.callMethod("echo", "echo.storage", { method: "exec", sql: "CREATE TABLE notes (x)" });
+  const session = host.openSession();
+  const refused = await kaged("plugin", "uninstall", "echo");
+  assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+  assert.equal(
+    refused.stderr,
+    "error[install.sessions_active]: Plugin echo is active in 1 session(s). Stop sessions first, or use --force.\n",
+  );
+  assert.equal(host.plugins()[0]?.state, "running");
+  const forced = await kaged("plugin", "uninstall", "echo", "--force");
+  assert.deepEqual(forced, {
+    code: 0,
+    stdout: "✓ Stopped echo\n✓ Removed plugin files\n✓ Removed local config entry\n✓ Dropped 1 table: notes\n",
+    stderr: "",
+  });
+  assert.deepEqual(host.plugins(), []);
+  await session.close();
+  assert.equal((await kaged(...INSTALL)).code, 0);
+  await kaged("plugin", "enable", "echo");
+  assert.equal(host.plugins()[0]?.state, "running");
+  const asked = await host.callMethod("echo", "echo.storage", { method: "exec", sql: "CREATE TABLE notes (x)" });
+  assert.ok((asked as { result?: unknown }).result, JSON.stringify(asked));
+});
+
+test("K-056 a socket that a dead host left is removed, and commands go on without it", async (t) => {
+  const { kaged, home } = await ground(t);
+  await kaged(...INSTALL);
+  await mkdir(join(home, "run"), { recursive: true });
+  const { createServer } = await import("node:net");
+  const server = createServer().listen(join(home, "run/stale"));
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { link, stat } = await import("node:fs/promises");
+  await link(join(home, "run/stale"), join(home, "run/4194000.sock"));
+  await new Promise((resolve) => server.close(resolve));
+  assert.equal((await kaged("plugin", "disable", "echo")).code, 0);
+  await assert.rejects(stat(join(home, "run/4194000.sock")), { code: "ENOENT" });
+});
+
+test("logs shows what a plugin wrote, also when no host runs, and -f goes on", async (t) => {
+  const { kaged, host: open, home } = await ground(t);
+  const quiet = await kaged("plugin", "logs", "echo");
+  assert.deepEqual([quiet.code, quiet.stdout, quiet.stderr], [0, "", "echo has logged nothing\n"]);
+  await kaged(...INSTALL);
+  await kaged("plugin", "enable", "echo");
+  const host = await open();
+  await host.start();
+  await host.callMethod("echo", "echo.log", { text: "first\n" });
+  let child: ChildProcess | null = null;
+  const following = runKaged(["plugin", "logs", "echo", "-f", "--json", "--home", home], {
+    onStart(started) {
+      child = started;
+      let seen = "";
+      let asked = false;
+      started.stdout!.on("data", (chunk) => {
+        seen += chunk;
+        if (seen.includes("first") && !asked) {
+          asked = true;
+          void host.callMethod("echo", "echo.log", { text: "second\n" });
+        }
+        if (seen.includes("second")) signalKaged(child!, "SIGINT");
+      });
+    },
+  });
+  const { code, stdout } = await following;
+  assert.equal(code, 0);
+  const lines = stdout.trim().split("\n").map((line) => JSON.parse(line).line);
+  assert.ok(lines.indexOf("first") < lines.indexOf("second"), stdout);
+  await host.stop();
+  const later = await kaged("plugin", "logs", "echo", "-n", "1");
+  assert.match(later.stdout, /^\S+Z echo@music\/primary second\n$/);
+  assert.equal((await kaged("plugin", "logs", "../../etc")).code, 2);
+});
+
+test("K-039 knobs get and set work with a running host and without, and keep comments", async (t) => {
+  const { kaged, host: open, dir } = await ground(t);
+  await kaged(...INSTALL);
+  await kaged("plugin", "enable", "echo");
+  const file = join(dir, "music/project.yaml");
+  const knob = (...args: string[]) => kaged("plugin", "knobs", ...args, "--project", "music");
+  assert.equal((await knob("get", "echo")).stdout, "depth = 4  Depth (int_range)\n");
+  assert.deepEqual(await knob("set", "echo", "depth", "5"), { code: 0, stdout: "✓ echo.depth = 5\n", stderr: "" });
+  assert.match(await readFile(file, "utf8"), /config: \{ depth: 5 \} # deep enough\n/);
+  await using host = await open();
+  await host.start();
+  assert.equal((await knob("set", "echo", "depth", "6")).code, 0);
+  assert.deepEqual(await host.callMethod("echo", "echo.config"), { depth: 6 });
+  const value = JSON.parse((await knob("get", "echo", "depth", "--json")).stdout).knobs.depth.value;
+  assert.equal(value, 6);
+  for (const bad of [["depth", "99"], ["depth", "deep"], ["width", "1"]]) {
+    const { code, stderr } = await knob("set", "echo", ...bad);
+    assert.ok(code === 1 && /^error\[knob\./.test(stderr), stderr);
+  }
+  assert.match(await readFile(file, "utf8"), /depth: 6 \} # deep enough\n/);
+});
+
+test("K-053 project load asks for what is missing, by flags off a terminal, and tells a running host", async (t) => {
+  const { dir, home, kaged } = await ground(t);
+  await using server = await gitServer(join(dir, "srv"));
+  const url = await server.publish("echo", join(dir, "echo"), "v1.0.0");
+  const declared = `{ package: "@test/echo", source: "${url}", version: ^1 }`;
+  await writeFile(join(dir, "music/project.yaml"), `primary: { plugins: { e: ${declared} } }\n`);
+  await using host = await createHost({ project: join(dir, "music"), home, audit: [] });
+  assert.equal((await host.start()).pending.length, 1);
+  const load = (...flags: string[]) => kaged("project", "load", "music", "--allow-http", ...flags);
+  const unasked = await load();
+  assert.equal(unasked.code, 1);
+  assert.equal(
+    unasked.stdout,
+    "@test/echo: declared by primary, not installed\nProject music is pending: @test/echo not installed\n",
+  );
+  assert.ok(unasked.stderr.includes(`hint: Agree with --fetch '${url}'`), unasked.stderr);
+  assert.deepEqual(server.requests, []);
+  const ungranted = await load("--fetch", url);
+  assert.ok(ungranted.stderr.includes("hint: Agree with --grant 'kaged:storage:write'"), ungranted.stderr);
+  const done = await load("--fetch", url, "--grant", "kaged:storage:write", "--json");
+  assert.deepEqual(JSON.parse(done.stdout), { project: "music", state: "ready", installed: ["echo"], pending: [] });
+  assert.equal(host.plugins()[0]?.state, "running");
+  assert.match(
+    await readFile(join(home, "local.toml"), "utf8"),
+    /local = false\nenabled = true\n.*\n.*\nprojects = \["music"\]/,
+  );
+  assert.equal((await load()).stdout, "✓ Project music is ready\n");
+});
+
+test("K-054 project load without a source says so, and takes one", async (t) => {
+  const { kaged } = await ground(t);
+  const none = await kaged("project", "load", "music");
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /^pending: @test\/echo: source not specified\n {2}hint: .*--source '@test\/echo=<folder>'/);
+  const given = await kaged(
+    "project",
+    "load",
+    "music",
+    "--source",
+    "@test/echo=./echo",
+    "--grant",
+    "kaged:storage:write",
+  );
+  assert.ok(given.stdout.endsWith("✓ Installed echo 1.0.0\n✓ Project music is ready\n"), given.stdout + given.stderr);
+});
