@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { createHost } from "../../src/create_host.ts";
@@ -105,6 +105,18 @@ test("K-056 uninstall with active sessions is refused without --force", async (t
   assert.ok((asked as { result?: unknown }).result, JSON.stringify(asked));
 });
 
+test("plugin call takes the name of an installed plugin, and refuses one whose files changed", async (t) => {
+  const { kaged, home } = await ground(t);
+  await kaged(...INSTALL);
+  const call = ["plugin", "call", "echo", "echo.params", '{"a":1}', "--json"];
+  const elsewhere = (...args: string[]) => runKaged([...args], { cwd: "/", env: { KAGED_HOME: home } });
+  const { stdout, stderr } = await elsewhere(...call);
+  assert.equal(JSON.parse(stdout).result?.a ?? JSON.parse(stdout).result?.params?.a, 1, stdout + stderr);
+  await chmod(join(home, "plugins/echo/index.js"), 0o644);
+  await writeFile(join(home, "plugins/echo/index.js"), "");
+  assert.equal(JSON.parse((await elsewhere(...call)).stdout).error.code, "plugin.tampered");
+});
+
 test("K-056 a socket that a dead host left is removed, and commands go on without it", async (t) => {
   const { kaged, home } = await ground(t);
   await kaged(...INSTALL);
@@ -197,7 +209,7 @@ test("K-053 project load asks for what is missing, by flags off a terminal, and 
   assert.ok(ungranted.stderr.includes("hint: Agree with --grant 'kaged:storage:write'"), ungranted.stderr);
   const done = await load("--fetch", url, "--grant", "kaged:storage:write", "--json");
   assert.deepEqual(JSON.parse(done.stdout), { project: "music", state: "ready", installed: ["echo"], pending: [] });
-  assert.equal(host.plugins()[0]?.state, "running");
+  assert.deepEqual([host.plugins()[0]?.state, host.consents()], ["running", []]);
   assert.match(
     await readFile(join(home, "local.toml"), "utf8"),
     /local = false\nenabled = true\n.*\n.*\nprojects = \["music"\]/,

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { HostError } from "../../core/errors.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { didYouMean } from "../../core/manifest/nearest_word.ts";
+import type { Files } from "../../core/ports.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { addRunOptions, parseObject, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
@@ -25,7 +27,7 @@ export function addPluginCall(parent: Command, terminal: Terminal): void {
       "Starts a plugin in its cage, calls one method or tool, prints the result and stops the plugin.\n" +
         "What the plugin logs goes to standard error.",
     )
-    .argument("<dir>", "the plugin's folder")
+    .argument("<dir|name>", "the plugin's folder, or the name of an installed plugin")
     .argument("<method>", "a method the plugin declares, or a tool as <plugin>.<tool>")
     .argument("[json]", "params, a JSON object; - reads them from standard input")
     .option("--timeout <ms>", "time the call may take, such as 500, 500ms, 20s or 2m (default: 30s)", parseDuration)
@@ -54,8 +56,9 @@ interface Call {
 async function callOnce(call: Call, terminal: Terminal): Promise<void> {
   const { json, flags } = call;
   const params = json === undefined ? {} : paramsOf(json === "-" ? await terminal.readInput() : json);
+  const home = await homeOf(call.dir, flags, terminal);
   const result = await interruptible((signal) =>
-    withPlaces(flags, terminal, (places) => callIn(places, call, params, signal, terminal))
+    withPlaces({ ...flags, ...home }, terminal, (places) => callIn(places, call, params, signal, terminal))
   );
   const text = JSON.stringify(flags.json ? { result: result ?? null } : result ?? null, null, 2);
   terminal.out.line(flags.json ? text : printable(text));
@@ -82,11 +85,37 @@ async function callIn(
       if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(printable(line)));
     },
   });
-  const { instance, manifest } = await supervisor.register({ dir: resolve(terminal.cwd, dir), config, projectDir });
+  const found = await findPlugin(dir, { home, files: runtime.files, terminal });
+  const { instance, manifest } = await supervisor.register({ ...found, config, projectDir });
   refuseUnknown(method, manifest);
   await unlessAborted(supervisor.start(instance), signal);
   const timing = flags.timeout === undefined ? {} : { timeoutMs: flags.timeout };
   return await unlessAborted(supervisor.call(instance, method, params, { ...timing, signal }), signal);
+}
+
+/** An installed plugin is at home where the operator's plugins are, not in a home made for one call. */
+async function homeOf(dir: string, { home }: CallFlags, { cwd }: Terminal): Promise<{ home?: string }> {
+  const isFolder = await stat(resolve(cwd, dir)).then(() => true, () => false);
+  if (home !== undefined || isFolder || !NAME.test(dir)) return {};
+  const { detectRuntime } = await import("../../adapters/default.ts");
+  const { homeFolder } = await import("../../core/home.ts");
+  const { env, files } = await detectRuntime();
+  const own = homeFolder(undefined, env);
+  return await files.info(own) === null ? {} : { home: own };
+}
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+
+/** Finds the folder of a plugin; that of an installed one must be as it was installed. */
+async function findPlugin(
+  dir: string,
+  { home, files, terminal }: { readonly home: string; readonly files: Files; readonly terminal: Terminal },
+): Promise<{ dir: string; hash?: string }> {
+  const path = resolve(terminal.cwd, dir);
+  if (!NAME.test(dir) || await files.info(path) !== null) return { dir: path };
+  const { readLocalConfig } = await import("../../core/project/local_config.ts");
+  const record = (await readLocalConfig(home, files)).records.get(dir);
+  return record ? { dir: `${home}/plugins/${dir}`, hash: record.hash ?? "" } : { dir: path };
 }
 
 /** Says so before anything is started when the plugin declares no such method. */

@@ -55,12 +55,14 @@ export class HostStore {
   /** Looks at what the project lacks; returns the questions. */
   async ask(): Promise<ConsentRequest[]> {
     await this.#desk.update(this.#loaded.resolved.missing);
-    return this.#desk.list();
+    return this.consents();
   }
 
   /** Questions that wait. */
   consents(): ConsentRequest[] {
-    return this.#desk.list();
+    // Another command may have installed it meanwhile.
+    const missing = new Set(this.#loaded.resolved.missing.map((one) => one.package));
+    return this.#desk.list().filter((request) => missing.has(request.package));
   }
 
   /** Says yes; see {@link ConsentDesk.approve}. */
