@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { asHostError, HostError } from "../errors.ts";
+import { asHostError, type HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { readManifest } from "../manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../project/local_config.ts";
