@@ -21,6 +21,7 @@ import {
 } from "./report.ts";
 import { benchCage, cageGoals } from "./cage/cage_bench.ts";
 import { benchEvents, eventsGoals } from "./events/events_bench.ts";
+import { benchJobs, jobsGoals } from "./jobs/jobs_bench.ts";
 import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { wireGoals } from "./wire/goals.ts";
 import { benchWire } from "./wire/wire_bench.ts";
@@ -32,6 +33,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   storage   a storage call beside the same prepared statement, and beside a ping
   hooks     events to subscribers beside other hook libraries; reading projects and manifests
   events    an event to 0, 1 and 20 subscribers beside other emitters; memory after 100,000
+  jobs      background jobs in a second for each store, beside the bare writes under it
   memory    recall from a large memory
 
   --json    print the figures as JSON
@@ -50,6 +52,7 @@ const benches: Readonly<Record<string, Bench>> = {
   storage: { run: benchStorage, goals: storageGoals },
   hooks: { run: benchHooks, goals: hooksGoals },
   events: { run: benchEvents, goals: eventsGoals },
+  jobs: { run: benchJobs, goals: jobsGoals },
   memory: { run: benchMemory, goals: memoryGoals },
 };
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { plainCopy } from "../events/plain_copy.ts";
 import type { Clock, Ids } from "../ports.ts";
 import { checkName, checkScope } from "./job_names.ts";
 import type { Job, JobOutcome, NewJob, RecoveryPolicy } from "./types.ts";
@@ -48,7 +49,7 @@ function plain(job: Job, withoutScope = false): Job {
   const fields = Object.entries(job).filter(([key, value]) => {
     return value !== undefined && !(withoutScope && key === "scopeId");
   });
-  return structuredClone(Object.fromEntries(fields)) as unknown as Job;
+  return plainCopy(Object.fromEntries(fields)).copy as unknown as Job;
 }
 
 function iso(clock: Now): string {

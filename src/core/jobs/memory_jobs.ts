@@ -4,6 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
+import { plainCopy } from "../events/plain_copy.ts";
 import type { Clock, Ids } from "../ports.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
 import { isFinal, type Job, type JobBackend, type JobClaim, type JobQueue, type JobStore } from "./types.ts";
@@ -27,6 +28,7 @@ interface Entry {
 /** Returns jobs that live as long as the process. */
 export function memoryJobs({ clock, ids }: MemoryJobsOptions): JobBackend {
   const entries = new Map<string, Entry>();
+  const waiting = new Set<Entry>();
   const turns = new Map<string, number>();
 
   const find = (id: string, scopeId?: string): Entry | null => {
@@ -39,20 +41,28 @@ export function memoryJobs({ clock, ids }: MemoryJobsOptions): JobBackend {
     return entry?.lease?.worker === worker && entry.attempts === attempt ? entry : null;
   };
 
+  const settle = (entry: Entry, job: Job): Job => {
+    entry.job = job;
+    entry.lease = null;
+    if (job.status === "queued") waiting.add(entry);
+    else waiting.delete(entry);
+    return copyOf(entry);
+  };
+
   const store: JobStore = {
     create: (fields) =>
       promised(() => {
         const job = kept(fields, ids, clock);
-        entries.set(job.id, { job, attempts: 0, notBeforeMs: 0, lease: null });
-        return structuredClone(job);
+        const entry: Entry = { job, attempts: 0, notBeforeMs: 0, lease: null };
+        entries.set(job.id, entry);
+        if (job.status === "queued") waiting.add(entry);
+        return plainCopy(job).copy;
       }),
-    get: (id, scopeId) => promised(() => structuredClone(find(id, scopeId)?.job ?? null)),
+    get: (id, scopeId) => promised(() => copyOf(find(id, scopeId))),
     list: (scopeId) =>
       promised(() => {
         checkScope(scopeId);
-        return [...entries.values()].filter(({ job }) => job.scopeId === scopeId).map(({ job }) =>
-          structuredClone(job)
-        );
+        return [...entries.values()].filter(({ job }) => job.scopeId === scopeId).map(copyOf);
       }),
     update: (id, updates) =>
       promised(() => {
@@ -60,21 +70,26 @@ export function memoryJobs({ clock, ids }: MemoryJobsOptions): JobBackend {
         const entry = entries.get(id);
         if (!entry) throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id } });
         entry.job = updated(entry.job, updates);
-        return structuredClone(entry.job);
+        return copyOf(entry);
       }),
-    delete: (id, scopeId) => promised(() => find(id, scopeId) !== null && entries.delete(id)),
+    delete: (id, scopeId) =>
+      promised(() => {
+        const entry = find(id, scopeId);
+        if (entry) waiting.delete(entry);
+        return entries.delete(entry?.job.id ?? "");
+      }),
   };
 
   const queue: JobQueue = {
     claim: ({ worker, agents, leaseMs }) =>
       promised(() => {
         const nowMs = clock.now();
-        for (const entry of entries.values()) {
-          const { job, notBeforeMs } = entry;
-          if (job.status !== "queued" || notBeforeMs > nowMs || !agents.includes(job.agentName)) continue;
-          entry.job = begun(job, clock);
+        for (const entry of waiting) {
+          if (entry.notBeforeMs > nowMs || !agents.includes(entry.job.agentName)) continue;
+          waiting.delete(entry);
+          entry.job = begun(entry.job, clock);
           entry.lease = { worker, untilMs: nowMs + leaseMs };
-          return { job: structuredClone(entry.job), attempt: ++entry.attempts, worker };
+          return { job: copyOf(entry), attempt: ++entry.attempts, worker };
         }
         return null;
       }),
@@ -88,27 +103,19 @@ export function memoryJobs({ clock, ids }: MemoryJobsOptions): JobBackend {
       promised(() => {
         const entry = held(claim);
         if (!entry) return null;
-        entry.job = ended(entry.job, outcome, clock);
-        entry.lease = null;
         entry.notBeforeMs = outcome.status === "queued" ? clock.now() + outcome.delayMs : 0;
-        return structuredClone(entry.job);
+        return settle(entry, ended(entry.job, outcome, clock));
       }),
     cancel: (id, scopeId) =>
       promised(() => {
         const entry = find(id, scopeId);
         if (!entry || isFinal(entry.job.status)) return null;
-        entry.job = cancelled(entry.job, clock);
-        entry.lease = null;
-        return structuredClone(entry.job);
+        return settle(entry, cancelled(entry.job, clock));
       }),
     recover: (policy) =>
       promised(() => {
         const lost = [...entries.values()].filter(({ lease }) => lease && lease.untilMs <= clock.now());
-        return lost.map((entry) => {
-          entry.job = recovered(entry.job, entry.attempts, policy, clock);
-          entry.lease = null;
-          return structuredClone(entry.job);
-        });
+        return lost.map((entry) => settle(entry, recovered(entry.job, entry.attempts, policy, clock)));
       }),
     takeTurn: (cronId, dueMs) =>
       promised(() => {
@@ -118,6 +125,10 @@ export function memoryJobs({ clock, ids }: MemoryJobsOptions): JobBackend {
       }),
   };
   return { store, queue, close: () => Promise.resolve() };
+}
+
+function copyOf<E extends Entry | null>(entry: E): E extends Entry ? Job : Job | null {
+  return (entry && plainCopy(entry.job).copy) as E extends Entry ? Job : Job | null;
 }
 
 /** What `work` returns or throws, as a promise. */

@@ -1,0 +1,65 @@
+/**
+ * The tables of jobs in Postgres, and their rows as records.
+ *
+ * @module
+ */
+import type { PostgresPool } from "./postgres_pool.ts";
+import type { Job } from "./types.ts";
+
+/** A row, read. */
+export interface Row {
+  /** The record. */
+  readonly job: Job;
+  /** How often it was begun. */
+  readonly attempts: number;
+  /** The entry of pg-boss that its last run came from, and which fetch of it that was. */
+  readonly entry: { readonly id: string; readonly retryCount: number };
+}
+
+/** What {@link rowOf} reads. */
+export const COLUMNS = "job, step, status, attempts, entry_id, entry_retry";
+
+/**
+ * Makes the tables. The record is text: JSON escapes the zero byte, which Postgres takes in no other way. What a step of
+ * the job's life sets stands beside it, so that a step is one statement.
+ */
+export async function makeTables({ transaction }: PostgresPool, schema: string): Promise<void> {
+  await transaction(async ({ query }) => {
+    // Two processes that make a table at the same time disturb each other, "if not exists" or not.
+    await query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${schema}.kaged_job`]);
+    await query(`CREATE TABLE IF NOT EXISTS "${schema}".kaged_job (
+      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      id text NOT NULL UNIQUE,
+      scope text,
+      status text NOT NULL,
+      attempts integer NOT NULL DEFAULT 0,
+      worker text,
+      begun timestamptz,
+      lease_until timestamptz,
+      entry_id uuid,
+      entry_retry integer NOT NULL DEFAULT 0,
+      job text NOT NULL,
+      step text NOT NULL DEFAULT '{}'
+    )`);
+    await query(`CREATE INDEX IF NOT EXISTS kaged_job_scope ON "${schema}".kaged_job (scope, seq)`);
+    await query(`CREATE INDEX IF NOT EXISTS kaged_job_lease ON "${schema}".kaged_job (lease_until)
+      WHERE lease_until IS NOT NULL`);
+    await query(`CREATE TABLE IF NOT EXISTS "${schema}".kaged_turn (cron text PRIMARY KEY, due bigint NOT NULL)`);
+  });
+}
+
+/** Returns the first row as a record, or null. */
+export function rowOf([row]: Record<string, unknown>[]): Row | null {
+  if (!row) return null;
+  const [base, step] = [JSON.parse(row["job"] as string), JSON.parse(row["step"] as string)];
+  return {
+    job: { ...base, ...step, status: row["status"] },
+    attempts: row["attempts"] as number,
+    entry: { id: row["entry_id"] as string, retryCount: row["entry_retry"] as number },
+  };
+}
+
+/** Returns what the steps of a job's life have set in it, as JSON. */
+export function stepOf({ startedAt, completedAt, result, error, usage, toolsUsed }: Job): string {
+  return JSON.stringify({ startedAt, completedAt, result, error, usage, toolsUsed });
+}
