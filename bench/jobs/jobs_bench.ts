@@ -17,7 +17,7 @@ export function benchJobs({ quick, say }: BenchOptions): BenchReport {
   const rows: BenchRow[] = [];
   for (const { name, file, args } of runtimes) {
     say(`jobs: host on ${name}`);
-    const rest = [...args, HOST, ...(quick ? ["1", "200"] : ["3", "500"])];
+    const rest = [...args, HOST, ...(quick ? ["1", "100"] : ["3", "500"])];
     const text = execFileSync(file, rest, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
     const figures = Object.entries(JSON.parse(text) as Record<string, Figures>);
     rows.push(...figures.map(([title, each]) => rowOf(name, title, each)));

@@ -192,6 +192,7 @@ export const contract: readonly Case[] = [
         false,
         "the same worker's earlier claim is not this",
       );
+      assert.equal(await backend.queue.release(first, done), null, "nor can it be ended by it");
       const [failed] = await backend.queue.recover(policy);
       assert.deepEqual([failed?.status, failed?.error], ["failed", policy.error]);
       assert.ok(failed?.completedAt);

@@ -36,6 +36,17 @@ for (const [at, { name, run }] of contract.entries()) {
   });
 }
 
+test("T-008 postgres: any number of jobs can be queued at once over a few connections", async (t) => {
+  const url = (await cluster(t))?.url;
+  if (!url) return;
+  const few = { connectionString: url, schema: "few", maxConnections: 2 };
+  const backend = await postgresJobs({ ...few, clock, ids });
+  const ask = { agentName: "primary", input: "x", conversationId: "ses_1", status: "queued" } as const;
+  await Promise.all(Array.from({ length: 20 }, () => backend.store.create(ask)));
+  assert.equal((await backend.store.list()).length, 20);
+  await backend.close();
+});
+
 test("T-007 postgres: a database that is not there is a clear error", async () => {
   const connectionString = "postgres://nobody@localhost/none?host=/nonexistent";
   await assert.rejects(postgresJobs({ connectionString, clock, ids }), (error: { code: string; hint: string }) => {
