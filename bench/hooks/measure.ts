@@ -6,6 +6,7 @@
  * @module
  */
 import process from "node:process";
+import { measureCommand } from "./command_case.ts";
 import { dispatchCases } from "./dispatch_cases.ts";
 import { fileCases } from "./file_cases.ts";
 import { timesPerSecond } from "./rounds.ts";
@@ -19,4 +20,5 @@ for (const [name, ways] of Object.entries(await fileCases())) {
   const rates = await timesPerSecond(ways, fewer);
   figures[name] = Object.fromEntries(Object.entries(rates).map(([way, rate]) => [way, 1000 / rate]));
 }
+Object.assign(figures, await measureCommand(effort.rounds * 3));
 console.log(JSON.stringify(figures));

@@ -90,7 +90,7 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
     async verifyMounts(): Promise<void> {
       const pid = await childPid();
       if (closed) return;
-      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(plan.net) !== "all" }, files);
+      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(plan.net) !== "all" }, runtime);
       await verifyMounts(pid, plan.granted, files);
     },
     diagnose: async (exit: Exit, stderr) =>

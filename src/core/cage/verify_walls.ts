@@ -5,24 +5,21 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import type { Files } from "../ports.ts";
+import type { Runtime } from "../ports.ts";
 
 /** Namespaces every cage has of its own. */
 const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];
-const UNFILTERED = "its system calls are not filtered";
 /** What the kernel says of a process that has no privilege, can gain none, and whose calls are filtered. */
 const STATUS: readonly (readonly [RegExp, string])[] = [
   [/^CapEff:\s*0+$/m, "it has privileges"],
   [/^NoNewPrivs:\s*1$/m, "it could gain privileges"],
-  [/^Seccomp:\s*2$/m, UNFILTERED],
+  [/^Seccomp:\s*2$/m, "its system calls are not filtered"],
 ];
 /**
- * Bubblewrap's own first process filters itself only after it has started the plugin: on a busy machine that takes it
- * hundreds of looks.
+ * Bubblewrap's own first process filters itself only after it has started the plugin: a busy machine may let it wait
+ * for that. No number of looks would do, they take no time on one runtime and much on another.
  */
-const MAX_LOOKS = 2_000;
-/** Everything else is settled by then, but for the time between two system calls. */
-const FEW_LOOKS = 200;
+const PATIENCE_MS = 3_000;
 
 /** How a cage is looked at. */
 export interface WallOptions {
@@ -31,7 +28,12 @@ export interface WallOptions {
 }
 
 /** Rejects with `cage.walls_missing` unless the process is caged. One that has ended passes: its end is told as such. */
-export async function verifyWalls(pid: number, { ownNetwork }: WallOptions, files: Files): Promise<void> {
+export async function verifyWalls(
+  pid: number,
+  { ownNetwork }: WallOptions,
+  { files, clock }: Pick<Runtime, "files" | "clock">,
+): Promise<void> {
+  const startedMs = clock.monotonic();
   const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
   const shared: string[] = [];
   await Promise.all([...NAMESPACES, ...(ownNetwork ? ["net"] : [])].map(async (name) => {
@@ -39,13 +41,12 @@ export async function verifyWalls(pid: number, { ownNetwork }: WallOptions, file
     if (own === null || own === hosts) shared.push(name);
   }));
   const faults: string[] = shared.length > 0 ? [`it shares ${shared.join(", ")} with the host`] : [];
-  for (let look = 1;; look++) {
+  for (;;) {
     const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
     if (/^State:\s*[ZX]/m.test(status) || status === "") return;
     const found = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
     if (found.length === 0) break;
-    const isFinal = look >= (found.every((fault) => fault === UNFILTERED) ? MAX_LOOKS : FEW_LOOKS);
-    if (!isFinal) continue;
+    if (clock.monotonic() - startedMs < PATIENCE_MS) continue;
     faults.push(...found);
     break;
   }

@@ -31,10 +31,6 @@ export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hooks.type_unknown": fileRow("A hook has an unknown type", 'Write "type": "command"'),
   "hooks.type_unsupported": fileRow("A hook is of a type that does not run here", "Write it as a command"),
   "hooks.no_command": fileRow("A hook names no command", 'Write "bash" or "command"'),
-  "hooks.powershell_only": fileRow(
-    "A hook is written for PowerShell only and is left out",
-    'Add "bash", or "command" for every shell',
-  ),
   "hooks.env_invalid": fileRow("A hook sets a variable it may not set", "Use letters, digits and _, and not LD_…"),
   "hooks.timeout_invalid": fileRow("A timeout is not a number of seconds", "Write seconds, such as 10"),
   "hooks.timeout_absurd": fileRow("A timeout makes no sense", "Write seconds, from 1 to 600"),
@@ -69,5 +65,5 @@ export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ),
   "hooks.command_failed": row(-32603, 502, "A hook ended with an error", "Run it by hand: kaged hooks run"),
   "hooks.output_too_large": row(-32603, 502, "A hook printed more than a decision can need", "Print less"),
-  "hooks.output_invalid": row(-32603, 502, "What a hook printed cannot be read", "Print one JSON object, or nothing"),
+  "hooks.answer_invalid": row(-32603, 502, "What a hook printed cannot be read", "Print one JSON object, or nothing"),
 };

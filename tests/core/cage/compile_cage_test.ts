@@ -113,6 +113,23 @@ test("compileCage() links a program where its own place matters to it", () => {
   assert.ok(args.join(" ").includes("--symlink /opt/py/bin/python3 /usr/bin/python3"));
 });
 
+test("a cage for shell text shows the system's programs read-only, others beside them, and overlays on top", () => {
+  const overlays = [{ source: "/srv/home/run/copy", dest: "/data/out/script.sh" }];
+  const { args } = compileCage({ ...requestOf({}, places), systemPrograms: true, overlays }, facts);
+  const folders = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/etc/alternatives"];
+  assert.deepEqual(args, [
+    ...[...NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", ...IDENTITY, ...ENVIRONMENT],
+    ...["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/usr"],
+    ...folders.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...[...SKELETON.slice(12), ...LINKS, ...ETC, ...KERNEL],
+    ...["--ro-bind", "/opt/node/bin/node", "/.cage/bin/js"],
+    ...["--ro-bind", "/data", "/data", "--bind", "/data/out", "/data/out"],
+    ...["--ro-bind", "/srv/notes", "/srv/notes"],
+    ...["--ro-bind", "/srv/home/run/copy", "/data/out/script.sh"],
+    ...END,
+  ]);
+});
+
 test("K-043 a cage has an empty network of its own, unless the manifest asks for all of the host's", () => {
   for (const capabilities of [[], ["net:[]"], ["net:api.example.com:443"], ["net:localhost:*"]]) {
     assert.ok(compileCage(requestOf({ capabilities }, places), facts).args.includes("--unshare-net"));

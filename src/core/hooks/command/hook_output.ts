@@ -20,7 +20,7 @@ const PLAIN_CONTEXT: ReadonlySet<PortableHookName> = new Set(["SessionStart", "U
 /**
  * Returns the answer of a command, or null when it had nothing to say.
  *
- * @throws {HostError} `hooks.command_timeout`, `hooks.command_failed`, `hooks.output_too_large`, `hooks.output_invalid`
+ * @throws {HostError} `hooks.command_timeout`, `hooks.command_failed`, `hooks.output_too_large`, `hooks.answer_invalid`
  */
 export function hookAnswer(hook: FileHook, end: CommandEnd): HookResponse | null {
   const { exit, stdout, stderr, ended } = end;
@@ -49,7 +49,7 @@ function answerIn(hook: FileHook, stdout: string): HookResponse | null {
     said = JSON.parse(stdout);
   } catch (error) {
     const why = isSeveral(stdout) ? "it printed more than one JSON object" : `its JSON is broken: ${messageOf(error)}`;
-    throw failure("hooks.output_invalid", hook, why);
+    throw failure("hooks.answer_invalid", hook, why);
   }
   if (!isMap(said)) return null;
   return ACTIONS.includes(said["action"]) ? portableAnswer(said) : nativeAnswer(said, hook);

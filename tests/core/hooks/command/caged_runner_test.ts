@@ -141,7 +141,7 @@ test("B-018 a hook that prints two JSON objects has failed: neither is taken for
     [FILE]: guard(`echo '{"permissionDecision":"allow"}{"permissionDecision":"deny"}'`),
   });
   await repo.trust();
-  await assert.rejects(repo.fire(), failsWith("hooks.output_invalid", /more than one JSON object/));
+  await assert.rejects(repo.fire(), failsWith("hooks.answer_invalid", /more than one JSON object/));
 });
 
 test("B-018 a hook that ends by a signal has failed, and the signal is told", async (t) => {

@@ -108,8 +108,8 @@ test("B-018 plain text is context at the start of a session and of a prompt for 
 test("B-018 what cannot be read is a failure of the hook, never a decision", () => {
   const hook = hookOf("PreToolUse", "claude");
   const cases: [CommandEnd, string][] = [
-    [end('{"decision": "block"'), "hooks.output_invalid"],
-    [end('{"a": 1}\n{"decision": "block"}'), "hooks.output_invalid"],
+    [end('{"decision": "block"'), "hooks.answer_invalid"],
+    [end('{"a": 1}\n{"decision": "block"}'), "hooks.answer_invalid"],
     [end("", { exit: { code: 1, signal: null } }), "hooks.command_failed"],
     [end("", { exit: { code: null, signal: "SIGKILL" } }), "hooks.command_failed"],
     [end('{"decision": "block"}', { ended: "timeout" }), "hooks.command_timeout"],
