@@ -38,7 +38,7 @@ export interface HookRepo {
   fire(event?: Partial<HookEvent>, options?: { readonly signal?: AbortSignal }): Promise<HookResponse | null>;
 }
 
-/** Makes the repository; null when the machine cannot cage and `caged` is asked for. */
+/** Makes the repository with these files in it. */
 export async function hookRepo(t: TestContext, files: Readonly<Record<string, string>> = {}): Promise<HookRepo> {
   const scratch = await scratchDir(t);
   const runtime = await detectRuntime();

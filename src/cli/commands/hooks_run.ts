@@ -57,6 +57,7 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
   const { found, result } = await interruptible(async (signal) => {
     await using opened = await openHooks(flags, terminal, places, {
       signal,
+      onBroken: (_, { message }) => terminal.err.line(`${terminal.err.paint.yellow("warning")}: ${printable(message)}`),
       onEnd: ({ id }, { exit, ended, stdout, stderr }: CommandEnd) =>
         void commands.push({ id, exit, ended, stdout, stderr }),
     });

@@ -5,6 +5,7 @@
  * @module
  */
 import { resolveLimits } from "../../cage/limits/cage_limits.ts";
+import type { HostError } from "../../errors.ts";
 import type { Runtime } from "../../ports.ts";
 import type { HookSettings } from "../../project/hook_settings.ts";
 import { readOperatorConfig } from "../../project/operator_config.ts";
@@ -31,6 +32,8 @@ export interface OpenHookFilesOptions {
   readonly signal?: AbortSignal;
   /** Hears how a command ended. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
+  /** Hears how a hook broke that nobody waits for; the others tell the engine. */
+  readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
   /** Hears what an MCP server of a hook map writes to stderr. */
   readonly onServerLog?: (server: string, line: string) => void;
 }
@@ -94,6 +97,7 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     dir: found.dir,
     runCommand: runner.run,
     ...(options.onEnd && { onEnd: options.onEnd }),
+    ...(options.onBroken && { onBroken: options.onBroken }),
   });
   const tools = mcpHooks(
     judged.filter(isUsable).map((one) => ({ file: one.file, verify: verifier(one, found.dir, runtime) })),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../../errors.ts";
+import { asHostError, HostError } from "../../errors.ts";
 import type { CoveredFile } from "../files/hook_evidence.ts";
 import { hookFolder } from "../files/hook_evidence.ts";
 import type { LoadedHook } from "../files/load_hook_files.ts";
@@ -29,6 +29,8 @@ export interface RegistrationOptions {
   readonly runCommand: RunCommand;
   /** Hears how a command ended, before its answer is read. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
+  /** Hears how a hook broke that nobody waits for; the others tell the engine. */
+  readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
 }
 
 /** Returns the registrations of hooks, in their order. */
@@ -56,16 +58,16 @@ export async function hookFileRegistrations(
 async function handle(
   { hook, verify }: TrustedHook,
   event: HookEvent,
-  { dir, runCommand, onEnd, signal }: RegistrationOptions & { readonly signal: AbortSignal },
+  { dir, runCommand, onEnd, onBroken, signal }: RegistrationOptions & { readonly signal: AbortSignal },
 ): Promise<HookResponse | null> {
   const sealed = await verify();
   const input = hookInput(hook, event, hookFolder(hook, dir));
   if (hook.background) {
     // Nobody waits for it: it ends by itself or at its timeout, and who closes the runner waits for that.
-    void runCommand({ hook, input, sealed, signal: new AbortController().signal }).then(
-      (end) => onEnd?.(hook, end),
-      () => {},
-    );
+    void runCommand({ hook, input, sealed, signal: new AbortController().signal }).then((end) => {
+      onEnd?.(hook, end);
+      hookAnswer(hook, end); // It has no say, and may have failed.
+    }).catch((error) => onBroken?.(hook, asHostError(error)));
     return null;
   }
   const end = await runCommand({ hook, input, sealed, signal });

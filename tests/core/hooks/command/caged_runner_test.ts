@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
 import { HostError } from "../../../../src/core/errors.ts";
+import { openHookFiles } from "../../../../src/core/hooks/command/open_hook_files.ts";
 import { canCage, guard, hookEvent, hookRepo } from "../../../support/hook_repo.ts";
 import { processesIn } from "../../../support/processes_in.ts";
 
@@ -199,6 +200,21 @@ test("B-018 a hook that is given up is ended", async (t) => {
     failsWith("hooks.command_failed", /nobody waits/),
   );
   await nothingRemains(repo.dir, repo.home);
+});
+
+test("B-018 an async hook that breaks blocks nobody and is told of", async (t) => {
+  if (!await canCage(t)) return;
+  const entry = { type: "command", command: "echo oops >&2; exit 3", async: true };
+  const settings = JSON.stringify({ hooks: { PreToolUse: [{ hooks: [entry] }] } });
+  const repo = await hookRepo(t, { ".claude/settings.json": settings });
+  await repo.trust();
+  const broken: string[] = [];
+  const { runtime, dir, home } = repo;
+  const opened = await openHookFiles({ runtime, dir, home, onBroken: (_, { code }) => void broken.push(code) });
+  const { handler } = opened.registrations[0]!;
+  assert.equal(await handler(hookEvent(), { signal: new AbortController().signal } as never), null);
+  await opened.close();
+  assert.deepEqual(broken, ["hooks.command_failed"]);
 });
 
 test("B-008 nobody waits for an async hook, and closing waits for its end", async (t) => {
