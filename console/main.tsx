@@ -1,0 +1,65 @@
+/**
+ * The console: a page to see what plugins may do, what they do, and to tune them.
+ *
+ * @module
+ */
+import { effect } from "@preact/signals";
+import { type JSX, render } from "preact";
+import { token } from "./model/api.ts";
+import { refresh, stayConnected } from "./model/live.ts";
+import { place } from "./model/route.ts";
+import { connection, instances } from "./model/store.ts";
+import "./model/theme.ts";
+import { Layout } from "./parts/layout.tsx";
+import { Empty } from "./parts/states.tsx";
+import { AgentsView } from "./views/agents.tsx";
+import { ConsentsView } from "./views/consents.tsx";
+import { JobsView } from "./views/jobs.tsx";
+import { PluginView } from "./views/plugin.tsx";
+import { PluginsView } from "./views/plugins.tsx";
+import { SignInView } from "./views/sign_in.tsx";
+import { TimelineView } from "./views/timeline.tsx";
+
+function App(): JSX.Element {
+  if (token.value === null) return <SignInView />;
+  return (
+    <Layout>
+      <View />
+    </Layout>
+  );
+}
+
+function View(): JSX.Element {
+  const { view, about, tab } = place.value;
+  switch (view) {
+    case "plugins":
+      return about === null ? <PluginsView /> : <PluginView key={about} name={about} tab={tab ?? "overview"} />;
+    case "consents":
+      return <ConsentsView />;
+    case "compaction":
+      return <AgentsView path={about} />;
+    case "timeline":
+      return <TimelineView />;
+    case "jobs":
+      return <JobsView />;
+    default:
+      return <Empty title="There is no such view" />;
+  }
+}
+
+let over = new AbortController();
+effect(() => {
+  over.abort();
+  over = new AbortController();
+  connection.value = "connecting";
+  instances.value = null;
+  if (token.value !== null) void stayConnected(over.signal);
+});
+// What happens without an event, such as a new request for consent, is seen when the person comes back.
+addEventListener("focus", () => {
+  if (token.value !== null && connection.value === "live") void refresh().catch(() => {});
+});
+
+const root = document.getElementById("app")!;
+root.replaceChildren();
+render(<App />, root);

@@ -1,0 +1,99 @@
+/**
+ * Keeps the page as the host is: loads everything, then follows what happens, and comes back when the line is lost.
+ *
+ * @module
+ */
+import { ApiError, ask, follow, token } from "./api.ts";
+import type { ServerEvent } from "./sse_parser.ts";
+import { addEntries, agents, connection, consents, host, instances, timeline } from "./store.ts";
+import type { Agent, ConsentRequest, FeedPage, HostInfo, Instance, TimelineEntry } from "./types.ts";
+
+/** Waits between two tries, the last one for all that follow. */
+const DELAYS_MS = [500, 1000, 2000, 5000];
+/** Events that come in one burst cause one look. */
+const SETTLE_MS = 120;
+
+/** Events after which plugins, agents or requests may look different. */
+const MATTERS =
+  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|enabled|disabled|installed|upgraded|uninstalled|tool|knob)/;
+
+/** Loads everything anew. */
+export async function refresh(): Promise<void> {
+  const [about, list, tree, asked] = await Promise.all([
+    ask<HostInfo>("/api/v1/host"),
+    ask<{ plugins: Instance[] }>("/api/v1/plugins"),
+    ask<{ agents: Agent[] }>("/api/v1/agents"),
+    ask<{ consents: ConsentRequest[] }>("/api/v1/consents"),
+  ]);
+  host.value = about;
+  instances.value = list.plugins;
+  agents.value = tree.agents;
+  consents.value = asked.consents;
+}
+
+/** Stays connected until `signal` ends it or nobody is signed in. */
+export async function stayConnected(signal: AbortSignal): Promise<void> {
+  let lastId: string | null = null;
+  for (let tries = 0; !signal.aborted && token.value !== null; tries++) {
+    try {
+      if (lastId === null) lastId = await loadTimeline();
+      await refresh();
+      await follow("/api/v1/events", {
+        signal,
+        lastId,
+        onOpen() {
+          tries = 0;
+          connection.value = "live";
+        },
+        onEvent(events) {
+          lastId = events.at(-1)!.id || lastId;
+          take(events);
+        },
+      });
+    } catch (error) {
+      if (signal.aborted || (error instanceof ApiError && error.status === 401)) return;
+    }
+    if (signal.aborted) return;
+    connection.value = "lost";
+    await pause(DELAYS_MS[Math.min(tries, DELAYS_MS.length - 1)]!, signal);
+  }
+}
+
+async function loadTimeline(): Promise<string> {
+  const page = await ask<FeedPage<TimelineEntry>>("/api/v1/events");
+  timeline.value = [];
+  addEntries(page.entries);
+  return page.last_event_id;
+}
+
+let settling: ReturnType<typeof setTimeout> | undefined;
+
+function take(events: readonly ServerEvent[]): void {
+  addEntries(events.map(entryOf));
+  const matters = events.some(({ event, data }) => event === "audit" && MATTERS.test(JSON.parse(data).type));
+  if (!matters) return;
+  clearTimeout(settling);
+  settling = setTimeout(() => void refresh().catch(() => {}), SETTLE_MS);
+}
+
+function entryOf({ id, event, data }: ServerEvent): TimelineEntry {
+  const read = JSON.parse(data);
+  return { id, kind: event as TimelineEntry["kind"], plugin: String(read.name ?? read.plugin ?? ""), data: read };
+}
+
+/** Waits; coming back to the page or to the network ends it early. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      removeEventListener("online", done);
+      removeEventListener("focus", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener("online", done);
+    addEventListener("focus", done);
+    signal.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * An entry of the timeline in a few words.
+ *
+ * @module
+ */
+import type { TimelineEntry } from "./types.ts";
+
+/** How much an entry matters. */
+export type Weight = "bad" | "warn" | "good" | "plain";
+
+const BAD = /crashed|failed|violation|overreach|mismatch|killed|tampered|initialize_timeout/;
+const WARN = /timeout|denied|refused|rejected|noise|flood|health_fail|unavailable|collision|illegal|disabled|exited/;
+const GOOD = /initialized|installed|enabled|upgraded|knob_write/;
+/** Facts that are told elsewhere in the row. */
+const TOLD = new Set(["agent_path", "session_id", "request_id"]);
+const MAX_WORDS = 160;
+
+/** What an entry is called. */
+export function typeOf({ kind, data }: TimelineEntry): string {
+  if (kind === "gap") return "gap";
+  return kind === "audit" ? String(data.type) : String(data.method);
+}
+
+/** How much an entry matters. */
+export function weightOf(entry: TimelineEntry): Weight {
+  if (entry.kind !== "audit") return entry.kind === "gap" ? "warn" : "plain";
+  const type = typeOf(entry);
+  if (BAD.test(type)) return "bad";
+  if (type === "plugin.method_returned" && factsOf(entry).success === false) return "warn";
+  return WARN.test(type) ? "warn" : GOOD.test(type) ? "good" : "plain";
+}
+
+/** The agent an entry is about, or null. */
+export function agentOf(entry: TimelineEntry): string | null {
+  const { agent_path: path } = factsOf(entry);
+  if (typeof path === "string" && path !== "") return path;
+  const { instance } = entry.data;
+  return typeof instance === "string" ? instance.split("/")[1] ?? null : null;
+}
+
+/** The facts of an entry in one line. */
+export function wordsOf(entry: TimelineEntry): string {
+  if (entry.kind === "gap") return "Entries are missing here: more happened than was kept";
+  const words = Object.entries(factsOf(entry))
+    .filter(([name, value]) => !TOLD.has(name) && value !== null && value !== undefined)
+    .map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" · ");
+  return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words;
+}
+
+function factsOf({ kind, data }: TimelineEntry): Record<string, unknown> {
+  const facts = kind === "audit" ? data.data : data.params;
+  return typeof facts === "object" && facts !== null && !Array.isArray(facts)
+    ? facts as Record<string, unknown>
+    : facts === undefined || facts === null
+    ? {}
+    : { params: facts };
+}

@@ -1,0 +1,35 @@
+/**
+ * What a plugin may do, in plain words.
+ *
+ * @module
+ */
+import type { JSX } from "preact";
+import type { CapabilityDescription } from "../model/types.ts";
+
+/** One capability: the words, the capability itself, and why to think twice. */
+export function CapabilityText({ of: { capability, text, danger } }: { of: CapabilityDescription }): JSX.Element {
+  return (
+    <span class="capability">
+      <span>{text}</span> <code>{capability}</code>
+      {danger && (
+        <span class="danger">
+          <strong>Careful:</strong> {danger}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** A list of capabilities. */
+export function CapabilityList({ of }: { of: readonly CapabilityDescription[] }): JSX.Element {
+  if (of.length === 0) return <p class="quiet">Nothing: no files, no network, no tables.</p>;
+  return (
+    <ul class="capabilities">
+      {of.map((one) => (
+        <li key={one.capability} class={one.danger ? "is-danger" : ""}>
+          <CapabilityText of={one} />
+        </li>
+      ))}
+    </ul>
+  );
+}

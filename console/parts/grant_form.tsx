@@ -1,0 +1,92 @@
+/**
+ * What a plugin asks for, each to be acknowledged by itself.
+ *
+ * @module
+ */
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { CapabilityDescription, ConsentOffer } from "../model/types.ts";
+import { bytes } from "../model/words.ts";
+import type { Doing } from "./action.tsx";
+import { CapabilityText } from "./capabilities.tsx";
+
+/** An offer and the way to take it. */
+export function GrantForm({ offer, doing, approve, children }: {
+  offer: ConsentOffer;
+  doing: Doing;
+  approve: (json: unknown) => () => Promise<void>;
+  children: ComponentChildren;
+}): JSX.Element {
+  const { version, description, author, license, homepage, installed, added, removed, hash, capabilities } = offer;
+  const [granted, setGranted] = useState<readonly string[]>([]);
+  const left = added.filter((one) => !granted.includes(one)).length;
+  const fresh = capabilities.filter(({ capability }) => added.includes(capability));
+  const rest = capabilities.filter(({ capability }) => !added.includes(capability));
+  const about = [author && `by ${author}`, license, homepage, bytes(offer.bytes)].filter(Boolean).join(" · ");
+  const toggle = (capability: string): void =>
+    setGranted((old) => old.includes(capability) ? old.filter((one) => one !== capability) : [...old, capability]);
+  return (
+    <form
+      class="grant"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (left === 0) void doing.run(approve({ hash, grant: granted }));
+      }}
+    >
+      <p class="lead">{description}</p>
+      <p class="quiet">
+        {installed === null || installed === version ? `Version ${version}` : `Version ${installed} → ${version}`}
+        {" · "}
+        {about}
+      </p>
+      <fieldset>
+        <legend>{installed === null ? "It asks for" : "It asks for, and has not had here"}</legend>
+        {fresh.length === 0 && <p class="quiet">Nothing: no files, no network, no tables.</p>}
+        {fresh.map((one) => (
+          <Acknowledge key={one.capability} of={one} isOn={granted.includes(one.capability)} onToggle={toggle} />
+        ))}
+      </fieldset>
+      {rest.length > 0 && (
+        <ul class="diff" aria-label="Nothing to grant">
+          {rest.map((one) => (
+            <li key={one.capability} class="same">
+              <CapabilityText of={one} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {removed.length > 0 && (
+        <ul class="diff" aria-label="No longer asked for">
+          {removed.map((one) => (
+            <li key={one} class="removed">
+              No longer asks for <code>{one}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="quiet hash">
+        Your yes is for these files: <code>{hash.slice(0, 23)}…</code>
+      </p>
+      <div class="bar">
+        <button type="submit" class="primary" disabled={left > 0 || doing.isBusy}>
+          {doing.isBusy ? "Installing …" : "Approve and start"}
+        </button>
+        {children}
+        <span class="quiet" role="status">{left > 0 ? `${left} left to acknowledge` : ""}</span>
+      </div>
+    </form>
+  );
+}
+
+function Acknowledge({ of, isOn, onToggle }: {
+  of: CapabilityDescription;
+  isOn: boolean;
+  onToggle: (capability: string) => void;
+}): JSX.Element {
+  return (
+    <label class={`acknowledge ${of.danger ? "is-danger" : ""}`}>
+      <input type="checkbox" checked={isOn} onChange={() => onToggle(of.capability)} />
+      <CapabilityText of={of} />
+    </label>
+  );
+}

@@ -1,0 +1,77 @@
+/**
+ * What is around every view.
+ *
+ * @module
+ */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { signOut } from "../model/api.ts";
+import { linkTo, place } from "../model/route.ts";
+import { connection, consents, host } from "../model/store.ts";
+import { nextTheme, theme } from "../model/theme.ts";
+
+const VIEWS: Readonly<Record<string, string>> = {
+  plugins: "Plugins",
+  consents: "Consent",
+  compaction: "Compaction",
+  timeline: "Timeline",
+  jobs: "Jobs",
+};
+const LINES: Readonly<Record<string, string>> = { connecting: "connecting", live: "live", lost: "reconnecting" };
+
+/** The page around a view. */
+export function Layout({ children }: { children: ComponentChildren }): JSX.Element {
+  const main = useRef<HTMLElement>(null);
+  const { view, about } = place.value;
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = `${[about, VIEWS[view], host.value?.project.id].filter(Boolean).join(" · ")} – kaged`;
+    // Whoever cannot see the page hears that it is another one.
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+  }, [view, about]);
+  return (
+    <div class="page">
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>Skip to content</button>
+      <header class="side">
+        <p class="brand">
+          <img src="/icon.svg" alt="" width="22" height="22" /> kaged
+        </p>
+        <p class="project" title={host.value?.project.dir}>{host.value?.project.id ?? "…"}</p>
+        <nav aria-label="Views">
+          {Object.entries(VIEWS).map(([name, text]) => <ViewLink key={name} name={name} text={text} open={view} />)}
+        </nav>
+        <div class="side-foot">
+          <p class={`line ${connection.value}`} role="status">
+            <span class="dot" aria-hidden="true" /> {LINES[connection.value]}
+          </p>
+          <button type="button" onClick={nextTheme}>Theme: {theme.value}</button>
+          <button type="button" onClick={() => signOut()}>Sign out</button>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1} ref={main}>
+        {connection.value === "lost" && (
+          <p class="notice bad" role="alert">
+            The host does not answer. What you see is what was known; the page comes back by itself.
+          </p>
+        )}
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function ViewLink({ name, text, open }: { name: string; text: string; open: string }): JSX.Element {
+  const waiting = name === "consents" ? consents.value.filter(({ state }) => state === "waiting").length : 0;
+  return (
+    <a href={linkTo(name)} aria-current={name === open ? "page" : undefined}>
+      {text}
+      {waiting > 0 && (
+        <span class="count">
+          {waiting}
+          <span class="sr-only">waiting</span>
+        </span>
+      )}
+    </a>
+  );
+}

@@ -1,0 +1,29 @@
+/**
+ * What a cage holds a plugin to, and who sees to it.
+ *
+ * @module
+ */
+import type { JSX } from "preact";
+import type { Instance } from "../model/types.ts";
+import { counted } from "../model/words.ts";
+
+const KEEPERS: Readonly<Record<string, string>> = {
+  cgroup2: "control group",
+  cgroup1: "control group (v1)",
+  systemd: "systemd scope",
+  watchdog: "watchdog",
+};
+
+/** The tier and the limits of an instance's cage. */
+export function Limits({ of: { cage } }: { of: Pick<Instance, "cage"> }): JSX.Element {
+  if (!cage) return <span class="quiet">no process</span>;
+  const { tier, memory_mb: memory, pids, cpu_shares: shares } = cage.limits;
+  return (
+    <span class="limits">
+      <span>{KEEPERS[tier] ?? tier}</span>
+      <span class="quiet">
+        {memory} MB · {counted(pids, "process", "processes")} · {shares} CPU shares
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,23 @@
+/**
+ * How often an instance was started again.
+ *
+ * @module
+ */
+import type { JSX } from "preact";
+import { restartSteps } from "../model/restarts.ts";
+import { timeline } from "../model/store.ts";
+import type { Instance } from "../model/types.ts";
+import { counted } from "../model/words.ts";
+import { Sparkline } from "./sparkline.tsx";
+
+/** The number, and the last hour as a line of bars. */
+export function Restarts({ of: { instance, restarts } }: { of: Instance }): JSX.Element {
+  const steps = restartSteps(timeline.value, { instance, restarts, now: Date.now() });
+  const recent = steps.reduce((sum, step) => sum + step, 0);
+  return (
+    <span class="restarts">
+      <span class="number">{restarts}</span>
+      <Sparkline values={steps} label={`${counted(restarts, "restart")}, ${recent} in the last hour`} />
+    </span>
+  );
+}

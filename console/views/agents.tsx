@@ -1,0 +1,113 @@
+/**
+ * How each agent's window is kept small, with the knobs of the plugins that have a say in it.
+ *
+ * @module
+ */
+import type { JSX } from "preact";
+import { linkTo } from "../model/route.ts";
+import { agents, timeline } from "../model/store.ts";
+import type { Compaction } from "../model/types.ts";
+import { useLoaded } from "../model/use_loaded.ts";
+import { agentName, count } from "../model/words.ts";
+import { CompactionRow } from "../parts/compaction_row.tsx";
+import { KnobForms } from "../parts/knob_forms.tsx";
+import { Empty, WhenLoaded } from "../parts/states.tsx";
+
+/** The view. */
+export function AgentsView({ path }: { path: string | null }): JSX.Element {
+  const open = path ?? agents.value[0]?.path ?? null;
+  return (
+    <>
+      <header class="view-head">
+        <h1>Compaction</h1>
+        <p class="quiet">Who makes an agent's window smaller, and what is kept.</p>
+      </header>
+      {open === null ? <Empty title="No agents" /> : (
+        <>
+          <nav class="tabs" aria-label="Agents">
+            {agents.value.map((agent) => (
+              <a
+                key={agent.path}
+                href={linkTo("compaction", agent.path)}
+                aria-current={agent.path === open ? "page" : undefined}
+              >
+                {agentName(agent.path)}
+              </a>
+            ))}
+          </nav>
+          <CompactionView key={open} agent={open} />
+        </>
+      )}
+    </>
+  );
+}
+
+function CompactionView({ agent }: { agent: string }): JSX.Element {
+  const compactions = timeline.value.filter(({ data }) => String(data.type).startsWith("compaction")).length;
+  const loaded = useLoaded<Compaction>(`/api/v1/agents/${encodeURIComponent(agent)}/compaction`, compactions);
+  return (
+    <WhenLoaded of={loaded}>
+      {(of) => {
+        const taking = [...new Set([of.compactor, ...of.observers])].filter((name) => name !== null);
+        return (
+          <>
+            <section class="card" aria-label="Who compacts">
+              <dl class="facts wide">
+                <div>
+                  <dt>Compacts</dt>
+                  <dd>{of.compactor ?? `the host: ${STRATEGIES[of.strategy]}`}</dd>
+                </div>
+                {of.compactor && (
+                  <div>
+                    <dt>If it fails</dt>
+                    <dd>{STRATEGIES[of.strategy]}</dd>
+                  </div>
+                )}
+                <div>
+                  <dt>Looks on</dt>
+                  <dd>{of.observers.join(", ") || "nobody"}</dd>
+                </div>
+                <div>
+                  <dt>Down to</dt>
+                  <dd>{targetOf(of)}</dd>
+                </div>
+                <div>
+                  <dt>Always kept</dt>
+                  <dd>the last {count(of.keep_last)} messages</dd>
+                </div>
+              </dl>
+            </section>
+            <section>
+              <h2>Latest compactions</h2>
+              {of.recent.length === 0
+                ? <Empty title="None yet">They appear here once the agent's window was made smaller.</Empty>
+                : (
+                  <ol class="compactions">
+                    {of.recent.map((one) => <CompactionRow key={one.timestamp + one.session_id} of={one} />)}
+                  </ol>
+                )}
+            </section>
+            {taking.map((plugin) => (
+              <section key={plugin} class="card">
+                <h2>
+                  Knobs of <a href={linkTo("plugins", plugin)}>{plugin}</a>
+                </h2>
+                <KnobForms plugin={plugin} agent={agent} />
+              </section>
+            ))}
+          </>
+        );
+      }}
+    </WhenLoaded>
+  );
+}
+
+const STRATEGIES: Readonly<Record<Compaction["strategy"], string>> = {
+  drop: "old messages are dropped",
+  summarize: "old messages are summarized",
+};
+
+function targetOf({ target_tokens: tokens, target_messages: messages }: Compaction): string {
+  const parts = [tokens !== null && `${count(tokens)} tokens`, messages !== null && `${count(messages)} messages`];
+  return parts.filter(Boolean).join(", ") || "what the caller asks for";
+}

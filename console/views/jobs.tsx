@@ -1,0 +1,97 @@
+/**
+ * Background runs of agents.
+ *
+ * @module
+ */
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { follow, post } from "../model/api.ts";
+import type { ServerEvent } from "../model/sse_parser.ts";
+import type { Job } from "../model/types.ts";
+import { useLoaded } from "../model/use_loaded.ts";
+import { counted, dateAndTime } from "../model/words.ts";
+import { Action, useDoing } from "../parts/action.tsx";
+import { StateBadge } from "../parts/badge.tsx";
+import { FailureNote } from "../parts/failure.tsx";
+import { Empty, WhenLoaded } from "../parts/states.tsx";
+
+const AGAIN_MS = 3000;
+
+/** The view. */
+export function JobsView(): JSX.Element {
+  const [turn, setTurn] = useState(0);
+  const loaded = useLoaded<{ jobs: Job[] }>("/api/v1/jobs", turn);
+  useEffect(() => {
+    const timer = setInterval(() => setTurn((old) => old + 1), AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const isNone = loaded.error?.status === 404;
+  return (
+    <>
+      <header class="view-head">
+        <h1>Jobs</h1>
+        {loaded.value && <p class="quiet">{counted(loaded.value.jobs.length, "job")}</p>}
+      </header>
+      {isNone
+        ? <Empty title="No agent runs jobs here">Jobs appear once a program registers an agent with the host.</Empty>
+        : (
+          <WhenLoaded of={loaded}>
+            {({ jobs }) =>
+              jobs.length === 0
+                ? <Empty title="No jobs yet" />
+                : <ul class="jobs">{jobs.toReversed().map((job) => <JobCard key={job.id} of={job} />)}</ul>}
+          </WhenLoaded>
+        )}
+    </>
+  );
+}
+
+function JobCard({ of: job }: { of: Job }): JSX.Element {
+  const doing = useDoing();
+  const [isOpen, setOpen] = useState(false);
+  const isOver = job.status !== "queued" && job.status !== "running";
+  return (
+    <li class="card job">
+      <header>
+        <StateBadge state={job.status} />
+        <strong>{job.agentName}</strong>
+        <time class="quiet number" dateTime={job.createdAt}>{dateAndTime(job.createdAt)}</time>
+        {!isOver && (
+          <Action doing={doing} act={() => post(`/api/v1/jobs/${job.id}/cancel`)} label={`Cancel ${job.id}`}>
+            Cancel
+          </Action>
+        )}
+      </header>
+      <p class="pre">{job.input}</p>
+      {job.result && <p class="pre quiet">{job.result}</p>}
+      {job.error && <p class="danger">{job.error}</p>}
+      {doing.error && <FailureNote of={doing.error} isAlert />}
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>What it told</summary>
+        {isOpen && <JobStream id={job.id} />}
+      </details>
+    </li>
+  );
+}
+
+function JobStream({ id }: { id: string }): JSX.Element {
+  const [events, setEvents] = useState<readonly ServerEvent[]>([]);
+  useEffect(() => {
+    const over = new AbortController();
+    follow(`/api/v1/jobs/${id}/stream`, {
+      signal: over.signal,
+      onEvent: (more) => setEvents((old) => [...old, ...more].slice(-500)),
+    }).catch(() => {}); // The list above says how the job stands.
+    return () => over.abort();
+  }, [id]);
+  if (events.length === 0) return <p class="quiet">Nothing so far.</p>;
+  return (
+    <ol class="job-events" aria-label="What the job told">
+      {events.map(({ id, event, data }) => (
+        <li key={id}>
+          <code>{event}</code> <span class="pre">{data}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

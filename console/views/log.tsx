@@ -1,0 +1,93 @@
+/**
+ * What a plugin writes to stderr, as it writes it.
+ *
+ * @module
+ */
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, follow } from "../model/api.ts";
+import type { LogLine } from "../model/types.ts";
+import { timeOfDay } from "../model/words.ts";
+import { FailureNote } from "../parts/failure.tsx";
+import { Empty } from "../parts/states.tsx";
+
+const MAX_LINES = 1000;
+const AGAIN_MS = 2000;
+
+/** The tab. */
+export function LogTab({ plugin }: { plugin: string }): JSX.Element {
+  const [lines, setLines] = useState<readonly LogLine[]>([]);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isFollowing, setFollowing] = useState(true);
+  const box = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    const over = new AbortController();
+    void followLog(plugin, over.signal, {
+      onLines: (more) => setLines((old) => [...old, ...more].slice(-MAX_LINES)),
+      onError: setError,
+    });
+    return () => over.abort();
+  }, [plugin]);
+
+  useEffect(() => {
+    if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [lines, isFollowing]);
+
+  return (
+    <>
+      <div class="bar">
+        <label>
+          <input
+            type="checkbox"
+            role="switch"
+            checked={isFollowing}
+            onChange={({ currentTarget }) => setFollowing(currentTarget.checked)}
+          />{" "}
+          Follow
+        </label>
+        <button type="button" onClick={() => setLines([])}>Clear</button>
+      </div>
+      {error && <FailureNote of={error} isAlert />}
+      {lines.length === 0 ? <Empty title="Nothing in the log">What the plugin writes to stderr appears here.</Empty> : (
+        // A box that scrolls must be reachable by the keyboard.
+        <div class="log" role="log" aria-label={`Log of ${plugin}`} tabIndex={0} ref={box}>
+          {lines.map(({ id, data: { timestamp, line } }) => (
+            <div key={id} class="log-line">
+              <time dateTime={timestamp}>{timeOfDay(timestamp)}</time>
+              <span>{line}</span>
+            </div>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+async function followLog(
+  plugin: string,
+  signal: AbortSignal,
+  { onLines, onError }: { onLines(lines: LogLine[]): void; onError(error: ApiError | null): void },
+): Promise<void> {
+  let lastId: string | null = null;
+  while (!signal.aborted) {
+    try {
+      await follow(`/api/v1/plugins/${plugin}/logs?tail=500`, {
+        signal,
+        lastId,
+        onOpen: () => onError(null),
+        onEvent(events) {
+          lastId = events.at(-1)!.id || lastId;
+          onLines(
+            events.filter(({ event }) => event === "log").map(({ id, data }) => ({ id, data: JSON.parse(data) })),
+          );
+        },
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError) onError(error);
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Every plugin of the project: whether it runs, in what cage, and how often it was started again.
+ *
+ * @module
+ */
+import type { JSX } from "preact";
+import { linkTo } from "../model/route.ts";
+import { consents, instances } from "../model/store.ts";
+import type { Instance } from "../model/types.ts";
+import { agentName, counted } from "../model/words.ts";
+import { StateBadge } from "../parts/badge.tsx";
+import { FailureNote } from "../parts/failure.tsx";
+import { Limits } from "../parts/limits.tsx";
+import { PluginActions } from "../parts/plugin_actions.tsx";
+import { Restarts } from "../parts/restarts.tsx";
+import { Empty, Loading } from "../parts/states.tsx";
+
+/** The view. */
+export function PluginsView(): JSX.Element {
+  const list = instances.value;
+  if (list === null) return <Loading />;
+  const waiting = consents.value.filter(({ state }) => state === "waiting").length;
+  const plugins = Map.groupBy(list, ({ plugin }) => plugin);
+  const running = list.filter(({ state }) => state === "running").length;
+  return (
+    <>
+      <header class="view-head">
+        <h1>Plugins</h1>
+        <p class="quiet">
+          {counted(plugins.size, "plugin")}, {running} of {counted(list.length, "instance")} running
+        </p>
+      </header>
+      {waiting > 0 && (
+        <p class="notice">
+          <a href={linkTo("consents")}>{counted(waiting, "plugin waits", "plugins wait")} for your consent</a>
+        </p>
+      )}
+      {list.length === 0
+        ? <Empty title="No plugins">Declare one under plugins: in project.yaml.</Empty>
+        : (
+          <ul class="plugins">
+            {[...plugins].map(([name, own]) => <PluginRow key={name} name={name} instances={own} />)}
+          </ul>
+        )}
+    </>
+  );
+}
+
+function PluginRow({ name, instances }: { name: string; instances: readonly Instance[] }): JSX.Element {
+  const { version, package: pkg } = instances[0]!;
+  return (
+    <li class="plugin">
+      <article aria-labelledby={`plugin-${name}`}>
+        <header>
+          <h2 id={`plugin-${name}`}>
+            <a href={linkTo("plugins", name)}>{name}</a>
+          </h2>
+          <span class="quiet number">{version}</span>
+          <span class="quiet mono package">{pkg}</span>
+          <PluginActions name={name} instances={instances} />
+        </header>
+        {instances.map((one) => <InstanceRow key={one.instance} of={one} />)}
+      </article>
+    </li>
+  );
+}
+
+/** One instance. */
+export function InstanceRow({ of }: { of: Instance }): JSX.Element {
+  const serves = of.agents.length === 0 ? "no agent" : of.agents.map(agentName).join(", ");
+  return (
+    <div class="instance">
+      <StateBadge state={of.state} />
+      <span class="serves">
+        <span class="cell-label">for</span> {serves}
+      </span>
+      <span>
+        <span class="cell-label">cage</span> <Limits of={of} />
+      </span>
+      <span>
+        <span class="cell-label">restarts</span> <Restarts of={of} />
+      </span>
+      {of.error && <FailureNote of={of.error} />}
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * What happens, as it happens.
+ *
+ * @module
+ */
+import { type Signal, signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { timeline } from "../model/store.ts";
+import { agentOf, typeOf, weightOf, wordsOf } from "../model/told.ts";
+import type { TimelineEntry } from "../model/types.ts";
+import { count, timeOfDay } from "../model/words.ts";
+import { Choice } from "../parts/choice.tsx";
+import { Empty } from "../parts/states.tsx";
+
+const MAX_SHOWN = 300;
+
+const chosen = { type: signal(""), plugin: signal(""), agent: signal("") };
+/** Where the timeline was stopped, or null while it moves. */
+const stopped: Signal<readonly TimelineEntry[] | null> = signal(null);
+
+/** The view. */
+export function TimelineView(): JSX.Element {
+  const all = stopped.value ?? timeline.value;
+  const [type, plugin, agent] = [chosen.type.value, chosen.plugin.value, chosen.agent.value];
+  const found = all.filter((entry) =>
+    (type === "" || typeOf(entry) === type) && (plugin === "" || entry.plugin === plugin) &&
+    (agent === "" || agentOf(entry) === agent)
+  );
+  const shown = found.slice(-MAX_SHOWN).reverse();
+  const missed = stopped.value === null ? 0 : newerThan(stopped.value);
+  const isFiltered = type !== "" || plugin !== "" || agent !== "";
+  return (
+    <>
+      <header class="view-head">
+        <h1>Timeline</h1>
+        <p class="quiet">
+          {count(found.length)} of {count(all.length)} entries
+          {found.length > MAX_SHOWN && `, the newest ${MAX_SHOWN} shown`}
+        </p>
+      </header>
+      <div class="bar filters" role="group" aria-label="Filters">
+        <Choice label="Type" of={chosen.type} values={distinct(all, typeOf)} />
+        <Choice label="Plugin" of={chosen.plugin} values={distinct(all, ({ plugin }) => plugin)} />
+        <Choice label="Agent" of={chosen.agent} values={distinct(all, agentOf)} />
+        {isFiltered && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => Object.values(chosen).forEach((one) => one.value = "")}
+          >
+            Clear filters
+          </button>
+        )}
+        <span class="quiet push" role="status">{stopped.value === null ? "" : `paused, ${count(missed)} new`}</span>
+        <button
+          type="button"
+          aria-pressed={stopped.value !== null}
+          onClick={() => stopped.value = stopped.value === null ? timeline.value : null}
+        >
+          {stopped.value === null ? "Pause" : "Go on"}
+        </button>
+      </div>
+      {shown.length === 0
+        ? <Empty title={isFiltered ? "Nothing fits these filters" : "Nothing happened yet"} />
+        : (
+          <ol class="timeline" aria-label="Entries, newest first">
+            {shown.map((entry) => <Row key={entry.id + entry.kind} of={entry} />)}
+          </ol>
+        )}
+    </>
+  );
+}
+
+function Row({ of: entry }: { of: TimelineEntry }): JSX.Element {
+  return (
+    <li class={`entry ${weightOf(entry)}`}>
+      <details>
+        <summary>
+          <time class="number">{timeOfDay(entry.data.timestamp)}</time>
+          <span class="type">{typeOf(entry)}</span>
+          <span class="who">{entry.plugin}</span>
+          <span class="agent quiet">{agentOf(entry)}</span>
+          <span class="words quiet">{wordsOf(entry)}</span>
+        </summary>
+        <pre>{JSON.stringify(entry.data, null, 2)}</pre>
+      </details>
+    </li>
+  );
+}
+
+/** How many entries came after the newest of these; all that are kept, when that one is gone. */
+function newerThan(entries: readonly TimelineEntry[]): number {
+  const newest = entries.at(-1);
+  const at = newest === undefined ? -1 : timeline.value.lastIndexOf(newest);
+  return timeline.value.length - 1 - at;
+}
+
+function distinct(entries: readonly TimelineEntry[], of: (entry: TimelineEntry) => string | null): string[] {
+  return [...new Set(entries.map(of))].filter((one) => one !== null && one !== "").sort() as string[];
+}

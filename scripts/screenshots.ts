@@ -1,0 +1,139 @@
+/**
+ * Makes the pictures of the console in docs/img, of a real host in a real browser.
+ *
+ *   npm run screenshots
+ *   npm run screenshots -- --out <folder>
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { chromium, type Page } from "playwright-core";
+import { compactOnce, type ConsoleProject, consoleProject } from "../tests/support/console_project.ts";
+
+const { values: { out } } = parseArgs({ options: { out: { type: "string", default: "docs/img" } } });
+const SIZE = { width: 1180, height: 760 };
+
+/** A picture: which view, and what is done there first. */
+interface Picture {
+  readonly name: string;
+  readonly place: string;
+  readonly dark?: boolean;
+  readonly narrow?: boolean;
+  ready(page: Page): Promise<void>;
+}
+
+const PICTURES: readonly Picture[] = [
+  { name: "console-plugins", place: "plugins", ready: (page) => heading(page, "Plugins") },
+  { name: "console-plugins-dark", place: "plugins", dark: true, ready: (page) => heading(page, "Plugins") },
+  { name: "console-plugins-narrow", place: "plugins", narrow: true, ready: (page) => heading(page, "Plugins") },
+  {
+    name: "console-consent",
+    place: "consents",
+    async ready(page) {
+      await page.getByRole("checkbox").nth(0).check();
+      await page.getByRole("checkbox").nth(1).check();
+      await page.getByText("3 left to acknowledge").waitFor();
+    },
+  },
+  {
+    name: "console-knobs",
+    place: "plugins/reply-tone/knobs",
+    async ready(page) {
+      await page.getByRole("spinbutton", { name: "Sentences" }).fill("40");
+      await page.getByRole("button", { name: "Save Sentences" }).click();
+      await page.getByRole("alert").waitFor();
+    },
+  },
+  { name: "console-plugin", place: "plugins/memory-markdown", ready: (page) => page.getByText("May do").waitFor() },
+  {
+    name: "console-compaction",
+    place: "compaction/primary",
+    ready: (page) => page.getByText("Kept (").first().waitFor(),
+  },
+  {
+    name: "console-timeline",
+    place: "timeline",
+    async ready(page) {
+      await page.getByRole("listitem").getByText("plugin.spawned").first().click();
+      await page.getByRole("button", { name: "Pause" }).click();
+    },
+  },
+  {
+    name: "console-storage",
+    place: "plugins/reply-tone/storage",
+    ready: (page) => page.getByText("2 tables").waitFor(),
+  },
+  { name: "console-log", place: "plugins/link-preview/log", ready: (page) => page.getByRole("log").waitFor() },
+  { name: "console-jobs", place: "jobs", ready: (page) => page.getByText("2 jobs").waitFor() },
+];
+
+async function heading(page: Page, name: string): Promise<void> {
+  await page.getByRole("heading", { name, exact: true }).waitFor();
+  await page.getByText("failed").first().waitFor();
+}
+
+/** Gives the host something to show. */
+async function live({ host }: ConsoleProject): Promise<void> {
+  const storage = (method: string, sql: string): Promise<unknown> =>
+    host.callMethod("reply-tone", "echo.storage", { method, sql });
+  await storage("exec", "CREATE TABLE replies (id INTEGER PRIMARY KEY, text TEXT)");
+  await storage("exec", "CREATE TABLE tones (name TEXT PRIMARY KEY, weight REAL)");
+  for (let at = 0; at < 40; at++) {
+    await storage("exec", `INSERT INTO replies (text) VALUES ('${"Berth 4 is free. ".repeat(12)}')`);
+  }
+  await storage("exec", "INSERT INTO tones VALUES ('calm', 0.7), ('brisk', 0.3)");
+  for (const session of ["ses_morning", "ses_noon"]) await compactOnce(host, session);
+  for (let crash = 0; crash < 2; crash++) {
+    await running(host, "link-preview");
+    await host.callMethod("link-preview", "fixture.call").catch(() => {});
+  }
+  await running(host, "link-preview");
+  host.agent(
+    "primary",
+    ({ input }) =>
+      input.startsWith("Wait")
+        ? new Promise(() => {})
+        : Promise.resolve({ output: "Berth 4 is free from 14:00." }) as never,
+  );
+  await host.jobs.start({ agentName: "primary", input: "Which berth is free this afternoon?" });
+  await host.jobs.start({ agentName: "primary", input: "Wait for the tide table and sum it up" });
+}
+
+/** Waits until a plugin runs. */
+function running({ plugins, onAudit }: ConsoleProject["host"], name: string): Promise<void> {
+  const isUp = (): boolean => plugins().some(({ plugin, state }) => plugin === name && state === "running");
+  return new Promise((resolve) => {
+    const stop = onAudit(() => check());
+    const check = (): void => {
+      if (!isUp()) return;
+      stop();
+      resolve();
+    };
+    check();
+  });
+}
+
+await using project = await consoleProject({
+  more: {
+    "link-preview": { fixture: "crashes_on_call", manifest: { version: "0.9.3", description: "Previews of links" } },
+    "metrics-push": { fixture: "wrong_version", manifest: { version: "3.0.1", description: "Pushes figures" } },
+  },
+});
+await live(project);
+await mkdir(out, { recursive: true });
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+try {
+  for (const { name, place, dark = false, narrow = false, ready } of PICTURES) {
+    const viewport = narrow ? { width: 420, height: 860 } : SIZE;
+    const page = await browser.newPage({ viewport, colorScheme: dark ? "dark" : "light" });
+    page.setDefaultTimeout(10_000);
+    await page.goto(project.link);
+    await page.getByRole("heading", { name: "Plugins", exact: true }).waitFor();
+    await page.goto(`${project.address}/#/${place}`);
+    await ready(page);
+    await page.screenshot({ path: join(out, `${name}.png`) });
+    await page.close();
+  }
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hasBrowser, testBrowser } from "../support/browser.ts";
+import { consoleProject } from "../support/console_project.ts";
+
+const FLAKY = { "link-preview": { fixture: "crashes_on_call", manifest: {} } };
+const LIAR = { "metrics-push": { fixture: "wrong_version", manifest: {} } };
+
+test("an event appears in the timeline as it happens, can be filtered, and waits while the timeline is paused", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject();
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "timeline");
+  const rows = page.getByRole("list", { name: "Entries, newest first" }).getByRole("listitem");
+  await project.host.callMethod("reply-tone", "echo.notify", { count: 1 });
+  await rows.filter({ hasText: "echo.happened" }).first().waitFor();
+
+  await page.getByRole("combobox", { name: "Type" }).selectOption("plugin.initialized");
+  await page.getByRole("combobox", { name: "Plugin" }).selectOption("memory-markdown");
+  await page.getByText(/^2 of /).waitFor();
+  await page.getByRole("combobox", { name: "Agent" }).selectOption("primary.subagents.researcher");
+  await page.getByText(/^1 of /).waitFor();
+  assert.equal(await rows.count(), 1);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await project.host.callMethod("reply-tone", "echo.pid");
+  await page.getByText(/paused, [1-9]\d* new/).waitFor();
+  assert.equal(await rows.filter({ hasText: "echo.pid" }).count(), 0);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await rows.filter({ hasText: "echo.pid" }).first().waitFor();
+  assert.deepEqual(browser.complaints, []);
+});
+
+test("the plugins view shows state, cage, limits, a failure with its hint, and restarts as they come", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject({ more: { ...FLAKY, ...LIAR } });
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "plugins");
+  const liar = page.getByRole("article", { name: "metrics-push" });
+  await liar.getByText("failed", { exact: true }).waitFor();
+  await liar.getByText("initialize.version_mismatch").waitFor();
+  await liar.getByText("Use one version in manifest and plugin").waitFor();
+  const flaky = page.getByRole("article", { name: "link-preview" });
+  await flaky.getByText("512 MB · 100 processes · 256 CPU shares").waitFor();
+  await flaky.getByRole("img", { name: "0 restarts, 0 in the last hour" }).waitFor();
+  await project.host.callMethod("link-preview", "fixture.call").catch(() => {});
+  await flaky.getByRole("img", { name: "1 restart, 1 in the last hour" }).waitFor();
+  await flaky.getByText("running", { exact: true }).waitFor();
+});
+
+test("a plugin is restarted, disabled and enabled from the page", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject();
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "plugins");
+  const row = page.getByRole("article", { name: "reply-tone" });
+  const pid = () => project.host.callMethod("reply-tone", "echo.params").then(() => project.host.plugins());
+  await pid();
+  await row.getByRole("button", { name: "Disable reply-tone" }).click();
+  await row.getByText("disabled", { exact: true }).waitFor();
+  await assert.rejects(pid(), { code: "plugin.unavailable" });
+  await row.getByRole("button", { name: "Enable reply-tone" }).click();
+  await row.getByText("running", { exact: true }).waitFor();
+  await pid();
+  const started = new Promise<void>((resolve) => {
+    project.host.onAudit(({ type, name }) => type === "plugin.initialized" && name === "reply-tone" && resolve());
+  });
+  await row.getByRole("button", { name: "Restart reply-tone" }).click();
+  await started;
+});
+
+test("the log is followed and the tables of a plugin are listed with their bytes", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject();
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "plugins/reply-tone/log");
+  await page.getByText("Nothing in the log").waitFor();
+  await project.host.callMethod("reply-tone", "echo.log", { text: "<script>one</script>\ntwo\n" });
+  const log = page.getByRole("log", { name: "Log of reply-tone" });
+  await log.getByText("<script>one</script>").waitFor();
+  await log.getByText("two").waitFor();
+
+  await page.getByRole("link", { name: "Storage" }).click();
+  await page.getByText("No tables").waitFor();
+  for (const sql of ["CREATE TABLE replies (id INTEGER)", "INSERT INTO replies VALUES (1), (2)"]) {
+    await project.host.callMethod("reply-tone", "echo.storage", { method: "exec", sql });
+  }
+  const row = page.getByRole("row", { name: /^replies/ });
+  await row.waitFor();
+  assert.match(await row.innerText(), /^replies\s+2\s+[\d.]+ kB/);
+  assert.deepEqual(browser.complaints, []);
+});
+
+test("jobs are listed, tell what they do, and can be cancelled", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject();
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "jobs");
+  await page.getByText("No agent runs jobs here").waitFor();
+  const { host } = project;
+  host.agent("primary", ({ emit, signal }) => {
+    emit("step", { text: "reading the tide table" });
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  const { id } = await host.jobs.start({ agentName: "primary", input: "Sum up the <b>tides</b>" });
+  const job = page.getByRole("listitem").filter({ hasText: "Sum up the <b>tides</b>" });
+  await job.getByText("running").waitFor();
+  await job.getByText("What it told").click();
+  await job.getByText("reading the tide table").waitFor();
+  await job.getByRole("button", { name: `Cancel ${id}` }).click();
+  await job.getByText("cancelled", { exact: true }).waitFor();
+});
+
+test("a page whose host goes away says so, keeps what it knew, and comes back by itself", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject();
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "plugins");
+  await page.getByRole("article", { name: "reply-tone" }).waitFor();
+  await project.unplug();
+  await page.getByRole("alert").getByText("The host does not answer").waitFor();
+  assert.equal(await page.getByRole("article", { name: "reply-tone" }).count(), 1);
+  await project.host.disable("reply-tone");
+  await project.plugIn();
+  await page.getByRole("status").getByText("live").waitFor();
+  await page.getByRole("article", { name: "reply-tone" }).getByText("disabled", { exact: true }).waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+});

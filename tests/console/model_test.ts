@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { draftOf, valueOf } from "../../console/model/knob_draft.ts";
+import { restartSteps } from "../../console/model/restarts.ts";
+import { sseParser } from "../../console/model/sse_parser.ts";
+import { agentOf, typeOf, weightOf, wordsOf } from "../../console/model/told.ts";
+import type { TimelineEntry } from "../../console/model/types.ts";
+import { agentName, bytes, counted } from "../../console/model/words.ts";
+
+const audit = (type: string, data: object, more: object = {}): TimelineEntry => ({
+  id: "1",
+  kind: "audit",
+  plugin: "p",
+  data: { type, timestamp: "2026-01-01T12:00:00Z", instance: "p@music/primary", data, ...more },
+});
+
+test("sseParser() gives events whole, however the text is cut", () => {
+  const text = 'retry: 2000\n\nid: f-1\nevent: audit\ndata: {"a":1}\n\n: alive\n\ndata: x\ndata: y\n\n';
+  const expected = [{ id: "f-1", event: "audit", data: '{"a":1}' }, { id: "", event: "message", data: "x\ny" }];
+  assert.deepEqual(sseParser()(text), expected);
+  const parse = sseParser();
+  assert.deepEqual([...text].flatMap((letter) => parse(letter)), expected);
+});
+
+test("restartSteps() counts the newest starts that were restarts, by their age", () => {
+  const now = Date.parse("2026-01-01T13:00:00Z");
+  const spawned = (timestamp: string) => audit("plugin.spawned", {}, { timestamp });
+  const entries = ["12:00:30", "12:57:30", "12:58:00", "12:30:00"].map((time) => spawned(`2026-01-01T${time}Z`)).sort(
+    (a, b) => String(a.data.timestamp).localeCompare(String(b.data.timestamp)),
+  );
+  const steps = restartSteps(entries, { instance: "p@music/primary", restarts: 3, now });
+  assert.deepEqual([steps.length, steps[19], steps[9], steps[0]], [20, 2, 1, 0]);
+  assert.equal(
+    restartSteps(entries, { instance: "p@music/primary", restarts: 0, now }).some((step) => step > 0),
+    false,
+  );
+  assert.equal(restartSteps(entries, { instance: "other", restarts: 3, now }).some((step) => step > 0), false);
+});
+
+test("an entry of the timeline is told with its weight, its agent and its facts", () => {
+  const crashed = audit("plugin.crashed", { exit_code: 7, signal: null, agent_path: "" });
+  assert.deepEqual([typeOf(crashed), weightOf(crashed), agentOf(crashed), wordsOf(crashed)], [
+    "plugin.crashed",
+    "bad",
+    "primary",
+    "exit code 7",
+  ]);
+  assert.equal(weightOf(audit("plugin.method_returned", { success: false })), "warn");
+  assert.equal(weightOf(audit("plugin.method_returned", { success: true })), "plain");
+  assert.equal(agentOf(audit("plugin.hook.fired", { agent_path: "primary.subagents.x" })), "primary.subagents.x");
+  assert.equal(wordsOf(audit("plugin.stdout_noise", { line: "y".repeat(500) })).length, 161);
+});
+
+test("a knob's control stands for a number, null, a yes or a text; what is no number stays text", () => {
+  assert.deepEqual([draftOf(0.5), draftOf(null), draftOf(false), draftOf("a")], ["0.5", "", false, "a"]);
+  assert.deepEqual(
+    [
+      valueOf({ type: "range" }, "0.5"),
+      valueOf({ type: "int_range" }, ""),
+      valueOf({ type: "range" }, "much"),
+      valueOf({ type: "model_alias" }, " "),
+      valueOf({ type: "text" }, "5"),
+      valueOf({ type: "boolean" }, false),
+    ],
+    [0.5, "", "much", null, "5", false],
+  );
+});
+
+test("numbers are written as people read them", () => {
+  assert.deepEqual([bytes(0), bytes(999), bytes(1000), bytes(14_500_000), bytes(2e15)], [
+    "0 B",
+    "999 B",
+    "1.0 kB",
+    "15 MB",
+    "2000 TB",
+  ]);
+  assert.deepEqual([counted(1, "plugin"), counted(1200, "plugin")], ["1 plugin", "1,200 plugins"]);
+  assert.equal(agentName("primary.subagents.a.subagents.b"), "primary › a › b");
+});

@@ -1,0 +1,75 @@
+/**
+ * The console in a real browser.
+ *
+ * @module
+ */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { ConsoleProject } from "./console_project.ts";
+import { requireOrSkip } from "./require_or_skip.ts";
+
+const PROGRAM = "/usr/bin/chromium";
+/** Long for a slow machine; a wait that is met ends at once. */
+const PATIENCE_MS = 30_000;
+
+/** A browser that lives as long as its test. */
+export interface TestBrowser extends AsyncDisposable {
+  /** What pages complained of: scripts that failed, rules of the page's policy that were broken. */
+  readonly complaints: string[];
+  /** Every address that was asked for. */
+  readonly asked: URL[];
+  /** Opens a page without a token. */
+  blank(options?: BrowserContextOptions): Promise<Page>;
+  /** Opens a view, signed in. */
+  open(project: ConsoleProject, place: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
+/** Whether there is a browser; otherwise the test is skipped. */
+export function hasBrowser(t: TestContext): Promise<boolean> {
+  return requireOrSkip(t, "chromium", existsSync(PROGRAM), "run sh scripts/setup.sh extras");
+}
+
+/** Starts a browser: `await using browser = await testBrowser()`. */
+export async function testBrowser(): Promise<TestBrowser> {
+  const browser = await chromium.launch({ executablePath: PROGRAM, args: ["--no-sandbox"] });
+  const complaints: string[] = [];
+  const asked: URL[] = [];
+  async function blank(options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await browser.newPage(options);
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => {
+      // A refusal the host answers with is part of what tests try; the browser notes it by itself.
+      const isAnswer = /^Failed to load resource/.test(message.text());
+      if (message.type() === "error" && !isAnswer) complaints.push(message.text());
+    });
+    page.on("request", (request) => asked.push(new URL(request.url())));
+    return page;
+  }
+  return {
+    complaints,
+    asked,
+    blank,
+    async open({ link, address }, place, options) {
+      const page = await blank(options);
+      await page.goto(link);
+      await page.getByRole("status").getByText("live").waitFor();
+      await page.goto(`${address}/#/${place}`);
+      return page;
+    },
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+const AXE: string = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
+
+/** Returns what axe finds wrong on a page and calls serious or critical, each as `rule: target`. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(AXE, "utf8"));
+  return await page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ": " + target + " " + failureSummary)))`);
+}
