@@ -10,8 +10,8 @@ import type { Agent, ConsentRequest, FeedPage, HostInfo, Instance, TimelineEntry
 
 /** Waits between two tries, the last one for all that follow. */
 const DELAYS_MS = [500, 1000, 2000, 5000];
-/** Events that come in one burst cause one look. */
-const SETTLE_MS = 120;
+/** Events that come within this time are one burst. */
+const BURST_MS = 200;
 
 /** Events after which plugins, agents or requests may look different. */
 const MATTERS =
@@ -66,14 +66,21 @@ async function loadTimeline(): Promise<string> {
   return page.last_event_id;
 }
 
-let settling: ReturnType<typeof setTimeout> | undefined;
+let untaken: ServerEvent[] = [];
+let isTaking = false;
 
+/** Takes what came; in a burst all of it at once, so that a busy host does not make the page draw without end. */
 function take(events: readonly ServerEvent[]): void {
-  addEntries(events.map(entryOf));
-  const matters = events.some(({ event, data }) => event === "audit" && MATTERS.test(JSON.parse(data).type));
-  if (!matters) return;
-  clearTimeout(settling);
-  settling = setTimeout(() => void refresh().catch(() => {}), SETTLE_MS);
+  untaken.push(...events);
+  if (isTaking) return;
+  isTaking = true;
+  setTimeout(() => {
+    const entries = untaken.map(entryOf);
+    untaken = [];
+    isTaking = false;
+    addEntries(entries);
+    if (entries.some(({ data }) => MATTERS.test(String(data.type)))) void refresh().catch(() => {});
+  }, BURST_MS);
 }
 
 function entryOf({ id, event, data }: ServerEvent): TimelineEntry {

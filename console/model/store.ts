@@ -24,7 +24,7 @@ export const agents: Signal<readonly Agent[]> = signal([]);
 export const consents: Signal<readonly ConsentRequest[]> = signal([]);
 /** What happened, newest last. */
 export const timeline: Signal<readonly TimelineEntry[]> = signal([]);
-/** Grows whenever something happened to a plugin, by name; `*` for all. */
+/** Grows whenever something happened to a plugin, by name. */
 export const changes: Signal<Readonly<Record<string, number>>> = signal({});
 
 /** Adds what happened. */

@@ -40,14 +40,14 @@ export function GrantForm({ offer, doing, approve, children }: {
         {about}
       </p>
       <fieldset>
-        <legend>{installed === null ? "It asks for" : "It asks for, and has not had here"}</legend>
+        <legend>{installed === null ? "It asks for" : "It asks for, newly here"}</legend>
         {fresh.length === 0 && <p class="quiet">Nothing: no files, no network, no tables.</p>}
         {fresh.map((one) => (
           <Acknowledge key={one.capability} of={one} isOn={granted.includes(one.capability)} onToggle={toggle} />
         ))}
       </fieldset>
       {rest.length > 0 && (
-        <ul class="diff" aria-label="Nothing to grant">
+        <ul class="diff" aria-label={installed === null ? "Nothing to grant" : "Granted before"}>
           {rest.map((one) => (
             <li key={one.capability} class="same">
               <CapabilityText of={one} />

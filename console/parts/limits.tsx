@@ -8,10 +8,8 @@ import type { Instance } from "../model/types.ts";
 import { counted } from "../model/words.ts";
 
 const KEEPERS: Readonly<Record<string, string>> = {
-  cgroup2: "control group",
-  cgroup1: "control group (v1)",
-  systemd: "systemd scope",
-  watchdog: "watchdog",
+  cgroup2: "cgroup v2",
+  cgroup1: "cgroup v1",
 };
 
 /** The tier and the limits of an instance's cage. */

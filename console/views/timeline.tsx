@@ -8,7 +8,7 @@ import type { JSX } from "preact";
 import { timeline } from "../model/store.ts";
 import { agentOf, typeOf, weightOf, wordsOf } from "../model/told.ts";
 import type { TimelineEntry } from "../model/types.ts";
-import { count, timeOfDay } from "../model/words.ts";
+import { agentName, count, timeOfDay } from "../model/words.ts";
 import { Choice } from "../parts/choice.tsx";
 import { Empty } from "../parts/states.tsx";
 
@@ -79,7 +79,7 @@ function Row({ of: entry }: { of: TimelineEntry }): JSX.Element {
           <time class="number">{timeOfDay(entry.data.timestamp)}</time>
           <span class="type">{typeOf(entry)}</span>
           <span class="who">{entry.plugin}</span>
-          <span class="agent quiet">{agentOf(entry)}</span>
+          <span class="agent quiet">{agentName(agentOf(entry) ?? "")}</span>
           <span class="words quiet">{wordsOf(entry)}</span>
         </summary>
         <pre>{JSON.stringify(entry.data, null, 2)}</pre>

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ConsentRequest } from "../../src/core/install/consent_types.ts";
 import { hasBrowser, testBrowser } from "../support/browser.ts";
 import { CLIPPER, consoleProject } from "../support/console_project.ts";
 
@@ -56,4 +57,24 @@ test("K-053 declining installs nothing, and the request can still be approved la
   for (const box of await page.getByRole("checkbox").all()) await box.check();
   await page.getByRole("button", { name: "Approve and start" }).click();
   await page.getByText("@harbor/web-clipper is installed").waitFor();
+});
+
+test("K-055 of an upgrade only what is new is to be acknowledged; what it gives up is told", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject();
+  await using browser = await testBrowser();
+  const page = await browser.blank();
+  // The host's own answer, with another version before it: upgrades are begun at the command line.
+  await page.route("**/api/v1/consents", async (route) => {
+    const { consents: [request] } = await (await route.fetch()).json() as { consents: [ConsentRequest] };
+    const offer = { ...request.offer!, installed: "1.9.0", added: ["net:*"], removed: ["read:fs:/srv/archive"] };
+    await route.fulfill({ json: { consents: [{ ...request, offer }] } });
+  });
+  await page.goto(project.link);
+  await page.getByRole("link", { name: "Consent 1 waiting" }).click();
+  await page.getByText("Version 1.9.0 → 2.1.0").waitFor();
+  assert.deepEqual(await page.getByRole("checkbox").count(), 1);
+  await page.getByRole("checkbox", { name: "Can use the whole network" }).waitFor();
+  await page.getByRole("list", { name: "No longer asked for" }).getByText("read:fs:/srv/archive").waitFor();
+  assert.equal(await page.getByRole("list", { name: "Granted before" }).getByRole("listitem").count(), 4);
 });

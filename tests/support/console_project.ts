@@ -184,10 +184,15 @@ export async function consoleProject(
   await using made = new AsyncDisposableStack();
   const folder = async (fixture: string, manifest: Partial<Manifest>): Promise<string> =>
     made.use(await fixturePlugin(fixture, { manifest })).dir;
+  const shelved = async (name: string): Promise<string> => {
+    const place = join(root, "shelf", name);
+    await cp(fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url)), place, { recursive: true });
+    return place;
+  };
   await cp(await folder("echo", CLIPPER), join(dir, "plugins/web-clipper"), { recursive: true });
   const plugins: Record<string, string> = {
-    "@kaged/memory-markdown": own("memory-markdown"),
-    "@kaged/smart-compactor": own("smart-compactor"),
+    "@kaged/memory-markdown": await shelved("memory-markdown"),
+    "@kaged/smart-compactor": await shelved("smart-compactor"),
     "@harbor/reply-tone": await folder("echo", TONE),
   };
   for (const [key, { fixture, manifest }] of Object.entries(more)) {
@@ -235,5 +240,3 @@ export async function compactOnce(host: Host, session: string): Promise<void> {
   await host.openSession({ id: session }).start("You are the assistant of the docks.");
   await host.compact({ agent: "primary", session, messages, trigger: "threshold_crossed", targetTokens: 200 });
 }
-
-const own = (name: string): string => fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url));
