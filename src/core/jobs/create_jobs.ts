@@ -8,12 +8,13 @@ import type { Clock, Ids } from "../ports.ts";
 import type { Tracing } from "../tracing/types.ts";
 import type { AgentContext, AgentRun, JobEvents, RunRequest, RunResult } from "./agent.ts";
 import { placeOf, type StreamReader } from "./event_stream.ts";
+import { lifeOf } from "./job_ends.ts";
 import { checkName, checkScope } from "./job_names.ts";
 import { JobStreams } from "./job_streams.ts";
 import { type PrepareRun, runAgent, type RunnerPorts, tellEnd } from "./run_agent.ts";
 import { type OpenSchedule, type Schedule, Schedules } from "./schedules.ts";
 import { isFinal, type Job, type JobBackend, type JobStatus } from "./types.ts";
-import { lifeOf, Worker } from "./worker.ts";
+import { Worker } from "./worker.ts";
 
 /** How jobs are run and kept. Every field has a default. */
 export interface JobsOptions {
@@ -88,7 +89,10 @@ export interface JobsClient {
    * for a job of another process too, with `lost` in place of its events. Throws `jobs.unknown`.
    */
   stream(id: string, options?: { readonly scopeId?: string; readonly after?: string }): Promise<StreamReader>;
-  /** Resolves with the job when it has come to its end, wherever it runs. Throws `jobs.unknown`. */
+  /**
+   * Resolves with the job when it has come to its end, wherever it runs. Throws `jobs.unknown`, or `jobs.stopped` when
+   * these jobs are stopped before.
+   */
   finished(id: string, scopeId?: string): Promise<Job>;
   /** Runs an agent here and now, without a job. Throws `jobs.run_failed` with what the agent threw as cause. */
   run(
@@ -122,6 +126,7 @@ const KEPT_CHARS = 64 * 1024 * 1024;
 /** Returns jobs in a backend. Nothing runs before {@link Jobs.work}. */
 export function createJobs<C extends AgentContext = AgentContext>(options: CreateJobsOptions<C>): Jobs<C> {
   const { backend, runtime: { clock, ids }, pollMs = 1000, remoteAgents = [], waitUntil } = options;
+  checkNumbers(options);
   const { store, queue } = backend;
   const onProblem = options.onProblem ?? ((error: unknown) => console.error(error));
   const runs = new Map<string, AgentRun<C>>();
@@ -168,9 +173,8 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
 
   /** The end of a job is the end of its stream. */
   async function ended(job: Job): Promise<Job> {
-    let last = job;
-    for await (const event of streams.read(job, null)) if (event.type === "done") last = event.data as Job;
-    return last;
+    for await (const event of streams.read(job, null)) if (event.type === "done") return event.data as Job;
+    throw new HostError("jobs.stopped", `The jobs were stopped while "${job.id}" was waited for`);
   }
 
   async function start(given: RunRequest): Promise<Job> {
@@ -179,7 +183,7 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
     const scope = scopeId === undefined ? {} : { scopeId };
     const job = await store.create({ agentName, input, conversationId, ...scope, status: "queued" });
     events?.emit("job:start", { jobId: job.id, agentName, input, conversationId, ...scope });
-    waitUntil?.(ended(job));
+    waitUntil?.(ended(job).catch(() => {}));
     worker.poke();
     return job;
   }
@@ -279,4 +283,12 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
     [Symbol.asyncDispose]: () => jobs.stop(),
   };
   return jobs;
+}
+
+/** Throws a `RangeError` for settings with which nothing would ever run. */
+function checkNumbers(options: JobsOptions): void {
+  for (const name of ["concurrency", "leaseMs", "pollMs", "maxAttempts"] as const) {
+    const value = options[name] ?? 1;
+    if (!Number.isFinite(value) || value < 1) throw new RangeError(`jobs: ${name} is ${value}, not 1 or more`);
+  }
 }

@@ -74,6 +74,7 @@ export class EventStream {
   #next = 1;
   #chars = 0;
   #end: StreamEvent | null = null;
+  #isAbandoned = false;
   #readers = 0;
   /** Called when the last reader has left. */
   onIdle: () => void = () => {};
@@ -132,6 +133,12 @@ export class EventStream {
     this.#wake();
   }
 
+  /** Lets every reader go, without an end: they may come back elsewhere. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#wake();
+  }
+
   /** Follows it from after a place, or from the start. */
   read(after: StreamPlace | null = null): StreamReader {
     let place = after && this.#isAhead(after) ? null : after;
@@ -169,6 +176,8 @@ export class EventStream {
       while (!isLeft) {
         const event = take();
         if (event) return { done: false, value: event };
+        if (this.#isAbandoned) leave();
+        if (isLeft) break;
         await new Promise<void>((resolve) => this.#waiting.add(wait = resolve));
         if (wait) this.#waiting.delete(wait);
       }

@@ -7,7 +7,7 @@ import { HostError } from "../errors.ts";
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const SCOPE = /^[A-Za-z0-9][A-Za-z0-9._@:|+-]{0,127}$/;
-const AGENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Throws `jobs.id_invalid` unless `id` can be the id of a job and `scopeId` that of a scope. */
 export function checkAddress(id: string, scopeId?: string): void {
@@ -23,7 +23,7 @@ export function checkScope(scopeId?: string): void {
 
 /** Throws `jobs.id_invalid` unless `name` can name an agent or a schedule. */
 export function checkName(what: string, name: string): void {
-  check(what, name, AGENT, "Use letters, digits and . _ -, starting with a letter or digit");
+  check(what, name, NAME, "Use letters, digits and . _ -, starting with a letter or digit");
 }
 
 function check(what: string, value: string, pattern: RegExp, hint: string): void {

@@ -44,11 +44,6 @@ export class JobStreams {
     this.#options = options;
   }
 
-  /** How many are kept. */
-  get size(): number {
-    return this.#entries.size;
-  }
-
   /** A run of the job begins in this process. */
   begin(job: Job, attempt: number): EventStream {
     const entry = this.#entry(job);
@@ -87,9 +82,9 @@ export class JobStreams {
     this.#entries.delete(id);
   }
 
-  /** Ends every reader, and forgets everything. */
+  /** Lets every reader go, and forgets everything. */
   close(): void {
-    for (const { stream, job } of this.#entries.values()) stream.finish(job);
+    for (const { stream } of this.#entries.values()) stream.abandon();
     for (const id of [...this.#entries.keys()]) this.drop(id);
   }
 

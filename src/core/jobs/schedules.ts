@@ -10,7 +10,7 @@ import type { Clock } from "../ports.ts";
 import type { JobEvents, RunRequest } from "./agent.ts";
 import { checkName } from "./job_names.ts";
 import type { Job, JobQueue } from "./types.ts";
-import { lifeOf } from "./worker.ts";
+import { lifeOf } from "./job_ends.ts";
 
 /** An agent asked the same thing again and again. */
 export interface Schedule extends RunRequest {
@@ -100,7 +100,9 @@ export class Schedules {
       wind();
       if (isBusy) return onProblem(new Error(`Schedule "${cronId}" skips a turn: the one before still runs`));
       isBusy = true;
-      this.#turn(schedule, turnMs).catch(onProblem).finally(() => isBusy = false);
+      this.#turn(schedule, turnMs).catch((error) => {
+        if (this.#open.has(cronId)) onProblem(error); // Else it was stopped, and its end is no longer waited for.
+      }).finally(() => isBusy = false);
     };
     wind();
     return {

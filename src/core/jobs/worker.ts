@@ -5,22 +5,12 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import type { Clock } from "../ports.ts";
 import { withSpan } from "../tracing/tracing.ts";
-import type { AgentContext, AgentRun, JobEvents } from "./agent.ts";
+import type { AgentContext, AgentRun } from "./agent.ts";
+import { outcomeOf, type RetryPolicy, tellFailed, tellJobEnd } from "./job_ends.ts";
 import type { JobStreams } from "./job_streams.ts";
-import { runAgent, type RunnerPorts, type RunOutcome, tellEnd } from "./run_agent.ts";
+import { runAgent, type RunnerPorts, type RunOutcome } from "./run_agent.ts";
 import { isFinal, type Job, type JobBackend, type JobClaim, type JobOutcome } from "./types.ts";
-
-/** When and how often a job is begun again. */
-export interface RetryPolicy {
-  /** How often a job may be begun. Default 1: one whose process dies has failed. */
-  readonly maxAttempts: number;
-  /** Whether a run that fails is begun again too. Default: only one whose process dies is. */
-  readonly retryErrors: boolean;
-  /** Wait before the second attempt at a run that failed; doubled for each one after. */
-  readonly retryDelayMs: number;
-}
 
 /** What a worker works with. */
 export interface WorkerOptions<C extends AgentContext> extends RunnerPorts<C> {
@@ -48,6 +38,7 @@ interface Running {
   readonly claim: JobClaim;
   readonly abort: AbortController;
   heldUntilMs: number;
+  isRenewing: boolean;
   /** Set when the claim was ended from outside: what the run answers no longer counts. */
   isReleased: boolean;
 }
@@ -62,7 +53,7 @@ export class Worker<C extends AgentContext> {
   readonly #work = new Set<Promise<void>>();
   #isOpen = false;
   #isStopped = false;
-  #isPumping = false;
+  #pumping: Promise<void> | null = null;
   #isPoked = false;
   #cancelPoll: () => void = () => {};
   #cancelBeat: () => void = () => {};
@@ -78,6 +69,7 @@ export class Worker<C extends AgentContext> {
     if (this.#isOpen) return [];
     this.#isOpen = true;
     const found = await this.#recover();
+    if (this.#isStopped) return found;
     this.#beat();
     this.poke();
     return found;
@@ -86,9 +78,8 @@ export class Worker<C extends AgentContext> {
   /** There may be a job to take. */
   poke(): void {
     this.#isPoked = true;
-    if (this.#isPumping || !this.#isOpen || this.#isStopped) return;
-    this.#isPumping = true;
-    void this.#pump();
+    if (this.#pumping || !this.#isOpen || this.#isStopped) return;
+    this.#pumping = this.#pump().then(() => this.#pumped());
   }
 
   /** Aborts a run whose job was cancelled. */
@@ -97,44 +88,44 @@ export class Worker<C extends AgentContext> {
     for (const { claim, abort } of this.#running) if (claim.job.id === id) abort.abort(reason);
   }
 
-  /** Resolves when nothing runs and nothing waits to be taken here. */
-  async idle(): Promise<void> {
-    while (this.#work.size > 0) await Promise.all(this.#work);
-  }
-
   /** Takes no more jobs, waits for those that run, then aborts the rest and gives them back or fails them. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     this.#cancelPoll();
+    await this.#pumping; // It may be about to get one more.
     await this.#settledWithin(graceMs);
     this.#cancelBeat();
     await Promise.all([...this.#running].map((running) => this.#interrupt(running)));
   }
 
   async #pump(): Promise<void> {
-    const { backend: { queue }, runs, concurrency, name: worker, leaseMs, pollMs, clock, onProblem } = this.#options;
+    const { backend: { queue }, runs, concurrency, name: worker, leaseMs, clock, onProblem } = this.#options;
     this.#cancelPoll();
     try {
       while (this.#isPoked && !this.#isStopped) {
         this.#isPoked = false;
         while (this.#running.size < concurrency && runs.size > 0 && !this.#isStopped) {
+          const heldUntilMs = clock.now() + leaseMs; // At least: the lease begins no earlier.
           const claim = await queue.claim({ worker, agents: [...runs.keys()], leaseMs });
           if (!claim) break;
-          this.#begin(claim);
+          this.#begin(claim, heldUntilMs);
         }
       }
     } catch (error) {
       onProblem(error);
     }
-    this.#isPumping = false;
+  }
+
+  #pumped(): void {
+    const { clock, pollMs } = this.#options;
+    this.#pumping = null;
     if (this.#isStopped) return;
     if (this.#isPoked) return this.poke();
     this.#cancelPoll = clock.after(pollMs, () => this.poke());
   }
 
-  #begin(claim: JobClaim): void {
-    const { clock, leaseMs } = this.#options;
-    const running = { claim, abort: new AbortController(), heldUntilMs: clock.now() + leaseMs, isReleased: false };
+  #begin(claim: JobClaim, heldUntilMs: number): void {
+    const running = { claim, abort: new AbortController(), heldUntilMs, isRenewing: false, isReleased: false };
     this.#running.add(running);
     const work = this.#run(running).catch(this.#options.onProblem).finally(() => {
       this.#running.delete(running);
@@ -165,9 +156,9 @@ export class Worker<C extends AgentContext> {
     const next = outcomeOf(outcome, running.claim.attempt, this.#options.retry);
     const job = await this.#release(running, next);
     if (running.isReleased) return;
-    if (!job) return await this.#gone(running.claim.job);
-    this.#tell(job, outcome, context);
-    this.#ended(job);
+    if (!job) return await this.#gone(running);
+    tellJobEnd(job, outcome, context, this.#options.events);
+    this.#options.streams.end(job);
   }
 
   /** Ends the claim. A store that is away is asked again: the answer of an agent is not thrown away. */
@@ -185,40 +176,45 @@ export class Worker<C extends AgentContext> {
   }
 
   /** The claim was no longer ours: the job was cancelled, here or elsewhere, or another has it. */
-  async #gone({ id, scopeId }: Job): Promise<void> {
+  async #gone(gone: Running): Promise<void> {
+    const { id, scopeId } = gone.claim.job;
     const job = await this.#options.backend.store.get(id, scopeId);
+    if ([...this.#running].some((other) => other !== gone && other.claim.job.id === id)) return;
     if (job) this.#options.streams.end(job);
     else this.#options.streams.drop(id);
   }
 
-  /** Renews every lease, three times in its span; a run whose lease is lost is aborted. Finds the jobs of others. */
+  /** Renews every lease, three times in its span, and finds the jobs of others. */
   #beat(): void {
     const { clock, leaseMs } = this.#options;
-    this.#cancelBeat = clock.after(leaseMs / 3, async () => {
-      await Promise.all([...this.#running].map((running) => this.#renew(running)));
-      if (!this.#isStopped) await this.#recover();
-      if (!this.#isStopped || this.#running.size > 0) this.#beat();
+    this.#cancelBeat = clock.after(leaseMs / 3, () => {
+      this.#beat(); // Whatever becomes of this one: a store that does not answer may not stop the clock.
+      for (const running of this.#running) void this.#renew(running);
+      if (!this.#isStopped) void this.#recover();
     });
   }
 
   async #renew(running: Running): Promise<void> {
     const { backend: { queue }, clock, leaseMs, onProblem } = this.#options;
     const nowMs = clock.now();
-    try {
-      if (await queue.heartbeat(running.claim, leaseMs)) {
-        running.heldUntilMs = nowMs + leaseMs;
-        return;
+    let isLost = false;
+    if (!running.isRenewing) {
+      running.isRenewing = true;
+      try {
+        isLost = !await queue.heartbeat(running.claim, leaseMs);
+        if (!isLost) running.heldUntilMs = nowMs + leaseMs;
+      } catch (error) {
+        onProblem(error);
       }
-    } catch (error) {
-      onProblem(error);
-      if (clock.now() < running.heldUntilMs) return;
+      running.isRenewing = false;
     }
-    // Cancelled elsewhere, or taken by another: two may never run it at the same time.
+    // Cancelled elsewhere, taken by another, or soon to be: two may never run it at the same time.
+    if (!isLost && running.heldUntilMs > nowMs + leaseMs / 3) return;
     running.abort.abort(new HostError("jobs.finished", `The job "${running.claim.job.id}" is no longer ours to run`));
   }
 
   async #recover(): Promise<Job[]> {
-    const { backend: { queue }, retry: { maxAttempts }, onProblem } = this.#options;
+    const { backend: { queue }, retry: { maxAttempts }, streams, events, clock, onProblem } = this.#options;
     let found: Job[] = [];
     try {
       found = await queue.recover({ maxAttempts, error: LOST });
@@ -226,82 +222,36 @@ export class Worker<C extends AgentContext> {
       onProblem(error);
     }
     for (const job of found) {
-      if (isFinal(job.status)) this.#tellFailed(job);
-      this.#ended(job);
+      if (isFinal(job.status)) tellFailed(job, events, clock);
+      streams.end(job);
     }
     if (found.length > 0) this.poke();
     return found;
   }
 
   async #interrupt(running: Running): Promise<void> {
-    const { claim } = running;
-    const isRepeatable = claim.attempt < this.#options.retry.maxAttempts;
+    const { retry: { maxAttempts }, streams, events, clock } = this.#options;
+    const isRepeatable = running.claim.attempt < maxAttempts;
     const outcome: JobOutcome = isRepeatable ? { status: "queued", delayMs: 0 } : { status: "failed", error: STOPPED };
     const job = await this.#release(running, outcome);
     running.isReleased = job !== null;
     running.abort.abort(new HostError("jobs.stopped", STOPPED));
-    if (!job) return await this.#gone(claim.job);
-    if (isFinal(job.status)) this.#tellFailed(job);
-    this.#ended(job);
-  }
-
-  #ended(job: Job): void {
-    this.#options.streams.end(job);
-  }
-
-  #tell(job: Job, outcome: RunOutcome, context: AgentContext): void {
-    const { events } = this.#options;
-    const { id: jobId, agentName } = job;
-    const duration = outcome.durationMs;
-    if (outcome.ok) {
-      events?.emit("job:end", { jobId, agentName, output: outcome.output, duration, usage: outcome.usage });
-    }
-    tellEnd(context, outcome, events);
-    if (!outcome.ok && isFinal(job.status)) {
-      events?.emit("job:error", { jobId, agentName, error: outcome.error, duration });
-    }
-  }
-
-  #tellFailed(job: Job): void {
-    tellFailed(job, this.#options.events, this.#options.clock);
+    if (!job) return await this.#gone(running);
+    if (isFinal(job.status)) tellFailed(job, events, clock);
+    streams.end(job);
   }
 
   async #settledWithin(graceMs: number): Promise<void> {
     if (this.#work.size === 0) return;
     let cancel = (): void => {};
     await Promise.race([
-      this.idle(),
+      Promise.all(this.#work),
       new Promise<void>((resolve) => cancel = this.#options.clock.after(graceMs, resolve)),
     ]);
     cancel();
   }
 }
 
-/** Tells of a job that failed without an answer of its agent: `agent:error`, then `job:error`. */
-function tellFailed(job: Job, events: JobEvents | null, clock: Clock): void {
-  const { id: jobId, agentName, input, conversationId, scopeId, error = "" } = job;
-  const duration = lifeOf(job, clock);
-  const scope = scopeId === undefined ? {} : { scopeId };
-  events?.emit("agent:error", { agentName, input, error, duration, conversationId, ...scope, jobId });
-  events?.emit("job:error", { jobId, agentName, error, duration });
-}
-
-/** How long a job has run; how long it has waited, when it never ran. */
-export function lifeOf({ startedAt, createdAt, completedAt }: Job, clock: Pick<Clock, "now">): number {
-  const endMs = completedAt === undefined ? clock.now() : Date.parse(completedAt);
-  return Math.max(0, endMs - Date.parse(startedAt ?? createdAt));
-}
-
 function contextOf({ id: jobId, agentName, input, conversationId, scopeId }: Job, attempt: number) {
   return { jobId, agentName, input, conversationId, attempt, ...(scopeId !== undefined && { scopeId }) };
-}
-
-function outcomeOf(outcome: RunOutcome, attempt: number, retry: RetryPolicy): JobOutcome {
-  if (outcome.ok) {
-    const { output: result, usage, toolsUsed } = outcome;
-    return { status: "completed", result, usage, toolsUsed };
-  }
-  const { error, toolsUsed } = outcome;
-  if (!retry.retryErrors || attempt >= retry.maxAttempts) return { status: "failed", error, toolsUsed };
-  return { status: "queued", delayMs: retry.retryDelayMs * 2 ** (attempt - 1) };
 }
