@@ -317,6 +317,7 @@ test("T-008 heartbeats keep a long run's lease, three in its span", async () => 
     await turn();
     await turn();
   }
+  assert.equal(run.context.signal.aborted, false);
   run.answer("x");
   assert.equal((await jobs.finished(id)).status, "completed");
 });
