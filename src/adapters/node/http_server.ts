@@ -26,10 +26,16 @@ export const httpServers: HttpServers = {
       import("ws"),
     ]);
     const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false });
+    // The server forgets connections that ask for an upgrade: it neither waits for them nor ends them.
+    const detached = new Set<Duplex>();
     // The global Request and Response stay the runtime's own: this is not our program.
     const options = { overrideGlobalObjects: false };
     const server = createServer(getRequestListener((request) => handler(request, plain(request)), options));
-    server.on("upgrade", (request, socket, head) => void upgrade(request, socket, head, { handler, sockets }));
+    server.on("upgrade", (request, socket, head) => {
+      detached.add(socket);
+      socket.once("close", () => detached.delete(socket));
+      void upgrade(request, socket, head, { handler, sockets });
+    });
     if ("path" in at) {
       await withShortPath(at.path, (path) => listening(server, () => server.listen(path)));
       await chmod(at.path, 0o600);
@@ -44,7 +50,7 @@ export const httpServers: HttpServers = {
         await stopped;
       },
       destroy() {
-        for (const socket of sockets.clients) socket.terminate();
+        for (const socket of detached) socket.destroy();
         server.closeAllConnections();
         return Promise.resolve();
       },
@@ -92,9 +98,9 @@ async function upgrade(
       signal: null,
       upgrade: (upgrade) => void (wanted = upgrade),
     });
-    if (wanted === null) return void socket.end(await responseText(response));
+    if (wanted === null) return endWith(socket, await responseText(response));
   } catch {
-    return void socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+    return endWith(socket, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   }
   const { protocol, open, closed } = wanted as WebSocketUpgrade;
   sockets.options.handleProtocols = () => protocol ?? false;
@@ -107,6 +113,11 @@ async function upgrade(
       close: (code, reason) => peer.close(code, reason),
     });
   });
+}
+
+/** Ends both ways: a client that holds its half open would hold the server's stop up. */
+function endWith(socket: Duplex, text: string): void {
+  socket.end(text, () => socket.destroy());
 }
 
 function requestOf(

@@ -77,8 +77,8 @@ export function createApp(options: AppOptions): App {
     });
   }
   const mounted = [{ path: "/api/v1", app: hostJobRoutes(host, warn) }, ...mount];
-  hono.notFound(async ({ req: { raw } }) =>
-    consoleResponse(raw) ?? await mountedResponse(raw, mounted) ?? notFound(raw)
+  hono.notFound(async ({ req: { raw }, env }) =>
+    consoleResponse(raw) ?? await mountedResponse(raw, mounted, env) ?? notFound(raw)
   );
   hono.onError((error) => failed(error));
 
@@ -139,13 +139,18 @@ function hostJobRoutes(host: Host, onWarning: (message: string) => void): Mounte
 }
 
 /** Asks the mounted apps in turn; one that knows nothing of the path leaves it to the next. */
-async function mountedResponse(request: Request, mount: readonly MountedApp[]): Promise<Response | null> {
+async function mountedResponse(
+  request: Request,
+  mount: readonly MountedApp[],
+  { signal }: HttpConnection,
+): Promise<Response | null> {
   const url = new URL(request.url);
   for (const { path, app } of mount) {
     if (!url.pathname.startsWith(`${path}/`)) continue;
     const inner = new URL(url.pathname.slice(path.length) + url.search, url.origin);
     const { method, headers, body } = request;
-    const asked = new Request(inner, { method, headers, ...(body && { body, duplex: "half" }) } as RequestInit);
+    const sent = body && { body, duplex: "half" };
+    const asked = new Request(inner, { method, headers, ...sent, ...(signal && { signal }) } as RequestInit);
     const response = await app.fetch(asked);
     const isUnknown = response.status === 404 && !response.headers.get("content-type")?.includes("json");
     if (!isUnknown) return new Response(response.body, response);

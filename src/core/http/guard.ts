@@ -48,13 +48,22 @@ export function checkToken(request: Request, { token }: Guard): void {
   });
 }
 
+/** Whether a request asks for a WebSocket as RFC 6455 §4.2.1 has it. */
+export function isWebSocketRequest({ method, headers }: Request): boolean {
+  const has = (name: string, value: string): boolean =>
+    headers.get(name)?.toLowerCase().split(",").some((one) => one.trim() === value) ?? false;
+  return method === "GET" && has("upgrade", "websocket") && has("connection", "upgrade") &&
+    headers.get("sec-websocket-version") === "13" &&
+    /^[A-Za-z0-9+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "");
+}
+
 function bearer(request: Request): string | null {
   const [, token] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   return token ?? null;
 }
 
 function subprotocol(request: Request): string | null {
-  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return null;
+  if (!isWebSocketRequest(request)) return null;
   const offered = request.headers.get("sec-websocket-protocol")?.split(",").map((one) => one.trim()) ?? [];
   return offered.find((one) => one.startsWith(WS_TOKEN_PREFIX))?.slice(WS_TOKEN_PREFIX.length) ?? null;
 }

@@ -59,6 +59,8 @@ export class PluginInstance {
   /** Tools of an MCP server, kept while it is down: it is expected back. */
   #mcpTools: readonly McpTool[] = [];
   #attempt: Promise<void> | null = null;
+  #ending: Promise<void> | null = null;
+  #stops = 0;
   #cancelDelay: () => void = () => {};
 
   /** Takes a plugin on; nothing is started. */
@@ -99,6 +101,10 @@ export class PluginInstance {
 
   /** Starts it, forgetting earlier failures. Rejects with why the first try failed; further tries go on behind. */
   async start(): Promise<void> {
+    // One process at a time: the former is gone before the next one comes.
+    const stops = this.#stops;
+    while (this.#ending) await this.#ending;
+    if (stops !== this.#stops) throw this.#unavailable(); // Stopped again meanwhile.
     if (this.#state.status === "running") return;
     this.#cancelDelay();
     this.#enabled = true;
@@ -108,12 +114,19 @@ export class PluginInstance {
 
   /** Stops it and keeps it down. */
   async stop(event: "stopped" | "disabled"): Promise<void> {
+    this.#stops++;
     this.#cancelDelay();
+    this.#apply({ type: event });
+    if (event === "disabled") this.#enabled = false;
+    this.#ending ??= this.#end().finally(() => this.#ending = null);
+    await this.#ending;
+  }
+
+  /** Ends its process, or the attempt to bring one up. */
+  async #end(): Promise<void> {
     const live = this.live;
     const attempt = this.#attempt;
     const tellsProjects = this.profile?.features.includes("projects") ?? false;
-    this.#apply({ type: event });
-    if (event === "disabled") this.#enabled = false;
     this.profile = null;
     if (live) {
       if (tellsProjects) { for (const project of this.#projects) live.notify("projects.deactivated", { project }); }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { Feed } from "../../../src/core/feed.ts";
@@ -182,7 +183,13 @@ test("K-016 notifications reach a WebSocket that is subscribed to the plugin", a
 
 test("a WebSocket without the token, or from a page of another site, is refused", async () => {
   await using s = await served({});
-  const upgrade = { Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13", Authorization: "" };
+  const upgrade = {
+    Upgrade: "websocket",
+    Connection: "keep-alive, Upgrade",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    Authorization: "",
+  };
   const ask = (headers: Record<string, string>) => s.ask(EVENTS, { headers: { ...upgrade, ...headers } });
   assert.deepEqual(failed(await ask({})), [401, "http.unauthorized"]);
   assert.deepEqual(failed(await ask({ "Sec-WebSocket-Protocol": "kaged.v1, kaged.token.wrong" })), [
@@ -197,6 +204,26 @@ test("a WebSocket without the token, or from a page of another site, is refused"
   // The subprotocol speaks for a WebSocket and for nothing else.
   const plain = await s.ask(EVENTS, { headers: { Authorization: "", "Sec-WebSocket-Protocol": protocol } });
   assert.deepEqual(failed(plain), [401, "http.unauthorized"]);
+});
+
+test("a request for a WebSocket that lacks a part of the handshake is a plain request", async () => {
+  await using s = await served({});
+  await using server = await listening(s);
+  const whole = {
+    Upgrade: "websocket",
+    Connection: "Upgrade",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "x",
+  };
+  for (const headers of [whole, { Upgrade: "websocket" }, { ...whole, "Sec-WebSocket-Version": "12" }]) {
+    assert.equal((await s.ask(EVENTS, { headers })).status, 200);
+    const { status } = await new Promise<{ status: number | undefined }>((resolve, reject) => {
+      const all = { ...headers, Authorization: `Bearer ${TOKEN}` };
+      const sent = request({ host: "127.0.0.1", port: server.port, path: EVENTS, headers: all, agent: false });
+      sent.on("response", (answer) => resolve({ status: answer.resume().statusCode })).on("error", reject).end();
+    });
+    assert.equal(status, 200);
+  }
 });
 
 test("a WebSocket whose client leaves too much unread is closed, to come back with its id", () => {

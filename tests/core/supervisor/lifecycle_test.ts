@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import process from "node:process";
 import { test } from "node:test";
 import { allGone, isAlive, processTree } from "../../support/processes.ts";
+import { processesIn } from "../../support/processes_in.ts";
 import { type Supervised, supervised } from "../../support/supervised.ts";
 
 /** Kills a plugin's process from outside and waits until the supervisor has seen it. */
@@ -235,6 +236,33 @@ test("K-051 disable stops a plugin and keeps it down; enable brings it back", as
   assert.deepEqual(await s.supervisor.startAll(), { running: [], failed: [] });
   await s.supervisor.enable(echo);
   assert.equal(s.supervisor.plugin(echo).status, "running");
+});
+
+test("a plugin that is enabled while it is being disabled runs once, and is known", async () => {
+  await using s = await supervised();
+  const instance = await s.add("echo");
+  const dir = s.supervisor.plugin(instance).dir;
+  await s.supervisor.start(instance);
+  const changes = [s.supervisor.disable(instance), s.supervisor.enable(instance), s.supervisor.enable(instance)];
+  await Promise.all(changes);
+  assert.equal(s.supervisor.plugin(instance).status, "running");
+  assert.notEqual(s.supervisor.plugin(instance).pid, null);
+  await s.supervisor.call(instance, "echo.pid");
+  await s.supervisor.stop(instance);
+  assert.deepEqual(await processesIn(dir), []);
+});
+
+test("of a start and a stop that wait for the same end, the later one counts", async () => {
+  await using s = await supervised();
+  const instance = await s.add("echo");
+  await s.supervisor.start(instance);
+  const first = s.supervisor.stop(instance);
+  const start = s.supervisor.start(instance);
+  const second = s.supervisor.disable(instance);
+  await assert.rejects(start, { code: "plugin.unavailable" });
+  await Promise.all([first, second]);
+  assert.equal(s.supervisor.plugin(instance).status, "disabled");
+  assert.deepEqual(await processesIn(s.supervisor.plugin(instance).dir), []);
 });
 
 test("disable ends the wait of a crashed plugin", async () => {

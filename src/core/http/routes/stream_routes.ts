@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import type { Feed, FeedEntry, FeedPlace } from "../../feed.ts";
 import { sendOverWebSocket, sseResponse } from "../event_stream.ts";
-import { WS_PROTOCOL } from "../guard.ts";
+import { isWebSocketRequest, WS_PROTOCOL } from "../guard.ts";
 import { type Route, route } from "../route.ts";
 import { anyMap, eventId, namedPlugin, pluginName } from "../schemas.ts";
 
@@ -36,7 +36,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       const wants = (entry: FeedEntry): boolean =>
         (kind === undefined || entry.kind === kind) && (plugin === undefined || entry.plugin === plugin);
       const lastId = last_event_id ?? lastEventId(request);
-      const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
+      const isSocket = isWebSocketRequest(request);
       if (!isSocket && !wantsStream(request)) return pageOf(feed, placeOf(feed, lastId, 0), wants);
       const subscription = { feed, from: placeOf(feed, lastId, feed.newest), wants, clock: host.view.clock };
       if (!isSocket) return sseResponse(subscription);
