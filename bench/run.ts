@@ -9,6 +9,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import benchHooks, { hooksGoals } from "./hooks/hooks_bench.ts";
+import { benchHttp, httpGoals } from "./http/http_bench.ts";
 import benchMemory, { memoryGoals } from "./memory/memory_bench.ts";
 import {
   type BenchOptions,
@@ -35,6 +36,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   events    an event to 0, 1 and 20 subscribers beside other emitters; memory after 100,000
   jobs      background jobs in a second for each store, beside the bare writes under it
   memory    recall from a large memory
+  http      a call through the HTTP API beside the same call in process and a bare route
 
   --json    print the figures as JSON
   --quick   end within 50 s, with more noise
@@ -54,6 +56,7 @@ const benches: Readonly<Record<string, Bench>> = {
   events: { run: benchEvents, goals: eventsGoals },
   jobs: { run: benchJobs, goals: jobsGoals },
   memory: { run: benchMemory, goals: memoryGoals },
+  http: { run: benchHttp, goals: httpGoals },
 };
 
 process.exitCode = main(process.argv.slice(2));

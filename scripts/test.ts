@@ -6,7 +6,8 @@
  *   npm test -- --filter "K-004"          tests whose name matches
  *   npm test -- tests/core/protocol       files or folders
  *
- * KAGED_FORBID_SKIP=1 turns a skipped test into a failed one; KAGED_FUZZ_FRAMES=n sets how many frames are fuzzed.
+ * KAGED_FORBID_SKIP=1 turns a skipped test into a failed one; KAGED_FUZZ_FRAMES=n sets how many frames are fuzzed,
+ * KAGED_FUZZ_HTTP=n how many requests.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";

@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): App {
   async function answer(request: Request, connection: HttpConnection): Promise<Response> {
     if (guard) {
       checkOrigin(request, guard);
-      const { pathname } = new URL(request.url);
+      const pathname = pathOf(request.url);
       if (!OPEN.has(pathname) && !isConsolePath(pathname)) checkToken(request, guard);
     }
     return await hono.fetch(request, connection);
@@ -117,6 +117,11 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Resource-Policy": "same-origin",
 };
+
+/** The path of an address as it was sent: what is not spelt like an open path is not one. */
+function pathOf(url: string): string {
+  return /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? "";
+}
 
 function honoPath({ path }: Route): string {
   return path.replace(/\{(\w+)\}/g, ":$1");

@@ -62,7 +62,8 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
       "primary:\n  plugins:",
       `primary:
   plugins:
-    crasher: { package: "@test/crasher" }`,
+    crasher: { package: "@test/crasher" }
+    missing: { package: "@test/missing" }`,
     ),
   );
   await writeFile(join(home, "local.toml"), USUAL.local!);
@@ -95,6 +96,7 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
         agent: ["primary", "primary.subagents.researcher"],
         session: ["ses_1"],
         knob: ["level"],
+        id: host.consents().map(({ id }) => id),
         params: ["{}", '{"count":3}', '{"code":-32005,"message":"busy"}', '{"sql":"SELECT 1"}', '{"text":"a\\nb"}'],
         timeout_ms: ["1000", "5000"],
       },
