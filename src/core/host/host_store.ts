@@ -100,8 +100,14 @@ export class HostStore {
   /** Takes up what changed on disk and starts a plugin anew. One that was uninstalled meanwhile goes. */
   async reload(plugin: string): Promise<void> {
     await this.#inTurn(async () => {
-      const { model, supervisor, storage } = this.#options;
+      const { model, supervisor, storage, places } = this.#options;
       const before = model.instancesOf(plugin);
+      const down = new Set(
+        supervisor.plugins().filter(({ status }) => status === "disabled").map(({ instance }) => instance),
+      );
+      // Of a folder the embedder vouches for no file says that the operator disabled it.
+      const isVouchedFor = before.every((one) => Object.hasOwn(places.plugins, one.package));
+      if (isVouchedFor && before.every(({ instance }) => down.has(instance))) throw disabledError(plugin);
       const failed = await this.#sync(plugin);
       const after = model.project.instances.filter((one) => one.plugin === plugin);
       if (after.length === 0) return storage.forget(plugin);
