@@ -1,6 +1,5 @@
 /**
- * From a source to an installed plugin: fetch, show, ask, copy. Shared by `plugin install`, `plugin upgrade` and
- * `project load`.
+ * From a source to an installed plugin: fetch, show, ask, copy. Shared by `plugin install` and `plugin upgrade`.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import { printPlan } from "./print_plan.ts";
 import { declined, type Questions } from "./questions.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
-/** What to install, and for whom. */
+/** What to install. */
 export interface InstallWish {
   /** Where it is had. */
   readonly source: Source;
@@ -20,10 +19,6 @@ export interface InstallWish {
   readonly release: string | null;
   /** Capabilities granted by name. */
   readonly granted: readonly string[];
-  /** Whether the address itself was named by the operator, so that no question about it is needed off a terminal. */
-  readonly isAddressNamed: boolean;
-  /** The project it is for, or null for every project. */
-  readonly project: { readonly id: string; readonly dir: string } | null;
   /** More about the plan. */
   readonly plan?: Partial<PlanRequest>;
   /** Looks at the plan before anybody is asked; what it throws ends it. */
@@ -51,7 +46,7 @@ export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<
     import("../core/install/apply.ts"),
   ]);
   const { source, release } = wish;
-  if (source.kind === "git") await agreeToFetch(source.url, wish, ports);
+  if (source.kind === "git") await agreeToFetch(source.url, ports);
   const done = source.kind === "git" ? await ask.progress(`Fetching ${source.url}`) : () => {};
   const obtaining = obtain(source, release, operator);
   await obtaining.catch(() => done(`Could not fetch ${source.kind === "git" ? source.url : ""}`));
@@ -62,31 +57,23 @@ export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<
   if (plan.kind === "same") return plan;
   if (!json) {
     const { home, runtime } = operator;
-    printPlan(plan, terminal.out, { home, projectDir: wish.project?.dir ?? null, userHome: runtime.env("HOME") });
+    printPlan(plan, terminal.out, { home, projectDir: null, userHome: runtime.env("HOME") });
   }
   await applyInstall(plan, await consentTo(plan, wish, ports), operator);
   return plan;
 }
 
-/** The first yes: to go to that address at all. */
-async function agreeToFetch(url: string, { isAddressNamed }: InstallWish, { terminal, ask }: FlowPorts): Promise<void> {
-  if (ask.canAsk) {
-    if (!await ask.confirm(`Fetch ${printable(url)}?`)) throw declined();
-  } else if (!isAddressNamed) {
-    const { HostError } = await import("../core/errors.ts");
-    throw new HostError("install.consent_missing", `Nobody agreed to fetch ${url}`, {
-      data: { source: url },
-      hint: `Name the address to agree: --fetch '${url}'`,
-    });
-  } else terminal.err.line(printable(`Fetching ${url}`));
+/** The first yes: to go to that address at all. Off a terminal, who names it has said it. */
+async function agreeToFetch(url: string, { terminal, ask }: FlowPorts): Promise<void> {
+  if (!ask.canAsk) terminal.err.line(printable(`Fetching ${url}`));
+  else if (!await ask.confirm(`Fetch ${printable(url)}?`)) throw declined();
 }
 
 /** The second yes: to what these very files ask for. */
 async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: FlowPorts): Promise<Consent> {
   const { missingGrants, consentMissing } = await import("../core/install/apply.ts");
   const { manifest: { name, version }, installed, diff: { added }, hash } = plan;
-  const projectId = wish.project?.id ?? null;
-  const consent = { hash, projectId, ...(wish.project && { enabled: true }) };
+  const consent = { hash, projectId: null };
   const missing = missingGrants(plan, wish.granted);
   const isNamed = missing.length === 0 && wish.granted.length > 0;
   if (isNamed || (!ask.canAsk && missing.length === 0)) return { ...consent, granted: [...wish.granted] };

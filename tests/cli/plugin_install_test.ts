@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gitServer } from "../support/git_server.ts";
 import { canUseTerminal, onTerminal } from "../support/pty.ts";
-import { runKaged } from "../support/run_kaged.ts";
+import { requireOrSkip } from "../support/require_or_skip.ts";
+import { kagedCommand, runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 const CAPABILITIES = ["read:fs:/opt/oh-my-pi", "exec:bash:/opt/oh-my-pi", "net:[]"];
@@ -222,6 +225,30 @@ test("K-052 2 GB are refused with the way to allow them, and a smaller limit can
   await truncate(join(dir, "pi/model.bin"), 3 * 1024 ** 2);
   assert.equal((await kaged("plugin", "install", "pi", "--max-size", "2")).code, 1);
   assert.equal((await kaged("plugin", "install", "pi", "--max-size", "4")).code, 0);
+});
+
+test("a disk that is really full is told of, and nothing of the plugin stays", async (t) => {
+  const hasBwrap = existsSync("/usr/bin/bwrap");
+  if (!await requireOrSkip(t, "a working bubblewrap", hasBwrap, "install the package bubblewrap")) return;
+  const { dir, home } = await bench(t);
+  await plugin(join(dir, "pi"), { capabilities: [] });
+  await writeFile(join(dir, "pi/data.bin"), new Uint8Array(2_000_000).fill(7));
+  await mkdir(home);
+  const { command, args } = kagedCommand(["plugin", "install", join(dir, "pi")]);
+  const small = ["--dev-bind", "/", "/", "--size", "400000", "--tmpfs", home];
+  // The command is in the script: Deno would rewrite an argument that is its own path.
+  const words = [command, ...args].map((word) => `'${word}'`).join(" ");
+  const { stdout, stderr } = spawnSync("/usr/bin/bwrap", [
+    ...small,
+    "/bin/sh",
+    "-c",
+    `${words}; ls -A '${home}/plugins'`,
+  ], {
+    env: { PATH: "/usr/bin:/bin", HOME: dir, KAGED_HOME: home, DENO_DIR: join(dir, "deno") },
+    encoding: "utf8",
+  });
+  assert.match(stderr, /^error\[install\.no_space\]: .*\n {2}hint: Make room and try again: nothing was changed\n$/);
+  assert.ok(stdout.endsWith("  capabilities: none\n\n"), stdout);
 });
 
 test("K-063 list shows description and status, --verbose adds the homepage, and what is broken says so", async (t) => {

@@ -129,8 +129,7 @@ async function runFlow(
   const granted = await grantsOf(flags, terminal);
   const ask = questions({ json, signal: operator.signal });
   const release = flags.release ?? null;
-  const full: InstallWish = { ...wish, release, granted, isAddressNamed: true, project: null };
-  const plan = await installFlow(full, { operator, terminal, ask, json });
+  const plan = await installFlow({ ...wish, release, granted }, { operator, terminal, ask, json });
   const { name } = plan.manifest;
   if (!json) printDone(plan, terminal);
   const restarted = plan.kind === "upgrade" ? await restart(name, { operator, terminal, json }) : false;

@@ -6,7 +6,7 @@
  */
 import { describeCapability } from "../consent/describe_capability.ts";
 import { asHostError, HostError } from "../errors.ts";
-import { readLocalConfig } from "../project/local_config.ts";
+import { type InstallRecord, readLocalConfig } from "../project/local_config.ts";
 import { pluginNameOf } from "../project/locate.ts";
 import type { MissingPlugin } from "../project/types.ts";
 import { isInRange } from "../project/version_range.ts";
@@ -97,8 +97,10 @@ export class ConsentDesk {
         else await this.#fetch(entry, answer);
         return entry.request;
       } catch (thrown) {
-        const { code, message, hint } = asHostError(thrown);
-        this.#change(entry, { error: { code, message, ...(hint !== undefined && { hint }) } });
+        const error = asHostError(thrown);
+        // What is offered next is what is there now.
+        if (error.code === "install.changed") await this.#look(entry).catch(() => {});
+        this.#fail(entry, error);
         throw thrown;
       }
     });
@@ -129,9 +131,10 @@ export class ConsentDesk {
     const { ports, project } = this.#options;
     const { files } = ports.runtime;
     const name = pluginNameOf(entry.request.package);
-    const record = (await readLocalConfig(ports.home, files)).records.get(name);
     try {
+      const record = (await readLocalConfig(ports.home, files)).records.get(name);
       if (record?.hash !== undefined) {
+        checkPackage(record, entry.request.package);
         const dir = `${ports.home}/plugins/${name}`;
         await verifyTree(name, dir, record.hash, files);
         entry.isShared = true;
@@ -142,8 +145,7 @@ export class ConsentDesk {
       const found = await projectSource(source, { projectDir: project.dir, files });
       await this.#offer(entry, (found as { path: string }).path, found);
     } catch (thrown) {
-      const { code, message, hint } = asHostError(thrown);
-      this.#change(entry, { error: { code, message, ...(hint !== undefined && { hint }) } });
+      this.#fail(entry, asHostError(thrown));
       throw thrown;
     }
   }
@@ -244,6 +246,10 @@ export class ConsentDesk {
     });
   }
 
+  #fail(entry: Entry, { code, message, hint }: HostError): void {
+    this.#change(entry, { error: { code, message, ...(hint !== undefined && { hint }) } });
+  }
+
   #change(entry: Entry, change: Partial<ConsentRequest>): void {
     entry.request = { ...entry.request, ...change };
   }
@@ -254,6 +260,15 @@ export class ConsentDesk {
     this.#turn = turn.catch(() => {});
     return await turn;
   }
+}
+
+/** What is installed under the name may be another plugin. */
+function checkPackage({ name, package: installed }: InstallRecord, pkg: string): void {
+  if (installed === undefined || installed === pkg) return;
+  throw new HostError("project.package_mismatch", `Plugin "${name}" was installed from "${installed}"`, {
+    data: { plugin: name, expected: pkg, found: installed },
+    hint: `Write package: "${installed}", or uninstall it first`,
+  });
 }
 
 /** Whether a plugin is the one that was asked for. */

@@ -41,10 +41,11 @@ export async function editTomlTable(text: string, edit: TableEdit): Promise<stri
   const wanted = withEdit(before, edit);
   const same = (data: Data | null): boolean => canonicalText(pruned(data)) === canonicalText(pruned(wanted));
   if (same(before)) return text;
-  for (const attempt of [appended, cut, patched]) {
+  for (const attempt of [appended, cut, cutKeys, patched]) {
     const result = await attempt(text, edit);
     if (result === null || !same(await dataIn(result))) continue;
-    if (attempt === cut || await keepsComments(text, result)) return result;
+    // What was cut out took its own comments with it.
+    if (attempt !== patched || await keepsComments(text, result)) return result;
   }
   throw refused(edit, "something else would change with it");
 }
@@ -59,17 +60,35 @@ function appended(text: string, { group, name, set = {} }: TableEdit): string {
 }
 
 /** A table that has its own header and goes away as a whole: its lines are cut out. */
-function cut(text: string, { group, name }: TableEdit): string | null {
+function cut(text: string, edit: TableEdit): string | null {
   const lines = text.split("\n");
-  const header = new RegExp(`^\\s*\\[\\s*${group}\\s*\\.\\s*(?:${name}|"${name}"|'${name}')\\s*\\]\\s*(?:#.*)?$`);
-  const start = lines.findIndex((line) => header.test(line));
-  if (start === -1) return null;
-  const next = lines.findIndex((line, index) => index > start && /^\s*\[/.test(line));
-  let end = next === -1 ? lines.length : next;
+  const range = linesOf(lines, edit);
+  if (range === null) return null;
+  const [start] = range;
+  let [, end] = range;
   // Comments and gaps before the next table are about that one.
   while (end > start + 1 && /^\s*(?:#.*)?$/.test(lines[end - 1]!)) end--;
   while (end < lines.length - 1 && /^\s*$/.test(lines[end]!)) end++;
   return [...lines.slice(0, start), ...lines.slice(end)].join("\n");
+}
+
+/** Single lines of a table that has its own header: each that sets a key to be removed is cut out. */
+function cutKeys(text: string, edit: TableEdit): string | null {
+  const lines = text.split("\n");
+  const range = linesOf(lines, edit);
+  if (range === null) return null;
+  const [start, end] = range;
+  const isGone = (line: string): boolean => (edit.unset ?? []).some((key) => new RegExp(`^\\s*${key}\\s*=`).test(line));
+  return lines.filter((line, index) => index <= start || index >= end || !isGone(line)).join("\n");
+}
+
+/** The line of a table's header, and the line after its last. */
+function linesOf(lines: readonly string[], { group, name }: TableEdit): [number, number] | null {
+  const header = new RegExp(`^\\s*\\[\\s*${group}\\s*\\.\\s*(?:${name}|"${name}"|'${name}')\\s*\\]\\s*(?:#.*)?$`);
+  const start = lines.findIndex((line) => header.test(line));
+  if (start === -1) return null;
+  const next = lines.findIndex((line, index) => index > start && /^\s*\[/.test(line));
+  return [start, next === -1 ? lines.length : next];
 }
 
 /** Whatever is written in another way is left to the library, on its own values: dates are not JSON. */

@@ -37,6 +37,9 @@ export interface StorePorts extends RecordPorts {
   dropStorage(plugin: string): Promise<void>;
 }
 
+/** Names of what a change makes on its way. */
+const LEFTOVER = /^\.(?:new|old|journal)_/;
+
 /** Folder of the installed trees. */
 export function storeDir(home: string): string {
   return `${home}/plugins`;
@@ -75,7 +78,7 @@ export async function recoverStore(ports: StorePorts): Promise<void> {
     await finish(JSON.parse(await files.readText(journalFile(home))) as Change, ports);
   }
   for (const name of await files.list(storeDir(home))) {
-    if (name.startsWith(".")) await removeTree(`${storeDir(home)}/${name}`, files);
+    if (LEFTOVER.test(name)) await removeTree(`${storeDir(home)}/${name}`, files);
   }
 }
 

@@ -174,9 +174,37 @@ test("K-063 a plugin of another project is asked for again, and then serves both
   const { hash, added } = request!.offer!;
   assert.deepEqual(added, ["kaged:storage:read"]);
   await assert.rejects(second.approve(request!.id, { hash }), { code: "install.consent_missing" });
+  await assert.rejects(second.approve(request!.id, { hash: "sha256:0", grant: added }), { code: "install.changed" });
   await second.approve(request!.id, { hash, grant: added });
   assert.equal(second.plugins()[0]?.state, "running");
   assert.deepEqual((await recordIn(root, "echo"))?.projects, ["first", "second"]);
+});
+
+test("K-053 files that change between the offer and the yes are offered anew", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await mkdir(join(root, "music"));
+  await cp(plugin.dir, join(root, "music/p"), { recursive: true });
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo", source: "./p" } });
+  const { pending: [request] } = await host.start();
+  const { id, offer } = request!;
+  await writeFile(join(root, "music/p/more.js"), "");
+  await assert.rejects(host.approve(id, { hash: offer!.hash }), { code: "install.changed" });
+  const [next] = host.consents();
+  assert.equal(next?.error?.code, "install.changed");
+  assert.notEqual(next?.offer?.hash, offer!.hash);
+  await host.approve(id, { hash: next!.offer!.hash });
+  assert.equal(host.plugins()[0]?.state, "running");
+});
+
+test("K-063 a plugin of the same name from another package is not offered", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  const record = 'enabled = true\npackage = "@kaged/echo"\nprojects = ["first"]';
+  await putInStore(join(root, "home"), "echo", plugin.dir, record);
+  await using host = await projectWith(root, "second", { e: { package: "@evil/echo" } });
+  const { pending: [request] } = await host.start();
+  assert.deepEqual([request?.offer, request?.error?.code], [null, "project.package_mismatch"]);
 });
 
 test("K-051 enable and disable of an installed plugin are for good, those of a vouched one for this run", async (t) => {

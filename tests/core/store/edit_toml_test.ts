@@ -50,6 +50,9 @@ test("a table that goes away takes its own lines, and leaves the comments of its
 test("what a table shares with secrets stays: only the record's keys go", async () => {
   const text = '[plugins.notes]\ninstalled = "1.0.0"\ntoken = "s" # mine\nlocal = true\n';
   assert.equal(await edit(text, {}, ["installed", "local"]), '[plugins.notes]\ntoken = "s" # mine\n');
+  const noted = '[plugins.notes]\n# the record\ninstalled = "1.0.0" # then\n# the secret\ntoken = "s"\n';
+  const left = '[plugins.notes]\n# the record\n# the secret\ntoken = "s"\n';
+  assert.equal(await edit(noted, {}, ["installed", "local"]), left);
 });
 
 test("tables written inline or with dots are changed too", async () => {
@@ -66,8 +69,14 @@ test("a change that would touch anything else is refused", async () => {
       "plugins = 3\n", // No table can be added below a number.
       "[plugins]\n# about notes\nnotes = { local = true }\n\n[[plugins.notes.more]]\n",
       "= broken",
+      'plugins.notes.local = true # a word\nplugins.notes = { token = "s" }\n',
     ]
   ) await assert.rejects(edit(text, { local: false }), { code: "local.edit_refused" }, text);
+});
+
+test("a change for which a comment would have to go is refused", async () => {
+  const dotted = 'plugins.notes.installed = "1" # then\nplugins.notes.token = "s"\n';
+  await assert.rejects(edit(dotted, {}, ["installed"]), { code: "local.edit_refused" });
 });
 
 test("a header inside a text is no header", async () => {

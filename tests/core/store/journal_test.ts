@@ -17,14 +17,14 @@ const { files, ids } = await detectRuntime();
 
 async function store(t: Parameters<typeof scratchDir>[0]) {
   const home = await scratchDir(t);
-  for (const [name, version] of [["notes", "1"], [".new-2", "2"]]) {
+  for (const [name, version] of [["notes", "1"], [".new_2", "2"]]) {
     await mkdir(join(home, "plugins", name!), { recursive: true });
     await writeFile(join(home, "plugins", name!, "version"), version!);
   }
   await writeFile(join(home, "local.toml"), '# mine\n[plugins.notes]\nversion = "1"\n');
   const dropped: string[] = [];
   const ports: StorePorts = { home, files, ids, dropStorage: (name) => Promise.resolve(void dropped.push(name)) };
-  const upgrade: Change = { op: "install", plugin: "notes", staged: ".new-2", old: ".old-1", record: { version: "2" } };
+  const upgrade: Change = { op: "install", plugin: "notes", staged: ".new_2", old: ".old_1", record: { version: "2" } };
   const look = async () => ({
     tree: await readFile(join(home, "plugins/notes/version"), "utf8").catch(() => null),
     record: /version = "(.)"/.exec(await readFile(join(home, "local.toml"), "utf8"))?.[1] ?? null,
@@ -41,7 +41,7 @@ test("an upgrade replaces tree and record, and leaves nothing else", async (t) =
 
 test("an uninstall removes tree, record and data", async (t) => {
   const { home, ports, dropped, look } = await store(t);
-  await makeChange({ op: "uninstall", plugin: "notes", old: ".old-1" }, ports);
+  await makeChange({ op: "uninstall", plugin: "notes", old: ".old_1" }, ports);
   assert.deepEqual([(await look()).tree, (await look()).record, dropped], [null, null, ["notes"]]);
   assert.equal(await readFile(join(home, "local.toml"), "utf8"), "# mine\n");
 });
@@ -50,7 +50,7 @@ test("whatever step is the last before a crash, the next one sees the old versio
   for (const op of ["upgrade", "uninstall"] as const) {
     for (let last = 0;; last++) {
       const { home, ports, upgrade, dropped, look } = await store(t);
-      const change: Change = op === "upgrade" ? upgrade : { op, plugin: "notes", old: ".old-1" };
+      const change: Change = op === "upgrade" ? upgrade : { op, plugin: "notes", old: ".old_1" };
       let steps = 0;
       const crash = <T>(run: () => Promise<T>): Promise<T> => {
         if (steps++ >= last) throw new Error("crash");
@@ -79,6 +79,13 @@ test("whatever step is the last before a crash, the next one sees the old versio
       }
     }
   }
+});
+
+test("what a crash left is cleared away, and what somebody else keeps in the store is not", async (t) => {
+  const { home, ports } = await store(t);
+  await writeFile(join(home, "plugins/.note"), "mine");
+  await recoverStore(ports);
+  assert.deepEqual(await files.list(join(home, "plugins")), [".note", "notes"]);
 });
 
 test("a local.toml that is half written is left alone, and the change waits for its repair", async (t) => {
