@@ -15,6 +15,7 @@ import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
 import openapi from "./generators/openapi.ts";
 import { pluginBundle } from "./generators/plugin_bundle.ts";
+import { pythonSdkFiles } from "./generators/python_sdk.ts";
 import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
@@ -36,6 +37,7 @@ export const generators: readonly Generator[] = [
   relayModule,
   notesSdkJs,
   notesSdkDts,
+  ...pythonSdkFiles,
   pluginBundle("memory-markdown", { bundled: ["minisearch"] }),
   pluginBundle("smart-compactor", { bundled: [] }),
   consoleFiles,

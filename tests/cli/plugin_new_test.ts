@@ -65,10 +65,10 @@ for (const runtime of ["deno", "bun", "node"]) {
 
 test("kaged plugin new tells what it made, and how to go on", async (t) => {
   const dir = await scratchDir(t);
-  const { stdout } = await runKaged(["plugin", "new", "ahoy", "--runtime", "python"], { cwd: dir });
+  const { stdout } = await runKaged(["plugin", "new", "ahoy", "--language", "python"], { cwd: dir });
   assert.equal(
     stdout,
-    `✓ Made ahoy in ${dir}/ahoy\n    kaged-plugin.yaml\n    README.md\n    plugin.py\n` +
+    `✓ Made ahoy in ${dir}/ahoy\n    kaged-plugin.yaml\n    README.md\n    plugin.py\n    kaged_sdk.py\n` +
       "→ check it with: kaged plugin check ahoy\n",
   );
   const json = await runKaged(["plugin", "new", "b", "--name", "bee", "--runtime", "bash", "--json"], { cwd: dir });

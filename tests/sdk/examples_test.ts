@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { SDK_PY } from "../../src/cli/generated/python_sdk_source.ts";
 import { SDK_DTS, SDK_JS } from "../../src/cli/generated/sdk_source.ts";
 import { driveProcess, jsCommand, NO_CONTEXT } from "../support/plugin_driver.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
@@ -77,4 +78,8 @@ test("notes carries the SDK that kaged plugin new writes", async () => {
   const carried = (name: string): Promise<string> => readFile(join(exampleDir("notes"), name), "utf8");
   assert.equal(await carried("kaged_sdk.js"), SDK_JS);
   assert.equal(await carried("kaged_sdk.d.ts"), SDK_DTS);
+});
+
+test("K-065 tasks carries the SDK that kaged plugin new --language python writes", async () => {
+  assert.equal(await readFile(join(exampleDir("tasks"), "kaged_sdk.py"), "utf8"), SDK_PY);
 });

@@ -11,6 +11,7 @@ import type { Terminal } from "../terminal.ts";
 
 interface NewFlags {
   readonly runtime: ScaffoldRuntime;
+  readonly language?: ScaffoldRuntime;
   readonly name?: string;
   readonly json?: boolean;
 }
@@ -26,6 +27,9 @@ export function addPluginNew(parent: Command, terminal: Terminal): void {
         .choices(SCAFFOLD_RUNTIMES)
         .default("js"),
     )
+    .addOption(
+      new Option("--language <name>", "another name of --runtime").choices(SCAFFOLD_RUNTIMES).conflicts("runtime"),
+    )
     .option("--name <name>", "the plugin's name (default: the folder's)")
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
@@ -36,12 +40,18 @@ const EXAMPLES = `
 Examples:
   kaged plugin new greeter                     # JavaScript with the SDK beside it
   kaged plugin new greeter --runtime bash      # bash and jq, no SDK
+  kaged plugin new greeter --language python   # Python's library and the SDK
   kaged plugin new . --name my-greeter         # into this folder, if it is empty`;
 
-async function makePlugin(dir: string, { runtime: written, name: given, json }: NewFlags, terminal: Terminal) {
-  const [{ pluginNameProblem, scaffold }, { SDK_DTS, SDK_JS }, { detectRuntime }] = await Promise.all([
+async function makePlugin(
+  dir: string,
+  { runtime, language: written = runtime, name: given, json }: NewFlags,
+  terminal: Terminal,
+) {
+  const [{ pluginNameProblem, scaffold }, { SDK_DTS, SDK_JS }, { SDK_PY }, { detectRuntime }] = await Promise.all([
     import("../../core/scaffold/scaffold.ts"),
     import("../generated/sdk_source.ts"),
+    import("../generated/python_sdk_source.ts"),
     import("../../adapters/default.ts"),
   ]);
   const path = resolve(terminal.cwd, dir);
@@ -63,7 +73,7 @@ async function makePlugin(dir: string, { runtime: written, name: given, json }: 
     });
   }
 
-  const made = scaffold({ name, runtime: written, sdk: { js: SDK_JS, dts: SDK_DTS } });
+  const made = scaffold({ name, runtime: written, sdk: { js: SDK_JS, dts: SDK_DTS, py: SDK_PY } });
   await files.makeDir(path, { recursive: true, mode: 0o755 });
   for (const [file, { content, mode }] of made) await files.write(join(path, file), content, mode);
   const { line, paint } = terminal.out;

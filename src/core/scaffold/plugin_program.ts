@@ -10,12 +10,14 @@ export const SCAFFOLD_RUNTIMES = ["js", "deno", "bun", "node", "bash", "python"]
 /** One way to write a plugin. */
 export type ScaffoldRuntime = (typeof SCAFFOLD_RUNTIMES)[number];
 
-/** The SDK a JavaScript plugin carries with it. */
+/** The SDK a plugin carries with it. */
 export interface SdkText {
-  /** The module. */
+  /** The JavaScript module. */
   readonly js: string;
   /** Its types. */
   readonly dts: string;
+  /** The Python module. */
+  readonly py: string;
 }
 
 /** One file of a new plugin. */

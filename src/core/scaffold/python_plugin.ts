@@ -1,75 +1,44 @@
 /**
- * A new plugin in Python: no SDK, the standard library only.
+ * A new plugin in Python: the SDK beside it, the standard library and nothing else.
  *
  * @module
  */
-import type { PluginProgram } from "./plugin_program.ts";
+import type { PluginProgram, SdkText } from "./plugin_program.ts";
 
 /** Returns the program of a Python plugin. */
-export function pythonPlugin(name: string): PluginProgram {
+export function pythonPlugin(name: string, sdk: SdkText): PluginProgram {
   return {
     command: ["python3", "./plugin.py"],
     capabilities: [],
     main: "plugin.py",
-    files: { "plugin.py": { content: source(name), mode: 0o644 } },
+    files: {
+      "plugin.py": { content: source(name), mode: 0o644 },
+      "kaged_sdk.py": { content: sdk.py, mode: 0o644 },
+    },
   };
 }
 
 const source = (name: string): string =>
-  String.raw`"""A kaged plugin: one JSON-RPC message per line, in on stdin and out on stdout. Log to stderr."""
+  String.raw`from kaged_sdk import Plugin
 
-import json
-import sys
-
-NAME = "@NAME@"
-config = {}
+plugin = Plugin("@NAME@", "0.1.0")
 
 
-def greeting():
-    return config.get("greeting", "Hello")
+@plugin.method("greetings.list")
+def list_greetings(params, context):
+    return {"greetings": ["Hello", "Ahoy", "Good day"]}
 
 
-def initialize(params):
-    return {
-        "name": NAME,
-        "version": "0.1.0",
-        "api_version": 1,
-        "methods": ["greetings.list"],
-        "notifications": [],
-        "capabilities_used": [],
-    }
+@plugin.tool
+def greet(params, context):
+    plugin.log.info("Greeting", who=params["who"])  # To stderr: stdout belongs to the protocol.
+    return {"text": f"{context.config.get('greeting', 'Hello')}, {params['who']}!"}
 
 
-def config_update(params):
-    config.clear()
-    config.update(params)
-    return {}
+@plugin.hook
+def on_session_start(params, context):
+    return {"inject": f'Greet people with "{context.config.get("greeting", "Hello")}".'}
 
 
-HANDLERS = {
-    "initialize": initialize,
-    "config.update": config_update,
-    "ping": lambda params: {"status": "ok"},
-    "greetings.list": lambda params: {"greetings": ["Hello", "Ahoy", "Good day"]},
-    NAME + ".greet": lambda params: {"text": f"{greeting()}, {params['who']}!"},
-    "kaged.hook.on_session_start": lambda params: {"inject": f'Greet people with "{greeting()}".'},
-}
-
-
-def answer(request):
-    handler = HANDLERS.get(request["method"])
-    if handler is None:
-        return {"error": {"code": -32601, "message": "Method not found"}}
-    try:
-        return {"result": handler(request.get("params", {}))}
-    except Exception as error:
-        return {"error": {"code": -32000, "message": f"{type(error).__name__}: {error}"}}
-
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if message.get("method") == "shutdown":
-        break
-    if "id" in message:  # A message without an id is a notification: no answer.
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer(message)}), flush=True)
+plugin.start()
 `.replaceAll("@NAME@", name);

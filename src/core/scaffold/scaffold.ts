@@ -16,7 +16,7 @@ export interface ScaffoldOptions {
   readonly name: string;
   /** How it is written. */
   readonly runtime: ScaffoldRuntime;
-  /** Copied into JavaScript plugins; the others need none. */
+  /** Copied into JavaScript and Python plugins; bash needs none. */
   readonly sdk: SdkText;
 }
 
@@ -39,6 +39,6 @@ export function scaffold({ name, runtime, sdk }: ScaffoldOptions): Map<string, S
 
 function pluginProgram({ name, runtime, sdk }: ScaffoldOptions): PluginProgram {
   if (runtime === "bash") return bashPlugin(name);
-  if (runtime === "python") return pythonPlugin(name);
+  if (runtime === "python") return pythonPlugin(name, sdk);
   return jsPlugin(name, runtime, sdk);
 }

@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { SCAFFOLD_RUNTIMES } from "../../../src/core/scaffold/plugin_program.ts";
 import { pluginNameProblem, scaffold } from "../../../src/core/scaffold/scaffold.ts";
 
-const sdk = { js: "// sdk\n", dts: "// types\n" };
+const sdk = { js: "// sdk\n", dts: "// types\n", py: "# sdk\n" };
 
-test("scaffold() brings the SDK to JavaScript plugins and to no other", () => {
+test("K-065 scaffold() brings the SDK to JavaScript and Python plugins and to no other", () => {
   const files = (runtime: typeof SCAFFOLD_RUNTIMES[number]) => [...scaffold({ name: "demo", runtime, sdk }).keys()];
   const js = ["kaged-plugin.yaml", "README.md", "index.js", "kaged_sdk.js", "kaged_sdk.d.ts", "package.json"];
   for (const runtime of ["js", "deno", "bun", "node"] as const) assert.deepEqual(files(runtime), js, runtime);
   assert.deepEqual(files("bash"), ["kaged-plugin.yaml", "README.md", "plugin.sh"]);
-  assert.deepEqual(files("python"), ["kaged-plugin.yaml", "README.md", "plugin.py"]);
+  assert.deepEqual(files("python"), ["kaged-plugin.yaml", "README.md", "plugin.py", "kaged_sdk.py"]);
 });
 
 test("scaffold() puts the name wherever the plugin states it and leaves no placeholder", () => {
