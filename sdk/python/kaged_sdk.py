@@ -1,4 +1,4 @@
-# Plugin SDK of @kaged/plugin-host for Python 3.9 and later. Do not edit: replace the file to upgrade.
+# Plugin SDK of @kaged/plugin-host for Python 3.9+. Do not edit: replace the file.
 """The plugin's side of the wire, in one module without dependencies that a plugin carries with it.
 
     from kaged_sdk import Plugin, PluginError
