@@ -82,7 +82,7 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   const installed = await installedNow(manifest.name, ports);
   if (installed && !replace) refuseTaken(installed.record, request, manifest.name);
   return {
-    kind: installed === null ? "install" : installed.record.hash === hash ? "same" : "upgrade",
+    kind: installed === null ? "install" : isWhole(installed, hash) ? "same" : "upgrade",
     dir: root,
     source: source.kind === "path" ? { kind: "path", path: root } : source,
     manifest,
@@ -93,6 +93,11 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
     diff: diffCapabilities(installed?.capabilities ?? [], manifest.capabilities),
     package: pkg ?? installed?.record.package ?? null,
   };
+}
+
+/** Files that were tampered with are put back by installing the very same again. */
+function isWhole({ record, isTampered }: Installed, hash: string): boolean {
+  return record.hash === hash && !isTampered;
 }
 
 async function installedNow(name: string, { runtime: { files }, home }: InstallPorts): Promise<Installed | null> {

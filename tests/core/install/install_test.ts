@@ -101,6 +101,20 @@ test("K-055 the capabilities of files that were tampered with count for nothing:
   await setEnabled("oh-my-pi", true, stage.ports);
 });
 
+test("K-055 installing the very same again puts back files that were tampered with", async (t) => {
+  const stage = await installStage(t);
+  const v1 = await stage.plugin("v1");
+  await stage.install(v1);
+  const program = join(stage.home, "plugins/oh-my-pi/index.js");
+  const before = await stage.ports.runtime.files.readText(program);
+  await stage.ports.runtime.files.setMode(program, 0o644);
+  await writeFile(program, "// evil\n");
+  assert.equal((await stage.plan(v1)).kind, "upgrade");
+  await stage.install(v1);
+  assert.equal(await stage.ports.runtime.files.readText(program), before);
+  assert.equal((await stage.plan(v1)).kind, "same");
+});
+
 test("K-052 what changes between the question and the copy is not installed", async (t) => {
   const changes: Record<string, (dir: string) => Promise<unknown>> = {
     "the manifest": (dir) => writeFile(join(dir, "kaged-plugin.yaml"), manifestOf({ capabilities: ["net:*"] })),
