@@ -45,9 +45,12 @@ test("K-045 processes are started in these places and nowhere else in the source
     ],
   );
   assert.deepEqual(await filesWith(/processes\s*\.spawn\(/), [
+    "src/cli/open_console.ts", // The operator's own browser, by a fixed path.
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
     "src/core/hooks/command/caged_runner.ts",
+    "src/core/hooks/mcp/caged_transport.ts",
+    "src/core/install/run_git.ts", // git, with nothing of a repository that it would run.
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
     "src/core/supervisor/plugin_process.ts",
     "src/core/trace/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
@@ -62,8 +65,14 @@ test("K-045 processes are started in these places and nowhere else in the source
   ]);
 });
 
-test("K-045 what is spawned for a plugin is the command of a cage", async () => {
-  for (const path of ["src/core/supervisor/plugin_process.ts", "src/core/cage/probe_cage.ts"]) {
+test("K-045 what is spawned for a plugin or a hook is the command of a cage", async () => {
+  const spawners = [
+    "src/core/supervisor/plugin_process.ts",
+    "src/core/cage/probe_cage.ts",
+    "src/core/hooks/command/caged_runner.ts",
+    "src/core/hooks/mcp/caged_transport.ts",
+  ];
+  for (const path of spawners) {
     const { code } = (await sources()).find((source) => source.path === path)!;
     assert.deepEqual([...code.matchAll(/processes\s*\.spawn\(([^,]*),/g)].map((match) => match[1]), ["cage.command"]);
   }
@@ -82,7 +91,8 @@ test("K-045 no variable of the environment that the source reads is about the ca
     for (const [, name] of code.matchAll(/\benv\(["'`]([A-Z_]+)["'`]\)/g)) read.add(name!);
     for (const [, name] of code.matchAll(/\benv(?:\.|\[["'`])([A-Z_]{2,})/g)) read.add(name!);
   }
-  assert.deepEqual([...read].sort(), ["HOME", "KAGED_HOME", "NO_COLOR", "TERM", "TMPDIR"]);
+  const known = ["DISPLAY", "HOME", "KAGED_HOME", "NO_COLOR", "TERM", "TMPDIR", "WAYLAND_DISPLAY"];
+  assert.deepEqual([...read].sort(), known);
 });
 
 test("K-045 no word in the source stands for a plugin without its cage", async () => {

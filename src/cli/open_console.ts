@@ -3,8 +3,19 @@
  *
  * @module
  */
-import { spawn } from "node:child_process";
 import type { Runtime } from "../core/ports.ts";
+
+const OPENER = "/usr/bin/xdg-open";
+/** What a program needs to reach the screen of whoever started us. */
+const SCREEN: readonly string[] = [
+  "DISPLAY",
+  "WAYLAND_DISPLAY",
+  "XAUTHORITY",
+  "XDG_RUNTIME_DIR",
+  "DBUS_SESSION_BUS_ADDRESS",
+  "HOME",
+  "PATH",
+];
 
 /** What opening leaves behind. */
 export interface OpenedConsole {
@@ -18,11 +29,22 @@ export interface OpenedConsole {
  */
 export async function openConsole(link: string, home: string, runtime: Runtime): Promise<OpenedConsole | null> {
   const { files, ids } = runtime;
-  if (!runtime.env("DISPLAY") && !runtime.env("WAYLAND_DISPLAY")) return null;
+  const env = screenOf(runtime);
+  if (!env["DISPLAY"] && !env["WAYLAND_DISPLAY"]) return null;
   const page = `${home}/run/${ids.create("console")}.html`;
   await files.write(page, `<!DOCTYPE html><title>kaged</title><meta http-equiv="refresh" content="0;url=${link}">\n`);
-  const child = spawn("xdg-open", [page], { stdio: "ignore", detached: true });
-  child.on("error", () => {}); // The link was printed.
-  child.unref();
+  const unheard = { stdout: () => {}, stdoutEnd: () => {}, stderr: () => {} };
+  try {
+    (await runtime.processes.spawn({ file: OPENER, args: [page], env, cwd: "/" }, unheard)).release();
+  } catch {
+    // No such program: the link was printed.
+  }
   return { close: () => files.remove(page) };
+}
+
+function screenOf({ env }: Runtime): Record<string, string> {
+  return Object.fromEntries(SCREEN.flatMap((name) => {
+    const value = env(name);
+    return value === null ? [] : [[name, value]];
+  }));
 }
