@@ -83,11 +83,11 @@ async function live({ host }: ConsoleProject): Promise<void> {
   }
   await storage("exec", "INSERT INTO tones VALUES ('calm', 0.7), ('brisk', 0.3)");
   for (const session of ["ses_morning", "ses_noon"]) await compactOnce(host, session);
-  for (let crash = 0; crash < 2; crash++) {
-    await running(host, "link-preview");
+  for (let crash = 0; crash < 3; crash++) {
+    const again = started(host, "link-preview");
     await host.callMethod("link-preview", "fixture.call").catch(() => {});
+    await again;
   }
-  await running(host, "link-preview");
   host.agent(
     "primary",
     ({ input }) =>
@@ -99,17 +99,14 @@ async function live({ host }: ConsoleProject): Promise<void> {
   await host.jobs.start({ agentName: "primary", input: "Wait for the tide table and sum it up" });
 }
 
-/** Waits until a plugin runs. */
-function running({ plugins, onAudit }: ConsoleProject["host"], name: string): Promise<void> {
-  const isUp = (): boolean => plugins().some(({ plugin, state }) => plugin === name && state === "running");
+/** Resolves when a plugin's next start is complete. */
+function started(host: ConsoleProject["host"], name: string): Promise<void> {
   return new Promise((resolve) => {
-    const stop = onAudit(() => check());
-    const check = (): void => {
-      if (!isUp()) return;
+    const stop = host.onAudit((event) => {
+      if (event.type !== "plugin.initialized" || event.name !== name) return;
       stop();
       resolve();
-    };
-    check();
+    });
   });
 }
 
@@ -131,6 +128,7 @@ try {
     await page.getByRole("heading", { name: "Plugins", exact: true }).waitFor();
     await page.goto(`${project.address}/#/${place}`);
     await ready(page);
+    await page.mouse.move(0, 0);
     await page.screenshot({ path: join(out, `${name}.png`) });
     await page.close();
   }
