@@ -357,8 +357,8 @@ class Call {
   get project() {
     return this.project_id;
   }
-  progress(progress, total, message) {
-    this.#report({ progress, total, message });
+  get progress() {
+    return (progress, total, message) => this.#report({ progress, total, message });
   }
   abort(why) {
     const controller = this.#controller ??= new AbortController();

@@ -541,8 +541,8 @@ class Call implements CallContext {
     return this.project_id;
   }
 
-  progress(progress: number, total?: number, message?: string): void {
-    this.#report({ progress, total, message });
+  get progress(): CallContext["progress"] {
+    return (progress, total, message) => this.#report({ progress, total, message }); // Handlers take it out of the context.
   }
 
   abort(why: string): void {

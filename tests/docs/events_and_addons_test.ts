@@ -1,24 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { payloadOf } from "../../src/addons/webhooks/payload.ts";
 import { EVENT_NAMES, levelOf } from "../../src/core/events/types.ts";
-import { docBlocks, runBlock } from "../support/doc_blocks.ts";
-import { hosted } from "../support/hosted.ts";
-import { scratchDir } from "../support/scratch_dir.ts";
 import { TOLD } from "../support/told_events.ts";
-
-for (const guide of ["events.md", "addons.md"]) {
-  test(`the code in docs/${guide} runs as it stands`, async (t) => {
-    const dir = await scratchDir(t);
-    await mkdir(`${dir}/my-project`);
-    await writeFile(`${dir}/my-project/project.yaml`, "primary: {}\n");
-    await using h = await hosted({ events: { level: "trace" } });
-    const blocks = await docBlocks(guide, "ts");
-    assert.ok(blocks.length > 2);
-    for (const block of blocks) await runBlock(block, { host: h.host, dir });
-  });
-}
 
 const rowsOf = async (guide: string): Promise<string[][]> =>
   (await readFile(new URL(`../../docs/${guide}`, import.meta.url), "utf8")).split("\n")

@@ -159,7 +159,8 @@ test("context.progress() reports under the id of the call, and not after its end
       "copy.all": (_, context) => {
         kept = context;
         context.progress(1, 3, "first file");
-        context.progress(2);
+        const { progress } = context;
+        progress(2);
         return "done";
       },
     },

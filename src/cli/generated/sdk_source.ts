@@ -379,8 +379,8 @@ class Call {
   get project() {
     return this.project_id;
   }
-  progress(progress, total, message) {
-    this.#report({ progress, total, message });
+  get progress() {
+    return (progress, total, message) => this.#report({ progress, total, message }); // Handlers take it out of the context.
   }
   abort(why) {
     const controller = this.#controller ??= new AbortController();

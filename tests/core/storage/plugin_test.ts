@@ -11,7 +11,7 @@ import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { supervised } from "../../support/supervised.ts";
 import { fixturePlugin } from "../../support/fixture_plugins.ts";
-import { docBlocks } from "./support/doc_blocks.ts";
+import { guideBlock } from "../../docs/support/guides.ts";
 
 const canCage = (): Promise<boolean> => access("/usr/bin/bwrap").then(() => true, () => false);
 const WRITES = { capabilities: ["kaged:storage:write"] };
@@ -48,7 +48,7 @@ test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to
       methods: ["notes.add", "notes.list"],
       notifications: [],
     },
-    files: { "notes.mjs": (await docBlocks("js"))[0]!, "kaged_sdk.js": SDK_JS },
+    files: { "notes.mjs": await guideBlock("docs/storage.md", "js"), "kaged_sdk.js": SDK_JS },
   });
   const call = async (...args: string[]) => {
     const { code, stdout, stderr } = await runKaged(["plugin", ...args, "--home", home, "--json"]);

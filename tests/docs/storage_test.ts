@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseStorageRequest } from "../../../src/core/storage/requests.ts";
-import { docBlocks } from "./support/doc_blocks.ts";
-import { openWorld } from "./support/world.ts";
+import { parseStorageRequest } from "../../src/core/storage/requests.ts";
+import { openWorld } from "../core/storage/support/world.ts";
+import { guideBlock } from "./support/guides.ts";
 
 test("the SQL in docs/storage.md runs as it stands", async () => {
   using world = openWorld();
   world.exec("p", "CREATE TABLE notes(id INTEGER PRIMARY KEY, title, body)");
-  const [search = ""] = await docBlocks("sql");
-  const statements = search.trim().split(/;\n?/).filter((sql) => sql !== "");
+  const statements = (await guideBlock("docs/storage.md", "sql")).trim().split(/;\n?/).filter((sql) => sql !== "");
   assert.equal(statements.length, 3);
   for (const sql of statements) world.exec("p", sql, sql.includes("?") ? ["fox"] : []);
 });
@@ -17,7 +16,7 @@ test("the request in docs/storage.md moves what it says", async () => {
   using world = openWorld();
   world.exec("p", "CREATE TABLE accounts(id INTEGER PRIMARY KEY, cents)");
   world.exec("p", "INSERT INTO accounts VALUES (1, 1000), (2, 0)");
-  const { method, params } = JSON.parse((await docBlocks("json"))[0]!);
+  const { method, params } = JSON.parse(await guideBlock("docs/storage.md", "json"));
   const request = parseStorageRequest(method, params, 10);
   assert.ok(request.op === "batch");
   world.engine.batch("p", request.statements);
