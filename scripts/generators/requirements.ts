@@ -27,9 +27,19 @@ async function render(): Promise<string> {
   const tests = await namedTests();
   const naming = (id: string) => tests.filter(({ name }) => name.match(ID)?.includes(id));
   const shown = rows.filter(([id]) => naming(id!).length > 0).length;
-  const sections = rows.map(([id, title]) => {
+  const open = rows.filter(([id, , reason]) => naming(id!).length === 0 && !reason).map(([id]) => id);
+  if (open.length > 0) {
+    throw new Error(`No test names ${open.join(", ")}: name one, or give the reason in docs/requirements.tsv`);
+  }
+  const needless = rows.filter(([id, , reason]) => naming(id!).length > 0 && reason).map(([id]) => id);
+  if (needless.length > 0) throw new Error(`Tests name ${needless.join(", ")}: remove the reason why none does`);
+  const unknown = tests.flatMap(({ file, name }) =>
+    (name.match(ID) ?? []).filter((id) => !rows.some(([known]) => known === id)).map((id) => `${id} (${file})`)
+  );
+  if (unknown.length > 0) throw new Error(`Tests name requirements that do not exist: ${unknown.join(", ")}`);
+  const sections = rows.map(([id, title, reason]) => {
     const list = naming(id!).map(({ file, name }) => `- ${name.replace(/[<>|]/g, "\\$&")} (\`${file}\`)`);
-    return `## ${id} ${title}\n\n${list.length > 0 ? list.join("\n") : "No test names it yet."}\n`;
+    return `## ${id} ${title}\n\n${list.length > 0 ? list.join("\n") : `Without a test: ${reason}`}\n`;
   });
   return `# Requirements and the tests that show them
 

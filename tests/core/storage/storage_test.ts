@@ -41,7 +41,7 @@ test("a plugin's tables are shared by its instances and hidden from other plugin
   assert.deepEqual(await ask("other", "schema"), { tables: [], views: [] });
 });
 
-test("a batch is one transaction", async (t) => {
+test("K-070 a batch is one transaction", async (t) => {
   const { ask, errorOf } = await openStorageHome(t);
   const made = {
     statements: [{ sql: "CREATE TABLE t(a UNIQUE)" }, { sql: "INSERT INTO t VALUES (?) RETURNING a", params: [1] }],
