@@ -4,7 +4,9 @@
  *   npm run build     npm/package/ and npm/kaged-plugin-host.tgz
  */
 import { execFileSync } from "node:child_process";
-import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import process from "node:process";
 
 const bin = (name: string) => `node_modules/.bin/${name}`;
@@ -12,7 +14,7 @@ const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
 
 await rm("npm", { recursive: true, force: true });
 await mkdir("npm", { recursive: true });
-execFileSync(bin("deno"), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "-o", "npm/packed.tgz"], {
+execFileSync(bin("deno"), ["pack", "--quiet", "--allow-dirty", "-o", "npm/packed.tgz"], {
   stdio: ["ignore", "inherit", "inherit"],
 });
 execFileSync("tar", ["-xzf", "npm/packed.tgz", "-C", "npm"]);
@@ -39,9 +41,25 @@ const manifest = {
 };
 await writeFile("npm/package/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 for (const file of ["README.md", "LICENSE", "CHANGELOG.md"]) await copyFile(file, `npm/package/${file}`);
+await moveSourceMaps("npm/package");
 await chmod("npm/package/src/cli/bin.js", 0o755);
 execFileSync("tar", ["-czf", "npm/kaged-plugin-host.tgz", "-C", "npm", "package"]);
-if (import.meta.main) process.stdout.write("wrote npm/kaged-plugin-host.tgz\n");
+const { size } = await stat("npm/kaged-plugin-host.tgz");
+process.stdout.write(`wrote npm/kaged-plugin-host.tgz (${(size / 1e6).toFixed(1)} MB)\n`);
+
+/** `deno pack` puts maps into the modules, with paths of this machine: they become files that name their neighbour. */
+async function moveSourceMaps(dir: string): Promise<void> {
+  for (const path of await readdir(dir, { recursive: true })) {
+    if (!path.endsWith(".js")) continue;
+    const file = `${dir}/${path}`;
+    const [code = "", inline] = (await readFile(file, "utf8")).split(/\n?\/\/# sourceMappingURL=data:[^,]+;base64,/);
+    if (inline === undefined) continue;
+    const name = basename(path);
+    const map = JSON.parse(Buffer.from(inline, "base64").toString("utf8"));
+    await writeFile(`${file}.map`, JSON.stringify({ ...map, file: name, sources: [name.replace(/js$/, "ts")] }));
+    await writeFile(file, `${code}\n//# sourceMappingURL=${name}.map\n`);
+  }
+}
 
 function pick(versions: Record<string, string>, isWanted: (name: string) => boolean): Record<string, string> {
   return Object.fromEntries(Object.entries(versions).filter(([name]) => isWanted(name)));
