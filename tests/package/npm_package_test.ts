@@ -121,7 +121,8 @@ once("a caged plugin and its tables work through createHost() on Node 24, Node 2
 once("a TypeScript consumer type-checks under nodenext and bundler, and runs through tsx", async () => {
   const types = ["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,esnext.disposable,dom"];
   const entries = await importable("node");
-  const imports = Object.keys(await entriesOf()).map((entry) => {
+  const typed = Object.keys(await entriesOf()).filter((entry) => entry !== "./cli"); // A program has no types.
+  const imports = typed.map((entry) => {
     const name = `e${entries.indexOf(entry)}`;
     const from = `from "@kaged/plugin-host${entry.slice(1)}";`;
     return entries.includes(entry) ? `import * as ${name} ${from}` : `export type * as ${entry.slice(2)} ${from}`;
