@@ -32,7 +32,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   wire      the protocol beside the bare limit and other JSON-RPC hosts
   cage      the start of a plugin beside the same program without a cage
   storage   a storage call beside the same prepared statement, and beside a ping
-  hooks     events to subscribers beside other hook libraries; reading projects and manifests
+  hooks     chains of handlers and events beside other hook libraries; command hooks; reading projects and manifests
   events    an event to 0, 1 and 20 subscribers beside other emitters; memory after 100,000
   jobs      background jobs in a second for each store, beside the bare writes under it
   memory    recall from a large memory

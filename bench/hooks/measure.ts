@@ -6,6 +6,7 @@
  * @module
  */
 import process from "node:process";
+import { chainCases } from "./chain_cases.ts";
 import { measureCommand } from "./command_case.ts";
 import { dispatchCases } from "./dispatch_cases.ts";
 import { fileCases } from "./file_cases.ts";
@@ -15,6 +16,7 @@ const [rounds = "3", roundMs = "40"] = process.argv.slice(2);
 const effort = { rounds: Number(rounds), roundMs: Number(roundMs) };
 const fewer = { ...effort, rounds: Math.floor(effort.rounds / 4) }; // One takes seconds, and the warm-up counts.
 const figures: Record<string, Record<string, number>> = {};
+for (const [name, ways] of Object.entries(chainCases())) figures[name] = await timesPerSecond(ways, effort);
 for (const [name, ways] of Object.entries(dispatchCases())) figures[name] = await timesPerSecond(ways, effort);
 for (const [name, ways] of Object.entries(await fileCases())) {
   const rates = await timesPerSecond(ways, fewer);

@@ -11,6 +11,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "@kaged/plugin-host": "mod.ts",
   "@kaged/plugin-host/addons": "src/addons/mod.ts",
   "@kaged/plugin-host/events": "src/core/events/mod.ts",
+  "@kaged/plugin-host/hooks": "src/core/hooks/mod.ts",
   "@kaged/plugin-host/http": "src/core/http/mod.ts",
   "@kaged/plugin-host/jobs": "src/core/jobs/mod.ts",
 };

@@ -4,17 +4,20 @@
  * @module
  */
 
-/** How large a value may be. */
-export interface JsonLimits {
-  /** Characters of its strings, and 8 for each list, map and number. Default 4 Mi. */
+/** How large a value may be, and whether the copy may be changed. */
+export interface JsonCopyOptions {
+  /** Characters of its strings, and 8 for each list and map. Default 4 Mi. */
   readonly maxChars?: number;
   /** Lists and maps within each other. Default 64. */
   readonly maxDepth?: number;
+  /** Whether the copy is frozen, all the way down. Default false. */
+  readonly frozen?: boolean;
 }
 
 interface Walk {
   charsLeft: number;
   readonly maxDepth: number;
+  readonly frozen: boolean;
   /** The key at each depth on the way to the value at hand. */
   readonly keys: PropertyKey[];
 }
@@ -27,29 +30,27 @@ const MAX_DEPTH = 64;
  *
  * @throws {TypeError} that says where the value is no JSON, or that it is too large or too deep.
  */
-export function jsonCopy<T>(value: T, { maxChars = MAX_CHARS, maxDepth = MAX_DEPTH }: JsonLimits = {}): T {
-  return copyValue(value, { charsLeft: maxChars, maxDepth, keys: [] }, 0) as T;
+export function jsonCopy<T>(
+  value: T,
+  { maxChars = MAX_CHARS, maxDepth = MAX_DEPTH, frozen = false }: JsonCopyOptions = {},
+): T {
+  return copyValue(value, { charsLeft: maxChars, maxDepth, frozen, keys: [] }, 0) as T;
 }
 
 function copyValue(value: unknown, walk: Walk, depth: number): unknown {
-  switch (typeof value) {
-    case "string":
-      spend(walk, value.length);
-      return value;
-    case "boolean":
-      return value;
-    case "number":
-      if (!Number.isFinite(value)) break;
-      spend(walk, 8);
-      return value;
-    case "object":
-      if (value === null) return null;
-      // A circle ends here too.
-      if (depth === walk.maxDepth) throw new TypeError(`It is nested deeper than ${walk.maxDepth} levels`);
-      spend(walk, 8);
-      return Array.isArray(value) ? copyList(value.slice(), walk, depth) : copyMap(value, walk, depth);
+  if (typeof value === "string") {
+    spend(walk, value.length);
+    return value;
   }
-  throw new TypeError(`${place(walk, depth)} is ${shown(value)}, which JSON cannot hold`);
+  if (value === null || typeof value === "boolean" || Number.isFinite(value)) return value;
+  if (typeof value !== "object") {
+    throw new TypeError(`${place(walk, depth)} is ${shown(value)}, which JSON cannot hold`);
+  }
+  // A circle ends here too.
+  if (depth === walk.maxDepth) throw new TypeError(`It is nested deeper than ${walk.maxDepth} levels`);
+  spend(walk, 8);
+  const copy = Array.isArray(value) ? copyList(value.slice(), walk, depth) : copyMap(value, walk, depth);
+  return walk.frozen ? Object.freeze(copy) : copy;
 }
 
 function copyList(copy: unknown[], walk: Walk, depth: number): unknown[] {
@@ -69,12 +70,14 @@ function copyMap(map: object, walk: Walk, depth: number): object {
   const copy: Record<string, unknown> = { ...map };
   for (const key in copy) {
     const value = copy[key];
-    if (value === undefined) {
-      delete copy[key];
-      continue;
+    // Most fields are text, and need no copy.
+    if (typeof value === "string") spend(walk, value.length);
+    else if (value === undefined) delete copy[key];
+    else {
+      walk.keys[depth] = key;
+      const copied = copyValue(value, walk, depth + 1);
+      if (copied !== value) copy[key] = copied; // Also a field called __proto__: it is the copy's own already.
     }
-    walk.keys[depth] = key;
-    copy[key] = copyValue(value, walk, depth + 1); // Also a field called __proto__: it is the copy's own already.
   }
   return copy;
 }

@@ -6,18 +6,23 @@
  */
 import type { HookCallContext, HookProgress } from "./types.ts";
 
+/** What a context tells of its firing. */
+export interface FiringState {
+  /** The object handlers share. */
+  readonly scope: object;
+  /** What has come of it so far. */
+  readonly progress: HookProgress;
+}
+
 /** The context of one call, and the end of it. */
 export class CallContext implements HookCallContext {
-  /** One object for all handlers of one firing. */
-  readonly firing: object;
-  readonly #state: { readonly progress: HookProgress };
+  readonly #state: FiringState;
   #controller: AbortController | null = null;
   #reason: unknown = null;
 
   /** For one call of one handler. */
-  constructor(state: { readonly progress: HookProgress }, firing: object) {
+  constructor(state: FiringState) {
     this.#state = state;
-    this.firing = firing;
   }
 
   /** Aborted when the handler is given up. */
@@ -27,6 +32,11 @@ export class CallContext implements HookCallContext {
       if (this.#reason !== null) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
+  }
+
+  /** One object for all handlers of one firing. */
+  get firing(): object {
+    return this.#state.scope;
   }
 
   /** What has come of the firing so far. */

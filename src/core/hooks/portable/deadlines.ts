@@ -5,20 +5,27 @@
  */
 import type { Clock } from "../../ports.ts";
 
-/** Deadlines that are waited for. */
-export interface Deadlines {
-  /** Calls `run` in `ms`, unless the returned function is called before. */
-  set(ms: number, run: () => void): () => void;
+/** Something that may not take for ever. */
+export interface Awaited {
+  /** When it is given up, on the monotonic clock. It may change; tell {@link Deadlines.move} then. */
+  readonly dueMs: number;
+  /** Gives it up. */
+  expire(): void;
 }
 
-interface Deadline {
-  readonly dueMs: number;
-  readonly run: () => void;
+/** Deadlines that are waited for. */
+export interface Deadlines {
+  /** Watches from now on. */
+  watch(awaited: Awaited, nowMs: number): void;
+  /** Goes on watching, with a new `dueMs`. */
+  move(awaited: Awaited, nowMs: number): void;
+  /** Watches no longer. */
+  forget(awaited: Awaited): void;
 }
 
 /** Returns deadlines that share the timers of `clock`: one is set at a time, two when a nearer one comes. */
 export function createDeadlines(clock: Pick<Clock, "monotonic" | "after">): Deadlines {
-  const waiting = new Set<Deadline>();
+  const waiting = new Set<Awaited>();
   let nextMs = Infinity; // When the nearest timer rings; those further away find nothing to do and set none.
 
   function arm(dueMs: number, nowMs: number): void {
@@ -30,21 +37,18 @@ export function createDeadlines(clock: Pick<Clock, "monotonic" | "after">): Dead
   function ring(): void {
     const nowMs = clock.monotonic();
     if (nowMs >= nextMs) nextMs = Infinity;
-    const due = [...waiting].filter(({ dueMs }) => dueMs <= nowMs);
-    for (const deadline of due) waiting.delete(deadline);
-    for (const { run } of due) run();
+    for (const awaited of [...waiting]) if (awaited.dueMs <= nowMs && waiting.has(awaited)) awaited.expire();
     let nearest = Infinity;
     for (const { dueMs } of waiting) nearest = Math.min(nearest, dueMs);
     if (nearest < Infinity) arm(nearest, nowMs);
   }
 
   return {
-    set(ms, run) {
-      const nowMs = clock.monotonic();
-      const deadline = { dueMs: nowMs + ms, run };
-      waiting.add(deadline);
-      arm(deadline.dueMs, nowMs);
-      return () => void waiting.delete(deadline);
+    watch(awaited, nowMs) {
+      waiting.add(awaited);
+      arm(awaited.dueMs, nowMs);
     },
+    move: ({ dueMs }, nowMs) => arm(dueMs, nowMs),
+    forget: (awaited) => void waiting.delete(awaited),
   };
 }

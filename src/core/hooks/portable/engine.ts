@@ -5,14 +5,15 @@
  */
 import { HostError, messageOf } from "../../errors.ts";
 import type { AsyncStorage, Clock } from "../../ports.ts";
-import { isPromise } from "../dispatch/in_turn.ts";
-import { DEFAULT_PRIORITY, inOrder } from "../dispatch/order.ts";
+import { inOrder } from "../dispatch/order.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
-import { type ContextRoom, INJECT_BUDGET_BYTES, openContextRoom } from "./context_room.ts";
+import { type ContextRoom, openContextRoom } from "./context_room.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { type Entry, Firing, type FiringPorts } from "./firing.ts";
+import { type Entry, entryOf } from "./entry.ts";
+import { Firing, type FiringPorts } from "./firing.ts";
 import { PORTABLE_HOOKS, requireHook } from "./names.ts";
 import type { HookResult, HookTrace } from "./result.ts";
+import { sealEvent } from "./sealed_event.ts";
 import type { HookEvent, HookHandler, HookOptions, HookRegistration, HookSource, PortableHookName } from "./types.ts";
 
 /** How an engine is set up. */
@@ -29,7 +30,7 @@ export interface HookEngineOptions {
    * An `AsyncLocalStorage`, to know a handler that fires its own hook again after a wait. Without it, only one that
    * does so before its first wait is known.
    */
-  readonly asyncStorage?: AsyncStorage;
+  readonly asyncStorage?: AsyncStorage | undefined;
 }
 
 /** An event as it is fired: any name of the hook, and the time when it is not now. */
@@ -77,22 +78,13 @@ export interface HookEngine {
    *
    * @throws {HostError} `hooks.unknown_hook`, `hooks.event_invalid`
    */
-  fire(event: FiredEvent, options?: { readonly scope?: object }): MaybePromise<HookResult>;
+  fire(event: FiredEvent, options?: { readonly scope?: object | null }): MaybePromise<HookResult>;
   /** The handlers in the order they run, of one hook or of all. */
   list(hook?: string): ListedHook[];
 }
 
-const TIMEOUT_MS = 3_000;
-const MAX_TIMEOUT_MS = 600_000;
 /** A handler that fires its own hook without end, unseen, ends here. */
 const MAX_UNDER_WAY = 10_000;
-
-/** A firing that is under way, and the one it was fired from. */
-interface Frame {
-  readonly engine: object;
-  readonly hook: PortableHookName;
-  readonly outer: unknown;
-}
 
 /** Returns an engine without handlers. */
 export function createHookEngine(options: HookEngineOptions): HookEngine {
@@ -100,19 +92,32 @@ export function createHookEngine(options: HookEngineOptions): HookEngine {
 }
 
 class Engine implements HookEngine {
-  readonly #options: HookEngineOptions;
-  readonly #deadlines: ReturnType<typeof createDeadlines>;
-  readonly #onTrace: ((trace: HookTrace) => void) | null;
+  readonly #clock: Clock;
+  readonly #storage: AsyncStorage | null;
+  readonly #ports: FiringPorts;
   /** By hook, in order. A list is never changed: firings under way go on with theirs. */
   readonly #entries = new Map<PortableHookName, readonly Entry[]>();
-  /** The firing whose handler runs right now, until its first wait. */
-  #running: unknown = null;
+  /** The firing whose handler runs right now, until its next wait. */
+  #running: Firing | null = null;
   #underWay = 0;
 
-  constructor(options: HookEngineOptions) {
-    this.#options = options;
-    this.#onTrace = options.onTrace ?? null;
-    this.#deadlines = createDeadlines(options.clock);
+  constructor({ clock, onTrace, openRoom, asyncStorage, injectBudgetBytes }: HookEngineOptions) {
+    this.#clock = clock;
+    this.#storage = asyncStorage ?? null;
+    this.#ports = {
+      clock,
+      deadlines: createDeadlines(clock),
+      openRoom: openRoom ?? (() => openContextRoom(injectBudgetBytes)),
+      onTrace: onTrace ?? null,
+      within: (firing, work) => this.#within(firing, work),
+      enter: (firing) => {
+        const before = this.#running;
+        this.#running = firing;
+        return before;
+      },
+      onWait: (change) => void (this.#underWay += change),
+      leave: (before) => void (this.#running = before),
+    };
   }
 
   register(hook: string, handler: HookHandler, options: HookOptions = {}): () => void {
@@ -131,17 +136,20 @@ class Engine implements HookEngine {
     this.#entries.set(hook, change(this.#entries.get(hook) ?? []));
   }
 
-  fire(given: FiredEvent, { scope = {} }: { readonly scope?: object } = {}): MaybePromise<HookResult> {
-    const event = this.#checked(given);
-    const entries = this.#entries.get(event.hook) ?? [];
-    const storage = this.#options.asyncStorage;
-    const outer = storage?.getStore() ?? this.#running;
-    if (this.#isWithin(outer, event.hook)) return this.#refused(event, entries);
-    if (this.#underWay >= MAX_UNDER_WAY) throw tooMany(event.hook);
-    const frame: Frame = { engine: this, hook: event.hook, outer };
-    const firing = this.#open(event, scope, frame);
-    const result = storage ? storage.run(frame, () => firing.run(entries)) : firing.run(entries);
-    return isPromise(result) ? this.#counted(result) : result;
+  fire(given: FiredEvent, { scope = null }: { readonly scope?: object | null } = {}): MaybePromise<HookResult> {
+    const hook = requireHook(given.hook);
+    if (typeof given.sessionId !== "string") throw invalidEvent(hook, '"sessionId" is no text');
+    if (typeof given.agent !== "string") throw invalidEvent(hook, '"agent" is no text');
+    const entries = this.#entries.get(hook) ?? [];
+    if (entries.length === 0) return untouched(hook, given);
+    const outer = this.#running ?? this.#outer();
+    for (let firing = outer; firing; firing = firing.outer) {
+      if (firing.hook === hook) return this.#refused(hook, given, entries);
+    }
+    if (this.#underWay >= MAX_UNDER_WAY) throw tooMany(hook);
+    const event = this.#sealed(given, hook);
+    const firing = new Firing({ event, given, entries, scope, outer }, this.#ports);
+    return this.#within(firing, () => firing.run());
   }
 
   list(hook?: string): ListedHook[] {
@@ -153,76 +161,45 @@ class Engine implements HookEngine {
     );
   }
 
-  #open(event: HookEvent, scope: object, frame: Frame): Firing {
-    const { clock, openRoom, injectBudgetBytes = INJECT_BUDGET_BYTES } = this.#options;
-    const room = openRoom ? openRoom(scope) : openContextRoom(injectBudgetBytes);
-    const call: FiringPorts["call"] = ({ handler }, event, context) => {
-      const before = this.#running;
-      this.#running = frame;
-      try {
-        return handler(event, context);
-      } finally {
-        this.#running = before;
-      }
-    };
+  #within<T>(firing: Firing, work: () => T): T {
+    return this.#storage ? this.#storage.run({ engine: this, firing }, work) : work();
+  }
+
+  /** The firing that what runs here comes from, across waits. */
+  #outer(): Firing | null {
+    const frame = this.#storage?.getStore() as Frame | undefined;
+    return frame?.engine === this ? frame.firing : null;
+  }
+
+  #sealed(given: FiredEvent, hook: PortableHookName): HookEvent {
     try {
-      return new Firing(event, { clock, call, deadlines: this.#deadlines, room, onTrace: this.#onTrace, scope });
+      return sealEvent(given, hook, given.timestamp ?? new Date(this.#clock.now()).toISOString());
     } catch (error) {
-      throw invalidEvent(event.hook, messageOf(error));
+      throw invalidEvent(hook, messageOf(error));
     }
-  }
-
-  #checked(given: FiredEvent): HookEvent {
-    const hook = requireHook(given.hook);
-    if (typeof given.sessionId !== "string") throw invalidEvent(hook, '"sessionId" is no text');
-    if (typeof given.agent !== "string") throw invalidEvent(hook, '"agent" is no text');
-    const timestamp = given.timestamp ?? new Date(this.#options.clock.now()).toISOString();
-    return { ...given, hook, timestamp };
-  }
-
-  #isWithin(outer: unknown, hook: PortableHookName): boolean {
-    for (let frame = outer as Frame | null | undefined; frame; frame = frame.outer as Frame | null) {
-      if (frame.engine === this && frame.hook === hook) return true;
-    }
-    return false;
   }
 
   /** A handler fired its own hook again: nobody is asked, and that is told. */
-  #refused(event: HookEvent, entries: readonly Entry[]): HookResult {
-    const { hook, sessionId, agent, input, output } = event;
+  #refused(hook: PortableHookName, given: FiredEvent, entries: readonly Entry[]): HookResult {
+    const { sessionId, agent } = given;
     const reason = `${hook} was fired by a handler of ${hook}`;
     const trace = entries.map(({ source }): HookTrace => {
       return { hook, sessionId, agent, source, outcome: "skipped", durationMs: 0, reason };
     });
-    for (const each of trace) this.#onTrace?.(each);
-    const warnings = [`${reason}: no handler was asked`];
-    return { hook, blocked: false, blockedBy: null, reason: null, input, output, context: [], warnings, trace };
-  }
-
-  async #counted(result: Promise<HookResult>): Promise<HookResult> {
-    this.#underWay++;
-    try {
-      return await result;
-    } finally {
-      this.#underWay--;
-    }
+    for (const each of trace) this.#ports.onTrace?.(each);
+    return { ...untouched(hook, given), warnings: [`${reason}: no handler was asked`], trace };
   }
 }
 
-function entryOf(registration: HookRegistration): Entry {
-  const { handler, priority = DEFAULT_PRIORITY, timeoutMs = TIMEOUT_MS, onFailure = "pass" } = registration;
-  const hook = requireHook(registration.hook);
-  if (typeof handler !== "function") throw invalidOption(hook, "handler", "is no function");
-  if (!Number.isFinite(priority)) throw invalidOption(hook, "priority", `is ${priority}, and no number`);
-  if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw invalidOption(hook, "timeoutMs", `is ${timeoutMs}, and not within 1 and ${MAX_TIMEOUT_MS}`);
-  }
-  if (onFailure !== "pass" && onFailure !== "block") {
-    throw invalidOption(hook, "onFailure", `is "${onFailure}", and neither "pass" nor "block"`);
-  }
-  const { advisory = false, telemetryOnly = false, agents = null, matches = null } = registration;
-  const source = registration.source ?? { kind: "code", id: handler.name || "anonymous" };
-  return { hook, handler, priority, timeoutMs, onFailure, advisory, telemetryOnly, agents, matches, source };
+/** What an engine puts into the storage, which other engines may share. */
+interface Frame {
+  readonly engine: HookEngine;
+  readonly firing: Firing;
+}
+
+/** What comes of a firing when nobody is asked. */
+function untouched(hook: PortableHookName, { input, output }: FiredEvent): HookResult {
+  return { hook, blocked: false, blockedBy: null, reason: null, input, output, context: [], warnings: [], trace: [] };
 }
 
 function tooMany(hook: PortableHookName): HostError {
@@ -236,12 +213,5 @@ function invalidEvent(hook: string, problem: string): HostError {
   return new HostError("hooks.event_invalid", `Cannot fire ${hook}: ${problem}`, {
     data: { hook },
     hint: "An event has hook, sessionId and agent, and everything in it is plain JSON",
-  });
-}
-
-function invalidOption(hook: string, option: string, problem: string): HostError {
-  return new HostError("hooks.option_invalid", `Cannot register for ${hook}: "${option}" ${problem}`, {
-    data: { hook, option },
-    hint: "Timeouts are in milliseconds; the lowest priority runs first",
   });
 }

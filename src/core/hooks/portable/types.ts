@@ -19,7 +19,7 @@ export type PortableHookName =
   | "OnError"
   | "OnBudgetExceeded";
 
-/** What happened. Every handler gets a copy of its own. */
+/** What happened. Handlers get a copy of the caller's, frozen: none can change what another sees. */
 export interface HookEvent {
   /** The moment. */
   readonly hook: PortableHookName;

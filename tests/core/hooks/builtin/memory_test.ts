@@ -59,6 +59,8 @@ test("B-012 B-010 knowledge that cannot be read stops nothing and is not written
   assert.equal(blocked, false);
   assert.equal(warnings[0], "Hook failed: The error knowledge cannot be read");
   assert.equal(await notes.read("error-knowledge"), "{ broken");
+  await notes.write("error-knowledge", JSON.stringify({ version: 1, errors: [] }));
+  assert.deepEqual((await hooks.afterTool({ name: "shell", error: { message: "x" } })).warnings, []);
 });
 
 test("B-012 many failures at once are all kept, and the one not seen longest is forgotten", async () => {

@@ -196,6 +196,8 @@ test("D-009 chain: values travel as JSON, and what JSON cannot hold is refused",
     const all = [{ name: "bad", call: (): unknown => ({ a: bad === undefined ? [bad] : bad }) }];
     assert.throws(() => dispatchChain(contract("chain"), all, {}), code("hooks.output_invalid"), String(bad));
   }
+  const spoil = { name: "spoil", call: (value: { list: number[] }): typeof STOP => (value.list.push(7), STOP) };
+  assert.deepEqual(dispatchChain(contract("chain"), [spoil], input), { value: { list: [0] }, stoppedBy: "spoil" });
   const circle: { self?: unknown } = {};
   circle.self = circle;
   assert.throws(() => dispatchChain(contract("chain"), [], circle), code("hooks.input_invalid", /deeper than 64/));

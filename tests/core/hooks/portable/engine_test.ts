@@ -169,7 +169,7 @@ test("B-005 an event without session or agent, or with what JSON cannot hold, is
   assert.throws(() => engine.fire({ ...at, agent: undefined as never }), code("hooks.event_invalid", /"agent"/));
   assert.throws(
     () => engine.fire({ ...at, input: { run: () => 1 } }),
-    code("hooks.event_invalid", /"input.run" is a function/),
+    code("hooks.event_invalid", /In "input": "run" is a function/),
   );
 });
 
@@ -300,7 +300,7 @@ test("B-010 a handler that fires its own hook again is refused, whether it waite
 });
 
 test("B-010 recursion is seen through another hook, and before the first wait without any storage", async () => {
-  const s = stage({ asyncStorage: undefined as never });
+  const s = stage({ asyncStorage: undefined });
   s.engine.register("PreToolUse", async () => void await s.fire("OnError"), from("pre"));
   s.engine.register("OnError", async () => void await s.fire("PreToolUse"), from("error"));
   await s.fire("PreToolUse");
@@ -360,27 +360,53 @@ test("B-018 a handler is taken out again, also in the midst of a firing", async 
   assert.deepEqual(s.engine.list(), []);
 });
 
-test("B-018 each handler has a copy of its own: what it does to it reaches nobody", async () => {
+test("B-018 handlers get a frozen copy: what the caller or a handler does to it reaches nobody", async () => {
   const s = stage();
   const seen: unknown[] = [];
-  const spoil = (event: HookEvent): void => {
-    seen.push(structuredClone(event.input));
-    (event as { agent: string }).agent = "someone else";
-    (event.input as { list: string[] }).list.push("spoiled");
-  };
-  s.engine.register("PreToolUse", spoil);
-  s.engine.register("PreToolUse", async (event) => {
-    await turn();
-    spoil(event);
-  });
-  s.engine.register("PreToolUse", spoil);
+  const look = ({ agent, input }: HookEvent): void => void seen.push([agent, structuredClone(input)]);
+  s.engine.register(
+    "PreToolUse",
+    (event) => void ((event as { agent: string }).agent = "someone else"),
+    from("spoils"),
+  );
+  s.engine.register("PreToolUse", ({ input }) => void (input as { list: string[] }).list.push("spoiled"), from("too"));
+  s.engine.register("PreToolUse", look, from("looks"));
+  s.engine.register("PreToolUse", () => turn().then(() => null), from("waits"));
+  s.engine.register("PreToolUse", look, from("looks again"));
   const input = { list: ["a"] };
   const fired = s.fire("PreToolUse", { input });
   await Promise.resolve();
   input.list.push("changed by the caller");
-  await fired;
-  assert.deepEqual(seen, [{ list: ["a"] }, { list: ["a"] }, { list: ["a"] }]);
-  assert.deepEqual(new Set(s.traces.map(({ agent }) => agent)), new Set(["primary"]));
+  assert.deepEqual((await fired).warnings.length, 2);
+  assert.deepEqual(seen, [["primary", { list: ["a"] }], ["primary", { list: ["a"] }]]);
+  const broke = ["spoils: broke", "too: broke"];
+  assert.deepEqual(s.outcomes(), [...broke, "looks: quiet", "waits: quiet", "looks again: quiet"]);
+});
+
+test("B-018 what a handler sets in is frozen too, for those after it and not for the one who set it", async () => {
+  const s = stage();
+  const answer = { list: ["a"] };
+  s.engine.register("PreToolUse", () => ({ action: "modify", modifiedInput: answer }));
+  s.engine.register("PreToolUse", ({ input }) => void (input as { list: string[] }).list.push("b"), from("spoils"));
+  const { input } = await s.fire("PreToolUse", { input: 0 });
+  answer.list.push("c");
+  assert.deepEqual(input, { list: ["a"] });
+  assert.equal(s.outcomes().at(-1), "spoils: broke");
+});
+
+test("B-010 after a handler was given up, the rest of the chain is still known for who it is", async () => {
+  const s = stage();
+  s.engine.register("PreToolUse", never, { timeoutMs: 200, ...from("never") });
+  s.engine.register("PreToolUse", async () => {
+    await turn();
+    await s.fire("PreToolUse");
+    return inject("on");
+  }, from("recursive"));
+  const fired = s.fire("PreToolUse");
+  await turn();
+  s.clock.advance(200);
+  assert.deepEqual((await fired).context, ["on"]);
+  assert.deepEqual(s.outcomes(), ["never: broke", "never: skipped", "recursive: skipped", "recursive: ran"]);
 });
 
 test("B-018 what a handler answered is copied before the next one runs", async () => {
