@@ -17,20 +17,30 @@ export interface LiveHost {
   request(request: Request): Promise<Response>;
 }
 
-/** Returns the hosts that run under `home`. Sockets that nobody answers at are removed. */
-export async function liveHosts(home: string): Promise<LiveHost[]> {
+/** A host that has not answered by then is busy with something worse than a command. */
+const PATIENCE_MS = 5000;
+
+/**
+ * Returns the hosts that run under `home`. Sockets nobody listens at are removed; a host that does not answer in
+ * `patienceMs` (default 5 000) is left out.
+ */
+export async function liveHosts(
+  home: string,
+  { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {},
+): Promise<LiveHost[]> {
   const run = join(home, "run");
   const names = (await readdir(run).catch(() => [])).filter((name) => SOCKET_NAME.test(name)).sort();
-  const hosts = await Promise.all(names.map((name) => liveHost(join(run, name), parseInt(name, 10))));
+  const hosts = await Promise.all(names.map((name) => liveHost(join(run, name), parseInt(name, 10), patienceMs)));
   return hosts.filter((host) => host !== null);
 }
 
 const SOCKET_NAME = /^[0-9]+(-[0-9]+)?\.sock$/;
 
-async function liveHost(path: string, pid: number): Promise<LiveHost | null> {
+async function liveHost(path: string, pid: number, patienceMs: number): Promise<LiveHost | null> {
   const request = (asked: Request): Promise<Response> => requestOverSocket(path, asked);
   try {
-    await (await request(new Request("http://kaged/healthz"))).body?.cancel();
+    const signal = AbortSignal.timeout(patienceMs);
+    await (await request(new Request("http://kaged/healthz", { signal }))).body?.cancel();
     return { pid, path, request };
   } catch (error) {
     if ((error as { code?: string }).code === "ECONNREFUSED") await rm(path, { force: true });

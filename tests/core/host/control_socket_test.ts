@@ -40,8 +40,8 @@ test("a command disables and enables a plugin of a host that runs", async () => 
 test("the socket is gone when the host stops, and there again when it starts anew", async () => {
   await using h = await hosted();
   await h.host.stop();
-  assert.deepEqual(await liveHosts(h.home), []);
   assert.equal((await readdir(join(h.home, "run"))).some((name) => name.endsWith(".sock")), false);
+  assert.deepEqual(await liveHosts(h.home), []);
   await h.host.start();
   assert.equal((await liveHosts(h.home)).length, 1);
 });
@@ -76,6 +76,18 @@ test("a host that cannot open its socket says so and runs all the same", async (
   });
   assert.deepEqual(warnings, ["Commands cannot reach this host: No sockets here"]);
   assert.equal(h.host.plugins()[0]!.state, "running");
+});
+
+test("liveHosts() leaves out a host that does not answer, and leaves its socket alone", async (t) => {
+  const home = await scratchDir(t);
+  await mkdir(join(home, "run"));
+  const server = createServer((socket) => void socket.resume().on("error", () => {})).listen(
+    join(home, "run", "1.sock"),
+  );
+  await new Promise((resolve) => server.once("listening", resolve));
+  assert.deepEqual(await liveHosts(home, { patienceMs: 50 }), []);
+  assert.deepEqual(await readdir(join(home, "run")), ["1.sock"]);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test("liveHosts() removes a socket that nobody answers at, and nothing else", async (t) => {

@@ -107,6 +107,7 @@ test("a body whose end never comes is cut off at the limit", async () => {
     pull(controller) {
       sent += 65_536;
       controller.enqueue(new Uint8Array(65_536).fill(0x20));
+      if (sent > 32 * 1024 * 1024) controller.close(); // Without the limit the test fails, and the machine does not.
     },
   });
   const answer = await s.ask(CALL, { method: "POST", body: endless, headers: json, duplex: "half" } as RequestInit);

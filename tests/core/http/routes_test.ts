@@ -109,8 +109,15 @@ test("K-017 a plugin's own errors keep their message, and their numbers become s
   assert.deepEqual(failed(missing), [422, "plugin.error"]);
   assert.match(missing.body.detail, /ENOENT/);
   assert.deepEqual(failed(await call("echo.nothing")), [404, "protocol.method_unknown"]);
-  assert.deepEqual(failed(await call("kaged.hook.on_session_start")), [404, "protocol.method_unknown"]);
-  assert.deepEqual(failed(await call("system.cancel")), [404, "protocol.method_unknown"]);
+});
+
+test("K-012 what only the host calls, such as hooks, cannot be called over HTTP", async () => {
+  await using s = await served({ primary: { hooks: {} }, fixtures: { "@test/hooks": "answers_hooks" } });
+  for (const method of ["kaged.hook.on_session_start", "system.cancel"]) {
+    const answer = await s.ask(`/api/v1/plugins/answers-hooks/call/${method}`);
+    assert.deepEqual(failed(answer), [404, "protocol.method_unknown"], method);
+  }
+  assert.equal((await s.ask("/api/v1/plugins/answers-hooks/call/answers-hooks.look")).status, 200);
 });
 
 test("K-017 a plugin's number becomes the status of the table; one that is busy says when to try again", async () => {
@@ -289,6 +296,17 @@ test("GET /metrics is Prometheus text: states, restarts, calls, hooks, storage, 
   for (const line of body.trimEnd().split("\n")) {
     assert.match(line, /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z]+="([^"\\\n]|\\.)*",?)*\})? [0-9.e+-]+)$/);
   }
+});
+
+test("GET /metrics tells the rest when a plugin's storage cannot be read", async () => {
+  await using s = await served();
+  Object.assign(s.h.host.view, { storage: () => Promise.reject(new Error("No storage")) });
+  const { status, body } = await s.ask("/metrics");
+  assert.deepEqual([status, body.includes("kaged_sessions 0"), body.includes("kaged_storage_bytes{")], [
+    200,
+    true,
+    false,
+  ]);
 });
 
 test("an app that is mounted answers where the API has no route, behind the same token", async () => {

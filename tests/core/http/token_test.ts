@@ -25,6 +25,13 @@ test("readToken() of hosts that start at once gives all of them the same token",
   assert.deepEqual(await readdir(home), ["token"]);
 });
 
+test("readToken() keeps a token that came between its look and its own", async (t) => {
+  const home = await scratchDir(t);
+  const token = await readToken(home, runtime);
+  const files = { ...runtime.files, target: () => Promise.resolve(null) };
+  assert.equal(await readToken(home, { ...runtime, files }), token);
+});
+
 test("readToken() refuses a file that others may read, and one that holds no token", async (t) => {
   const home = await scratchDir(t);
   const path = join(home, "token");
