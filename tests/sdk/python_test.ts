@@ -244,7 +244,7 @@ plugin.method("names.refused")(lambda params, context: refused)
   assert.equal((await plugin.ask("names.refused", {})).result.length, 10);
 });
 
-test("the Python of the guide is a whole plugin", async (t) => {
+test("the Python of docs/plugins.md is a whole plugin", async (t) => {
   if (!await hasPython(t)) return;
   const [block = ""] = await docBlocks("plugins.md", "python");
   await using plugin = await pythonProgram(t, block);
