@@ -83,7 +83,7 @@ export function createHarness({ model, hooks, audit, clock }: HarnessPorts): Har
     const contract = lifecycleContract(hook);
     const params = completeParams(hook, given, { ...context, nowMs: clock.now() });
     const subscribers = model.subscribers(hook, context.agent_path);
-    const reports = new Map<string, HookReport>();
+    const reports = new Map<HookSubscriber, HookReport>();
     const blocks: string[] = [];
     const injected: Injection[] = [];
     const injections = openInjections();
@@ -95,7 +95,7 @@ export function createHarness({ model, hooks, audit, clock }: HarnessPorts): Har
       read: (result: unknown) => T,
     ): Promise<T | undefined> {
       const outcome = await hooks.fire(subscriber, { hook, params, context }, read);
-      reports.set(subscriber.instance, reportOf(subscriber, outcome));
+      reports.set(subscriber, reportOf(subscriber, outcome));
       return outcome.ok ? outcome.result : undefined;
     }
     async function take(subscriber: HookSubscriber, text: string): Promise<void> {
@@ -128,7 +128,7 @@ export function createHarness({ model, hooks, audit, clock }: HarnessPorts): Har
       };
       await dispatchCollect(loose, askedBy(tell), params, { bestEffort: true });
     }
-    const inOrder = subscribers.flatMap(({ instance }) => reports.get(instance) ?? []);
+    const inOrder = subscribers.flatMap((subscriber) => reports.get(subscriber) ?? []);
     return { reports: inOrder, text: blocks.join("\n\n"), injected };
   }
 

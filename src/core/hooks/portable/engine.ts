@@ -12,6 +12,7 @@ import { createDeadlines } from "./deadlines.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { Firing, type FiringPorts } from "./firing.ts";
 import { PORTABLE_HOOKS, requireHook } from "./names.ts";
+import { tellOf } from "./outcome.ts";
 import type { HookResult, HookTrace } from "./result.ts";
 import { sealEvent } from "./sealed_event.ts";
 import type { HookEvent, HookHandler, HookOptions, HookRegistration, HookSource, PortableHookName } from "./types.ts";
@@ -186,8 +187,10 @@ class Engine implements HookEngine {
     const trace = entries.map(({ source }): HookTrace => {
       return { hook, sessionId, agent, source, outcome: "skipped", durationMs: 0, reason };
     });
-    for (const each of trace) this.#ports.onTrace?.(each);
-    return { ...untouched(hook, given), warnings: [`${reason}: no handler was asked`], trace };
+    const warnings = [`${reason}: no handler was asked`];
+    const { onTrace } = this.#ports;
+    if (onTrace) { for (const each of trace) tellOf(each, onTrace, warnings); }
+    return { ...untouched(hook, given), warnings, trace };
   }
 }
 

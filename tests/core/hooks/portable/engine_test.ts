@@ -506,6 +506,34 @@ test("a listener of traces that throws reaches no handler", async () => {
   assert.deepEqual([context, warnings], [["a"], ["Listener of traces failed: full disk"]]);
 });
 
+test("B-010 whatever a handler throws, and a listener too, the chain goes on and the next firing is its own", async () => {
+  const unreadable = Object.defineProperty(new Error(), "message", {
+    get() {
+      throw new Error("gotcha");
+    },
+  });
+  const thrown: unknown[] = [Object.create(null), unreadable, null, undefined, Symbol("s"), 7n];
+  const s = stage({
+    onTrace: () => {
+      throw Object.create(null);
+    },
+  });
+  for (const each of thrown) {
+    s.engine.register("PreToolUse", () => {
+      throw each;
+    });
+    s.engine.register("PreToolUse", () => Promise.reject(each));
+  }
+  s.engine.register("PreToolUse", async () => void await s.fire("PreToolUse"));
+  s.engine.register("PreToolUse", () => inject("on"));
+  for (let round = 0; round < 2; round++) {
+    const { context, warnings, trace } = await s.fire("PreToolUse");
+    assert.deepEqual(context, ["on"]);
+    assert.equal(trace.filter(({ outcome }) => outcome === "broke").length, 2 * thrown.length);
+    assert.equal(warnings[0], "Hook failed: it threw what cannot be shown");
+  }
+});
+
 test("a deadline costs a timer only now and then", async () => {
   const s = stage();
   s.engine.register("PreToolUse", () => Promise.resolve(null));
