@@ -57,11 +57,11 @@ test("isShown() takes … for part of a line, and alone for any lines", () => {
 test("a block that nobody can test, or that its test does not name, is an error", async () => {
   const workshop = {} as Workshop;
   const [text, sql] = readGuide(
-    "g.md",
+    "docs/nowhere.md",
     `${fenced("text", "x")}<!-- test: elsewhere=README.md -->\n${fenced("sql", "x")}`,
   );
-  await assert.rejects(runBlock(text!, workshop), /g\.md:1: nobody knows how to test a block of "text"/);
-  await assert.rejects(runBlock(sql!, workshop), /README\.md does not name g\.md/);
+  await assert.rejects(runBlock(text!, workshop), /nowhere\.md:1: nobody knows how to test a block of "text"/);
+  await assert.rejects(runBlock(sql!, workshop), /README\.md does not name docs\/nowhere\.md/);
 });
 
 test("checkData() reads what a guide shows as the host would", async () => {
