@@ -133,10 +133,10 @@ test("K-048 three missed pings kill a plugin; the first answered one does not co
 
 test("K-048 a ping answered with an error counts as missed", async () => {
   await using s = await supervised();
-  const id = await s.add("refuses_pings", { manifest: { health_interval_sec: 5 } });
+  const id = await s.add("refuses_pings", { manifest: { health_interval_sec: 7 } });
   await s.supervisor.start(id);
   for (const failures of [1, 2, 3]) {
-    await s.pass(5_000);
+    await s.pass(7_000);
     const { data } = await s.next("plugin.health_fail");
     assert.deepEqual([data.consecutive_failures, data.error], [failures, "Unwell"]);
   }
