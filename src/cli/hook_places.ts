@@ -39,8 +39,7 @@ export function addHookOptions(command: Command): Command {
 
 /** Returns the runtime and the operator's folder, links resolved where it is there. */
 export async function hookPlaces({ home }: Pick<HookFlags, "home">, terminal: Terminal): Promise<HookPlaces> {
-  const { detectRuntime } = await import("../adapters/default.ts");
-  const runtime = await detectRuntime();
+  const runtime = await terminal.runtime();
   const given = home === undefined ? undefined : resolve(terminal.cwd, home);
   const folder = homeFolder(given, (name) => runtime.env(name));
   return { runtime, home: await runtime.files.realPath(folder).catch(() => folder) };

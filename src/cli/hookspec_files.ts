@@ -46,10 +46,9 @@ export async function followingFiles(
   { dir, out }: HookspecFlags,
   terminal: Terminal,
 ): Promise<{ readonly all: readonly FollowingFile[]; readonly files: Files }> {
-  const { detectRuntime } = await import("../adapters/default.ts");
   const { readHookspec } = await import("../core/spec/read_hookspec.ts");
   const { emitHookspec } = await import("../core/spec/emit/emit_hookspec.ts");
-  const { files } = await detectRuntime();
+  const { files } = await terminal.runtime();
   const spec = await readHookspec(resolve(terminal.cwd, dir), files);
   const all: FollowingFile[] = [];
   for (const { language, path: inner, text } of emitHookspec(spec)) {

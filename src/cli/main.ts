@@ -39,8 +39,7 @@ const FAILED = 1;
 const MISUSE = 2;
 
 /** Runs `kaged` with `args`; returns the exit code. */
-export async function main(args: readonly string[]): Promise<number> {
-  const terminal = processTerminal();
+export async function main(args: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   let exitCode = OK;
   try {
     await program(terminal, (code) => exitCode = code).parseAsync([...args], { from: "user" });

@@ -40,16 +40,14 @@ export async function withOperator<T>(
   terminal: Terminal,
   work: (operator: Operator) => Promise<T>,
 ): Promise<T> {
-  const [{ detectRuntime }, { createAudit }, { jsonlFile }, { settleStore }, { TREE_LIMITS }, { readLocalConfig }] =
-    await Promise.all([
-      import("../adapters/default.ts"),
-      import("../core/audit/audit.ts"),
-      import("../core/audit/jsonl_file.ts"),
-      import("../core/install/install_ports.ts"),
-      import("../core/store/tree.ts"),
-      import("../core/project/local_config.ts"),
-    ]);
-  const runtime = await detectRuntime();
+  const [{ createAudit }, { jsonlFile }, { settleStore }, { TREE_LIMITS }, { readLocalConfig }] = await Promise.all([
+    import("../core/audit/audit.ts"),
+    import("../core/audit/jsonl_file.ts"),
+    import("../core/install/install_ports.ts"),
+    import("../core/store/tree.ts"),
+    import("../core/project/local_config.ts"),
+  ]);
+  const runtime = await terminal.runtime();
   const { files, clock } = runtime;
   const given = homeFolder(flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home), runtime.env);
   const home = await files.realPath(given).catch(() => given); // Only a command that writes makes it.

@@ -5,6 +5,7 @@
  */
 import process from "node:process";
 import { HostError } from "../core/errors.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Asks. */
 export interface Questions {
@@ -18,11 +19,12 @@ export interface Questions {
   progress(message: string): Promise<(outcome: string) => void>;
 }
 
-/** Returns questions to the terminal of this process; with `json` a program reads along and nobody is asked. */
+/** Returns questions to the terminal; with `json` a program reads along and nobody is asked. */
 export function questions(
+  { isInteractive }: Terminal,
   { json = false, signal }: { readonly json?: boolean; readonly signal: AbortSignal },
 ): Questions {
-  const canAsk = !json && process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const canAsk = !json && isInteractive;
   return {
     canAsk,
     async confirm(message) {

@@ -59,8 +59,7 @@ export async function withPlaces<T>(
   terminal: Terminal,
   work: (places: RunPlaces) => Promise<T>,
 ): Promise<T> {
-  const { detectRuntime } = await import("../adapters/default.ts");
-  const runtime = await detectRuntime();
+  const runtime = await terminal.runtime();
   const { files } = runtime;
   const at = (path: string): string => resolve(terminal.cwd, path);
   const projectDir = flags.project === undefined ? null : await existingDir(at(flags.project), runtime);

@@ -4,6 +4,7 @@
  * @module
  */
 import process from "node:process";
+import type { Runtime } from "../core/ports.ts";
 
 /** Marks text for a person. Returns it unchanged where colours have no place. */
 export interface Paint {
@@ -35,8 +36,12 @@ export interface Terminal {
   readonly err: Printer;
   /** Folder the command was started in. */
   readonly cwd: string;
+  /** Whether a person sits at both ends: one that can read a question and answer it. */
+  readonly isInteractive: boolean;
   /** Reads all of standard input. */
   readInput(): Promise<string>;
+  /** The ports of the runtime the command runs on, loaded at first use. */
+  runtime(): Promise<Runtime>;
 }
 
 /** Returns the terminal of this process. */
@@ -47,11 +52,13 @@ export function processTerminal(): Terminal {
     out: printer(process.stdout),
     err: printer(process.stderr),
     cwd: process.cwd(),
+    isInteractive: process.stdin.isTTY === true && process.stdout.isTTY === true,
     async readInput(): Promise<string> {
       const chunks: Uint8Array[] = [];
       for await (const chunk of process.stdin) chunks.push(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
       return await new Blob(chunks as BlobPart[]).text();
     },
+    runtime: async () => (await import("../adapters/default.ts")).detectRuntime(),
   };
 }
 

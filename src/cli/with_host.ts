@@ -44,11 +44,8 @@ export async function withHost<T>(
   terminal: Terminal,
   work: (host: Host, session: string) => Promise<T>,
 ): Promise<T> {
-  const [{ detectRuntime }, { createHost }] = await Promise.all([
-    import("../adapters/default.ts"),
-    import("../create_host.ts"),
-  ]);
-  const runtime = await detectRuntime();
+  const { createHost } = await import("../create_host.ts");
+  const runtime = await terminal.runtime();
   const { line, paint } = terminal.err;
   return await interruptible(async (signal) => {
     await using host = await createHost({

@@ -6,13 +6,14 @@
 import { HostError } from "../core/errors.ts";
 import type { Runtime } from "../core/ports.ts";
 import type { Storage } from "../core/storage/storage.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Runs `work` on the storage of the operator's home. Fails with `host.misuse` where nothing was ever kept. */
 export async function withStorage<T>(
   { home: given, plugin }: { readonly home: string | undefined; readonly plugin: string },
+  terminal: Terminal,
   work: (storage: Storage, runtime: Runtime) => Promise<T>,
 ): Promise<T> {
-  const { detectRuntime } = await import("../adapters/default.ts");
   const { homeFolder } = await import("../core/home.ts");
   const { createStorage } = await import("../core/storage/storage.ts");
   if (!/^[a-z][a-z0-9-]*$/.test(plugin)) {
@@ -20,7 +21,7 @@ export async function withStorage<T>(
       hint: "Pass the name in its manifest: lower-case letters, digits and dashes",
     });
   }
-  const runtime = await detectRuntime();
+  const runtime = await terminal.runtime();
   const home = homeFolder(given, runtime.env);
   if (await runtime.files.info(`${home}/kaged.db`) === null) {
     throw new HostError("host.misuse", `No plugin keeps anything in "${home}"`, { hint: "Name the home with --home" });

@@ -6,7 +6,7 @@ import { scratchDir } from "../support/scratch_dir.ts";
 
 test("kaged doctor prints a table, leaves nothing behind and exits with 0 where plugins can run", async (t) => {
   const tmp = await scratchDir(t);
-  const { code, stdout, stderr } = await runKaged(["doctor"], { env: { TMPDIR: tmp } });
+  const { code, stdout, stderr } = await runKaged(["doctor"], { env: { TMPDIR: tmp }, isProcess: true });
   assert.deepEqual([code, stderr], [0, ""]);
   for (
     const row of [

@@ -99,7 +99,10 @@ test("kaged plugin call mounts the project that --project names, and keeps what 
 test("kaged plugin call leaves no process and no file behind", async (t) => {
   const tmp = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
-  const { code } = await runKaged(["plugin", "call", plugin.dir, "echo.pid"], { env: { TMPDIR: tmp } });
+  const { code } = await runKaged(["plugin", "call", plugin.dir, "echo.pid"], {
+    env: { TMPDIR: tmp },
+    isProcess: true,
+  });
   assert.equal(code, 0);
   assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
 });

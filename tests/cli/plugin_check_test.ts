@@ -11,7 +11,10 @@ import { scratchDir } from "../support/scratch_dir.ts";
 test("kaged plugin check prints one line per rule and exits with 0 when all are kept", async (t) => {
   const tmp = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
-  const { code, stdout, stderr } = await runKaged(["plugin", "check", plugin.dir], { env: { TMPDIR: tmp } });
+  const { code, stdout, stderr } = await runKaged(["plugin", "check", plugin.dir], {
+    env: { TMPDIR: tmp },
+    isProcess: true,
+  });
   const lines = stdout.split("\n");
   assert.deepEqual([code, stderr], [0, ""]);
   assert.deepEqual(lines.slice(0, CHECK_IDS.length).map((line) => line.slice(0, 2)), CHECK_IDS.map(() => "✓ "));

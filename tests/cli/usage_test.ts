@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { runKaged } from "../support/run_kaged.ts";
 
 test("kaged --help lists the commands and the exit codes", async () => {
-  const { code, stdout, stderr } = await runKaged(["--help"]);
+  const { code, stdout, stderr } = await runKaged(["--help"], { isProcess: true });
   assert.equal(code, 0);
   for (const part of ["doctor", "plugin", "Exit codes: 0 done, 1 failed, 2 asked wrongly"]) {
     assert.ok(stdout.includes(part), `${part} in ${stdout}`);
@@ -20,13 +20,13 @@ test("kaged --help of each command gives examples", async () => {
 });
 
 test("kaged without a command prints the help on stderr and exits with 2", async () => {
-  const { code, stdout, stderr } = await runKaged([]);
+  const { code, stdout, stderr } = await runKaged([], { isProcess: true });
   assert.deepEqual([code, stdout], [2, ""]);
   assert.match(stderr, /Usage: kaged/);
 });
 
 test("kaged exits with 2 and a suggestion when a command is misspelt", async () => {
-  assert.deepEqual(await runKaged(["plugin", "chekc", "."]), {
+  assert.deepEqual(await runKaged(["plugin", "chekc", "."], { isProcess: true }), {
     code: 2,
     stdout: "",
     stderr: "error[host.misuse]: Unknown command 'chekc'\n  hint: Did you mean check?\n",
@@ -34,7 +34,7 @@ test("kaged exits with 2 and a suggestion when a command is misspelt", async () 
 });
 
 test("kaged exits with 2 and JSON on stdout when an option is unknown and --json is given", async () => {
-  const { code, stdout, stderr } = await runKaged(["doctor", "--json", "--frce"]);
+  const { code, stdout, stderr } = await runKaged(["doctor", "--json", "--frce"], { isProcess: true });
   assert.deepEqual([code, stderr], [2, ""]);
   assert.deepEqual(JSON.parse(stdout), {
     error: { code: "host.misuse", message: "Unknown option '--frce'", hint: "Add --help to see what it takes" },
@@ -63,7 +63,7 @@ test("kaged exits with 2 when an argument is missing or malformed", async () => 
 });
 
 test("kaged prints no colours into a pipe", async () => {
-  const { stdout } = await runKaged(["--help"]);
+  const { stdout } = await runKaged(["--help"], { isProcess: true });
   // deno-lint-ignore no-control-regex
   assert.doesNotMatch(stdout, /\u001b/);
 });

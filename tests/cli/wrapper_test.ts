@@ -4,6 +4,7 @@ import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { compiledCode } from "../support/compiled_code.ts";
 import { HOST_VERSION } from "../../src/core/version.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
@@ -30,7 +31,7 @@ test("bin/kaged runs through a link, from any folder, on each runtime", async (t
   const dir = await scratchDir(t);
   await symlink(KAGED, join(dir, "kaged"));
   for (const runtime of ["node", "deno", "bun"]) {
-    const env = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", KAGED_RUNTIME: runtime };
+    const env = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", ...compiledCode, KAGED_RUNTIME: runtime };
     assert.deepEqual(await run(join(dir, "kaged"), ["--version"], env, dir), printed, runtime);
   }
 });

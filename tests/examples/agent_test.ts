@@ -8,6 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { compiledCode } from "../support/compiled_code.ts";
 import { nextMove } from "../../examples/deno-agent/local_model.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
@@ -30,7 +31,7 @@ async function runAgent(
     ? ["--config=/dev/null", "--no-env-file", "--no-install"]
     : ["--disable-warning=ExperimentalWarning"];
   const child = spawn(execPath, [...prefix, AGENT, ...args], {
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", ...env },
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", ...compiledCode, ...env },
   });
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));

@@ -8,6 +8,7 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:chil
 import process from "node:process";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { compiledCode } from "./compiled_code.ts";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { CagePlaces } from "../../src/core/cage/cage.ts";
 import { probeCage } from "../../src/core/cage/probe_cage.ts";
@@ -61,7 +62,13 @@ export async function hostedGround(t: TestContext): Promise<HostedGround | null>
     await files.write(`${dir}/request.json`, JSON.stringify(requestOf(manifest, places)), 0o644);
     const shown = [...start, `${dir}/request.json`].map((word) => `'${word}'`).join(" ");
     // The whole command is in the script: Deno would rewrite an argument that is its own path.
-    const env = { PATH: process.env.PATH ?? "", HOME: dir, DENO_DIR: `${dir}/deno`, HOST_SECRET: "hunter2" };
+    const env = {
+      PATH: process.env.PATH ?? "",
+      HOME: dir,
+      DENO_DIR: `${dir}/deno`,
+      ...compiledCode,
+      HOST_SECRET: "hunter2",
+    };
     return spawn("/bin/bash", ["--norc", "-c", script.replace("$host", shown)], { env, cwd: "/", stdio: "pipe" });
   };
   return {

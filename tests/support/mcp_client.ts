@@ -5,6 +5,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { compiledCode } from "./compiled_code.ts";
 import type { McpTransport } from "../../src/core/mcp/sdk_types.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
 import { kagedCommand } from "./run_kaged.ts";
@@ -69,7 +70,7 @@ export async function mcpProject(
 
 /** Starts `kaged` with `args` and connects to it. */
 export async function connectClient(t: Test, args: readonly string[], dir: string): Promise<ConnectedClient> {
-  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent" };
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", ...compiledCode };
   const transport = new StdioClientTransport({ ...kagedCommand(args), env, stderr: "pipe" });
   let stderr = "";
   transport.stderr!.on("data", (chunk: Uint8Array) => stderr += new TextDecoder().decode(chunk));

@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { TestContext } from "node:test";
+import { compiledCode } from "./compiled_code.ts";
 import { kagedCommand } from "./run_kaged.ts";
 import { requireOrSkip } from "./require_or_skip.ts";
 
@@ -35,7 +36,14 @@ export async function onTerminal(
   const kaged = kagedCommand(args);
   const words = [kaged.command, ...kaged.args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const child = spawn("/usr/bin/script", ["-qec", `stty cols 100 rows 40; exec ${words}`, "/dev/null"], {
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", TERM: "xterm", NO_COLOR: "1", ...options.env },
+    env: {
+      PATH: "/usr/local/bin:/usr/bin:/bin",
+      HOME: "/nonexistent",
+      TERM: "xterm",
+      NO_COLOR: "1",
+      ...compiledCode,
+      ...options.env,
+    },
     stdio: ["pipe", "pipe", "inherit"],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });

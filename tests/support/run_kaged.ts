@@ -1,5 +1,6 @@
 /**
- * Runs the real `kaged` command on the runtime of the test.
+ * Runs the `kaged` command on the runtime of the test: inside the test's own process, or as a process of its own where
+ * signals, streams and the way it ends are what the test is about.
  *
  * @module
  */
@@ -7,6 +8,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { detectRuntime } from "../../src/adapters/default.ts";
+import { main } from "../../src/cli/main.ts";
+import { paint, type Terminal } from "../../src/cli/terminal.ts";
+import { compiledCode } from "./compiled_code.ts";
 
 /** How a run of the command ended. */
 export interface KagedRun {
@@ -26,12 +31,16 @@ export interface KagedOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Folder it starts in. */
   readonly cwd?: string;
-  /** Gets the process as soon as it runs. */
+  /** Runs it as a process of its own. */
+  readonly isProcess?: boolean;
+  /** Runs it as a process of its own, and gets that as soon as it runs. */
   readonly onStart?: (child: ChildProcess) => void;
 }
 
 const BIN: string = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
 const CONFIG: string = fileURLToPath(new URL("../../deno.json", import.meta.url));
+
+const BARE = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent" };
 
 /** Signals a running command. Deno reports a process that its own `kill` reached as ended by it, whatever it did. */
 export function signalKaged(child: ChildProcess, signal: "SIGINT" | "SIGTERM"): void {
@@ -52,9 +61,10 @@ function prefix(): string[] {
 
 /** Runs `kaged` with `args` and waits for its end. HOME is a folder that does not exist. */
 export async function runKaged(args: readonly string[], options: KagedOptions = {}): Promise<KagedRun> {
-  const { input = "", env = {}, cwd, onStart } = options;
+  const { input = "", env = {}, cwd, isProcess = false, onStart } = options;
+  if (!isProcess && !onStart) return await runHere(args, options);
   const child = spawn(process.execPath, [...prefix(), ...args], {
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", ...env },
+    env: { ...BARE, ...compiledCode, ...env },
     stdio: ["pipe", "pipe", "pipe"],
     ...(cwd === undefined ? {} : { cwd }),
   });
@@ -64,6 +74,22 @@ export async function runKaged(args: readonly string[], options: KagedOptions = 
   onStart?.(child);
   const [code] = await once(child, "close") as [number | null];
   return { code, stdout: stdout(), stderr: stderr() };
+}
+
+async function runHere(args: readonly string[], { input = "", env = {}, cwd }: KagedOptions): Promise<KagedRun> {
+  let [stdout, stderr] = ["", ""];
+  const own: Readonly<Record<string, string>> = { ...BARE, ...env };
+  const runtime = { ...await detectRuntime(), env: (name: string) => own[name] ?? null };
+  const terminal: Terminal = {
+    out: { line: (text = "") => void (stdout += `${text}\n`), paint: paint(false) },
+    err: { line: (text = "") => void (stderr += `${text}\n`), paint: paint(false) },
+    cwd: cwd ?? process.cwd(),
+    isInteractive: false,
+    readInput: () => Promise.resolve(input),
+    runtime: () => Promise.resolve(runtime),
+  };
+  const code = await main(args, terminal);
+  return { code, stdout, stderr };
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {

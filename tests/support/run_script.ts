@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { compiledCode } from "./compiled_code.ts";
 
 const CONFIG: string = fileURLToPath(new URL("../../deno.json", import.meta.url));
 
@@ -13,7 +14,7 @@ const CONFIG: string = fileURLToPath(new URL("../../deno.json", import.meta.url)
 export function runScript(script: URL, args: readonly string[]): ChildProcess {
   return spawn(process.execPath, [...prefix(), fileURLToPath(script), ...args], {
     stdio: ["pipe", "pipe", "inherit"],
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", NO_COLOR: "1" },
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", ...compiledCode, NO_COLOR: "1" },
   });
 }
 

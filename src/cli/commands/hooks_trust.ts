@@ -10,7 +10,7 @@ import { describeCage, describeHook, describeTool } from "../../core/hooks/files
 import { servedTool } from "../../core/hooks/files/mcp_server.ts";
 import { lineDiff } from "../../core/hooks/files/line_diff.ts";
 import { textOf, trustHookFile } from "../../core/hooks/files/trust_store.ts";
-import { askYes, isInteractive } from "../ask_yes.ts";
+import { askYes } from "../ask_yes.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
@@ -55,7 +55,7 @@ async function trust(names: readonly string[], flags: TrustFlags, terminal: Term
     const { evidence } = judged;
     if (!flags.json) show(judged, opened, out);
     const isNamed = yes.some((hash) => evidence.hash.startsWith(hash));
-    const isYes = isNamed || (!flags.json && isInteractive() && await askYes(`Let ${evidence.name} run?`));
+    const isYes = isNamed || (!flags.json && terminal.isInteractive && await askYes(`Let ${evidence.name} run?`));
     if (isYes) await trustHookFile({ home: places.home, dir: opened.found.dir, evidence }, places.runtime);
     else stays.push(judged);
     if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${printable(evidence.name)}`);
@@ -65,7 +65,7 @@ async function trust(names: readonly string[], flags: TrustFlags, terminal: Term
   if (!flags.json && waiting.length === 0) {
     out.line(out.paint.dim("Nothing to decide: every hook file is trusted as it is"));
   }
-  if (stays.length > 0 && !flags.json && !isInteractive()) throw needsYes(stays);
+  if (stays.length > 0 && !flags.json && !terminal.isInteractive) throw needsYes(stays);
   return stays.length > 0 ? 1 : 0;
 }
 

@@ -37,10 +37,9 @@ With --json it prints { "ok", "kinds": [ { "kind", "from", "to", "needed", "ok",
 "breaking" | "compatible" | "wording", "message" } ] } ] }.`;
 
 async function diff(dirs: readonly [string, string], flags: DiffFlags, terminal: Terminal): Promise<boolean> {
-  const { detectRuntime } = await import("../../adapters/default.ts");
   const { readHookspec } = await import("../../core/spec/read_hookspec.ts");
   const { diffHookspecs } = await import("../../core/spec/diff/diff_hookspec.ts");
-  const { files } = await detectRuntime();
+  const { files } = await terminal.runtime();
   const old = await readHookspec(resolve(terminal.cwd, dirs[0]), files);
   const diffs = diffHookspecs(old, await readHookspec(resolve(terminal.cwd, dirs[1]), files));
   const isOk = diffs.every(({ isEnough }) => isEnough);

@@ -94,12 +94,11 @@ async function callIn(
 }
 
 /** An installed plugin is at home where the operator's plugins are, not in a home made for one call. */
-async function homeOf(dir: string, { home }: CallFlags, { cwd }: Terminal): Promise<{ home?: string }> {
-  const isFolder = await stat(resolve(cwd, dir)).then(() => true, () => false);
+async function homeOf(dir: string, { home }: CallFlags, terminal: Terminal): Promise<{ home?: string }> {
+  const isFolder = await stat(resolve(terminal.cwd, dir)).then(() => true, () => false);
   if (home !== undefined || isFolder || !NAME.test(dir)) return {};
-  const { detectRuntime } = await import("../../adapters/default.ts");
   const { homeFolder } = await import("../../core/home.ts");
-  const { env, files } = await detectRuntime();
+  const { env, files } = await terminal.runtime();
   const own = homeFolder(undefined, env);
   return await files.info(own) === null ? {} : { home: own };
 }

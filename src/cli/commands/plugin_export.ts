@@ -38,7 +38,7 @@ With --json it prints { "file", "tables": [] }.`;
 async function exportData(name: string, flags: ExportFlags, terminal: Terminal): Promise<void> {
   const home = flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home);
   const file = resolve(terminal.cwd, flags.output);
-  const tables = await withStorage({ home, plugin: name }, (storage) => storage.exportTo(name, file));
+  const tables = await withStorage({ home, plugin: name }, terminal, (storage) => storage.exportTo(name, file));
   if (flags.json) terminal.out.line(JSON.stringify({ file, tables }, null, 2));
   else terminal.out.line(printable(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`));
 }

@@ -127,7 +127,7 @@ async function runFlow(
 ): Promise<void> {
   const json = flags.json ?? false;
   const granted = await grantsOf(flags, terminal);
-  const ask = questions({ json, signal: operator.signal });
+  const ask = questions(terminal, { json, signal: operator.signal });
   const release = flags.release ?? null;
   const plan = await installFlow({ ...wish, release, granted }, { operator, terminal, ask, json });
   const { name } = plan.manifest;

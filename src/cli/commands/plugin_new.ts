@@ -48,11 +48,10 @@ async function makePlugin(
   { runtime, language: written = runtime, name: given, json }: NewFlags,
   terminal: Terminal,
 ) {
-  const [{ pluginNameProblem, scaffold }, { SDK_DTS, SDK_JS }, { SDK_PY }, { detectRuntime }] = await Promise.all([
+  const [{ pluginNameProblem, scaffold }, { SDK_DTS, SDK_JS }, { SDK_PY }] = await Promise.all([
     import("../../core/scaffold/scaffold.ts"),
     import("../generated/sdk_source.ts"),
     import("../generated/python_sdk_source.ts"),
-    import("../../adapters/default.ts"),
   ]);
   const path = resolve(terminal.cwd, dir);
   const name = given ?? basename(path);
@@ -63,7 +62,7 @@ async function makePlugin(
       hint: given === undefined ? "Name it with --name" : "Choose another name",
     });
   }
-  const { files } = await detectRuntime();
+  const { files } = await terminal.runtime();
   const kind = (await files.target(path))?.kind;
   if (kind !== undefined && (kind !== "directory" || (await files.list(path)).length > 0)) {
     const state = kind === "directory" ? "is not empty" : "is no folder";

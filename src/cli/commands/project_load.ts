@@ -75,7 +75,7 @@ async function load(given: string, flags: LoadFlags, terminal: Terminal): Promis
       await tellHosts(home, plugin, "enable");
     };
     const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
-    const ask = questions({ json: flags.json ?? false, signal });
+    const ask = questions(terminal, { json: flags.json ?? false, signal });
     try {
       await desk.update(resolved.missing);
       for (const { id } of desk.list()) await settle(id, desk, { flags, granted, ask, terminal });

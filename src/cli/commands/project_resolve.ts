@@ -32,11 +32,8 @@ Examples:
   kaged project resolve . --json | jq '.agents.primary.plugins'`;
 
 async function resolveDir(dir: string, flags: ProjectFlags, terminal: Terminal): Promise<number> {
-  const [{ detectRuntime }, { loadProject }] = await Promise.all([
-    import("../../adapters/default.ts"),
-    import("../../core/project/load_project.ts"),
-  ]);
-  const runtime = await detectRuntime();
+  const { loadProject } = await import("../../core/project/load_project.ts");
+  const runtime = await terminal.runtime();
   const places = projectPlaces(flags, terminal, runtime);
   const { resolved } = await loadProject({
     dir: resolve(terminal.cwd, dir),

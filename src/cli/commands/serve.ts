@@ -52,13 +52,12 @@ Examples:
 With --json it prints { "address", "token_file", "project", "running", "failed" } once it listens.`;
 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
-  const [{ detectRuntime }, { createHost }, { serveHost }, { readOperatorConfig }] = await Promise.all([
-    import("../../adapters/default.ts"),
+  const [{ createHost }, { serveHost }, { readOperatorConfig }] = await Promise.all([
     import("../../create_host.ts"),
     import("../../core/http/serve_host.ts"),
     import("../../core/project/operator_config.ts"),
   ]);
-  const runtime = await detectRuntime();
+  const runtime = await terminal.runtime();
   const places = projectPlaces(flags, terminal, runtime);
   const { line, paint } = terminal.err;
   await interruptible(async (signal) => {

@@ -10,6 +10,7 @@ import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { compiledCode } from "../../support/compiled_code.ts";
 import { kagedCommand } from "../../support/run_kaged.ts";
 import { runtimeName } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
@@ -52,6 +53,7 @@ export async function openWorkshop(t: { after(run: () => Promise<void>): void })
     PATH: `${join(dir, "bin")}:${join(root, "node_modules/.bin")}:/usr/local/bin:/usr/bin:/bin`,
     HOME: join(scratch, "home"),
     NO_COLOR: "1",
+    ...compiledCode,
     COLUMNS: "120",
   };
   const run = (command: string, args: readonly string[], until?: string) =>
