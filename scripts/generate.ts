@@ -14,6 +14,7 @@ import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
 import openapi from "./generators/openapi.ts";
+import { pictures } from "./generators/pictures.ts";
 import { pluginBundle } from "./generators/plugin_bundle.ts";
 import { pythonSdkFiles } from "./generators/python_sdk.ts";
 import relayModule from "./generators/relay_module.ts";
@@ -45,6 +46,7 @@ export const generators: readonly Generator[] = [
   errorCodes,
   requirements,
   storageProgram,
+  ...pictures,
 ];
 
 if (import.meta.main) {
