@@ -11,7 +11,7 @@
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -42,11 +42,14 @@ async function testFiles(path: string): Promise<string[]> {
 
 const files = (await Promise.all(paths.map(testFiles))).flat();
 const filter = values.filter;
+const runtimes = values.runtime ?? ["node", "deno", "bun"];
+/** Files under way on each runtime: in all half as many again as there are processors, because tests also wait. */
+const jobs = String(Math.max(1, Math.round(availableParallelism() * 1.5 / runtimes.length)));
 const commands: Record<string, string[]> = {
   node: [
     bin("node"),
     "--test",
-    "--test-concurrency=2",
+    `--test-concurrency=${jobs}`,
     "--test-timeout=120000",
     "--test-reporter=spec",
     ...(filter ? [`--test-name-pattern=${filter}`] : []),
@@ -62,7 +65,7 @@ const commands: Record<string, string[]> = {
     ...(filter ? ["--filter", filter] : []),
     ...files,
   ],
-  bun: [bin("bun"), "test", "--parallel=2", "--timeout=120000", ...(filter ? ["-t", filter] : []), ...files],
+  bun: [bin("bun"), "test", `--parallel=${jobs}`, "--timeout=120000", ...(filter ? ["-t", filter] : []), ...files],
 };
 
 /** Adds up the numbers that stand before or after a word in the runner's closing lines. */
@@ -84,7 +87,7 @@ function run(runtime: string): Promise<Run> {
     DENO_DIR: join(process.cwd(), "node_modules/.cache/deno"),
     ...process.env,
     KAGED_SKIP_REPORT: skipReport,
-    DENO_JOBS: "2",
+    DENO_JOBS: jobs,
     NO_COLOR: "1",
   };
   const child = spawn(file!, args, { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -117,7 +120,6 @@ async function skips(): Promise<string[]> {
 
 try {
   if (files.length === 0) throw new Error(`No test file under ${paths.join(", ")}`);
-  const runtimes = values.runtime ?? Object.keys(commands);
   for (const name of runtimes) if (!commands[name]) throw new Error(`Unknown runtime "${name}"`);
   const runs = await Promise.all(runtimes.map(run));
   for (const { runtime, output } of runs.filter((each) => each.failed > 0)) {
