@@ -75,6 +75,16 @@ function count(output: string, pattern: RegExp): number {
   return sum;
 }
 
+const progress: Record<string, number> = {};
+
+/** Shows on a terminal how many tests have passed so far: the whole suite takes minutes. */
+function showProgress(runtime: string, text: string): void {
+  if (!process.stdout.isTTY) return;
+  progress[runtime] = (progress[runtime] ?? 0) + [...text.matchAll(/✔|\bok \(|\(pass\)/g)].length;
+  const counts = Object.entries(progress).map(([name, passed]) => `${name} ${passed}`);
+  process.stdout.write(`\r\x1b[Kpassed so far: ${counts.join(", ")}`);
+}
+
 // deno-lint-ignore no-control-regex
 const COLOUR = /\x1b\[[0-9;]*m/g;
 
@@ -92,8 +102,12 @@ function run(runtime: string): Promise<Run> {
   };
   const child = spawn(file!, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const chunks: Uint8Array[] = [];
-  child.stdout.on("data", (chunk) => chunks.push(chunk));
-  child.stderr.on("data", (chunk) => chunks.push(chunk));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Uint8Array) => {
+      chunks.push(chunk);
+      showProgress(runtime, new TextDecoder().decode(chunk));
+    });
+  }
   return new Promise((resolve) => {
     const done = (code: number) => {
       const output = new TextDecoder().decode(Buffer.concat(chunks)).replace(COLOUR, "");
@@ -122,6 +136,7 @@ try {
   if (files.length === 0) throw new Error(`No test file under ${paths.join(", ")}`);
   for (const name of runtimes) if (!commands[name]) throw new Error(`Unknown runtime "${name}"`);
   const runs = await Promise.all(runtimes.map(run));
+  if (process.stdout.isTTY) process.stdout.write("\r\x1b[K");
   for (const { runtime, output } of runs.filter((each) => each.failed > 0)) {
     console.log(`──── ${runtime} ────\n${output}`);
   }
