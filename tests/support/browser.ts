@@ -5,9 +5,9 @@
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { ConsoleProject } from "./console_project.ts";
 import { requireOrSkip } from "./require_or_skip.ts";
 
@@ -15,7 +15,11 @@ const PROGRAM = "/usr/bin/chromium";
 /** Long for a slow machine; a wait that is met ends at once. */
 const PATIENCE_MS = 30_000;
 
-/** A browser that lives as long as its test. */
+/** Started for the first test of a file, ended after the last. */
+let started: Promise<Browser> | undefined;
+after(async () => await (await started)?.close());
+
+/** What a test sees of the browser: its pages share nothing with those of other tests, and go with it. */
 export interface TestBrowser extends AsyncDisposable {
   /** What pages complained of: scripts that failed, rules of the page's policy that were broken. */
   readonly complaints: string[];
@@ -32,13 +36,16 @@ export function hasBrowser(t: TestContext): Promise<boolean> {
   return requireOrSkip(t, "chromium", existsSync(PROGRAM), "run sh scripts/setup.sh extras");
 }
 
-/** Starts a browser: `await using browser = await testBrowser()`. */
+/** Gives a test its browser: `await using browser = await testBrowser()`. */
 export async function testBrowser(): Promise<TestBrowser> {
-  const browser = await chromium.launch({ executablePath: PROGRAM, args: ["--no-sandbox"] });
+  started ??= chromium.launch({ executablePath: PROGRAM, args: ["--no-sandbox"] });
+  const browser = await started;
+  const pages: Page[] = [];
   const complaints: string[] = [];
   const asked: URL[] = [];
   async function blank(options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await browser.newPage(options);
+    const page = await browser.newPage(options); // In a context of its own.
+    pages.push(page);
     page.setDefaultTimeout(PATIENCE_MS);
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
@@ -60,7 +67,9 @@ export async function testBrowser(): Promise<TestBrowser> {
       await page.goto(`${address}/#/${place}`);
       return page;
     },
-    [Symbol.asyncDispose]: () => browser.close(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(pages.map((page) => page.close()));
+    },
   };
 }
 
