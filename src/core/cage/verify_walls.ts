@@ -5,7 +5,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import type { Runtime } from "../ports.ts";
+import type { Files, Runtime } from "../ports.ts";
 
 /** Namespaces every cage has of its own. */
 const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];
@@ -34,20 +34,16 @@ export async function verifyWalls(
   { files, clock }: Pick<Runtime, "files" | "clock">,
 ): Promise<void> {
   const startedMs = clock.monotonic();
-  const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
-  const shared: string[] = [];
-  await Promise.all([...NAMESPACES, ...(ownNetwork ? ["net"] : [])].map(async (name) => {
-    const [own, hosts] = await Promise.all([link(`/proc/${pid}/ns/${name}`), link(`/proc/self/ns/${name}`)]);
-    if (own === null || own === hosts) shared.push(name);
-  }));
-  const faults: string[] = shared.length > 0 ? [`it shares ${shared.join(", ")} with the host`] : [];
+  const names = [...NAMESPACES, ...(ownNetwork ? ["net"] : [])];
+  let faults: string[];
   for (;;) {
+    const { shared, unseen } = await namespacesOf(pid, names, files);
     const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
     if (/^State:\s*[ZX]/m.test(status) || status === "") return;
-    const found = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
-    if (found.length === 0) break;
-    if (clock.monotonic() - startedMs < PATIENCE_MS) continue;
-    faults.push(...found);
+    faults = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
+    if (unseen.length > 0) faults.unshift(`its namespaces cannot be seen: ${unseen.join(", ")}`);
+    if (faults.length > 0 && clock.monotonic() - startedMs < PATIENCE_MS) continue;
+    if (shared.length > 0) faults.unshift(`it shares ${shared.join(", ")} with the host`);
     break;
   }
   if (faults.length === 0) return;
@@ -55,4 +51,21 @@ export async function verifyWalls(
     data: { faults },
     hint: "Use the distribution's bubblewrap, then run kaged doctor",
   });
+}
+
+/** A process that is about to end has no namespaces any more, and is not yet told as ended: those are unseen. */
+async function namespacesOf(
+  pid: number,
+  names: readonly string[],
+  files: Files,
+): Promise<{ readonly shared: readonly string[]; readonly unseen: readonly string[] }> {
+  const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
+  const pairs = await Promise.all(names.map(async (name) => {
+    const [own, hosts] = await Promise.all([link(`/proc/${pid}/ns/${name}`), link(`/proc/self/ns/${name}`)]);
+    return { name, own, hosts };
+  }));
+  return {
+    shared: pairs.filter(({ own, hosts }) => own !== null && own === hosts).map(({ name }) => name),
+    unseen: pairs.filter(({ own }) => own === null).map(({ name }) => name),
+  };
 }

@@ -84,3 +84,18 @@ test("verifyWalls() waits for a filter that is still being put up, and passes a 
   while (/^State:\s*[^ZX]/m.test(await files.readText(`/proc/${gone}/status`).catch(() => "")));
   await verifyWalls(gone, own, runtime);
 });
+
+test("verifyWalls() passes a process that has lost its namespaces and is about to end, and no other that hides them", async () => {
+  const status = (state: string) => `State:\t${state}\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n`;
+  const hidden: Files["readLink"] = (path) =>
+    path.startsWith("/proc/self/") ? Promise.resolve(path) : Promise.reject(new Error("ENOENT"));
+  let looks = 0;
+  const ending = (): Promise<string> => Promise.resolve(status(++looks < 3 ? "S" : "Z"));
+  await verifyWalls(7, own, ground({ ...files, readText: ending, readLink: hidden }));
+  assert.equal(looks, 3);
+  const living = (): Promise<string> => Promise.resolve(status("S"));
+  const faults = ["its namespaces cannot be seen: user, mnt, pid, ipc, uts, net"];
+  await assert.rejects(verifyWalls(7, own, ground({ ...files, readText: living, readLink: hidden })), {
+    data: { faults },
+  });
+});
