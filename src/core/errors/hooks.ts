@@ -49,6 +49,12 @@ export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "A hook, or a script it runs, changed since it was trusted",
     "Look at the change and trust it again: kaged hooks trust",
   ),
+  "hooks.git_unsealed": row(
+    -32003,
+    403,
+    "A hook could change where git finds its config and hooks",
+    "Make .git a folder, or set git_writable = true",
+  ),
   "hooks.trust_unreadable": row(
     -32603,
     500,

@@ -13,6 +13,7 @@ import type { HookSettings } from "../../project/hook_settings.ts";
 import { folderVariables } from "../files/folder_variables.ts";
 import { hookFolder } from "../files/hook_evidence.ts";
 import type { LoadedHook } from "../files/load_hook_files.ts";
+import { gitSeals } from "./git_seal.ts";
 import type { CommandRun } from "./types.ts";
 
 /** Stands in for the plugin's folder: every cage shows it anyway. */
@@ -138,9 +139,7 @@ export async function writeCopies(
   { sealed }: Pick<CommandRun, "sealed">,
   { home, dir, settings, runtime: { files } }: CommandRunnerOptions,
 ): Promise<{ readonly dir: string | null; readonly overlays: readonly CageOverlay[] }> {
-  const git = await files.info(`${dir}/.git`);
-  const isGit = git !== null && git.kind !== "symlink" && !settings.git_writable;
-  const overlays: CageOverlay[] = isGit ? [{ source: `${dir}/.git`, dest: `${dir}/.git` }] : [];
+  const overlays = settings.git_writable ? [] : await gitSeals(dir, files);
   if (sealed.length === 0) return { dir: null, overlays };
   await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
   const folder = await files.makeTempDir(`${home}/run/cage-hook-`);
