@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { checkAnswer } from "../hooks/plugin_answer.ts";
+import type { CompactionHook } from "./types.ts";
 
 /** What an observer wants. */
 export interface ObserverWish {
@@ -15,26 +17,25 @@ export interface ObserverWish {
 }
 
 const MAX_RETAINED = 1000;
-const NOTHING: ObserverWish = { retain: [], inject: null, problems: [] };
 
-/** Reads an observer's result. What has the wrong shape is left out and named in `problems`; nothing throws. */
-export function readObserverResult(result: unknown): ObserverWish {
-  if (result === null || result === undefined) return NOTHING;
-  if (typeof result === "string") return { ...NOTHING, inject: result === "" ? null : result };
-  if (typeof result !== "object" || Array.isArray(result)) {
-    return { ...NOTHING, problems: ["the result is neither an object nor a text"] };
-  }
-  const { retain = [], inject = null, role } = result as Record<string, unknown>;
+/**
+ * Reads an observer's result: nothing, a text to put before the model, or `{ retain, inject }`.
+ *
+ * @throws {HostError} `hook.result_invalid` for what the hookspec refuses: nothing of it is used.
+ */
+export function readObserverResult(hook: CompactionHook, plugin: string, result: unknown): ObserverWish {
+  checkAnswer(hook, plugin, result ?? null, "Return null, a text, or { retain, inject }");
+  const given = typeof result === "string" ? { inject: result } : (result ?? {}) as ObserverResult;
+  const retain = (given.retain ?? []).filter((text) => text !== "");
   const problems: string[] = [];
-  if (role === "compactor") problems.push("it answers as a compactor and was asked as an observer");
-  const texts = Array.isArray(retain) ? retain.filter((text) => typeof text === "string" && text !== "") : [];
-  if (!Array.isArray(retain)) problems.push('"retain" is not a list');
-  else if (texts.length < retain.length) problems.push('"retain" holds what is not a text');
-  if (texts.length > MAX_RETAINED) problems.push(`"retain" holds more than ${MAX_RETAINED} texts`);
-  if (inject !== null && typeof inject !== "string") problems.push('"inject" is not a text');
-  return {
-    retain: texts.slice(0, MAX_RETAINED),
-    inject: typeof inject === "string" && inject !== "" ? inject : null,
-    problems,
-  };
+  if (given.role === "compactor") problems.push("it answers as a compactor and was asked as an observer");
+  if (retain.length > MAX_RETAINED) problems.push(`"retain" holds more than ${MAX_RETAINED} texts`);
+  return { retain: retain.slice(0, MAX_RETAINED), inject: given.inject || null, problems };
+}
+
+/** What the hookspec lets an observer say, and the one other answer it takes. */
+interface ObserverResult {
+  readonly retain?: readonly string[];
+  readonly inject?: string | null;
+  readonly role?: unknown;
 }

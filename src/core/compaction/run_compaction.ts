@@ -223,7 +223,8 @@ class Compaction {
       ),
       ask: async (plugin) => {
         const outcome = await this.#fire(hook, params, plugin);
-        return outcome.ok ? await this.#collect(hook, plugin.plugin, outcome.result) : null;
+        if (!outcome.ok) throw new Error(outcome.detail); // Whoever asks tells it as broken, and goes on.
+        return await this.#collect(hook, plugin.plugin, outcome.result);
       },
     };
     const ignore = (error: unknown): void =>
@@ -234,11 +235,11 @@ class Compaction {
   }
 
   async #collect(hook: CompactionHook, plugin: string, result: unknown): Promise<string | null> {
-    const { retain, inject, problems } = readObserverResult(result);
-    for (const text of retain) this.#retained.push({ plugin, text });
-    for (const problem of problems) this.#ignored.push({ plugin, hook, problem });
-    if (inject === null) return null;
     try {
+      const { retain, inject, problems } = readObserverResult(hook, plugin, result);
+      for (const text of retain) this.#retained.push({ plugin, text });
+      for (const problem of problems) this.#ignored.push({ plugin, hook, problem });
+      if (inject === null) return null;
       const injected = await this.#ports.inject(plugin, hook, inject);
       if (injected) this.#injections.push(injected.injection);
       return injected?.text ?? null;

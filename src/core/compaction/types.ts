@@ -114,7 +114,7 @@ export interface ObserverQuestion {
   readonly after: Size | null;
   /** Plugins that take the hook, in the order they are declared. */
   readonly observers: readonly CompactionPlugin[];
-  /** Asks one of them. Returns the text it wants before the model, wrapped, or null. Never rejects. */
+  /** Asks one of them. Returns the text it wants before the model, wrapped, or null. Rejects when it failed. */
   readonly ask: (observer: CompactionPlugin) => Promise<string | null>;
 }
 

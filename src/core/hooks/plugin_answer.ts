@@ -16,15 +16,17 @@ import type { HookResponse } from "./portable/types.ts";
 export function readPluginAnswer(hook: string, plugin: string, answer: unknown): HookResponse | null {
   if (answer === null || answer === undefined || answer === "") return null;
   const envelope = typeof answer === "string" ? injecting(answer) : fromInject(answer) ?? answer;
-  try {
-    checkOutput(lifecycleContract(hook), plugin, envelope);
-  } catch (cause) {
-    throw new HostError("hook.result_invalid", messageOf(cause), {
-      hint: "Return null, a text, { inject }, or an envelope with an action",
-      cause,
-    });
-  }
+  checkAnswer(hook, plugin, envelope, "Return null, a text, { inject }, or an envelope with an action");
   return envelope as HookResponse;
+}
+
+/** Throws `hook.result_invalid`, with the hint, when the hookspec refuses an answer. */
+export function checkAnswer(hook: string, plugin: string, answer: unknown, hint: string): void {
+  try {
+    checkOutput(lifecycleContract(hook), plugin, answer);
+  } catch (cause) {
+    throw new HostError("hook.result_invalid", messageOf(cause), { hint, cause });
+  }
 }
 
 /** `{ inject: "…" }` without an action, or `action: "inject"`: other names of one thing. */

@@ -5,6 +5,7 @@
  */
 import type { Audit } from "../audit/audit.ts";
 import type { AuditData } from "../audit/events.ts";
+import { readObserverResult } from "../compaction/observer_result.ts";
 import { runCompaction } from "../compaction/run_compaction.ts";
 import type { CompactionPorts, CompactionResult } from "../compaction/types.ts";
 import type { HookContext, HookDispatcher } from "../hooks/fire_hook.ts";
@@ -46,7 +47,11 @@ export async function compactWindow(
   const ports: CompactionPorts = {
     async fire(hook, params, plugin) {
       const firing = { hook, params: { ...params }, context };
-      const outcome = await hooks.fire(byKey.get(plugin.key)!, firing, (result) => result);
+      const outcome = await hooks.fire(byKey.get(plugin.key)!, firing, (result) => {
+        // A compactor's answer is tried later, claim by claim.
+        if (params.role === "observer") readObserverResult(hook, plugin.plugin, result);
+        return result;
+      });
       if (outcome.ok) return { ok: true, result: outcome.result };
       return { ok: false, reason: outcome.reason, detail: outcome.error.message };
     },

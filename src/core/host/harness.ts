@@ -16,7 +16,7 @@ import { readPluginAnswer } from "../hooks/plugin_answer.ts";
 import type { HookResponse } from "../hooks/portable/types.ts";
 import { canonicalHook, HOOK_NAMES } from "../manifest/hook_names.ts";
 import { didYouMean } from "../manifest/nearest_word.ts";
-import type { Injection } from "../compaction/types.ts";
+import type { CompactionHook, Injection } from "../compaction/types.ts";
 import type { Clock } from "../ports.ts";
 import type { HostModel } from "./model.ts";
 import type { HookFired, HookReport } from "./types.ts";
@@ -55,9 +55,6 @@ export interface InjectionWish {
 }
 
 const asIs = (result: unknown): unknown => result;
-
-/** Hooks whose observers may answer with text for the model. */
-const COMPACTION_HOOKS: readonly string[] = ["pre_compact", "post_compact"];
 
 /** Returns a harness. */
 export function createHarness({ model, hooks, audit, clock }: HarnessPorts): Harness {
@@ -119,14 +116,16 @@ export function createHarness({ model, hooks, audit, clock }: HarnessPorts): Har
     } else if (contract.dispatch === "broadcast_notify") {
       await dispatchNotify(contract, askedBy((one, input: typeof params) => ask(one, input, asIs)), params);
     } else {
-      const { output: _, ...loose } = contract; // Observers' answers are read leniently: what fits is used.
-      const read = hook === "on_session_start" ? readInjectResult : asIs;
+      const { output: _, ...asked } = contract; // Each answer is held against it where it is read.
       const tell = async (subscriber: HookSubscriber, input: typeof params): Promise<void> => {
-        const answer = await ask(subscriber, input, read);
-        const text = answer === undefined ? null : textIn(hook, answer);
+        let text: string | null = null;
+        await ask(subscriber, input, (result) => {
+          text = wantedText(hook, subscriber.plugin, result);
+          return hook === "on_session_start" ? text : result;
+        });
         if (text !== null) await take(subscriber, text);
       };
-      await dispatchCollect(loose, askedBy(tell), params, { bestEffort: true });
+      await dispatchCollect(asked, askedBy(tell), params, { bestEffort: true });
     }
     const inOrder = subscribers.flatMap((subscriber) => reports.get(subscriber) ?? []);
     return { reports: inOrder, text: blocks.join("\n\n"), injected };
@@ -156,9 +155,11 @@ function modified(
   };
 }
 
-function textIn(hook: string, result: unknown): string | null {
-  if (hook === "on_session_start") return result as string | null;
-  return COMPACTION_HOOKS.includes(hook) ? readObserverResult(result).inject : null;
+/** Returns the text a plugin wants before the model when a session starts or a window is compacted. Throws `hook.result_invalid`. */
+export function wantedText(hook: string, plugin: string, result: unknown): string | null {
+  return hook === "on_session_start"
+    ? readInjectResult(result)
+    : readObserverResult(hook as CompactionHook, plugin, result).inject;
 }
 
 function reportOf({ plugin, instance }: HookSubscriber, outcome: HookOutcome<unknown>): HookReport {

@@ -5,18 +5,16 @@
  */
 import type { Injection } from "../compaction/types.ts";
 import type { HookContext, HookDispatcher } from "../hooks/fire_hook.ts";
-import { readInjectResult } from "../hooks/hook_result.ts";
 import { type Injections, openInjections } from "../hooks/injections.ts";
 import { checkInput } from "../hooks/dispatch/boundary.ts";
 import { completeParams, lifecycleContract } from "../hooks/lifecycle.ts";
 import { readPluginAnswer } from "../hooks/plugin_answer.ts";
 import { portableHook } from "../hooks/portable/names.ts";
 import type { HookEvent, HookHandler, HookRegistration, HookResponse } from "../hooks/portable/types.ts";
-import { readObserverResult } from "../compaction/observer_result.ts";
 import { PRIMARY_HOOKS } from "../manifest/hook_names.ts";
 import type { Clock } from "../ports.ts";
 import type { ResolvedPlugin } from "../project/types.ts";
-import type { Harness } from "./harness.ts";
+import { type Harness, wantedText } from "./harness.ts";
 import { type HostModel, PRIMARY, subscriberOf } from "./model.ts";
 
 /** What plugins are asked through. */
@@ -152,7 +150,7 @@ function paramsOf(
 
 function readAnswer(hook: string, plugin: string, result: unknown): HookResponse | null {
   if (lifecycleContract(hook).dispatch === "chain") return readPluginAnswer(hook, plugin, result);
-  const text = hook === "on_session_start" ? readInjectResult(result) : readObserverResult(result).inject;
+  const text = wantedText(hook, plugin, result);
   return text === null ? null : injecting([text]);
 }
 

@@ -105,30 +105,24 @@ test("K-021 splitForCompaction() leaves a tool call whole", () => {
 });
 
 test("K-021 readObserverResult() reads retain and inject, and a bare text as inject", () => {
-  const read = (result: unknown) => readObserverResult(result);
-  assert.deepEqual(read({ retain: ["a", "b"], inject: "c" }), { retain: ["a", "b"], inject: "c", problems: [] });
+  const read = (result: unknown) => readObserverResult("pre_compact", "memory", result);
+  assert.deepEqual(read({ retain: ["a", "", "b"], inject: "c" }), { retain: ["a", "b"], inject: "c", problems: [] });
   assert.deepEqual(read("c"), { retain: [], inject: "c", problems: [] });
   for (const nothing of [null, undefined, "", {}, { retain: [], inject: "" }, { inject: null, other: 1 }]) {
     assert.deepEqual(read(nothing), { retain: [], inject: null, problems: [] });
   }
-});
-
-test("K-021 readObserverResult() leaves out what has the wrong shape and names it", () => {
-  const read = (result: unknown) => readObserverResult(result);
-  for (const odd of [5, true, ["a"]]) assert.equal(read(odd).problems.length, 1);
-  assert.deepEqual(read({ retain: "a", inject: 5 }), {
-    retain: [],
-    inject: null,
-    problems: ['"retain" is not a list', '"inject" is not a text'],
-  });
-  assert.deepEqual(read({ retain: ["a", 5, null, ["b"], "c"], inject: "d" }), {
-    retain: ["a", "c"],
-    inject: "d",
-    problems: ['"retain" holds what is not a text'],
-  });
   const many = read({ retain: Array(1001).fill("x") });
   assert.deepEqual([many.retain.length, many.problems], [1000, ['"retain" holds more than 1000 texts']]);
   assert.match(read({ role: "compactor", messages: [] }).problems[0]!, /as a compactor/);
+});
+
+test("K-021 D-009 readObserverResult() refuses whole what the hookspec refuses", () => {
+  for (const hook of ["pre_compact", "post_compact"] as const) {
+    for (const odd of [5, true, ["a"], { retain: "a" }, { retain: ["a", 5], inject: "d" }, { inject: 5 }]) {
+      const message = new RegExp(`^"memory" answered "${hook}" wrongly: `);
+      assert.throws(() => readObserverResult(hook, "memory", odd), { code: "hook.result_invalid", message });
+    }
+  }
 });
 
 test("askForSummary() gives the summary and lets go of its timer", async () => {

@@ -99,7 +99,7 @@ test("a target nobody can make sense of is the caller's error", async () => {
 test("K-021 what observers retain and inject comes back; the injected text stands after the system messages", async () => {
   const { ports, data } = stage({
     "pre_compact memory-markdown": { retain: ["uses ESM"], inject: "first" },
-    "post_compact memory-markdown": { retain: ["deploys to the edge", 5] },
+    "post_compact memory-markdown": { retain: ["deploys to the edge"] },
     "post_compact smart-compactor": "second",
   });
   const result = await runCompaction(task(), ports);
@@ -120,9 +120,16 @@ test("K-021 what observers retain and inject comes back; the injected text stand
   });
   assert.equal(idsOf(result.messages), "s msg_1 u2 a2");
   assert.equal(result.after.messages, 4);
-  assert.deepEqual(data("compaction.completed")?.ignored, [
-    { plugin: "memory-markdown", hook: "post_compact", problem: '"retain" holds what is not a text' },
-  ]);
+  assert.deepEqual(data("compaction.completed")?.ignored, []);
+});
+
+test("K-021 D-009 nothing is used of an answer that the hookspec refuses, and the audit says why", async () => {
+  const { ports, data } = stage({ "pre_compact memory-markdown": { retain: ["uses ESM", 5], inject: "first" } });
+  const result = await runCompaction(task(), ports);
+  assert.deepEqual([result.retained, result.injected, result.by], [[], [], "drop"]);
+  const [ignored] = data("compaction.completed")?.ignored ?? [];
+  assert.deepEqual([ignored?.plugin, ignored?.hook], ["memory-markdown", "pre_compact"]);
+  assert.match(ignored?.problem ?? "", /^"memory-markdown" answered "pre_compact" wrongly/);
 });
 
 test("K-021 an observer that fails, answers nonsense or injects what nobody wants costs nothing but itself", async () => {

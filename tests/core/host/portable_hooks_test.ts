@@ -193,6 +193,25 @@ test("B-002 B-013 compact() fires PreCompact and PostCompact around it, for plug
   assert.deepEqual((events[1]?.output as unknown[]).length, 4);
 });
 
+test("K-021 D-009 an observer whose answer the hookspec refuses has failed: audited, traced as broken, nothing used", async () => {
+  const traces: HookTrace[] = [];
+  const answers = { pre_compact: { retain: ["fact", 5], inject: "text" }, post_compact: { inject: 5 } };
+  await using h = await hosted({ ...answering(answers), hooks: { onTrace: (trace) => void traces.push(trace) } });
+  h.host.openSession({ id: "ses_1" });
+  const request = { agent: "primary", session: "ses_1", messages: window, trigger: "manual", targetTokens: 0 };
+  const { retained, injected, by } = await h.host.compact(request);
+  assert.deepEqual([retained, injected, by], [[], [], "drop"]);
+  const failed = h.all("plugin.hook.failed").map(({ data }) => [data.hook, data.reason]);
+  assert.deepEqual(failed, [["pre_compact", "hook.result_invalid"], ["post_compact", "hook.result_invalid"]]);
+  assert.deepEqual(traces.map(({ hook, outcome }) => [hook, outcome]), [["PreCompact", "broke"], [
+    "PostCompact",
+    "broke",
+  ]]);
+  assert.match(traces[0]?.reason ?? "", /answered "pre_compact" wrongly/);
+  const { reports, text } = await h.host.fireHook("post_compact", {}, { agent: "primary", session: "ses_1" });
+  assert.deepEqual([reports.map(({ outcome }) => outcome), text], [["failed"], ""]);
+});
+
 test("B-004 a block before a compaction leaves the window as it was", async () => {
   await using h = await hosted(answering({}));
   h.host.hooks.register("PreCompact", function keeper() {
