@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Files } from "../core/ports.ts";
 import type { TargetLanguage } from "../core/spec/types.ts";
@@ -41,21 +41,43 @@ export function addHookspecOptions(command: Command): Command {
     .option("--json", "print JSON");
 }
 
+/** A generated file that nothing gives any more. */
+export type LeftoverFile = Pick<FollowingFile, "path" | "file" | "language">;
+
+/** What follows from a hookspec, and what is there. */
+export interface Following {
+  /** Every file that follows from it. */
+  readonly all: readonly FollowingFile[];
+  /** Generated files of kinds that are gone. */
+  readonly leftovers: readonly LeftoverFile[];
+  /** The file system. */
+  readonly files: Files;
+}
+
 /** Returns every file that follows from a hookspec. Throws `hookspec.*` for one that is not in order. */
-export async function followingFiles(
-  { dir, out }: HookspecFlags,
-  terminal: Terminal,
-): Promise<{ readonly all: readonly FollowingFile[]; readonly files: Files }> {
+export async function followingFiles({ dir, out }: HookspecFlags, terminal: Terminal): Promise<Following> {
   const { readHookspec } = await import("../core/spec/read_hookspec.ts");
   const { emitHookspec } = await import("../core/spec/emit/emit_hookspec.ts");
+  const { leftoverFiles } = await import("../core/spec/emit/leftovers.ts");
   const { files } = await terminal.runtime();
   const spec = await readHookspec(resolve(terminal.cwd, dir), files);
+  const languages = Object.keys(spec.targets) as TargetLanguage[];
+  const folderOf = (language: TargetLanguage): string =>
+    out === undefined ? join(dir, spec.targets[language]!) : join(out, language);
   const all: FollowingFile[] = [];
   for (const { language, path: inner, text } of emitHookspec(spec)) {
-    const path = out === undefined ? join(dir, spec.targets[language]!, inner) : join(out, language, inner);
+    const path = join(folderOf(language), inner);
     const file = resolve(terminal.cwd, path);
     const isThere = (await files.target(file))?.kind === "file";
     all.push({ path, file, language, text, found: isThere ? await files.readText(file) : null });
   }
-  return { all, files };
+  const emitted = new Set(all.map(({ file }) => file));
+  const leftovers: LeftoverFile[] = [];
+  for (const language of languages) {
+    const folder = resolve(terminal.cwd, folderOf(language));
+    for (const file of await leftoverFiles(language, folder, { emitted, files })) {
+      leftovers.push({ path: join(folderOf(language), relative(folder, file)), file, language });
+    }
+  }
+  return { all, leftovers, files };
 }

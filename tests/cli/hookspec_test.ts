@@ -69,6 +69,27 @@ test("D-006 kaged hookspec check --json names each file and how it stands", asyn
   assert.ok(stale?.diff?.includes('+        """Runs a tool with its arguments."""'), stale?.diff?.join("\n"));
 });
 
+test("D-006 files left over from a kind that is gone are told by check and removed by emit, and no other hand's", async (t) => {
+  const cwd = await hookspecCopy(t);
+  await runKaged(["hookspec", "emit"], { cwd });
+  await rm(join(cwd, "hookspec/kinds/orchestrator"), { recursive: true });
+  const own = join(cwd, "hookspec/generated/python/helpers.py");
+  await writeFile(own, "# Written by hand\n");
+  const { code, stdout } = await runKaged(["hookspec", "check"], { cwd });
+  assert.equal(code, 1);
+  const left = ["typescript/orchestrator.ts", "python/orchestrator_v1.py", "go/orchestrator/v1/orchestrator.go"];
+  left.push("openrpc/orchestrator-v1.json", "markdown/orchestrator-v1.md");
+  for (const path of left) {
+    assert.ok(stdout.includes(`hookspec/generated/${path} is left over: nothing gives it any more`));
+  }
+  assert.match(stdout, /^5 left over\n {2}hint: Run kaged hookspec emit\n$/m);
+  const emitted = await runKaged(["hookspec", "emit"], { cwd });
+  assert.match(emitted.stdout, /^removed hookspec\/generated\/go\/orchestrator\/v1\/orchestrator\.go$/m);
+  assert.match(emitted.stdout, /^10 files, 0 written, 5 removed\n$/m);
+  assert.equal((await runKaged(["hookspec", "check"], { cwd })).stdout, "10 files follow from the hookspec\n");
+  assert.equal(await readFile(own, "utf8"), "# Written by hand\n");
+});
+
 test("D-001 a hookspec that is not in order stops every command, with each place and what to do", async (t) => {
   const cwd = await hookspecCopy(t);
   await edit(join(cwd, "hookspec/kinds/tool/v1.yaml"), "dispatch: singleton", "dispatch: singelton");

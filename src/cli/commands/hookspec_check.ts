@@ -14,7 +14,8 @@ export function addHookspecCheck(parent: Command, terminal: Terminal, exit: (cod
     .summary("check a hookspec and the files that follow from it")
     .description(
       "Reads a hookspec and compares the files that follow from it with those that are there, and writes nothing.\n" +
-        "Exit code 1 when the hookspec is not in order, or a file differs: then it shows what `emit` would change.",
+        "Exit code 1 when the hookspec is not in order, a file differs, or a generated one is left over from a kind that\n" +
+        "is gone: then it shows what `emit` would change.",
     );
   addHookspecOptions(command)
     .addHelpText("after", EXAMPLES)
@@ -25,21 +26,25 @@ const EXAMPLES = `
 Examples:
   kaged hookspec check
   kaged hookspec check --dir spec --json | jq '.files[] | select(.status != "same") | .path'
-With --json it prints { "ok", "files": [ { "path", "language", "status": "same" | "stale" | "missing", "diff"? } ] }.`;
+With --json it prints { "ok", "files": [ { "path", "language", "status": "same" | "stale" | "missing" | "leftover",
+"diff"? } ] }.`;
 
 async function check(flags: HookspecFlags, terminal: Terminal): Promise<boolean> {
-  const { all } = await followingFiles(flags, terminal);
+  const { all, leftovers } = await followingFiles(flags, terminal);
   const stale = all.filter(({ text, found }) => text !== found);
-  const isOk = stale.length === 0;
+  const isOk = stale.length === 0 && leftovers.length === 0;
   if (flags.json) {
-    terminal.out.line(JSON.stringify({ ok: isOk, files: all.map(row) }, null, 2));
+    const extra = leftovers.map(({ path, language }) => ({ path, language, status: "leftover" }));
+    terminal.out.line(JSON.stringify({ ok: isOk, files: [...all.map(row), ...extra] }, null, 2));
     return isOk;
   }
   const { line, paint } = terminal.out;
   for (const file of stale) printDrift(file, terminal.out);
-  const summary = isOk
-    ? `${all.length} files follow from the hookspec`
-    : `${stale.length} of ${all.length} files differ`;
+  for (const { path } of leftovers) line(`${paint.bold(printable(path))} is left over: nothing gives it any more\n`);
+  const summary = isOk ? `${all.length} files follow from the hookspec` : [
+    ...(stale.length > 0 ? [`${stale.length} of ${all.length} files differ`] : []),
+    ...(leftovers.length > 0 ? [`${leftovers.length} left over`] : []),
+  ].join(", ");
   line(isOk ? paint.green(summary) : `${paint.red(summary)}\n  hint: Run kaged hookspec emit`);
   return isOk;
 }
