@@ -1,16 +1,36 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { hookspecFiles } from "../../../../scripts/generators/hookspec.ts";
+import { detectRuntime } from "../../../../src/adapters/default.ts";
 import { emitHookspec } from "../../../../src/core/spec/emit/emit_hookspec.ts";
+import { leftoverFiles } from "../../../../src/core/spec/emit/leftovers.ts";
 import { parseHookspec } from "../../../../src/core/spec/parse_hookspec.ts";
+import type { TargetLanguage } from "../../../../src/core/spec/types.ts";
 import { KIND_TEXT, ownHookspec, ownTexts, withOutput } from "../sample_hookspec.ts";
 
 test("D-006 the committed files are what the hookspec gives, byte for byte", async () => {
   assert.equal(hookspecFiles.length, 15);
   for (const { path, render } of hookspecFiles) {
     assert.equal(await readFile(new URL(`../../../../${path}`, import.meta.url), "utf8"), await render(), path);
+  }
+});
+
+test("D-006 no committed file is left over from a kind that is gone", async () => {
+  const { files } = await detectRuntime();
+  const { targets } = await ownHookspec();
+  const root = fileURLToPath(new URL("../../../../", import.meta.url));
+  const emitted = new Set(hookspecFiles.map(({ path }) => root + path));
+  for (const [language, folder] of Object.entries(targets) as [TargetLanguage, string][]) {
+    const found = await leftoverFiles(language, join(root, "hookspec", folder), { emitted, files });
+    assert.deepEqual(found, [], language);
+    assert.equal(
+      (await leftoverFiles(language, join(root, "hookspec", folder), { emitted: new Set(), files })).length,
+      3,
+    );
   }
 });
 
