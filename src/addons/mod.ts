@@ -1,11 +1,12 @@
 /**
- * What to do with the news: loggers and webhooks. Each hears the events of a host, and none can reach into its work.
+ * What to do with the news: loggers, webhooks, figures for Application Insights. Each hears the events of a host, and none can reach into its work.
  *
  * @module
  */
 export type { EventSource } from "./event_source.ts";
 export { type ConsoleLoggerOptions, createConsoleLogger } from "./console_logger.ts";
 export { createFileLogger, type FileLogger, type FileLoggerOptions } from "./file_logger.ts";
+export { createInsightsExporter, type InsightsExporter, type InsightsExporterOptions } from "./insights/exporter.ts";
 export type { LogFiles } from "./log_files.ts";
 export type { LogRotation } from "./log_place.ts";
 export { createWebhookForwarder, type WebhookForwarder, type WebhookForwarderOptions } from "./webhooks/forwarder.ts";

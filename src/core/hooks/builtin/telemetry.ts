@@ -9,6 +9,7 @@ import { PORTABLE_HOOKS } from "../portable/names.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { factsOf } from "./facts.ts";
 import { perSession } from "./per_session.ts";
+import { isPlainName } from "./plain_name.ts";
 
 /** Figures of one hook. */
 export interface HookMetric {
@@ -42,9 +43,6 @@ interface SessionFigures {
 }
 
 type Figures = Record<string, string | number | boolean | null | undefined>;
-
-/** What a name may look like. A sentence, an address of a person or a path does not. */
-const NAME = /^[A-Za-z][\w.:-]{0,127}$/;
 
 /** Returns the handlers: every hook, priority 90, telemetry only. */
 export function telemetry({ emit, categorize, ...options }: TelemetryOptions): HookRegistration[] {
@@ -155,7 +153,7 @@ function sinceStart(session: SessionFigures, subagent: HookEvent["subagent"], at
 
 /** A name that looks like one, else `other`. */
 function name(value: unknown): string {
-  return typeof value === "string" && NAME.test(value) ? value : "other";
+  return isPlainName(value) ? value : "other";
 }
 
 function optionalName(value: unknown): string | null {

@@ -1,0 +1,172 @@
+/**
+ * Sends the figures of hooks to Application Insights.
+ *
+ * @module
+ */
+import process from "node:process";
+import { clock as systemClock } from "../../adapters/shared/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Clock } from "../../core/ports.ts";
+import { type EventSource, hearEvents } from "../event_source.ts";
+import { warner } from "../warner.ts";
+import { readConnectionString } from "./connection_string.ts";
+import { type InsightsEnvelope, insightsEnvelope } from "./envelope.ts";
+
+/** Where figures go, and how. */
+export interface InsightsExporterOptions {
+  /** Names the resource. Default: `$APPINSIGHTS_CONNECTION_STRING`. Null, empty or not set: nothing is sent. */
+  readonly connectionString?: string | null;
+  /** Sends a request. Default: the runtime's own `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Time. Default: the system's. */
+  readonly clock?: Clock;
+  /** For how long figures are gathered before they are sent together. Default 5 000. */
+  readonly flushMs?: number;
+  /** Figures that may wait; what comes above is dropped and counted. Default 1 000. */
+  readonly maxPending?: number;
+  /** Hears when figures do not arrive. Default: `console.error`. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** Figures on their way to Application Insights. */
+export interface InsightsExporter extends AsyncDisposable {
+  /** Whether there is a connection string. Without one nothing is heard and nothing sent. */
+  readonly isOn: boolean;
+  /** How the figures went. */
+  readonly counts: { readonly sent: number; readonly failed: number; readonly dropped: number };
+  /** Resolves when every figure so far is sent, or one more try to send has failed. */
+  flush(): Promise<void>;
+  /** Ends it, after one try to send what waits. What cannot be sent then is lost, and counted as failed. */
+  close(): Promise<void>;
+}
+
+/** What came of one request: all was taken but so many, or it is to be tried again. */
+type Fate = { readonly refused: number; readonly reason: string } | { readonly again: string };
+
+const VARIABLE = "APPINSIGHTS_CONNECTION_STRING";
+const MAX_BATCH = 100;
+const TIMEOUT_MS = 10_000;
+const MAX_REST_MS = 60_000;
+/** Too late, too many, and the API's own word for a quota that is used up for now. */
+const AGAIN: readonly number[] = [408, 429, 439];
+
+/**
+ * Sends the event `hook:metric`, which `telemetry()` makes, and no other: figures, and nothing a person has written.
+ * Without a connection string it does nothing. Nothing it meets reaches the agent.
+ *
+ * @throws {HostError} `addons.invalid_option` for a connection string that is none.
+ */
+export function createInsightsExporter(source: EventSource, options: InsightsExporterOptions = {}): InsightsExporter {
+  const { connectionString = process.env[VARIABLE], clock = systemClock, flushMs = 5_000, maxPending = 1_000 } =
+    options;
+  const { fetch = (request: Request) => globalThis.fetch(request) } = options;
+  const target = connectionString ? readConnectionString(connectionString) : null;
+  const warn = warner(options.onWarning);
+  const counts = { sent: 0, failed: 0, dropped: 0 };
+  const waiting: InsightsEnvelope[] = [];
+  let cancelTimer: (() => void) | null = null;
+  let sending: Promise<void> | null = null;
+  let failures = 0;
+  let isFull = false;
+
+  const restMs = (): number => Math.min(flushMs * 2 ** failures, Math.max(flushMs, MAX_REST_MS));
+
+  const end = target === null ? () => {} : hearEvents(source, ["hook:metric"], (event) => {
+    if (event.type !== "hook:metric") return;
+    if (waiting.length >= maxPending) return drop();
+    isFull = false;
+    waiting.push(insightsEnvelope(event, target.key));
+    if (waiting.length >= MAX_BATCH && failures === 0) void send();
+    else cancelTimer ??= clock.after(restMs(), () => void send());
+  });
+
+  function drop(): void {
+    counts.dropped++;
+    if (!isFull) warn(`${waiting.length} figures wait for Application Insights: more are dropped`);
+    isFull = true;
+  }
+
+  /** Sends all that waits, a batch at a time; a second caller waits for the first. */
+  function send(): Promise<void> {
+    cancelTimer?.();
+    cancelTimer = null;
+    return sending ??= sendAll().finally(() => {
+      sending = null;
+      if (waiting.length > 0) cancelTimer ??= clock.after(restMs(), () => void send());
+    });
+  }
+
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_BATCH);
+      const fate = await post(batch);
+      if ("again" in fate) {
+        if (failures++ === 0) warn(`Figures do not reach Application Insights, and are sent again: ${fate.again}`);
+        return;
+      }
+      failures = 0;
+      waiting.splice(0, batch.length);
+      counts.sent += batch.length - fate.refused;
+      counts.failed += fate.refused;
+      if (fate.refused > 0) warn(`Application Insights did not take ${fate.refused} figures: ${fate.reason}`);
+    }
+  }
+
+  async function post(batch: readonly InsightsEnvelope[]): Promise<Fate> {
+    const abort = new AbortController();
+    const cancel = clock.after(TIMEOUT_MS, () => abort.abort(new Error(`No answer within ${TIMEOUT_MS} ms`)));
+    try {
+      const response = await fetch(
+        new Request(target!.url, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(batch),
+          redirect: "error", // Figures go where the operator said, and nowhere else.
+          signal: abort.signal,
+        }),
+      );
+      return await fateOf(response, batch.length);
+    } catch (error) {
+      return { again: messageOf(error) };
+    } finally {
+      cancel();
+    }
+  }
+
+  const flush = async (): Promise<void> => {
+    await sending; // It may have begun before the newest figures came.
+    await send();
+  };
+  const close = async (): Promise<void> => {
+    end();
+    await flush();
+    cancelTimer?.();
+    if (waiting.length === 0) return;
+    warn(`${waiting.length} figures did not reach Application Insights before the end`);
+    counts.failed += waiting.splice(0).length;
+  };
+  return {
+    isOn: target !== null,
+    get counts() {
+      return { ...counts };
+    },
+    flush,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function fateOf(response: Response, count: number): Promise<Fate> {
+  const { status } = response;
+  if (AGAIN.includes(status) || status >= 500) {
+    await response.body?.cancel();
+    return { again: `It answers ${status}` };
+  }
+  if (status === 206) {
+    const said: unknown = await response.json().catch(() => null);
+    const accepted = Number((said as { itemsAccepted?: unknown } | null)?.itemsAccepted) || 0;
+    return { refused: count - Math.max(0, Math.min(count, accepted)), reason: "It answers 206" };
+  }
+  await response.body?.cancel();
+  return { refused: response.ok ? 0 : count, reason: `It answers ${status}` };
+}
