@@ -10,10 +10,12 @@ import type { AgentContext, AgentRun, JobEvents, RunRequest, RunResult } from ".
 import { placeOf, type StreamReader } from "./event_stream.ts";
 import { lifeOf } from "./job_ends.ts";
 import { checkName, checkScope } from "./job_names.ts";
+import { pageOf } from "./job_page.ts";
 import { JobStreams } from "./job_streams.ts";
+import { keepTidy } from "./retention.ts";
 import { type PrepareRun, runAgent, type RunnerPorts, tellEnd } from "./run_agent.ts";
 import { type OpenSchedule, type Schedule, Schedules } from "./schedules.ts";
-import { isFinal, type Job, type JobBackend, type JobStatus } from "./types.ts";
+import { isFinal, type Job, type JobBackend, type JobPage } from "./types.ts";
 import { Worker } from "./worker.ts";
 
 /** How jobs are run and kept. Every field has a default. */
@@ -40,6 +42,10 @@ export interface JobsOptions {
   readonly maxEventChars?: number;
   /** How long the events of a finished job are kept after its last reader has left. Default 60 000. */
   readonly eventGraceMs?: number;
+  /** How long finished jobs are kept; `Infinity` for ever. Default 30 days. */
+  readonly keepFinishedMs?: number;
+  /** How many finished jobs are kept, of all scopes together: the first that ended go first. Default 100 000. */
+  readonly maxFinished?: number;
   /** Keeps the platform from ending the program before the work is done, where platforms do that. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
   /** Hears of trouble with the store, and of turns a schedule skips. Default: `console.error`. */
@@ -61,13 +67,9 @@ export interface CreateJobsOptions<C extends AgentContext = AgentContext> extend
 }
 
 /** Which jobs are meant. */
-export interface JobFilter {
+export interface JobFilter extends JobPage {
   /** Of which scope; absent: those without one. */
   readonly scopeId?: string;
-  /** In which status. */
-  readonly status?: JobStatus;
-  /** Of which agent. */
-  readonly agentName?: string;
 }
 
 /** What a client asks of jobs. Scopes are part of a job's address: leave `scopeId` out for jobs without one. */
@@ -78,7 +80,7 @@ export interface JobsClient {
   start(request: RunRequest): Promise<Job>;
   /** Returns a job. Throws `jobs.unknown`. */
   get(id: string, scopeId?: string): Promise<Job>;
-  /** Returns jobs, the oldest first. */
+  /** Returns jobs, the oldest first; with a limit the newest of them. Throws `jobs.unknown` for a `before` that is gone. */
   list(filter?: JobFilter): Promise<Job[]>;
   /** Cancels a job and aborts its run. Throws `jobs.unknown` or `jobs.finished`. */
   cancel(id: string, scopeId?: string): Promise<Job>;
@@ -121,6 +123,7 @@ export interface Jobs<C extends AgentContext = AgentContext> extends JobsClient,
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+const DAY_MS = 24 * 3600_000;
 const KEPT_CHARS = 64 * 1024 * 1024;
 
 /** Returns jobs in a backend. Nothing runs before {@link Jobs.work}. */
@@ -146,8 +149,11 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
     maxKeptChars: KEPT_CHARS,
     look: ({ id, scopeId }) => store.get(id, scopeId),
   });
+  const starting = new Set<Promise<Job>>();
   const worker = new Worker<C>({
     ...ports,
+    // A store may hand a job out before it has told us that it is kept.
+    told: () => starting.size === 0 ? null : Promise.allSettled(starting),
     name: ids.create("worker"),
     backend,
     runs,
@@ -163,12 +169,18 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
     onProblem,
   });
   const schedules = new Schedules({ clock, queue, events, onProblem, start, finished: ended });
+  const { keepFinishedMs: maxAgeMs = 30 * DAY_MS, maxFinished = 100_000 } = options;
+  let stopTidying: (() => Promise<void>) | null = null;
   let isStopped = false;
 
   async function find(id: string, scopeId?: string): Promise<Job> {
     const job = await store.get(id, scopeId);
     if (job) return job;
     throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id }, hint: "List the jobs" });
+  }
+
+  function checkOpen(): void {
+    if (isStopped) throw new HostError("jobs.stopped", "The jobs were stopped", { hint: "Make new ones" });
   }
 
   /** The end of a job is the end of its stream. */
@@ -179,10 +191,14 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
 
   async function start(given: RunRequest): Promise<Job> {
     const { agentName, input, conversationId, scopeId } = checked(given);
-    if (isStopped) throw new HostError("jobs.stopped", "The jobs were stopped", { hint: "Make new ones" });
+    checkOpen();
     const scope = scopeId === undefined ? {} : { scopeId };
-    const job = await store.create({ agentName, input, conversationId, ...scope, status: "queued" });
-    events?.emit("job:start", { jobId: job.id, agentName, input, conversationId, ...scope });
+    const creating = store.create({ agentName, input, conversationId, ...scope, status: "queued" }).then((job) => {
+      events?.emit("job:start", { jobId: job.id, agentName, input, conversationId, ...scope });
+      return job;
+    });
+    starting.add(creating);
+    const job = await creating.finally(() => starting.delete(creating));
     waitUntil?.(ended(job).catch(() => {}));
     worker.poke();
     return job;
@@ -219,12 +235,20 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
       worker.poke();
     },
     agents: known,
-    work: () => worker.open(),
+    async work() {
+      const found = await worker.open();
+      if (!isStopped) stopTidying ??= keepTidy({ queue, clock, maxAgeMs, maxFinished, onProblem });
+      return found;
+    },
     start,
     get: find,
-    async list({ scopeId, status, agentName } = {}) {
-      const all = await store.list(scopeId);
-      return all.filter((job) => (!status || job.status === status) && (!agentName || job.agentName === agentName));
+    async list({ scopeId, ...page } = {}) {
+      const { limit = Infinity, before } = page;
+      if (!(limit >= 1) || limit % 1 > 0) {
+        throw new RangeError(`jobs: limit is ${limit}, not a whole number of 1 or more`);
+      }
+      if (before !== undefined) await find(before, scopeId);
+      return pageOf(await store.list(scopeId, page), page);
     },
     async cancel(id, scopeId) {
       const job = await queue.cancel(id, scopeId);
@@ -269,6 +293,7 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
     },
     async schedule(schedule) {
       checked(schedule);
+      checkOpen();
       return await schedules.add(schedule);
     },
     schedules: () => schedules.list(),
@@ -276,7 +301,7 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
       if (isStopped) return;
       isStopped = true;
       schedules.stop();
-      await worker.stop(graceMs);
+      await Promise.all([worker.stop(graceMs), stopTidying?.()]);
       streams.close();
       await backend.close();
     },
@@ -290,5 +315,9 @@ function checkNumbers(options: JobsOptions): void {
   for (const name of ["concurrency", "leaseMs", "pollMs", "maxAttempts"] as const) {
     const value = options[name] ?? 1;
     if (!Number.isFinite(value) || value < 1) throw new RangeError(`jobs: ${name} is ${value}, not 1 or more`);
+  }
+  for (const name of ["keepFinishedMs", "maxFinished"] as const) {
+    const value = options[name] ?? 0;
+    if (!(value >= 0)) throw new RangeError(`jobs: ${name} is ${value}, not 0 or more`);
   }
 }

@@ -10,6 +10,7 @@ import { folderLock } from "./folder_lock.ts";
 import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
 import { JobFolder, type Lease, type Marker } from "./job_folder.ts";
 import { checkAddress, checkName, checkScope } from "./job_names.ts";
+import { forgettable, pageOf } from "./job_page.ts";
 import { isFinal, type Job, type JobBackend, type JobClaim, type JobQueue, type JobStore } from "./types.ts";
 
 /** What jobs in files stand on. */
@@ -72,9 +73,9 @@ export async function fileJobs({ dataDir, files, clock, ids }: FileJobsOptions):
       checkAddress(id, scopeId);
       return await folder.job(id, scopeId);
     },
-    async list(scopeId) {
+    async list(scopeId, page = {}) {
       checkScope(scopeId);
-      return await folder.jobs(scopeId);
+      return pageOf(await folder.jobs(scopeId), page);
     },
     update: (id, updates) =>
       alone(async () => {
@@ -146,6 +147,14 @@ export async function fileJobs({ dataDir, files, clock, ids }: FileJobsOptions):
         await folder.writeTurn(cronId, dueMs);
         return true;
       }),
+    async forget(request) {
+      // Before the lock, as it takes long: what has come to its end stays there.
+      const old = forgettable(await folder.everyJob(), request, clock.now());
+      await alone(async () => {
+        for (const { id, scopeId } of old) await folder.removeJob(id, scopeId);
+      });
+      return old.length;
+    },
   };
 
   /** The running job of a lease; the lease of any other is what a killed process left, and goes. */

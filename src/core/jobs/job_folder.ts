@@ -70,11 +70,18 @@ export class JobFolder {
 
   /** Finds a record in any scope. */
   async anywhere(id: string): Promise<Job | null> {
-    for (const name of ["", ...(await this.#files.list(this.dir)).filter((name) => name.startsWith("@"))]) {
-      const job = await this.#read<Job>(name === "" ? this.dir : `${this.dir}/${name}`, `${id}.json`);
+    for (const scopeId of await this.#scopes()) {
+      const job = await this.job(id, scopeId);
       if (job) return job;
     }
     return null;
+  }
+
+  /** Reads every record of every scope. */
+  async everyJob(): Promise<Job[]> {
+    const all: Job[] = [];
+    for (const scopeId of await this.#scopes()) all.push(...await this.jobs(scopeId));
+    return all;
   }
 
   /** Reads every record of a scope, the oldest first. */
@@ -144,6 +151,11 @@ export class JobFolder {
   /** Writes when a schedule had its turn. */
   writeTurn(cronId: string, dueMs: number): Promise<void> {
     return this.#write(`${this.dir}/.turns`, `${cronId}.json`, dueMs);
+  }
+
+  async #scopes(): Promise<(string | undefined)[]> {
+    const names = await this.#files.list(this.dir);
+    return [undefined, ...names.filter((name) => name.startsWith("@")).map((name) => name.slice(1))];
   }
 
   #scopeDir(scopeId?: string): string {

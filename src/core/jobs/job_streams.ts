@@ -100,8 +100,8 @@ export class JobStreams {
 
   /** Another process runs it, or will: its record is all there is to see. */
   #watch(entry: Entry): void {
+    if (entry.stream.readers === 0) return this.#rest(entry);
     entry.cancelTimer();
-    if (entry.stream.readers === 0 || entry.isOurs) return;
     entry.cancelTimer = this.#options.clock.after(this.#options.pollMs, async () => {
       const job = await this.#options.look(entry.job).catch(() => entry.job);
       if (entry.isOurs || this.#entries.get(entry.job.id) !== entry) return;

@@ -7,6 +7,7 @@ import { HostError } from "../errors.ts";
 import { plainCopy } from "../events/plain_copy.ts";
 import type { Clock, Ids } from "../ports.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
+import { forgettable, pageOf } from "./job_page.ts";
 import { isFinal, type Job, type JobBackend, type JobClaim, type JobQueue, type JobStore } from "./types.ts";
 import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
 
@@ -59,10 +60,11 @@ export function memoryJobs({ clock, ids }: MemoryJobsOptions): JobBackend {
         return plainCopy(job).copy;
       }),
     get: (id, scopeId) => promised(() => copyOf(find(id, scopeId))),
-    list: (scopeId) =>
+    list: (scopeId, page = {}) =>
       promised(() => {
         checkScope(scopeId);
-        return [...entries.values()].filter(({ job }) => job.scopeId === scopeId).map(copyOf);
+        const own = [...entries.values()].map(({ job }) => job).filter((job) => job.scopeId === scopeId);
+        return pageOf(own, page).map((job) => plainCopy(job).copy);
       }),
     update: (id, updates) =>
       promised(() => {
@@ -122,6 +124,12 @@ export function memoryJobs({ clock, ids }: MemoryJobsOptions): JobBackend {
         if ((turns.get(cronId) ?? -Infinity) >= dueMs) return false;
         turns.set(cronId, dueMs);
         return true;
+      }),
+    forget: (request) =>
+      promised(() => {
+        const old = forgettable([...entries.values()].map(({ job }) => job), request, clock.now());
+        for (const { id } of old) entries.delete(id);
+        return old.length;
       }),
   };
   return { store, queue, close: () => Promise.resolve() };

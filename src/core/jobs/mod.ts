@@ -37,10 +37,12 @@ export { StreamEvent, type StreamReader } from "./event_stream.ts";
 export type { OpenSchedule, Schedule } from "./schedules.ts";
 export type {
   ClaimRequest,
+  ForgetRequest,
   Job,
   JobBackend,
   JobClaim,
   JobOutcome,
+  JobPage,
   JobQueue,
   JobStatus,
   JobStore,

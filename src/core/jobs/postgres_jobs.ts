@@ -9,7 +9,7 @@ import type { Clock, Ids } from "../ports.ts";
 import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
 import { openPostgres, type PostgresOptions, type Transaction } from "./postgres_pool.ts";
-import { COLUMNS, makeTables, type Row, rowOf, stepOf } from "./postgres_rows.ts";
+import { COLUMNS, ENDED, makeTables, type Row, rowOf, stepOf } from "./postgres_rows.ts";
 import {
   isFinal,
   type Job,
@@ -57,7 +57,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
   /** Writes what becomes of a job and gives up its lease, if it is still as `when` says; then sees to its entry. */
   const settle = (next: Job, { when, values, was, delayMs = 0 }: Step): Promise<Job | null> =>
     transaction(async (tx) => {
-      const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL
+      const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, ended = ${ENDED}
         WHERE id = $1 AND ${when} RETURNING ${COLUMNS}`;
       const row = rowOf(await tx.query(sql, [next.id, next.status, stepOf(next), ...values]));
       // An entry that waits needs nothing: whoever fetches it sees that its job does not.
@@ -80,17 +80,20 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     async create(fields) {
       const job = kept(fields, ids, clock);
       return await transaction(async (tx) => {
-        const sql = `INSERT INTO ${jobs} (id, scope, status, job) VALUES ($1, $2, $3, $4)`;
-        await tx.query(sql, [job.id, job.scopeId ?? null, job.status, JSON.stringify(job)]);
+        const sql = `INSERT INTO ${jobs} (id, status, agent, scope, job, ended) VALUES ($1, $2, $3, $4, $5, ${ENDED})`;
+        await tx.query(sql, [job.id, job.status, job.agentName, job.scopeId ?? null, JSON.stringify(job)]);
         if (job.status === "queued") await enqueue(tx, job);
         return job;
       });
     },
     get: async (id, scopeId) => (await lookUp(id, scopeId))?.job ?? null,
-    async list(scopeId) {
+    async list(scopeId, { status = null, agentName = null, before = null, limit = Infinity } = {}) {
       checkScope(scopeId);
-      const sql = `SELECT ${COLUMNS} FROM ${jobs} WHERE scope IS NOT DISTINCT FROM $1 ORDER BY seq`;
-      return (await query(sql, [scopeId ?? null])).map((row) => rowOf([row])!.job);
+      const sql = `SELECT ${COLUMNS} FROM ${jobs} WHERE scope IS NOT DISTINCT FROM $1
+        AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR agent = $3)
+        AND ($4::text IS NULL OR seq < (SELECT seq FROM ${jobs} WHERE id = $4)) ORDER BY seq DESC LIMIT $5`;
+      const values = [scopeId ?? null, status, agentName, before, Number.isFinite(limit) ? limit : null];
+      return (await query(sql, values)).map((row) => rowOf([row])!.job).reverse();
     },
     update: (id, updates) =>
       transaction(async (tx) => {
@@ -98,8 +101,8 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
         const found = rowOf(await tx.query(`SELECT ${COLUMNS} FROM ${jobs} WHERE id = $1 FOR UPDATE`, [id]));
         if (!found) throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id } });
         const job = updated(found.job, updates);
-        const sql = `UPDATE ${jobs} SET status = $2, job = $3, step = '{}' WHERE id = $1`;
-        await tx.query(sql, [id, job.status, JSON.stringify(job)]);
+        const sql = `UPDATE ${jobs} SET status = $2, agent = $3, job = $4, step = '{}', ended = ${ENDED} WHERE id = $1`;
+        await tx.query(sql, [id, job.status, job.agentName, JSON.stringify(job)]);
         return job;
       }),
     async delete(id, scopeId) {
@@ -153,6 +156,16 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
       const sql = `INSERT INTO "${schema}".kaged_turn AS turn (cron, due) VALUES ($1, $2)
         ON CONFLICT (cron) DO UPDATE SET due = excluded.due WHERE turn.due < excluded.due RETURNING cron`;
       return (await query(sql, [cronId, dueMs])).length === 1;
+    },
+    async forget({ maxAgeMs, maxFinished, batch }) {
+      const remove = async (which: string, values: unknown[]): Promise<number> => {
+        const sql = `DELETE FROM ${jobs} WHERE seq IN (SELECT seq FROM ${jobs} WHERE ${which} LIMIT $2) RETURNING id`;
+        return (await query(sql, values)).length;
+      };
+      const age = "ended <= now() - $1 * interval '1 ms'";
+      const old = Number.isFinite(maxAgeMs) ? await remove(age, [maxAgeMs, batch]) : 0;
+      if (old === batch || !Number.isFinite(maxFinished)) return old;
+      return old + await remove("ended IS NOT NULL ORDER BY ended DESC OFFSET $1", [maxFinished, batch - old]);
     },
   };
 

@@ -16,6 +16,9 @@ export interface Row {
   readonly entry: { readonly id: string; readonly retryCount: number };
 }
 
+/** When a job ended, for a statement whose second value is its status. */
+export const ENDED = "CASE WHEN $2 IN ('completed', 'failed', 'cancelled') THEN now() END";
+
 /** What {@link rowOf} reads. */
 export const COLUMNS = "job, step, status, attempts, entry_id, entry_retry";
 
@@ -32,10 +35,12 @@ export async function makeTables({ transaction }: PostgresPool, schema: string):
       id text NOT NULL UNIQUE,
       scope text,
       status text NOT NULL,
+      agent text NOT NULL,
       attempts integer NOT NULL DEFAULT 0,
       worker text,
       begun timestamptz,
       lease_until timestamptz,
+      ended timestamptz,
       entry_id uuid,
       entry_retry integer NOT NULL DEFAULT 0,
       job text NOT NULL,
@@ -44,6 +49,8 @@ export async function makeTables({ transaction }: PostgresPool, schema: string):
     await query(`CREATE INDEX IF NOT EXISTS kaged_job_scope ON "${schema}".kaged_job (scope, seq)`);
     await query(`CREATE INDEX IF NOT EXISTS kaged_job_lease ON "${schema}".kaged_job (lease_until)
       WHERE lease_until IS NOT NULL`);
+    await query(`CREATE INDEX IF NOT EXISTS kaged_job_ended ON "${schema}".kaged_job (ended)
+      WHERE ended IS NOT NULL`);
     await query(`CREATE TABLE IF NOT EXISTS "${schema}".kaged_turn (cron text PRIMARY KEY, due bigint NOT NULL)`);
   });
 }

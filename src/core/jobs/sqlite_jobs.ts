@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError, messageOf } from "../errors.ts";
 import type { Clock, Database, DatabaseOpener, Ids, SqlValue, Statement } from "../ports.ts";
+import { groupCommit } from "./group_commit.ts";
 import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
+import { type JobStatements, jobStatements } from "./sqlite_statements.ts";
 import { isFinal, type Job, type JobBackend, type JobClaim, type JobQueue, type JobStore } from "./types.ts";
 
 /** What jobs in SQLite stand on. */
@@ -21,53 +23,20 @@ export interface SqliteJobsOptions {
   readonly ids: Ids;
 }
 
-// The record is JSON; what is looked for stands beside it. FULL: a job that was accepted outlives a power cut too.
-const SETUP: readonly string[] = [
-  "PRAGMA journal_mode = WAL",
-  "PRAGMA synchronous = FULL",
-  `CREATE TABLE IF NOT EXISTS jobs (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    scope TEXT,
-    agent TEXT NOT NULL,
-    status TEXT NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    not_before INTEGER NOT NULL DEFAULT 0,
-    worker TEXT,
-    lease_until INTEGER,
-    job TEXT NOT NULL
-  ) STRICT`,
-  "CREATE INDEX IF NOT EXISTS jobs_waiting ON jobs (agent, seq) WHERE status = 'queued'",
-  "CREATE INDEX IF NOT EXISTS jobs_leased ON jobs (lease_until) WHERE lease_until IS NOT NULL",
-  "CREATE INDEX IF NOT EXISTS jobs_scope ON jobs (scope, seq)",
-  "CREATE TABLE IF NOT EXISTS turns (cron TEXT PRIMARY KEY, due INTEGER NOT NULL) STRICT",
-];
-
 interface Row {
   readonly job: Job;
   readonly attempts: number;
 }
 
-/** Opens jobs in a SQLite file. Throws `storage.unavailable` on a runtime without SQLite. */
+/** Opens jobs in a SQLite file. Throws `jobs.store_unavailable`, or `storage.unavailable` without SQLite. */
 export function sqliteJobs({ path, databases, clock, ids }: SqliteJobsOptions): JobBackend {
-  const database = databases.open(path);
-  for (const sql of SETUP) database.prepare(sql).all([]);
-  const sql = statements(database);
-
-  /** Runs `work` alone among all processes: it sees what it changes. */
-  function alone<T>(work: () => T): Promise<T> {
-    return new Promise((resolve) => {
-      sql.begin.run([]);
-      try {
-        const result = work();
-        sql.commit.run([]);
-        resolve(result);
-      } catch (error) {
-        if (database.inTransaction) sql.rollback.run([]);
-        throw error;
-      }
-    });
-  }
+  const { database, sql } = open(path, databases);
+  const commit = groupCommit(database);
+  const fail = (error: unknown): never => {
+    throw asUnavailable(error, path);
+  };
+  const alone = <T>(work: () => T): Promise<T> => commit(work).catch(fail);
+  const reading = <T>(work: () => T): Promise<T> => new Promise<T>((resolve) => resolve(work())).catch(fail);
   const one = (statement: Statement, params: readonly SqlValue[]): Row | null => {
     const [row] = statement.allNumbers(params);
     return row ? { job: JSON.parse(row[0] as string), attempts: row[1] as number } : null;
@@ -89,11 +58,13 @@ export function sqliteJobs({ path, databases, clock, ids }: SqliteJobsOptions): 
         sql.create.run([job.id, job.scopeId ?? null, job.agentName, job.status, JSON.stringify(job)]);
         return job;
       }),
-    get: (id, scopeId) => new Promise((resolve) => resolve(byId(id, scopeId)?.job ?? null)),
-    list: (scopeId) =>
-      new Promise((resolve) => {
+    get: (id, scopeId) => reading(() => byId(id, scopeId)?.job ?? null),
+    list: (scopeId, { status = null, agentName = null, before = null, limit = Infinity } = {}) =>
+      reading(() => {
         checkScope(scopeId);
-        resolve(sql.list.allNumbers([scopeId ?? null]).map(([job]) => JSON.parse(job as string)));
+        const where = [scopeId ?? null, status, status, agentName, agentName, before, before];
+        const rows = sql.list.allNumbers([...where, Number.isFinite(limit) ? limit : -1]);
+        return rows.map(([job]) => JSON.parse(job as string));
       }),
     update: (id, updates) =>
       alone(() => {
@@ -137,34 +108,34 @@ export function sqliteJobs({ path, databases, clock, ids }: SqliteJobsOptions): 
         )
       ),
     takeTurn: (cronId, dueMs) => alone(() => sql.turn.run([cronId, dueMs]) === 1),
+    forget: ({ maxAgeMs, maxFinished, batch }) =>
+      alone(() => {
+        const oldest = new Date(Math.max(0, clock.now() - maxAgeMs)).toISOString();
+        const old = sql.old.run([oldest, batch]);
+        if (old === batch || !Number.isFinite(maxFinished)) return old;
+        return old + sql.surplus.run([batch - old, maxFinished]);
+      }),
   };
-  return { store, queue, close: () => Promise.resolve(database.close()) };
+  // What was asked for before is done first.
+  return { store, queue, close: () => commit(() => {}).catch(() => {}).then(() => database.close()) };
 }
 
-/** Every statement, compiled once. */
-function statements(database: Database): Record<keyof typeof SQL, Statement> {
-  const compiled = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
-  return Object.fromEntries(compiled) as Record<keyof typeof SQL, Statement>;
+function open(path: string, databases: DatabaseOpener): { database: Database; sql: JobStatements } {
+  let database: Database | null = null;
+  try {
+    database = databases.open(path);
+    return { database, sql: jobStatements(database) };
+  } catch (error) {
+    database?.close();
+    throw asUnavailable(error, path);
+  }
 }
 
-const SQL = {
-  begin: "BEGIN IMMEDIATE",
-  commit: "COMMIT",
-  rollback: "ROLLBACK",
-  create: "INSERT INTO jobs (id, scope, agent, status, job) VALUES (?, ?, ?, ?, ?)",
-  find: "SELECT job, attempts FROM jobs WHERE id = ?",
-  get: "SELECT job, attempts FROM jobs WHERE id = ? AND scope IS ?",
-  list: "SELECT job FROM jobs WHERE scope IS ? ORDER BY seq",
-  update: "UPDATE jobs SET agent = ?, status = ?, job = ? WHERE id = ?",
-  remove: "DELETE FROM jobs WHERE id = ?",
-  waiting: `SELECT job, attempts FROM jobs WHERE status = 'queued' AND agent IN (SELECT value FROM json_each(?))
-    AND not_before <= ? ORDER BY seq LIMIT 1`,
-  claim: `UPDATE jobs SET status = 'running', attempts = attempts + 1, job = ?, worker = ?, lease_until = ?
-    WHERE id = ?`,
-  held: "SELECT job, attempts FROM jobs WHERE id = ? AND worker = ? AND attempts = ?",
-  renew: "UPDATE jobs SET lease_until = ? WHERE id = ? AND worker = ? AND attempts = ?",
-  write: "UPDATE jobs SET status = ?, job = ?, not_before = ?, worker = NULL, lease_until = NULL WHERE id = ?",
-  lost: "SELECT job, attempts FROM jobs WHERE lease_until <= ? ORDER BY seq",
-  turn: `INSERT INTO turns (cron, due) VALUES (?, ?)
-    ON CONFLICT (cron) DO UPDATE SET due = excluded.due WHERE turns.due < excluded.due`,
-} as const;
+function asUnavailable(error: unknown, path: string): HostError {
+  if (error instanceof HostError) return error;
+  return new HostError("jobs.store_unavailable", `The jobs database "${path}" cannot be used: ${messageOf(error)}`, {
+    data: { path },
+    hint: "Check that its folder is there, that the disk has room, and that no other program holds the file",
+    cause: error,
+  });
+}

@@ -41,6 +41,18 @@ export interface Job {
 /** A job about to be kept: the store gives it an id and the time. */
 export type NewJob = Omit<Job, "id" | "createdAt">;
 
+/** Which jobs of a scope are listed. */
+export interface JobPage {
+  /** In which status. */
+  readonly status?: JobStatus;
+  /** Of which agent. */
+  readonly agentName?: string;
+  /** So many at most: the newest of them. Default: all. */
+  readonly limit?: number;
+  /** Only those that were created before the job of this id. */
+  readonly before?: string;
+}
+
 /**
  * Keeps job records. `scopeId` is part of a job's address: a job of a scope is found in that scope alone, one without a
  * scope without one. Ids and scopes that are not plain names throw `jobs.id_invalid`.
@@ -50,8 +62,8 @@ export interface JobStore {
   create(job: NewJob): Promise<Job>;
   /** Returns a job, or null. */
   get(id: string, scopeId?: string): Promise<Job | null>;
-  /** Returns the jobs of a scope, the oldest first. */
-  list(scopeId?: string): Promise<Job[]>;
+  /** Returns the jobs of a scope, the oldest first. A store may leave the page to its caller and return all. */
+  list(scopeId?: string, page?: JobPage): Promise<Job[]>;
   /** Changes fields of a job, whatever its scope; id, scope and creation stay. Throws `jobs.unknown`. */
   update(id: string, updates: Partial<Job>): Promise<Job>;
   /** Removes a job; false when there is none. */
@@ -92,6 +104,16 @@ export interface RecoveryPolicy {
   readonly error: string;
 }
 
+/** Which finished jobs are forgotten. */
+export interface ForgetRequest {
+  /** Those that ended so long ago; `Infinity` for none. */
+  readonly maxAgeMs: number;
+  /** Those beyond so many, the first that ended first; `Infinity` for none. */
+  readonly maxFinished: number;
+  /** So many at once, at most. */
+  readonly batch: number;
+}
+
 /** Shares jobs among workers: each job is run by one at a time, and one whose worker is gone is found. */
 export interface JobQueue {
   /** Hands the oldest waiting job of the agents to a worker, now running under a lease. Null when none waits. */
@@ -106,6 +128,8 @@ export interface JobQueue {
   recover(policy: RecoveryPolicy): Promise<Job[]>;
   /** True for the first caller with this time, and when no later one was given: one turn of a schedule is one job. */
   takeTurn(cronId: string, dueMs: number): Promise<boolean>;
+  /** Removes records of finished jobs; returns how many. As many as `batch`: there may be more to remove. */
+  forget(request: ForgetRequest): Promise<number>;
 }
 
 /** Where jobs live: records, and the queue beside them. */

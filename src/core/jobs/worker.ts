@@ -30,6 +30,8 @@ export interface WorkerOptions<C extends AgentContext> extends RunnerPorts<C> {
   readonly pollMs: number;
   /** When a job is begun again. */
   readonly retry: RetryPolicy;
+  /** Resolves when the jobs that are being started here have been told of; null when there are none. */
+  readonly told: () => Promise<unknown> | null;
   /** Hears of trouble with the store: the worker goes on trying. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -99,20 +101,32 @@ export class Worker<C extends AgentContext> {
   }
 
   async #pump(): Promise<void> {
-    const { backend: { queue }, runs, concurrency, name: worker, leaseMs, clock, onProblem } = this.#options;
     this.#cancelPoll();
+    while (this.#isPoked && !this.#isStopped) {
+      this.#isPoked = false;
+      // One claim finds out whether anything waits; then as many at once as can be run, which a store may share out.
+      while (await this.#take()) await Promise.all(Array.from({ length: this.#room }, () => this.#take()));
+    }
+  }
+
+  /** How many more it may run now. */
+  get #room(): number {
+    const { runs, concurrency } = this.#options;
+    return this.#isStopped || runs.size === 0 ? 0 : concurrency - this.#running.size;
+  }
+
+  /** Takes a job and begins it. False when there is none, or no room for it. */
+  async #take(): Promise<boolean> {
+    const { backend: { queue }, runs, name: worker, leaseMs, clock, onProblem } = this.#options;
+    if (this.#room <= 0) return false;
+    const heldUntilMs = clock.now() + leaseMs; // At least: the lease begins no earlier.
     try {
-      while (this.#isPoked && !this.#isStopped) {
-        this.#isPoked = false;
-        while (this.#running.size < concurrency && runs.size > 0 && !this.#isStopped) {
-          const heldUntilMs = clock.now() + leaseMs; // At least: the lease begins no earlier.
-          const claim = await queue.claim({ worker, agents: [...runs.keys()], leaseMs });
-          if (!claim) break;
-          this.#begin(claim, heldUntilMs);
-        }
-      }
+      const claim = await queue.claim({ worker, agents: [...runs.keys()], leaseMs });
+      if (claim) this.#begin(claim, heldUntilMs);
+      return claim !== null;
     } catch (error) {
       onProblem(error);
+      return false;
     }
   }
 
@@ -136,13 +150,15 @@ export class Worker<C extends AgentContext> {
   }
 
   async #run(running: Running): Promise<void> {
-    const { runs, streams, tracing } = this.#options;
+    const { runs, streams, tracing, told } = this.#options;
     const { claim: { job, attempt }, abort: { signal } } = running;
     const stream = streams.begin(job, attempt);
     const emit = (type: string, data?: unknown): void => {
       if (!signal.aborted) stream.push(type, data); // The stream may be another attempt's by now.
     };
     const context: AgentContext = { ...contextOf(job, attempt), signal, emit };
+    const untold = told();
+    if (untold) await untold;
     const facts = { name: job.agentName, agent: job.agentName, attributes: { "kaged.job": job.id } };
     await withSpan(tracing, "job", facts, async (span) => {
       const outcome = await runAgent(runs.get(job.agentName)!, context, this.#options);

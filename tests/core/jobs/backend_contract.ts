@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { Job, JobBackend, JobClaim, JobOutcome, NewJob } from "../../../src/core/jobs/types.ts";
+import type { Job, JobBackend, JobClaim, JobOutcome, JobPage, NewJob } from "../../../src/core/jobs/types.ts";
 
 /** A fresh backend under test. */
 export interface Stage {
@@ -73,6 +73,49 @@ export const contract: readonly Case[] = [
       const ids: string[] = [];
       for (let at = 0; at < 45; at++) ids.push((await store.create({ ...ask, input: `${at}` })).id);
       assert.deepEqual((await store.list()).map(({ id }) => id), ids);
+    },
+  },
+  {
+    name: "T-010 list() gives pages: the newest so many, those before a job, by status and agent",
+    async run({ backend: { store } }) {
+      const ids: string[] = [];
+      for (let at = 0; at < 6; at++) {
+        const status = at % 2 === 0 ? "completed" : "cancelled";
+        const agentName = at < 4 ? "primary" : "other";
+        ids.push((await store.create({ ...ask, status, agentName, scopeId: "acme" })).id);
+      }
+      await store.create({ ...ask, scopeId: "user|7" });
+      const listed = async (page: JobPage) => (await store.list("acme", page)).map(({ id }) => ids.indexOf(id));
+      assert.deepEqual(await listed({ limit: 2 }), [4, 5]);
+      assert.deepEqual(await listed({ limit: 2, before: ids[4]! }), [2, 3]);
+      assert.deepEqual(await listed({ limit: 9, before: ids[2]! }), [0, 1]);
+      assert.deepEqual(await listed({ before: ids[0]! }), []);
+      assert.deepEqual(await listed({ status: "completed" }), [0, 2, 4]);
+      assert.deepEqual(await listed({ agentName: "primary", status: "cancelled", limit: 1 }), [3]);
+    },
+  },
+  {
+    name: "T-010 forget() removes finished jobs by age and by number, so many at once, and no other",
+    async run({ backend }) {
+      const ended: string[] = [];
+      for (let at = 0; at < 4; at++) {
+        const { id } = await backend.store.create({ ...ask, ...(at % 2 === 0 && { scopeId: "acme" }) });
+        await backend.queue.release(await must(take(backend)), done);
+        ended.push(id);
+      }
+      const running = (await backend.store.create(ask)).id;
+      await take(backend);
+      const waiting = (await backend.store.create(ask)).id;
+      const left = async () =>
+        [...await backend.store.list("acme"), ...await backend.store.list()].map(({ id }) => id).sort();
+      const { forget } = backend.queue;
+      assert.equal(await forget({ maxAgeMs: Infinity, maxFinished: Infinity, batch: 100 }), 0);
+      assert.equal(await forget({ maxAgeMs: 86_400_000, maxFinished: 4, batch: 100 }), 0);
+      assert.equal(await forget({ maxAgeMs: 86_400_000, maxFinished: 3, batch: 100 }), 1);
+      assert.equal((await left()).length, 5);
+      assert.equal(await forget({ maxAgeMs: 0, maxFinished: 100, batch: 2 }), 2, "a batch");
+      assert.equal(await forget({ maxAgeMs: 0, maxFinished: 100, batch: 2 }), 1, "the rest");
+      assert.deepEqual(await left(), [running, waiting].sort());
     },
   },
   {

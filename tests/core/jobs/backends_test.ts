@@ -6,6 +6,7 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import { fileJobs } from "../../../src/core/jobs/file_jobs.ts";
 import { memoryJobs } from "../../../src/core/jobs/memory_jobs.ts";
 import { sqliteJobs } from "../../../src/core/jobs/sqlite_jobs.ts";
+import type { DatabaseOpener } from "../../../src/core/ports.ts";
 import type { JobBackend, NewJob } from "../../../src/core/jobs/types.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
@@ -112,8 +113,33 @@ test("T-007 sqlite: jobs are there when the file is opened again", async (t) => 
   const open = () => sqliteJobs({ path, databases, clock: createFakeClock(), ids });
   const first = open();
   const job = await first.store.create(ask);
+  const late = first.store.create(ask);
   await first.close();
+  await assert.rejects(first.store.create(ask), { code: "jobs.store_unavailable" });
   const second = open();
-  assert.deepEqual(await second.store.get(job.id), job);
+  assert.deepEqual(await second.store.list(), [job, await late]);
   await second.close();
+});
+
+test("T-007 sqlite: a file that is no database, a folder that is not there and a locked file are clear errors", async (t) => {
+  const dir = await scratchDir(t);
+  const options = { databases, clock: createFakeClock(), ids };
+  const isUnavailable = (path: string) => (error: { code: string; message: string; hint: string }) =>
+    error.code === "jobs.store_unavailable" && error.message.includes(path) && error.hint.includes("folder");
+  await writeFile(join(dir, "text.db"), "This is no database. ".repeat(100));
+  for (const path of [join(dir, "text.db"), join(dir, "none/jobs.db")]) {
+    assert.throws(() => sqliteJobs({ ...options, path }), isUnavailable(path));
+  }
+  const path = join(dir, "jobs.db");
+  const impatient: DatabaseOpener = { ...databases, open: (path) => databases.open(path, { busyMs: 0 }) };
+  const backend = sqliteJobs({ ...options, databases: impatient, path });
+  const other = databases.open(path);
+  t.after(() => backend.close());
+  t.after(() => other.close());
+  other.run("BEGIN IMMEDIATE");
+  const both = [backend.store.create(ask), backend.store.create(ask)];
+  for (const each of both) await assert.rejects(each, isUnavailable(path));
+  other.run("ROLLBACK");
+  assert.deepEqual(await backend.store.list(), []);
+  await backend.store.create(ask);
 });

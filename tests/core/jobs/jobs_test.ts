@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
+import type { JobFilter } from "../../../src/core/jobs/create_jobs.ts";
 import { memoryJobs } from "../../../src/core/jobs/memory_jobs.ts";
 import type { JobBackend } from "../../../src/core/jobs/types.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
@@ -375,7 +376,7 @@ test("T-009 readers are let go when the jobs are stopped, and waiting for an end
 });
 
 test("T-008 settings with which nothing would run are refused", async () => {
-  for (const bad of [{ concurrency: 0 }, { leaseMs: -1 }, { pollMs: NaN }, { maxAttempts: 0 }]) {
+  for (const bad of [{ concurrency: 0 }, { leaseMs: -1 }, { pollMs: NaN }, { maxAttempts: 0 }, { maxFinished: -1 }]) {
     await assert.rejects(jobsStage(bad), RangeError);
   }
 });
@@ -495,5 +496,89 @@ test("T-009 finished jobs without readers leave nothing in memory after the grac
   assert.ok(clock.waiting >= 50);
   clock.advance(60_000);
   await turn();
-  assert.ok(clock.waiting <= 2, `${clock.waiting} timers wait`);
+  assert.ok(clock.waiting <= 3, `${clock.waiting} timers wait: to poll, to beat, to forget`);
+});
+
+test("T-009 a job that waits to be begun again keeps no events without a reader", async () => {
+  const { jobs } = await jobsStage({ maxAttempts: 2, retryErrors: true });
+  const agent = heldAgent(jobs);
+  const { id } = await jobs.start(ask);
+  const run = await agent.next();
+  run.context.emit("text", "a");
+  run.fail("no");
+  await until(async () => (await jobs.get(id)).status === "queued");
+  await turn();
+  const reader = await jobs.stream(id);
+  assert.deepEqual(reader.ready(10), []);
+  await reader.return();
+});
+
+test("T-008 job:start is told before agent:start, also where a store hands a job out before it says so", async () => {
+  const clock = createFakeClock();
+  const backend = memoryJobs({ clock, ids });
+  let confirm = (): void => {};
+  const create: JobBackend["store"]["create"] = async (job) => {
+    const created = await backend.store.create(job);
+    await new Promise<void>((resolve) => confirm = resolve);
+    return created;
+  };
+  const { jobs, heard } = await jobsStage({ clock, backend: { ...backend, store: { ...backend.store, create } } });
+  jobs.agent("primary", () => "x");
+  const starting = jobs.start(ask);
+  await turn();
+  clock.advance(1000); // The worker looks, and finds it.
+  await until(async () => (await backend.store.list())[0]?.status === "running");
+  await turn();
+  assert.deepEqual(heard.map(({ type }) => type), []);
+  confirm();
+  await jobs.finished((await starting).id);
+  await turn();
+  assert.deepEqual(heard.map(({ type }) => type), ["job:start", "agent:start", "job:end", "agent:end"]);
+});
+
+test("T-010 finished jobs are forgotten after 30 days, looked for at the start and every hour, the oldest beyond a number too", async () => {
+  const DAY_MS = 86_400_000;
+  const { jobs, clock } = await jobsStage({ maxFinished: 3, leaseMs: 100 * DAY_MS, pollMs: 100 * DAY_MS });
+  jobs.agent("primary", ({ input }) => input);
+  const run = async (input: string) => await jobs.finished((await jobs.start({ ...ask, input })).id);
+  for (const input of ["a", "b", "c", "d", "e"]) {
+    await run(input);
+    clock.advance(1);
+  }
+  const kept = async () => (await jobs.list()).map(({ input }) => input);
+  assert.deepEqual(await kept(), ["a", "b", "c", "d", "e"]);
+  clock.advance(3600_000);
+  await turn();
+  assert.deepEqual(await kept(), ["c", "d", "e"]);
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    await turn();
+    clock.advance(3600_000);
+    await turn();
+  };
+  await pass(29 * DAY_MS);
+  assert.deepEqual(await kept(), ["c", "d", "e"]);
+  await run("f");
+  await pass(1 * DAY_MS);
+  assert.deepEqual(await kept(), ["f"]);
+  await jobs.stop();
+  assert.equal(clock.isDueIn(3600_000), false);
+});
+
+test("T-010 list gives pages; a store that knows none is paged here", async () => {
+  const clock = createFakeClock();
+  const backend = memoryJobs({ clock, ids });
+  const list: JobBackend["store"]["list"] = (scopeId) => backend.store.list(scopeId);
+  for (const store of [backend.store, { ...backend.store, list }]) {
+    const { jobs } = await jobsStage({ clock, backend: { ...backend, store }, work: false, remoteAgents: ["a", "b"] });
+    for (const existing of await jobs.list()) await backend.store.delete(existing.id);
+    for (const [at, agentName] of ["a", "a", "b", "a"].entries()) await jobs.start({ agentName, input: `${at}` });
+    const listed = async (filter: JobFilter) => (await jobs.list(filter)).map(({ input }) => input);
+    const [, second, third] = await jobs.list();
+    assert.deepEqual(await listed({ limit: 2 }), ["2", "3"]);
+    assert.deepEqual(await listed({ limit: 1, agentName: "a", before: third!.id }), ["1"]);
+    assert.deepEqual(await listed({ before: second!.id }), ["0"]);
+    await assert.rejects(jobs.list({ before: "job_none" }), { code: "jobs.unknown" });
+    for (const limit of [0, -1, 1.5, NaN]) await assert.rejects(jobs.list({ limit }), RangeError);
+  }
 });
