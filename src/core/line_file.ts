@@ -34,9 +34,12 @@ export interface LineFile {
   readonly lastError: string | null;
 }
 
+const LF = 0x0a;
+
 /** Returns a file at `path`. Its folder must exist with the first line. */
 export function lineFile(options: LineFileOptions): LineFile {
   const { path, files, lossLine, maxBytes = 16 * 1024 * 1024, keep = 5, maxWaiting = 4 * 1024 * 1024 } = options;
+  const encoder = new TextEncoder();
   let waiting: string[] = [];
   let waitingLength = 0;
   let lost = 0;
@@ -60,11 +63,16 @@ export function lineFile(options: LineFileOptions): LineFile {
       }
       const told = untold;
       try {
-        size ??= (await files.info(path))?.size ?? 0;
-        if (size >= maxBytes) await rotate();
-        const text = lines.join("");
-        await files.append(path, text);
-        size += text.length;
+        let head = "";
+        if (size === null) {
+          size = (await files.info(path))?.size ?? 0;
+          if (size > 0 && (await files.readTail(path, 1))[0] !== LF) head = "\n"; // Who wrote there before was cut short.
+        }
+        if (size >= maxBytes) {
+          await rotate();
+          head = "";
+        }
+        size += await append(head + lines.join(""), size);
         untold -= told;
         lastError = null;
       } catch (error) {
@@ -72,6 +80,23 @@ export function lineFile(options: LineFileOptions): LineFile {
         lastError = messageOf(error);
         lose(lines.length - (told > 0 ? 1 : 0));
       }
+    }
+  }
+
+  /** A full disk takes the beginning of what it is given: where that, and nothing else, stands at the end, it goes. */
+  async function append(text: string, before: number): Promise<number> {
+    const bytes = encoder.encode(text);
+    try {
+      await files.append(path, text);
+      return bytes.length;
+    } catch (error) {
+      const taken = ((await files.info(path).catch(() => null))?.size ?? 0) - before;
+      if (taken > 0 && taken < bytes.length) {
+        const tail = await files.readTail(path, taken);
+        const isOurs = tail.length === taken && tail.every((byte, at) => byte === bytes[at]);
+        if (isOurs) await files.truncate(path, before);
+      }
+      throw error;
     }
   }
 
