@@ -20,7 +20,7 @@ const AGAIN_MS = 3000;
 /** The view. */
 export function JobsView(): JSX.Element {
   const [turn, setTurn] = useState(0);
-  const loaded = useLoaded<{ jobs: Job[] }>("/api/v1/jobs", turn);
+  const loaded = useLoaded<{ jobs: Job[]; before: string | null }>("/api/v1/jobs", turn);
   useEffect(() => {
     const timer = setInterval(() => setTurn((old) => old + 1), AGAIN_MS);
     return () => clearInterval(timer);
@@ -30,7 +30,12 @@ export function JobsView(): JSX.Element {
     <>
       <header class="view-head">
         <h1>Jobs</h1>
-        {loaded.value && <p class="quiet">{counted(loaded.value.jobs.length, "job")}</p>}
+        {loaded.value && (
+          <p class="quiet">
+            {loaded.value.before !== null && "the newest "}
+            {counted(loaded.value.jobs.length, "job")}
+          </p>
+        )}
       </header>
       {isNone
         ? <Empty title="No agent runs jobs here">Jobs appear once a program registers an agent with the host.</Empty>

@@ -5,7 +5,7 @@
  */
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { ERRORS } from "../../src/core/errors.ts";
-import type { Route, Schema } from "../../src/core/http/route.ts";
+import type { Route, RouteAnswer, Schema } from "../../src/core/http/route.ts";
 import { ROUTES } from "../../src/core/http/routes/routes.ts";
 import { problem } from "../../src/core/http/schemas.ts";
 import { HOST_VERSION } from "../../src/core/version.ts";
@@ -54,7 +54,7 @@ function operation(route: Route): Json {
   const parameters = [
     ...parametersOf(params, "path"),
     ...parametersOf(query, "query"),
-    ...(answer.types.includes("text/event-stream") ? [LAST_EVENT_ID] : []),
+    ...(method === "GET" && answer.types.includes("text/event-stream") ? [LAST_EVENT_ID] : []),
   ];
   const schema = answer.schema && jsonSchema(answer.schema, "output");
   const content = answer.types.map((type) => [type, type === "application/json" && schema ? { schema } : {}]);
@@ -69,6 +69,7 @@ function operation(route: Route): Json {
     }),
     responses: {
       200: { description: "Done", content: Object.fromEntries(content) },
+      ...otherAnswers(answer.also),
       ...failures(codes),
     },
   };
@@ -81,6 +82,15 @@ const LAST_EVENT_ID: Json = {
   description: "Id of the last entry the client has; what came after it follows",
   schema: { type: "string" },
 };
+
+function otherAnswers(also: RouteAnswer["also"] = {}): Json {
+  return Object.fromEntries(
+    Object.entries(also).map(([status, { description, schema }]) => [status, {
+      description,
+      ...(schema && { content: { "application/json": { schema: jsonSchema(schema, "output") } } }),
+    }]),
+  );
+}
 
 function failures(codes: readonly string[]): Json {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code]!.http);

@@ -19,7 +19,7 @@ test("the code in docs/http.md runs as it stands", async (t) => {
 
 test("docs/http.md names every route, and no other", async () => {
   const text = await readFile(new URL("../../docs/http.md", import.meta.url), "utf8");
-  const named = [...text.matchAll(/^\| `((?:GET|POST|PUT) [^`]+)`/gm)].map(([, route]) => route!);
+  const named = [...text.matchAll(/^\| `((?:GET|POST|PUT|DELETE) [^`]+)`/gm)].map(([, route]) => route!);
   assert.deepEqual(named.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
 });
 

@@ -109,7 +109,7 @@ export async function served(
       const answer = { status: response.status, headers: response.headers, body: await response.text() };
       if (!isJson) return answer;
       const parsed = JSON.parse(answer.body);
-      if (response.ok) checkAnswer(init.method ?? "GET", path, parsed);
+      if (response.ok) checkAnswer(init.method ?? "GET", path, parsed, response.status);
       return { ...answer, body: parsed };
     },
     async [Symbol.asyncDispose]() {
@@ -120,12 +120,13 @@ export async function served(
 }
 
 /** Throws when an answer is not what its route says. */
-export function checkAnswer(method: string, path: string, answer: unknown): void {
+export function checkAnswer(method: string, path: string, answer: unknown, status = 200): void {
   const { pathname } = new URL(path, ORIGIN);
   const route = ROUTES.find((one) =>
     one.method === method && new RegExp(`^${one.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname)
   );
-  if (route?.answer.schema) v.parse(route.answer.schema, answer);
+  const schema = status === 200 ? route?.answer.schema : route?.answer.also?.[status]?.schema;
+  if (schema) v.parse(schema, answer);
 }
 
 /** Returns the status and the code of a failure. */

@@ -10,11 +10,10 @@ import type { HttpConnection, HttpHandler } from "../http_port.ts";
 import { callLimit } from "./call_limit.ts";
 import { consoleResponse, isConsolePath } from "./console.ts";
 import { checkOrigin, checkToken } from "./guard.ts";
-import { jobRoutes } from "./job_routes.ts";
 import { observe } from "./observe.ts";
 import { problemResponse } from "./problem.ts";
 import { readInput } from "./read_input.ts";
-import type { Api, Route } from "./route.ts";
+import { type Api, honoPath } from "./route.ts";
 import { ROUTES } from "./routes/routes.ts";
 
 /** How an app is set up. */
@@ -76,9 +75,8 @@ export function createApp(options: AppOptions): App {
       return answer instanceof Response ? answer : jsonResponse(answer);
     });
   }
-  const mounted = [{ path: "/api/v1", app: hostJobRoutes(host, warn) }, ...mount];
   hono.notFound(async ({ req: { raw }, env }) =>
-    consoleResponse(raw) ?? await mountedResponse(raw, mounted, env) ?? notFound(raw)
+    consoleResponse(raw) ?? await mountedResponse(raw, mount, env) ?? notFound(raw)
   );
   hono.onError((error) => failed(error));
 
@@ -123,24 +121,8 @@ function pathOf(url: string): string {
   return /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? "";
 }
 
-function honoPath({ path }: Route): string {
-  return path.replace(/\{(\w+)\}/g, ":$1");
-}
-
 function jsonResponse(value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { "Content-Type": "application/json" } });
-}
-
-/** The agents and jobs of a host, once its program has registered an agent. */
-function hostJobRoutes(host: Host, onWarning: (message: string) => void): MountedApp["app"] {
-  return {
-    fetch(request) {
-      const jobs = host.view.jobs();
-      return jobs
-        ? jobRoutes({ jobs, clock: host.view.clock, onWarning }).fetch(request)
-        : new Response(null, { status: 404 });
-    },
-  };
 }
 
 /** Asks the mounted apps in turn; one that knows nothing of the path leaves it to the next. */

@@ -27,7 +27,7 @@ export interface CheckedInput {
  * `http.media_type`.
  */
 export async function readInput(
-  route: Route,
+  route: Pick<Route, "params" | "query" | "body">,
   request: Request,
   params: Readonly<Record<string, string>>,
 ): Promise<CheckedInput> {
@@ -50,7 +50,7 @@ interface InputIssue {
 }
 
 /** Returns a part of a request as its schema has it. Throws `http.input_invalid` with every issue. */
-export function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"]): unknown {
+function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"]): unknown {
   if (!schema) return undefined;
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
@@ -71,7 +71,7 @@ function invalid(issues: readonly InputIssue[]): HostError {
  *
  * @throws {HostError} `http.body_invalid`, `http.body_too_large` or `http.media_type`.
  */
-export async function readJson(request: Request): Promise<unknown> {
+async function readJson(request: Request): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json") {
     throw new HostError("http.media_type", `The body is sent as ${type === "" ? "nothing named" : `"${type}"`}`, {

@@ -10,7 +10,8 @@ import type { Clock } from "../ports.ts";
 const BEAT_MS = 15_000;
 /** Events sent in one piece, at most. */
 const BATCH = 100;
-const HEADERS: Readonly<Record<string, string>> = {
+/** What an answer of such events says of itself. */
+export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
   "X-Accel-Buffering": "no", // nginx holds answers back otherwise.
@@ -44,7 +45,7 @@ export function readerResponse(
       await reader.return();
     },
   });
-  return new Response(body, { headers: HEADERS });
+  return new Response(body, { headers: STREAM_HEADERS });
 }
 
 function eventText({ id, type, json }: StreamEvent): string {

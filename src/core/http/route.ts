@@ -42,12 +42,14 @@ export interface RouteAnswer {
   readonly types: readonly ("application/json" | "text/event-stream" | "text/plain" | "text/html")[];
   /** Shape of a JSON answer. */
   readonly schema?: Schema;
+  /** Other good answers, by their status; those with a shape are JSON. */
+  readonly also?: Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
 }
 
 /** A route. */
-export interface Route {
+export interface Route<A = Api> {
   /** Method. */
-  readonly method: "GET" | "POST" | "PUT";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Path, with its parts in braces. */
   readonly path: string;
   /** What it does, in a few words. */
@@ -67,16 +69,16 @@ export interface Route {
   /** Codes of the failures it is known for, beside those of every route. */
   readonly errors: readonly string[];
   /** Answers: a response as it is, or what becomes JSON. */
-  run(input: RouteInput<never, never, never>, api: Api): unknown;
+  run(input: RouteInput<never, never, never>, api: A): unknown;
 }
 
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
-type TypedRoute<P, Q, B> = Omit<Route, "params" | "query" | "body" | "run"> & {
+type TypedRoute<P, Q, B, A> = Omit<Route, "params" | "query" | "body" | "run"> & {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  run(input: RouteInput<Output<P>, Output<Q>, Output<B>>, api: Api): unknown;
+  run(input: RouteInput<Output<P>, Output<Q>, Output<B>>, api: A): unknown;
 };
 
 /** Returns the route; what its `run` gets follows from its schemas. */
@@ -84,6 +86,12 @@ export function route<
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(typed: TypedRoute<P, Q, B>): Route {
-  return typed as Route;
+  A = Api,
+>(typed: TypedRoute<P, Q, B, A>): Route<A> {
+  return typed as Route<A>;
+}
+
+/** Returns a route's path as Hono writes it. */
+export function honoPath({ path }: { readonly path: string }): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
 }

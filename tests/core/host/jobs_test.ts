@@ -124,8 +124,10 @@ test("T-008 T-010 the host's HTTP API has the routes once an agent is registered
     return await app.fetch(new Request(`http://localhost${path}`, { method, headers, ...json }), connection);
   };
   const start = "POST /api/v1/agents/primary?async=true";
-  assert.equal((await ask("GET /api/v1/jobs")).status, 404);
-  assert.equal((await ask(start, { message: "Hello" })).status, 405, "the path is there, to be read");
+  for (const [line, body] of [["GET /api/v1/jobs"], [start, { message: "Hello" }]] as [string, unknown?][]) {
+    const refused = await ask(line, body);
+    assert.deepEqual([refused.status, (await refused.json()).code], [404, "jobs.agent_unknown"]);
+  }
   h.host.agent("primary", ({ input }) => `${input}!`);
   const accepted = await ask(start, { message: "Hello" });
   assert.equal(accepted.status, 202);

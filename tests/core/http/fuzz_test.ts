@@ -82,7 +82,13 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
     plugins: { "@test/memory": memory.dir, "@test/crasher": crasher.dir },
     onWarning,
   });
+  host.agent("primary", ({ input, emit }) => {
+    emit("text", { length: input.length });
+    return input.toUpperCase();
+  });
   await host.start();
+  const jobs = await Promise.all(["a", "b", "c"].map((input) => host.jobs.start({ agentName: "primary", input })));
+  const jobIds = jobs.map(({ id }) => id);
   host.openSession({ id: "ses_1" });
   const served = await serveHost({ host, runtime, port: 0, callsPerSecond: 1_000_000, onWarning });
   await using _ = { [Symbol.asyncDispose]: () => served.close() };
@@ -96,7 +102,9 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
         agent: ["primary", "primary.subagents.researcher"],
         session: ["ses_1"],
         knob: ["level"],
-        id: host.consents().map(({ id }) => id),
+        id: [...host.consents().map(({ id }) => id), ...jobIds],
+        before: jobIds,
+        agentName: ["primary"],
         params: ["{}", '{"count":3}', '{"code":-32005,"message":"busy"}', '{"sql":"SELECT 1"}', '{"text":"a\\nb"}'],
         timeout_ms: ["1000", "5000"],
       },
@@ -127,7 +135,7 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
       const { code, status } = JSON.parse(got.text);
       assert.deepEqual([status, ERRORS[code]?.http], [got.status, got.status], told);
     } else if (got.status < 400 && got.type.startsWith("application/json")) {
-      checkAnswer(one.method, one.target, JSON.parse(got.text));
+      checkAnswer(one.method, one.target, JSON.parse(got.text), got.status);
     } else assert.ok(got.status < 400 || got.text === "", told); // What the server itself could not read.
   }
 

@@ -74,8 +74,9 @@ for (const [way, mount] of Object.entries(ways)) {
       ["1-3", "done", job],
     ]);
     assert.deepEqual(await (await ask(`GET /jobs/${jobId}`)).json(), job);
-    assert.deepEqual(await (await ask("GET /jobs?status=completed&agentName=primary")).json(), { jobs: [job] });
-    assert.deepEqual(await (await ask("GET /jobs?status=failed")).json(), { jobs: [] });
+    const completed = await (await ask("GET /jobs?status=completed&agentName=primary")).json();
+    assert.deepEqual(completed, { jobs: [job], before: null });
+    assert.deepEqual(await (await ask("GET /jobs?status=failed")).json(), { jobs: [], before: null });
 
     const { jobId: second } = await (await ask("POST /agents/primary?async=true", { input: "x" })).json();
     const { context } = await agent.next();
@@ -183,6 +184,37 @@ test("T-009 a reader that comes back with Last-Event-ID goes on there, and is to
   assert.equal(await after("0-1"), 204);
 });
 
+test("T-009 a client that asks only for the head of a stream leaves no reader behind", async () => {
+  const { jobs, clock, ask } = await stage();
+  const agent = heldAgent(jobs);
+  const { id } = await jobs.start({ agentName: "primary", input: "x" });
+  const run = await agent.next();
+  const head = await ask(`HEAD /jobs/${id}/stream`);
+  assert.deepEqual([head.status, head.headers.get("content-type"), head.body], [200, "text/event-stream", null]);
+  run.context.emit("text", "a");
+  run.answer("x");
+  await jobs.finished(id);
+  clock.advance(60_000);
+  const { body } = await ask(`GET /jobs/${id}/stream`);
+  assert.match(await new Response(body).text(), /event: lost/, "the grace began without a reader");
+});
+
+test("T-010 GET /jobs gives the newest hundred, or so many as asked, and the way to those before", async () => {
+  const { jobs, ask } = await stage();
+  heldAgent(jobs);
+  for (let at = 0; at < 103; at++) await jobs.start({ agentName: "primary", input: `${at}` });
+  const page = async (query: string) => {
+    const { jobs, before } = await (await ask(`GET /jobs${query}`)).json() as { jobs: Job[]; before: string | null };
+    return { inputs: jobs.map(({ input }) => Number(input)), before };
+  };
+  const first = await page("");
+  assert.deepEqual([first.inputs.length, first.inputs[0], first.inputs.at(-1)], [100, 3, 102]);
+  assert.deepEqual(await page(`?before=${first.before}`), { inputs: [0, 1, 2], before: null });
+  const two = await page(`?limit=2&before=${first.before}&agentName=primary`);
+  assert.deepEqual(two.inputs, [1, 2]);
+  assert.deepEqual(await page(`?limit=1&before=${two.before}`), { inputs: [0], before: null });
+});
+
 test("T-009 a quiet stream shows that it lives", async () => {
   const { jobs, clock, ask } = await stage();
   heldAgent(jobs);
@@ -215,7 +247,7 @@ test("T-010 each caller sees the jobs of its own scope alone", async () => {
       assert.deepEqual(await problem(await ask(line, undefined, headers)), [404, "jobs.unknown"], line);
     }
   }
-  assert.deepEqual(await (await ask("GET /jobs", undefined, yours)).json(), { jobs: [] });
+  assert.deepEqual(await (await ask("GET /jobs", undefined, yours)).json(), { jobs: [], before: null });
 });
 
 test("T-008 bad requests are answered with what is wrong", async () => {
@@ -231,8 +263,13 @@ test("T-008 bad requests are answered with what is wrong", async () => {
     ["POST /agents/primary?async=maybe", { message: "x" }, [400, "http.input_invalid"]],
     ["POST /agents/primary", undefined, [415, "http.media_type"]],
     ["GET /jobs?status=gone", undefined, [400, "http.input_invalid"]],
-    ["GET /jobs?limit=1", undefined, [400, "http.input_invalid"]],
-    ["GET /jobs/..%2Fsecret", undefined, [400, "jobs.id_invalid"]],
+    ["GET /jobs?limit=0", undefined, [400, "http.input_invalid"]],
+    ["GET /jobs?limit=1001", undefined, [400, "http.input_invalid"]],
+    ["GET /jobs?limit=1&limit=2", undefined, [400, "http.input_invalid"]],
+    ["GET /jobs?before=job_none", undefined, [404, "jobs.unknown"]],
+    ["GET /jobs?more=1", undefined, [400, "http.input_invalid"]],
+    ["GET /jobs/job_1?more=1", undefined, [400, "http.input_invalid"]],
+    ["GET /jobs/..%2Fsecret", undefined, [400, "http.input_invalid"]],
     ["GET /jobs/job_1/stream", undefined, [404, "jobs.unknown"]],
   ];
   for (const [line, body, expected] of cases) assert.deepEqual(await problem(await ask(line, body)), expected, line);

@@ -48,3 +48,14 @@ test("/openapi.json names for each status only codes of the error table that hav
     }
   }
 });
+
+test("T-011 /openapi.json describes agents' runs and their jobs, with every status and shape they answer with", () => {
+  const statuses = (path: string, method: string) => Object.keys(document.paths[`/api/v1${path}`][method].responses);
+  assert.ok(["200", "202", "404", "500"].every((status) => statuses("/agents/{agent}", "post").includes(status)));
+  assert.ok(["200", "204", "404"].every((status) => statuses("/jobs/{id}/stream", "get").includes(status)));
+  assert.ok(["200", "404", "409"].every((status) => statuses("/jobs/{id}", "delete").includes(status)));
+  const { parameters, responses } = document.paths["/api/v1/jobs"].get;
+  assert.deepEqual(parameters.map(({ name }: { name: string }) => name), ["status", "agentName", "limit", "before"]);
+  const { job } = { job: responses["200"].content["application/json"].schema.properties.jobs.items };
+  assert.deepEqual(job.required, ["id", "agentName", "input", "conversationId", "status", "createdAt"]);
+});

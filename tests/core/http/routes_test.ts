@@ -314,17 +314,17 @@ test("an app that is mounted answers where the API has no route, behind the same
   const app = {
     fetch(request: Request) {
       asked.push(`${request.method} ${new URL(request.url).pathname}${new URL(request.url).search}`);
-      return new URL(request.url).pathname === "/jobs"
-        ? Response.json({ jobs: [] })
+      return new URL(request.url).pathname === "/notes"
+        ? Response.json({ notes: [] })
         : new Response("404 Not Found", { status: 404, headers: { "Content-Type": "text/plain" } });
     },
   };
   await using s = await served({}, { mount: [{ path: "/api/v1", app }] });
-  assert.deepEqual((await s.ask("/api/v1/jobs?limit=1")).body, { jobs: [] });
+  assert.deepEqual((await s.ask("/api/v1/notes?limit=1")).body, { notes: [] });
   assert.deepEqual(failed(await s.ask("/api/v1/nothing")), [404, "http.not_found"]);
   assert.equal((await s.ask("/api/v1/plugins")).status, 200);
-  assert.deepEqual(asked, ["GET /jobs?limit=1", "GET /nothing"]);
-  assert.deepEqual(failed(await s.ask("/api/v1/jobs", { headers: { Authorization: "" } })), [401, "http.unauthorized"]);
+  assert.deepEqual(asked, ["GET /notes?limit=1", "GET /nothing"]);
+  assert.deepEqual(failed(await s.ask("/api/v1/notes", { headers: { Authorization: "" } })), [401, "http.unauthorized"]);
 });
 
 test("paths and methods the API does not have", async () => {

@@ -8,6 +8,7 @@ import { AGENT_ROUTES } from "./agent_routes.ts";
 import { CALL_ROUTES } from "./call_routes.ts";
 import { CONSENT_ROUTES } from "./consent_routes.ts";
 import { HOST_ROUTES } from "./host_routes.ts";
+import { hostJobRoutes } from "./job_routes.ts";
 import { KNOB_ROUTES } from "./knob_routes.ts";
 import { PLUGIN_ROUTES } from "./plugin_routes.ts";
 import { STREAM_ROUTES } from "./stream_routes.ts";
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...CALL_ROUTES,
   ...KNOB_ROUTES,
   ...AGENT_ROUTES,
+  ...hostJobRoutes(),
   ...CONSENT_ROUTES,
   ...STREAM_ROUTES,
 ];
