@@ -324,7 +324,10 @@ test("an app that is mounted answers where the API has no route, behind the same
   assert.deepEqual(failed(await s.ask("/api/v1/nothing")), [404, "http.not_found"]);
   assert.equal((await s.ask("/api/v1/plugins")).status, 200);
   assert.deepEqual(asked, ["GET /notes?limit=1", "GET /nothing"]);
-  assert.deepEqual(failed(await s.ask("/api/v1/notes", { headers: { Authorization: "" } })), [401, "http.unauthorized"]);
+  assert.deepEqual(failed(await s.ask("/api/v1/notes", { headers: { Authorization: "" } })), [
+    401,
+    "http.unauthorized",
+  ]);
 });
 
 test("paths and methods the API does not have", async () => {
