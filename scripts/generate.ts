@@ -7,6 +7,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
+import conformance from "./generators/conformance.ts";
 import consoleFiles from "./generators/console_files.ts";
 import errorCodes from "./generators/error_codes.ts";
 import { hookspecFiles } from "./generators/hookspec.ts";
@@ -44,6 +45,7 @@ export const generators: readonly Generator[] = [
   consoleFiles,
   openapi,
   errorCodes,
+  conformance,
   requirements,
   storageProgram,
   ...pictures,

@@ -52,6 +52,7 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/core/hooks/mcp/caged_transport.ts",
     "src/core/install/run_git.ts", // git, with nothing of a repository that it would run.
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
+    "src/core/supervisor/caged_wire.ts",
     "src/core/supervisor/plugin_process.ts",
     "src/core/trace/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
   ]);
@@ -68,6 +69,7 @@ test("K-045 processes are started in these places and nowhere else in the source
 test("K-045 what is spawned for a plugin or a hook is the command of a cage", async () => {
   const spawners = [
     "src/core/supervisor/plugin_process.ts",
+    "src/core/supervisor/caged_wire.ts",
     "src/core/cage/probe_cage.ts",
     "src/core/hooks/command/caged_runner.ts",
     "src/core/hooks/mcp/caged_transport.ts",

@@ -105,3 +105,36 @@ test("kaged plugin check and call find interpreters in [runtimes] of the operato
   const wrong = await runKaged(["plugin", "check", plugin, "--home", home]);
   assert.deepEqual([wrong.code, wrong.stderr.includes("config.toml:2:")], [1, true], wrong.stderr);
 });
+
+test("kaged plugin check --conformance tells what was sent, what came and where the rule is written", async () => {
+  await using plugin = await fixturePlugin("refuses_pings");
+  const args = ["plugin", "check", plugin.dir, "--conformance", "--rule", "ping"];
+  const { code, stdout, stderr } = await runKaged(args);
+  const lines = stdout.split("\n");
+  assert.deepEqual([code, stderr], [1, ""]);
+  assert.equal(lines[0], "✗ ping  Runs on after initialized and answers ping");
+  assert.match(lines[1]!, /^ {4}ping: It answered the error \{"code":-32000,/);
+  const said = lines.map((line) => line.trim().split(/ {2,}/)[0]);
+  assert.deepEqual(said.slice(2, -3), [...new Array(4).fill("sent"), ...new Array(3).fill("came"), "written", "hint"]);
+  assert.match(stdout, / docs\/wire\.md#what-a-plugin-owes-the-host \(K-011\)\n/);
+  assert.equal(lines.at(-2), "refuses-pings 1.0.0 does not conform: 0 kept, 1 broken, 0 not tried");
+});
+
+test("kaged plugin check --conformance --json gives each rule with its evidence; all kept exits with 0", async () => {
+  await using plugin = await fixturePlugin("no_config");
+  const args = ["plugin", "check", plugin.dir, "--conformance", "--json", "--rule", "ping", "--rule", "garbage"];
+  const { code, stdout, stderr } = await runKaged(args);
+  const { ok, plugin: name, version, rules } = JSON.parse(stdout);
+  assert.deepEqual([code, stderr, ok, name, version], [0, "", true, "no-config", "1.0.0"]);
+  assert.deepEqual(rules.map((rule: { id: string }) => rule.id), ["ping", "garbage"]);
+  assert.deepEqual(Object.keys(rules[0]), [
+    "id",
+    "requirement",
+    "written",
+    "expected",
+    "status",
+    "detail",
+    "sent",
+    "came",
+  ]);
+});

@@ -84,8 +84,13 @@ def answer(message):
 
 
 for line in sys.stdin:
-    message = json.loads(line)
-    if "id" in message and "method" in message:
+    try:
+        message = json.loads(line)
+    except ValueError:
+        message = None
+    if not isinstance(message, dict):
+        log("That was no message")
+    elif "id" in message and "method" in message:
         send({"id": message["id"], **answer(message)})
     elif message.get("method") == "shutdown":
         break

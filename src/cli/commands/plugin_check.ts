@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CheckCall } from "../../core/check/check_options.ts";
 import { type Check, CHECK_IDS, type CheckReport } from "../../core/check/report.ts";
+import { checkRules, collectRule } from "../conformance.ts";
 import { interruptible } from "../interrupt.ts";
 import { manifestLines } from "../print_error.ts";
 import { printTrace } from "../print_trace.ts";
@@ -15,6 +16,8 @@ import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface CheckFlags extends RunFlags {
   readonly trace?: boolean;
+  readonly conformance?: boolean;
+  readonly rule?: readonly string[];
   readonly call?: readonly CheckCall[];
 }
 
@@ -28,10 +31,15 @@ export function addPluginCheck(parent: Command, terminal: Terminal, exit: (code:
     )
     .argument("<dir>", "the plugin's folder")
     .option("--trace", "watch the run and print what it used, what it missed and the smallest capability list")
+    .option("--conformance", "try every rule of the wire instead; it calls the plugin's tools, methods and hooks")
+    .option("--rule <id>", "with --conformance: try this rule only; may be repeated", collectRule)
     .option("--call <method[=json]>", "call a method or tool while it runs; may be repeated", collectCall);
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action(async (dir: string, flags: CheckFlags) => exit((await checkDir(dir, flags, terminal)).ok ? 0 : 1));
+    .action(async (dir: string, flags: CheckFlags) => {
+      const { ok } = await (flags.conformance || flags.rule ? checkRules : checkDir)(dir, flags, terminal);
+      exit(ok ? 0 : 1);
+    });
 }
 
 const EXAMPLES = `
@@ -40,6 +48,8 @@ Examples:
   kaged plugin check ./greeter --config '{"greeting": "Ahoy"}'
   kaged plugin check ./greeter --runtime-path deno=/opt/deno/bin/deno
   kaged plugin check ./greeter --trace --call 'greeter.greet={"who": "Ada"}'
+  kaged plugin check . --conformance
+  kaged plugin check . --conformance --rule batch --rule utf8
   kaged plugin check . --json | jq '.checks[] | select(.ok | not)'`;
 
 async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Promise<CheckReport> {

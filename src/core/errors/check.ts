@@ -7,6 +7,14 @@ import { type ErrorRow, row } from "./row.ts";
 
 /** The rows. */
 export const CHECK_ERRORS: Readonly<Record<string, ErrorRow>> = {
+  "check.conformance_mcp": row(
+    -32602,
+    422,
+    "The rules of the plugin wire are not those of MCP",
+    "Check it without them",
+  ),
+  "check.not_running": row(-32603, 422, "The plugin cannot be started again", "Look at the rule that failed first"),
+  "check.rule_unknown": row(-32602, 400, "There is no rule of this name", "Take one of docs/conformance.md"),
   "check.imports_leave": row(-32602, 422, "A plugin imports what its cage will not hold", "Bundle it into its folder"),
   "check.methods_missing": row(-32601, 422, "A declared method is not offered", "Offer it or do not declare it"),
   "check.ping_answer": row(-32603, 422, "Ping was answered wrongly", 'Answer {"status": "ok"}'),
