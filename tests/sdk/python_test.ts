@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { docBlocks } from "../support/doc_blocks.ts";
+import { guideBlock } from "../docs/support/guides.ts";
 import { NO_CONTEXT } from "../support/plugin_driver.ts";
 import { hasPython, logLines, PYTHON, pythonPlugin, pythonProgram } from "../support/python_plugin.ts";
 
@@ -246,7 +246,7 @@ plugin.method("names.refused")(lambda params, context: refused)
 
 test("the Python of docs/plugins.md is a whole plugin", async (t) => {
   if (!await hasPython(t)) return;
-  const [block = ""] = await docBlocks("plugins.md", "python");
+  const block = await guideBlock("docs/plugins.md", "python");
   await using plugin = await pythonProgram(t, block);
   assert.equal((await plugin.handshake({ greeting: "Ahoy" })).result.name, "greeter");
   assert.equal((await plugin.ask("config.update", { greeting: "" })).error.code, -32004);

@@ -15,18 +15,46 @@ import type { Workshop } from "./workshop.ts";
 /** What was done with a block. */
 export type Outcome = "ran" | "read" | "written" | "types" | "elsewhere" | "skipped";
 
-/** Runs, reads or writes a block in the workshop; throws where it does not hold. */
+/** Blocks that are run together: programs that follow one another share a process, as they cost one start then. */
+export function stepsOf(blocks: readonly Block[]): Block[][] {
+  const steps: Block[][] = [];
+  let programs: Block[] | null = null;
+  for (const block of blocks) {
+    if (isPlainProgram(block)) {
+      if (programs === null) steps.push(programs = []);
+      programs.push(block);
+    } else {
+      if (needsWorkshop(block)) programs = null; // What it does may matter to the programs after it.
+      steps.push([block]);
+    }
+  }
+  return steps;
+}
+
+/** Says whether a block is run or written, and not only looked at. */
+export function needsWorkshop({ language, said }: Block): boolean {
+  const isLookedAt = [said.skip, said.types, said.elsewhere].some((word) => word !== undefined);
+  return !isLookedAt && (said.file !== undefined || !DATA.includes(language));
+}
+
+/** Runs, reads or writes the blocks of a step in the workshop; throws where one does not hold. */
+export async function runBlocks(step: readonly Block[], workshop: Workshop): Promise<Outcome> {
+  const [block] = step;
+  return isPlainProgram(block!) ? await runPrograms(step, workshop) : await runBlock(block!, workshop);
+}
+
+/** The same for a block by itself. */
 export async function runBlock(block: Block, workshop: Workshop): Promise<Outcome> {
   const { place, language, text, said } = block;
   if (said.skip !== undefined) return "skipped";
   if (said.types !== undefined) return "types";
   if (said.elsewhere !== undefined) return await isNamedIn(said.elsewhere, place);
   if (said.runtime !== undefined && !said.runtime.split(",").includes(runtimeName)) return "elsewhere";
-  const isData = ["yaml", "toml", "json"].includes(language);
+  const isData = DATA.includes(language);
   if (isData) await checkData(language, text).catch((error) => assert.fail(`${place}: ${error.message}`));
   if (said.file !== undefined) await workshop.write(said.file, text);
   if (isData || said.file !== undefined) return said.file === undefined ? "read" : "written";
-  if (language === "ts" || language === "js") return await runProgram(block, workshop);
+  if (PROGRAM.includes(language)) return await runPrograms([block], workshop);
   if (["sh", "bash", "run"].includes(language)) return await runScript(block, workshop);
   if (said.output !== undefined) return await runShown(block, [{ command: said.output, output: text }], workshop);
   if (text.startsWith("$ ")) return await runShown(block, shownCommands(text), workshop);
@@ -36,14 +64,28 @@ export async function runBlock(block: Block, workshop: Workshop): Promise<Outcom
   );
 }
 
-async function runProgram(block: Block, workshop: Workshop): Promise<Outcome> {
-  const file = `block_${block.place.replaceAll(/\W/g, "_")}.${block.language}`;
-  await workshop.write(file, await linkedProgram(block));
-  const { until } = block.said;
-  const { code, output } = await workshop.program(file, until === undefined ? {} : { until });
-  if (until === undefined) {
-    assert.ok(code === Number(block.said.exit ?? 0), `${block.place} ends with ${code}:\n${output}`);
-  } else assert.ok(output.includes(until), `${block.place} never prints ${until}:\n${output}`);
+const DATA = ["yaml", "toml", "json"];
+const PROGRAM = ["ts", "js"];
+
+function isPlainProgram({ language, said }: Block): boolean {
+  return PROGRAM.includes(language) && Object.keys(said).every((word) => word === "given");
+}
+
+/** Each is a module of its own; the last line printed of where we are says which one failed. */
+async function runPrograms(blocks: readonly Block[], workshop: Workshop): Promise<Outcome> {
+  const { until, exit = "0" } = blocks[0]!.said;
+  const imports: string[] = [];
+  for (const block of blocks) {
+    const file = `block_${block.place.replaceAll(/\W/g, "_")}.${block.language}`;
+    await workshop.write(file, await linkedProgram(block));
+    imports.push(`console.log("▶ ${block.place}");\nawait import("./${file}");\n`);
+  }
+  const all = `${imports[0]!.match(/block_\w+/)![0]}_and_on.mjs`;
+  await workshop.write(all, imports.join(""));
+  const { code, output } = await workshop.program(all, until === undefined ? {} : { until });
+  const place = [...output.matchAll(/^▶ (.+)$/gm)].at(-1)?.[1] ?? blocks[0]!.place;
+  if (until === undefined) assert.ok(code === Number(exit), `${place} ends with ${code}:\n${output}`);
+  else assert.ok(output.includes(until), `${place} never prints ${until}:\n${output}`);
   return "ran";
 }
 

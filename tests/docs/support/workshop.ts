@@ -36,11 +36,15 @@ export interface Workshop {
   program(file: string, options?: { readonly until?: string }): Promise<Ran>;
 }
 
-/** Makes the folder, which goes away with the test. */
-export async function openWorkshop(t: { after(run: () => Promise<void>): void }): Promise<Workshop> {
+/** Makes the folder, which goes away with the test. `copies` says which folders of the repository it is to hold. */
+export async function openWorkshop(
+  t: { after(run: () => Promise<void>): void },
+  { copies }: { readonly copies: (folder: string) => boolean },
+): Promise<Workshop> {
   const scratch = await scratchDir(t);
   const dir = join(scratch, "work");
-  for (const folder of ["examples", "plugins", "hookspec"]) {
+  await mkdir(dir);
+  for (const folder of ["examples", "plugins", "hookspec"].filter(copies)) {
     await cp(join(root, folder), join(dir, folder), { recursive: true });
   }
   for (const folder of ["bin", "my-project"]) await mkdir(join(dir, folder));
