@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkData } from "./support/check_data.ts";
+import { piecesOf } from "./support/plain_commands.ts";
 import { readGuide } from "./support/read_guide.ts";
 import { runBlock } from "./support/run_guide.ts";
 import { isShown, shownCommands } from "./support/shown_output.ts";
@@ -71,4 +72,22 @@ test("checkData() reads what a guide shows as the host would", async () => {
   await assert.rejects(checkData("toml", "[limit]\nx = 1\n[limits]\nmemory_mb = -1"), { code: "config.invalid" });
   await assert.rejects(checkData("json", "{"), SyntaxError);
   await assert.rejects(checkData("json", '{ "jsonrpc": "2.0", "id": {} }'), /No JSON-RPC/);
+});
+
+test("piecesOf() takes plain kaged commands out of a script, and leaves the rest to the shell", () => {
+  const script =
+    "bin/kaged plugin call p p.m '{\"a\": 1}'  # a comment\n\nls | wc\nkaged plugin list | grep p\nkaged doctor\n";
+  assert.deepEqual(piecesOf(script), [
+    { kaged: ["plugin", "call", "p", "p.m", '{"a": 1}'] },
+    { shell: "ls | wc\nkaged plugin list | grep p" },
+    { kaged: ["doctor"] },
+  ]);
+  const forShell = [
+    "cd x\nkaged doctor",
+    "kaged x \\\n  y",
+    "cat > f <<END\nkaged doctor\nEND",
+    "kaged mcp --project x",
+  ];
+  for (const each of forShell) assert.deepEqual(piecesOf(each), [{ shell: each }], each);
+  assert.deepEqual(piecesOf('kaged x "$HOME"'), [{ shell: 'kaged x "$HOME"' }]);
 });

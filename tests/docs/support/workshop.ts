@@ -11,9 +11,10 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { compiledCode } from "../../support/compiled_code.ts";
-import { kagedCommand } from "../../support/run_kaged.ts";
+import { kagedCommand, runKaged } from "../../support/run_kaged.ts";
 import { runtimeName } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { piecesOf } from "./plain_commands.ts";
 
 const root: string = fileURLToPath(new URL("../../../", import.meta.url));
 const LIMIT_MS = 90_000;
@@ -30,7 +31,7 @@ export interface Workshop {
   readonly dir: string;
   /** Writes a file below the folder. */
   write(path: string, text: string): Promise<void>;
-  /** Runs a bash script; with `until` it is interrupted once it printed that. */
+  /** Runs a bash script, plain `kaged` commands inside the test; with `until` it is interrupted once it printed that. */
   script(text: string, options?: { readonly until?: string }): Promise<Ran>;
   /** Runs a TypeScript or JavaScript program on the runtime of the test. */
   program(file: string, options?: { readonly until?: string }): Promise<Ran>;
@@ -60,6 +61,10 @@ export async function openWorkshop(
     ...compiledCode,
     COLUMNS: "120",
   };
+  const here = async (args: readonly string[]): Promise<Ran> => {
+    const { code, stdout, stderr } = await runKaged(args, { cwd: dir, env });
+    return { code, output: stdout + stderr };
+  };
   const run = (command: string, args: readonly string[], until?: string) =>
     ran(command, args, { cwd: dir, env, until });
   return {
@@ -68,7 +73,16 @@ export async function openWorkshop(
       await mkdir(dirname(join(dir, path)), { recursive: true });
       await writeFile(join(dir, path), text);
     },
-    script: (text, { until } = {}) => run("/bin/bash", ["-ec", text], until),
+    async script(text, { until } = {}) {
+      if (until !== undefined) return await run("/bin/bash", ["-ec", text], until);
+      let [code, output]: [number | null, string] = [0, ""];
+      for (const piece of piecesOf(text)) {
+        const ended = "shell" in piece ? await run("/bin/bash", ["-ec", piece.shell]) : await here(piece.kaged);
+        output += ended.output;
+        if ((code = ended.code) !== 0) break; // As the shell's own -e does.
+      }
+      return { code, output };
+    },
     program: (file, { until } = {}) => run(process.execPath, [...PREFIX[runtimeName]!, file], until),
   };
 }

@@ -1,0 +1,41 @@
+/** A loop on Deno in which you play the model: each line you type is a tool call, and you see what a model would see. */
+import { createHost, HostError } from "../../mod.ts";
+
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { notes: `${import.meta.dirname}/../plugins/notes` }, // A folder this program vouches for.
+});
+const { failed } = await host.start(); // A plugin that does not start is told, not thrown: the others run.
+for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
+
+const session = host.openSession();
+const { systemPrompt } = await session.start("You keep notes for Ada.");
+console.log(systemPrompt);
+for (const { name, description } of host.tools("primary")) console.log(`  ${name}: ${description}`);
+
+const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(lineByLine());
+for await (const line of lines) {
+  const [, name = "", json = "{}"] = /^(\S+)\s*(.*)$/.exec(line) ?? [];
+  session.record({ role: "user", content: line });
+  try {
+    const result = await host.callTool(name, JSON.parse(json || "{}"), { agent: "primary", session: session.id });
+    console.log(JSON.stringify(result));
+  } catch (error) {
+    // What a model can act on: the code, what was wrong, the next step.
+    if (!(error instanceof HostError)) throw error;
+    console.log(`error[${error.code}]: ${error.message}`);
+  }
+}
+await session.close();
+
+function lineByLine(): TransformStream<string, string> {
+  let rest = "";
+  return new TransformStream({
+    transform(chunk, out) {
+      const parts = (rest + chunk).split("\n");
+      rest = parts.pop()!;
+      for (const part of parts) if (part.trim() !== "") out.enqueue(part);
+    },
+    flush: (out) => void (rest.trim() !== "" && out.enqueue(rest)),
+  });
+}

@@ -1,0 +1,37 @@
+/** A service on Node: plugins behind an HTTP API with console and metrics, a route of its own, and a clean end. */
+import process from "node:process";
+import { createHost, detectRuntime } from "../../mod.ts";
+import { serveHost } from "../../src/core/http/mod.ts";
+
+const runtime = await detectRuntime();
+const host = await createHost({
+  project: import.meta.dirname,
+  plugins: { notes: `${import.meta.dirname}/../plugins/notes` }, // A folder this program vouches for.
+  runtime,
+});
+host.onAudit(({ type, instance }) => {
+  if (type === "plugin.crashed" || type === "plugin.failed") console.error(type, instance);
+});
+
+const mount = [{ path: "/remember", app: { fetch: remember } }]; // Behind the token, like the rest.
+const served = await serveHost({ host, runtime, port: Number(process.env["PORT"] ?? 4717), mount });
+await host.start();
+console.log(`Listening at ${served.address}`);
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
+
+async function remember(request: Request): Promise<Response> {
+  const session = host.openSession();
+  try {
+    const text = await request.text();
+    return Response.json(await host.callTool("notes.add", { text }, { agent: "primary", session: session.id }));
+  } finally {
+    await session.close();
+  }
+}
+
+async function stop(): Promise<void> {
+  await served.close(); // No more requests; those under way come to their end.
+  await host.stop(); // Plugins get shutdown, then SIGTERM, then SIGKILL.
+  console.log("Stopped");
+}
