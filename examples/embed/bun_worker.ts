@@ -1,4 +1,5 @@
 /** A worker on Bun: an agent that runs in the background, and a server of Bun's own that queues and follows its jobs. */
+import process from "node:process";
 import { createHost, detectRuntime } from "../../mod.ts";
 import { jobRoutes } from "../../src/core/http/mod.ts";
 

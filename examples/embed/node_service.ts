@@ -13,7 +13,7 @@ host.onAudit(({ type, instance }) => {
   if (type === "plugin.crashed" || type === "plugin.failed") console.error(type, instance);
 });
 
-const mount = [{ path: "/remember", app: { fetch: remember } }]; // Behind the token, like the rest.
+const mount = [{ path: "/app", app: { fetch: remember } }]; // All below /app, behind the same token.
 const served = await serveHost({ host, runtime, port: Number(process.env["PORT"] ?? 4717), mount });
 await host.start();
 console.log(`Listening at ${served.address}`);
@@ -23,8 +23,8 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
 async function remember(request: Request): Promise<Response> {
   const session = host.openSession();
   try {
-    const text = await request.text();
-    return Response.json(await host.callTool("notes.add", { text }, { agent: "primary", session: session.id }));
+    const args = await request.json(); // Checked against the tool's schema by the host.
+    return Response.json(await host.callTool("notes.add", args, { agent: "primary", session: session.id }));
   } finally {
     await session.close();
   }

@@ -40,7 +40,9 @@ test("B-001 docs/hooks.md names every moment", async () => {
 });
 
 test("docs/http.md names every route, and no other", async () => {
-  const named = [...(await textOf("http.md")).matchAll(/^\| `((?:GET|POST|PUT|DELETE) [^`]+)`/gm)].map(([, route]) => route!);
+  const named = [...(await textOf("http.md")).matchAll(/^\| `((?:GET|POST|PUT|DELETE) [^`]+)`/gm)].map(([, route]) =>
+    route!
+  );
   assert.deepEqual(named.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
 });
 

@@ -31,6 +31,8 @@ export interface KagedOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Folder it starts in. */
   readonly cwd?: string;
+  /** Hears what is printed, on either stream, as a terminal would show it; not of a process of its own. */
+  readonly onPrint?: (text: string) => void;
   /** Runs it as a process of its own. */
   readonly isProcess?: boolean;
   /** Runs it as a process of its own, and gets that as soon as it runs. */
@@ -76,13 +78,15 @@ export async function runKaged(args: readonly string[], options: KagedOptions = 
   return { code, stdout: stdout(), stderr: stderr() };
 }
 
-async function runHere(args: readonly string[], { input = "", env = {}, cwd }: KagedOptions): Promise<KagedRun> {
+async function runHere(args: readonly string[], options: KagedOptions): Promise<KagedRun> {
+  const { input = "", env = {}, cwd, onPrint } = options;
   let [stdout, stderr] = ["", ""];
+  const print = (text: string): string => (onPrint?.(`${text}\n`), `${text}\n`);
   const own: Readonly<Record<string, string>> = { ...BARE, ...env };
   const runtime = { ...await detectRuntime(), env: (name: string) => own[name] ?? null };
   const terminal: Terminal = {
-    out: { line: (text = "") => void (stdout += `${text}\n`), paint: paint(false) },
-    err: { line: (text = "") => void (stderr += `${text}\n`), paint: paint(false) },
+    out: { line: (text = "") => void (stdout += print(text)), paint: paint(false) },
+    err: { line: (text = "") => void (stderr += print(text)), paint: paint(false) },
     cwd: cwd ?? process.cwd(),
     isInteractive: false,
     readInput: () => Promise.resolve(input),

@@ -62,8 +62,9 @@ export async function openWorkshop(
     COLUMNS: "120",
   };
   const here = async (args: readonly string[]): Promise<Ran> => {
-    const { code, stdout, stderr } = await runKaged(args, { cwd: dir, env });
-    return { code, output: stdout + stderr };
+    let output = "";
+    const { code } = await runKaged(args, { cwd: dir, env, onPrint: (text) => output += text });
+    return { code, output };
   };
   const run = (command: string, args: readonly string[], until?: string) =>
     ran(command, args, { cwd: dir, env, until });
