@@ -71,8 +71,8 @@ export interface ChildProcess {
 /** Starts processes. */
 export interface ProcessSpawner {
   /**
-   * Starts `command`. Rejects with the system's error when it cannot be started. Listeners hear nothing before the
-   * caller has the process in hand.
+   * Starts `command` at the head of a process group of its own. Rejects with the system's error when it cannot be
+   * started. Listeners hear nothing before the caller has the process in hand.
    */
   spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess>;
   /** Signals any process, or a process group when `pid` is negative. Returns false when there is none. */

@@ -192,8 +192,14 @@ test("no listener is called after release()", async () => {
   assert.equal(heard.ends.length, 1);
 });
 
+test("a spawned process heads a group of its own: Ctrl-C on the program's terminal does not reach it", async () => {
+  const heard = await started("/bin/bash", ["-c", 'read -ra stat <"/proc/$$/stat"; echo "${stat[4]}"']);
+  await heard.child.closed;
+  assert.equal(Number(heard.out()), heard.child.pid);
+});
+
 test("signal() reaches a process group, and says false when nobody is there", async () => {
-  const heard = await started("/usr/bin/setsid", ["/bin/sh", "-c", "echo $$; exec sleep 600"]);
+  const heard = await started("/bin/sh", ["-c", "echo $$; exec sleep 600"]);
   while (!heard.out().endsWith("\n")) await turnsOfTheLoop(1);
   const group = Number(heard.out());
   assert.equal(processes.signal(-group, "SIGKILL"), true);

@@ -13,7 +13,8 @@ import type { ChildProcess, Command, Exit, ProcessListeners, ProcessSpawner, Sig
 export const processes: ProcessSpawner = {
   async spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess> {
     const { file, args, env, cwd } = command;
-    const child = spawn(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"] });
+    // Detached is a group of its own: what a terminal's Ctrl-C sends to the program's group is for the program alone.
+    const child = spawn(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"], detached: true });
     const { piped, open } = pipe(child, listeners);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);

@@ -123,7 +123,7 @@ async function run(
   } else if (!signal.aborted) {
     // The link carries the token: it is for a person's eyes, not for a log file.
     const link = process.stdout.isTTY ? `${address}/#token=${token}` : `${address}/ (the token is in ${home}/token)`;
-    out.line(`${project.id}: ${running.length} plugins run`);
+    out.line(`${project.id}: ${running.length === 1 ? "1 plugin runs" : `${running.length} plugins run`}`);
     out.line(`console: ${link}`);
   }
   const login = flags.open && process.stdout.isTTY

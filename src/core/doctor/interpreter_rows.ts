@@ -34,7 +34,9 @@ export async function interpreterRows(
           status: "missing",
           optional: true,
           detail: `Not in ${FOLDERS.join(" or ")}: plugins that name it cannot start`,
-          hint: packageName === null ? `Pass --runtime-path ${name}=<path> to check and call` : install(packageName),
+          hint: packageName === null
+            ? `Only where a plugin needs it: runtimes.${name} = "<path>" in config.toml, or --runtime-path ${name}=<path>`
+            : install(packageName),
         }
         : { id: name, status: "ok", optional: true, detail: path },
     );

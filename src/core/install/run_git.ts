@@ -31,7 +31,6 @@ export interface GitResult {
 }
 
 const GIT = ["/usr/bin/git", "/usr/local/bin/git"];
-const SETSID = ["/usr/bin/setsid", "/bin/setsid"];
 /** What leads through a proxy or to certificates of a company: without them nothing can be fetched there. */
 const PASSED = ["https_proxy", "HTTPS_PROXY", "http_proxy", "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "GIT_SSL_CAINFO"];
 const WATCH_MS = 250;
@@ -43,11 +42,11 @@ const GRACE_MS = 2_000;
  * @throws {HostError} `install.git_missing`, `install.source_unreachable` after `timeoutMs`, or what `watch` returned.
  */
 export async function runGit(args: readonly string[], run: GitRun, runtime: Runtime): Promise<GitResult> {
-  const { file, before } = await findGit(runtime);
+  const file = await findGit(runtime);
   const out = collector(4 * 1024 * 1024);
   const err = collector(16 * 1024);
   const child = await runtime.processes.spawn(
-    { file, args: [...before, ...settings(run.allowHttp), ...args], env: environment(run.cwd, runtime), cwd: run.cwd },
+    { file, args: [...settings(run.allowHttp), ...args], env: environment(run.cwd, runtime), cwd: run.cwd },
     { stdout: out.take, stdoutEnd: () => {}, stderr: err.take },
   );
   child.endInput();
@@ -116,23 +115,11 @@ function environment(home: string, { env }: Runtime): Record<string, string> {
   };
 }
 
-/** Finds git, and `setsid` to start it as the head of a group of its own. */
-async function findGit({ files }: Runtime): Promise<{ file: string; before: string[] }> {
-  const [git, setsid] = await Promise.all([firstOf(GIT), firstOf(SETSID)]);
-  if (git !== null && setsid !== null) return { file: setsid, before: [git] };
-  const missing = git === null ? "git" : "util-linux";
-  throw new HostError(
-    "install.git_missing",
-    `Cannot fetch: no program at ${(git === null ? GIT : SETSID).join(" or ")}`,
-    {
-      hint: `Install the package ${missing}, or install the plugin from a folder`,
-    },
-  );
-
-  async function firstOf(paths: readonly string[]): Promise<string | null> {
-    for (const path of paths) if ((await files.target(path))?.kind === "file") return path;
-    return null;
-  }
+async function findGit({ files }: Runtime): Promise<string> {
+  for (const path of GIT) if ((await files.target(path))?.kind === "file") return path;
+  throw new HostError("install.git_missing", `Cannot fetch: no program at ${GIT.join(" or ")}`, {
+    hint: "Install the package git, or install the plugin from a folder",
+  });
 }
 
 function watching(run: GitRun, { clock }: Runtime, end: (error: HostError) => void): () => void {
