@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { checkData } from "./support/check_data.ts";
 import { piecesOf } from "./support/plain_commands.ts";
 import { readGuide } from "./support/read_guide.ts";
-import { runBlock } from "./support/run_guide.ts";
+import { needsWorkshop, runBlock, stepsOf } from "./support/run_guide.ts";
 import { isShown, shownCommands } from "./support/shown_output.ts";
 import type { Workshop } from "./support/workshop.ts";
 
@@ -63,6 +63,8 @@ test("a block that nobody can test, or that its test does not name, is an error"
   );
   await assert.rejects(runBlock(text!, workshop), /nowhere\.md:1: nobody knows how to test a block of "text"/);
   await assert.rejects(runBlock(sql!, workshop), /README\.md does not name docs\/nowhere\.md/);
+  const [skipped] = readGuide("g.md", `<!-- test: skip reason="tests/no_such_test.ts" -->\n${fenced("sh", "x")}`);
+  await assert.rejects(runBlock(skipped!, workshop), /g\.md:2: there is no tests\/no_such_test\.ts/);
 });
 
 test("checkData() reads what a guide shows as the host would", async () => {
@@ -90,4 +92,16 @@ test("piecesOf() takes plain kaged commands out of a script, and leaves the rest
   ];
   for (const each of forShell) assert.deepEqual(piecesOf(each), [{ shell: each }], each);
   assert.deepEqual(piecesOf('kaged x "$HOME"'), [{ shell: 'kaged x "$HOME"' }]);
+});
+
+test("stepsOf() lets programs that follow one another share a process, and keeps the order where it matters", () => {
+  const blocks = readGuide(
+    "g.md",
+    `${fenced("ts", "a")}${fenced("json", "1")}${fenced("js", "b")}<!-- test: exit=1 -->\n${fenced("ts", "c")}${
+      fenced("ts", "d")
+    }<!-- test: run\nls\n-->\n${fenced("ts", "e")}`,
+  );
+  const steps = stepsOf(blocks).map((step) => step.map(({ text }) => text.trim()).join(" "));
+  assert.deepEqual(steps, ["a b", "1", "c", "d", "ls", "e"]);
+  assert.deepEqual(blocks.filter((block) => !needsWorkshop(block)).map(({ language }) => language), ["json"]);
 });

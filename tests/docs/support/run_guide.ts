@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { runtimeName } from "../../support/require_or_skip.ts";
 import { checkData } from "./check_data.ts";
 import { linkedProgram } from "./program.ts";
@@ -46,7 +46,7 @@ export async function runBlocks(step: readonly Block[], workshop: Workshop): Pro
 /** The same for a block by itself. */
 export async function runBlock(block: Block, workshop: Workshop): Promise<Outcome> {
   const { place, language, text, said } = block;
-  if (said.skip !== undefined) return "skipped";
+  if (said.skip !== undefined) return await hasReason(said.reason ?? "", place);
   if (said.types !== undefined) return "types";
   if (said.elsewhere !== undefined) return await isNamedIn(said.elsewhere, place);
   if (said.runtime !== undefined && !said.runtime.split(",").includes(runtimeName)) return "elsewhere";
@@ -109,6 +109,14 @@ async function runShown(
     }
   }
   return "ran";
+}
+
+/** A reason that names tests must name real ones. */
+async function hasReason(reason: string, place: string): Promise<Outcome> {
+  for (const [path] of reason.matchAll(/\btests\/[\w/]+(\.ts)?/g)) {
+    await stat(new URL(`../../../${path}`, import.meta.url)).catch(() => assert.fail(`${place}: there is no ${path}`));
+  }
+  return "skipped";
 }
 
 async function isNamedIn(test: string, place: string): Promise<Outcome> {
