@@ -55,7 +55,7 @@ effect(() => {
   instances.value = null;
   if (token.value !== null) void stayConnected(over.signal);
 });
-// What happens without an event, such as a new request for consent, is seen when the person comes back.
+// What happens without an event, such as a session that is opened, is seen when the person comes back.
 addEventListener("focus", () => {
   if (token.value !== null && connection.value === "live") void refresh().catch(() => {});
 });

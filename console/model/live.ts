@@ -15,7 +15,7 @@ const BURST_MS = 200;
 
 /** Events after which plugins, agents or requests may look different. */
 const MATTERS =
-  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|enabled|disabled|installed|upgraded|uninstalled|tool|knob)/;
+  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|enabled|disabled|installed|upgraded|uninstalled|consent|tool|knob)/;
 
 /** Loads everything anew. */
 export async function refresh(): Promise<void> {

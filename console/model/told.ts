@@ -9,8 +9,9 @@ import type { TimelineEntry } from "./types.ts";
 export type Weight = "bad" | "warn" | "good" | "plain";
 
 const BAD = /crashed|failed|violation|overreach|mismatch|killed|tampered|initialize_timeout/;
-const WARN = /timeout|denied|refused|rejected|noise|flood|health_fail|unavailable|collision|illegal|disabled|exited/;
-const GOOD = /initialized|installed|enabled|upgraded|knob_write/;
+const WARN =
+  /timeout|denied|refused|rejected|noise|flood|health_fail|unavailable|collision|illegal|disabled|exited|consent_requested/;
+const GOOD = /initialized|installed|enabled|upgraded|knob_write|consent_granted/;
 /** Facts that are told elsewhere in the row. */
 const TOLD = new Set(["agent_path", "session_id", "request_id"]);
 const MAX_WORDS = 160;

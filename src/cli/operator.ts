@@ -4,7 +4,7 @@
  * @module
  */
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { homeFolder } from "../core/home.ts";
 import type { InstallPorts } from "../core/install/install_ports.ts";
 import type { LocalConfig } from "../core/project/local_config.ts";
@@ -24,6 +24,13 @@ export function addOperatorOptions(command: Command): Command {
   return command
     .option("--home <dir>", "operator's folder (default: $KAGED_HOME, else ~/.local/share/kaged)")
     .option("--json", "print JSON");
+}
+
+/** Reads the value of `--max-size`. */
+export function parseMegabytes(text: string): number {
+  const megabytes = Number(text);
+  if (!Number.isSafeInteger(megabytes) || megabytes <= 0) throw new InvalidArgumentError("It takes a number of MB");
+  return megabytes;
 }
 
 /** What a command works with. */

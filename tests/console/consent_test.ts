@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
-import type { ConsentRequest } from "../../src/core/install/consent_types.ts";
 import { hasBrowser, testBrowser } from "../support/browser.ts";
 import { CLIPPER, consoleProject } from "../support/console_project.ts";
 
@@ -61,20 +62,38 @@ test("K-053 declining installs nothing, and the request can still be approved la
 
 test("K-055 of an upgrade only what is new is to be acknowledged; what it gives up is told", async (t) => {
   if (!await hasBrowser(t)) return;
-  await using project = await consoleProject();
-  await using browser = await testBrowser();
-  const page = await browser.blank();
-  // The host's own answer, with another version before it: upgrades are begun at the command line.
-  await page.route("**/api/v1/consents", async (route) => {
-    const { consents: [request] } = await (await route.fetch()).json() as { consents: [ConsentRequest] };
-    const offer = { ...request.offer!, installed: "1.9.0", added: ["net:*"], removed: ["read:fs:/srv/archive"] };
-    await route.fulfill({ json: { consents: [{ ...request, offer }] } });
+  const kept = CLIPPER.capabilities!.filter((capability) => capability !== "net:*");
+  await using project = await consoleProject({
+    installed: { version: "1.9.0", capabilities: [...kept, "read:fs:/srv/archive"] },
   });
-  await page.goto(project.link);
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "plugins");
   await page.getByRole("link", { name: "Consent 1 waiting" }).click();
   await page.getByText("Version 1.9.0 → 2.1.0").waitFor();
   assert.deepEqual(await page.getByRole("checkbox").count(), 1);
-  await page.getByRole("checkbox", { name: "Can use the whole network" }).waitFor();
   await page.getByRole("list", { name: "No longer asked for" }).getByText("read:fs:/srv/archive").waitFor();
   assert.equal(await page.getByRole("list", { name: "Granted before" }).getByRole("listitem").count(), 4);
+  await page.getByRole("checkbox", { name: "Can use the whole network" }).check();
+  await page.getByRole("button", { name: "Approve and start" }).click();
+  await page.getByText("@harbor/web-clipper is installed").waitFor();
+  assert.deepEqual(
+    project.host.plugins().filter(({ plugin }) => plugin === "web-clipper").map((
+      { version, state },
+    ) => [version, state]),
+    [["2.1.0", "running"]],
+  );
+});
+
+test("K-053 a request that comes while the page is open is seen at once", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject({ installed: {} });
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "consents");
+  await page.getByText("Nothing waits for you").waitFor();
+  // Another command takes the plugin away from the project, and tells the host.
+  const local = join(project.home, "local.toml");
+  await writeFile(local, (await readFile(local, "utf8")).replace('["harbor"]', "[]"));
+  await project.host.reload("web-clipper");
+  await page.getByRole("article", { name: "web-clipper" }).waitFor();
+  await page.getByRole("link", { name: "Consent 1 waiting" }).waitFor();
 });

@@ -13,12 +13,15 @@ import { type ServedHost, serveHost } from "../../src/core/http/serve_host.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import { createHost } from "../../src/create_host.ts";
 import { fixturePlugin } from "./fixture_plugins.ts";
+import { putInStore } from "./store.ts";
 
 /** A project that is served. */
 export interface ConsoleProject extends AsyncDisposable {
   readonly host: Host;
   /** The project's folder. */
   readonly dir: string;
+  /** The operator's folder. */
+  readonly home: string;
   /** Where the console is. */
   readonly address: string;
   /** The address that signs in. */
@@ -170,7 +173,11 @@ const TONE: Partial<Manifest> = {
 
 /** Makes and serves the project: `await using project = await consoleProject()`. */
 export async function consoleProject(
-  { more = {}, ...options }: Partial<HostOptions> & { readonly more?: MorePlugins } = {},
+  { more = {}, installed, ...options }: Partial<HostOptions> & {
+    readonly more?: MorePlugins;
+    /** What differs in the version of {@link CLIPPER} that the project has already. */
+    readonly installed?: Partial<Manifest>;
+  } = {},
 ): Promise<ConsoleProject> {
   const runtime = await detectRuntime();
   const root = await realpath(await mkdtemp(join(tmpdir(), "kaged-console-")));
@@ -190,6 +197,10 @@ export async function consoleProject(
     return place;
   };
   await cp(await folder("echo", CLIPPER), join(dir, "plugins/web-clipper"), { recursive: true });
+  if (installed) {
+    const record = 'enabled = true\npackage = "@harbor/web-clipper"\nprojects = ["harbor"]';
+    await putInStore(home, "web-clipper", await folder("echo", { ...CLIPPER, ...installed }), record);
+  }
   const plugins: Record<string, string> = {
     "@kaged/memory-markdown": await shelved("memory-markdown"),
     "@kaged/smart-compactor": await shelved("smart-compactor"),
@@ -206,6 +217,7 @@ export async function consoleProject(
   return {
     host,
     dir,
+    home,
     address,
     link: `${address}/#token=${token}`,
     token,

@@ -4,13 +4,13 @@
  * @module
  */
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { HostError } from "../../core/errors.ts";
 import type { InstallPlan } from "../../core/install/plan.ts";
 import type { Source } from "../../core/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { installFlow, type InstallWish } from "../install_flow.ts";
-import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
+import { addOperatorOptions, type Operator, type OperatorFlags, parseMegabytes, withOperator } from "../operator.ts";
 import { questions } from "../questions.ts";
 import { tellHosts } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
@@ -184,10 +184,4 @@ export function planJson({ kind, manifest, hash, source, diff }: InstallPlan): R
 async function sourceOf(text: string, { allowHttp = false }: InstallFlags, { cwd }: Terminal): Promise<Source> {
   const { isAddress, parseSource } = await import("../../core/install/source.ts");
   return isAddress(text) ? parseSource(text, { allowHttp }) : { kind: "path", path: resolve(cwd, text) };
-}
-
-function parseMegabytes(text: string): number {
-  const megabytes = Number(text);
-  if (!Number.isSafeInteger(megabytes) || megabytes <= 0) throw new InvalidArgumentError("It takes a number of MB");
-  return megabytes;
 }

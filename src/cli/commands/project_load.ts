@@ -9,7 +9,7 @@ import { HostError } from "../../core/errors.ts";
 import type { ConsentDesk } from "../../core/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../core/install/consent_types.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
-import { withOperator } from "../operator.ts";
+import { parseMegabytes, withOperator } from "../operator.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { declined, type Questions, questions } from "../questions.ts";
 import { tellHosts } from "../running_hosts.ts";
@@ -27,8 +27,9 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
   const command = parent.command("load")
     .summary("install what a project declares, after asking for each plugin")
     .description(
-      "Asks for each plugin the project declares and nobody has: may its source be fetched, and may it have what it asks\n" +
-        "for. What is installed so serves this project only. A project with a plugin missing stays pending: exit code 1.",
+      "Asks for each plugin the project declares and does not have, or not in that version: may its source be fetched,\n" +
+        "and may it have what it asks for. What is installed so serves this project only. A project with a plugin missing\n" +
+        "stays pending: exit code 1.",
     )
     .argument("<dir>", "folder that holds project.yaml")
     .addOption(
@@ -38,7 +39,8 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
     .addOption(
       new Option("--source <package=source>", "where to take a package from; may be repeated").argParser(collectSource),
     )
-    .option("--allow-http", "let plain http through to this machine");
+    .option("--allow-http", "let plain http through to this machine")
+    .option("--max-size <mb>", "how much a plugin may bring (default: 256)", parseMegabytes);
   addProjectOptions(addGrantOptions(command))
     .addHelpText("after", EXAMPLES)
     .action(async (dir: string, flags: LoadFlags) => exit(await load(dir, flags, terminal) ? 0 : 1));
@@ -77,7 +79,7 @@ async function load(given: string, flags: LoadFlags, terminal: Terminal): Promis
     const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
     const ask = questions(terminal, { json: flags.json ?? false, signal });
     try {
-      await desk.update(resolved.missing);
+      await desk.update([...resolved.missing, ...resolved.unfit]);
       for (const { id } of desk.list()) await settle(id, desk, { flags, granted, ask, terminal });
       const state = desk.list().length === 0 ? "ready" : "pending";
       report({ project: resolved.id, state, installed, pending: desk.list() }, flags, terminal);
@@ -101,8 +103,9 @@ async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, term
   const current = (): ConsentRequest => desk.list().find((one) => one.id === id)!;
   const { allowHttp = false, source: sources = {} } = flags;
   try {
-    const { package: pkg, agents } = current();
-    if (!flags.json) out.line(printable(`${pkg}: declared by ${agents.join(", ")}, not installed`));
+    const { package: pkg, agents, version } = current();
+    const wanted = version === null ? pkg : `${pkg} ${version}`;
+    if (!flags.json) out.line(printable(`${wanted}: declared by ${agents.join(", ")}, not installed`));
     if (current().step === "source") {
       const source = await sourceFor(pkg, sources, { ask, terminal });
       await desk.approve(id, { source, allowHttp });
@@ -160,19 +163,23 @@ async function sourceFor(
 }
 
 function printOffer(
-  { name, version, kaged_api, description, license, capabilities }: ConsentOffer,
+  { name, version: offered, kaged_api, description, license, capabilities, installed, added, removed }: ConsentOffer,
   terminal: Terminal,
 ): void {
   const { line, paint } = terminal.out;
+  const isUpgrade = installed !== null && installed !== offered;
+  const version = isUpgrade ? `${installed} → ${offered}, for whom it serves already too` : offered;
   for (const [key, value] of Object.entries({ name, version, kaged_api, description, license })) {
     if (value !== null) line(printable(`  ${key}: ${value}`));
   }
   line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
   for (const { capability, text, danger } of capabilities) {
-    line(printable(`    - ${capability}`));
+    const mark = isUpgrade && added.includes(capability) ? "  (NEW)" : "";
+    line(printable(`    - ${capability}${mark}`));
     line(paint.dim(printable(`      ${text}`)));
     if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
   }
+  for (const capability of removed) line(paint.red(printable(`    - ${capability}  (REMOVED)`)));
 }
 
 interface Outcome {

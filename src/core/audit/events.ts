@@ -14,6 +14,16 @@ export interface AuditPlace {
   session_id: string;
 }
 
+/** The request for consent an event is about. */
+export interface ConsentAudit {
+  /** Id of the request. */
+  consent_id: string;
+  /** Package the project declares. */
+  package: string;
+  /** The project. */
+  project_id: string;
+}
+
 /** What each event of a compaction carries, by type. */
 export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
@@ -66,6 +76,12 @@ export interface AuditData extends CompactionAuditData {
   };
   /** An operator took it away. */
   "plugin.uninstalled": { version: string };
+  /** A project lacks it, or a version of it that fits: an operator is asked. */
+  "plugin.consent_requested": ConsentAudit & { source: string | null; agents: string[] };
+  /** An operator said yes: it serves the project, with these capabilities. */
+  "plugin.consent_granted": ConsentAudit & { version: string; capabilities: string[] };
+  /** An operator said no. */
+  "plugin.consent_declined": ConsentAudit;
   /** What it kept was dropped with it. */
   "plugin.storage_dropped": { tables: string[] };
   /** It broke a rule of the wire. */

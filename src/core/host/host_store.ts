@@ -10,6 +10,7 @@ import type { ConsentAnswer, ConsentRequest } from "../install/consent_types.ts"
 import { type InstallPorts, settleStore } from "../install/install_ports.ts";
 import { setEnabled } from "../install/set_enabled.ts";
 import { readLocalConfig } from "../project/local_config.ts";
+import type { MissingPlugin } from "../project/types.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { disabledError } from "./start_plugins.ts";
@@ -54,15 +55,15 @@ export class HostStore {
 
   /** Looks at what the project lacks; returns the questions. */
   async ask(): Promise<ConsentRequest[]> {
-    await this.#desk.update(this.#loaded.resolved.missing);
+    await this.#desk.update(this.#lacking());
     return this.consents();
   }
 
   /** Questions that wait. */
   consents(): ConsentRequest[] {
     // Another command may have installed it meanwhile.
-    const missing = new Set(this.#loaded.resolved.missing.map((one) => one.package));
-    return this.#desk.list().filter((request) => missing.has(request.package));
+    const lacking = new Set(this.#lacking().map((one) => one.package));
+    return this.#desk.list().filter((request) => lacking.has(request.package));
   }
 
   /** Says yes; see {@link ConsentDesk.approve}. */
@@ -123,6 +124,12 @@ export class HostStore {
     await this.#desk.close();
   }
 
+  /** What the project has not, or not in the version it declares. */
+  #lacking(): readonly MissingPlugin[] {
+    const { missing, unfit } = this.#loaded.resolved;
+    return [...missing, ...unfit];
+  }
+
   /** Whether the plugin is an installed one, and not a folder the embedder vouches for. */
   async #isOfStore(plugin: string): Promise<boolean> {
     const { model, places, ports } = this.#options;
@@ -137,6 +144,8 @@ export class HostStore {
     const fresh = await loadHostProject(places);
     const failed = await syncPlugins(fresh, this.#options, restart);
     this.#loaded = fresh;
+    // Not waited for: a fetch may be under way there, and this may be part of an answer.
+    void this.#desk.update(this.#lacking());
     return failed;
   }
 

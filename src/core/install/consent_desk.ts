@@ -1,18 +1,18 @@
 /**
- * Where a running host asks for plugins that its project declares and nobody has: two yeses, then it is installed for
- * that project.
+ * Where a running host asks for plugins that its project declares and does not have: two yeses, then it is installed
+ * for that project.
  *
  * @module
  */
-import { describeCapability } from "../consent/describe_capability.ts";
+import type { AuditData } from "../audit/events.ts";
 import { asHostError, HostError } from "../errors.ts";
-import { type InstallRecord, readLocalConfig } from "../project/local_config.ts";
+import { readLocalConfig } from "../project/local_config.ts";
 import { pluginNameOf } from "../project/locate.ts";
 import type { MissingPlugin } from "../project/types.ts";
-import { isInRange } from "../project/version_range.ts";
 import { verifyTree } from "../store/verify_tree.ts";
-import { applyInstall, consentMissing, missingGrants } from "./apply.ts";
-import type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./consent_types.ts";
+import { applyInstall, consentMissing } from "./apply.ts";
+import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
+import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
 import { obtain, type Obtained } from "./obtain.ts";
 import { type InstallPlan, planInstall } from "./plan.ts";
@@ -33,7 +33,7 @@ export interface DeskOptions {
 interface Entry {
   request: ConsentRequest;
   plan: InstallPlan | null;
-  /** Whether the plugin is installed already, for others. */
+  /** Whether the plan is what is installed already, for others: nothing is copied then. */
   isShared: boolean;
   obtained: Obtained | null;
 }
@@ -43,34 +43,24 @@ export class ConsentDesk {
   readonly #options: DeskOptions;
   readonly #entries = new Map<string, Entry>();
   #turn: Promise<unknown> = Promise.resolve();
+  #closing = new AbortController();
 
   /** A desk with no request. */
   constructor(options: DeskOptions) {
     this.#options = options;
   }
 
-  /** Takes on what is missing now: new requests are looked at, those that were settled elsewhere go. */
-  async update(missing: readonly MissingPlugin[]): Promise<void> {
+  /** Takes on what the project lacks now: new requests are looked at and told of, those settled elsewhere go. */
+  async update(lacking: readonly MissingPlugin[]): Promise<void> {
     await this.#inTurn(async () => {
       for (const [id, entry] of this.#entries) {
-        if (missing.some((one) => one.package === entry.request.package)) continue;
+        if (lacking.some((one) => isSameWish(one, entry.request))) continue;
         await this.#letGo(entry);
         this.#entries.delete(id);
       }
-      const known = new Set([...this.#entries.values()].map(({ request }) => request.package));
-      for (const one of missing.filter((plugin) => !known.has(plugin.package))) {
-        const id = this.#options.ports.runtime.ids.create("con");
-        const request: ConsentRequest = {
-          ...one,
-          id,
-          step: one.source === null ? "source" : isAddress(one.source) ? "fetch" : "grant",
-          state: "waiting",
-          offer: null,
-          error: null,
-        };
-        const entry: Entry = { request, plan: null, isShared: false, obtained: null };
-        this.#entries.set(id, entry);
-        await this.#look(entry).catch(() => {}); // The request tells.
+      const known = [...this.#entries.values()].map(({ request }) => request);
+      for (const one of lacking.filter((wish) => !known.some((request) => isSameWish(wish, request)))) {
+        await this.#take(one);
       }
     });
   }
@@ -99,7 +89,7 @@ export class ConsentDesk {
       } catch (thrown) {
         const error = asHostError(thrown);
         // What is offered next is what is there now.
-        if (error.code === "install.changed") await this.#look(entry).catch(() => {});
+        if (error.code === "install.changed") await this.#lookAgain(entry).catch(() => {});
         this.#fail(entry, error);
         throw thrown;
       }
@@ -111,46 +101,68 @@ export class ConsentDesk {
     return await this.#inTurn(async () => {
       const entry = this.#find(id);
       await this.#letGo(entry);
-      const { source } = entry.request;
-      const step = source === null ? "source" : isAddress(source) && !entry.isShared ? "fetch" : "grant";
-      this.#change(entry, { state: "declined", error: null, step });
+      this.#change(entry, { state: "declined", error: null, step: entry.plan ? "grant" : firstStep(entry.request) });
+      this.#tell("plugin.consent_declined", entry, {});
       return entry.request;
     });
   }
 
-  /** Removes what was fetched and not installed. */
+  /** Ends a fetch that is under way, and removes what was fetched and not installed. */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#inTurn(async () => {
       for (const entry of this.#entries.values()) await this.#letGo(entry);
       this.#entries.clear();
+      this.#closing = new AbortController();
     });
   }
 
-  /** Finds out what can be offered without going anywhere: what is installed for others, a folder of the project. */
+  async #take(wish: MissingPlugin): Promise<void> {
+    const id = this.#options.ports.runtime.ids.create("con");
+    const open = { state: "waiting", offer: null, error: null } as const;
+    const request: ConsentRequest = { ...wish, id, step: firstStep(wish), ...open };
+    const entry: Entry = { request, plan: null, isShared: false, obtained: null };
+    this.#entries.set(id, entry);
+    await this.#look(entry).catch(() => {}); // The request tells.
+    this.#tell("plugin.consent_requested", entry, { source: wish.source, agents: [...wish.agents] });
+  }
+
+  /** Finds out what can be offered without going anywhere: what is installed already, else a folder of the project. */
   async #look(entry: Entry): Promise<void> {
-    const { ports, project } = this.#options;
-    const { files } = ports.runtime;
-    const name = pluginNameOf(entry.request.package);
+    const { ports: { home, runtime: { files } }, project } = this.#options;
+    const { package: pkg, source } = entry.request;
     try {
-      const record = (await readLocalConfig(ports.home, files)).records.get(name);
-      if (record?.hash !== undefined) {
-        checkPackage(record, entry.request.package);
-        const dir = `${ports.home}/plugins/${name}`;
-        await verifyTree(name, dir, record.hash, files);
-        entry.isShared = true;
-        return await this.#offer(entry, dir, { kind: "path", path: dir });
-      }
-      const { source } = entry.request;
-      if (source === null || isAddress(source)) return;
-      const found = await projectSource(source, { projectDir: project.dir, files });
-      await this.#offer(entry, (found as { path: string }).path, found);
+      const record = (await readLocalConfig(home, files)).records.get(pluginNameOf(pkg));
+      if (record) checkPackage(record, pkg);
+      const unusable = record?.hash === undefined ? null : await this.#offerInstalled(entry, record.hash);
+      if (entry.isShared) return;
+      if (source !== null && !isAddress(source)) {
+        const found = await projectSource(source, { projectDir: project.dir, files });
+        await this.#offer(entry, (found as { path: string }).path, found);
+      } else if (unusable) throw unusable;
     } catch (thrown) {
       this.#fail(entry, asHostError(thrown));
       throw thrown;
     }
   }
 
+  /** Offers what is installed already, for others; returns why it will not do, or null. */
+  async #offerInstalled(entry: Entry, hash: string): Promise<HostError | null> {
+    const { home, runtime: { files } } = this.#options.ports;
+    const name = pluginNameOf(entry.request.package);
+    const dir = `${home}/plugins/${name}`;
+    entry.isShared = false;
+    try {
+      await verifyTree(name, dir, hash, files);
+      await this.#offer(entry, dir, { kind: "path", path: dir }, { isShared: true });
+      return null;
+    } catch (thrown) {
+      return asHostError(thrown);
+    }
+  }
+
   async #fetch(entry: Entry, { source: given, allowHttp = false }: ConsentAnswer): Promise<void> {
+    const { ports } = this.#options;
     const { request } = entry;
     const text = request.step === "source" ? given : request.source;
     if (text === undefined || text === null) {
@@ -161,69 +173,49 @@ export class ConsentDesk {
     }
     const source = parseSource(text, { allowHttp });
     await this.#letGo(entry);
-    entry.obtained = await obtain(source, request.version, this.#options.ports);
+    const signal = AbortSignal.any([this.#closing.signal, ...(ports.signal ? [ports.signal] : [])]);
+    entry.obtained = await obtain(source, request.version, { ...ports, signal });
     await this.#offer(entry, entry.obtained.dir, source);
   }
 
-  async #offer(entry: Entry, dir: string, source: Source): Promise<void> {
-    const { ports } = this.#options;
-    const { package: pkg, version } = entry.request;
-    const plan = await planInstall({ dir, source, package: pkg, replace: entry.isShared }, ports);
-    await checkFit(plan, pkg, version);
-    entry.plan = plan;
-    this.#change(entry, { step: "grant", offer: this.#offerOf(plan, entry.isShared) });
+  /** Looks at what was fetched, or else around, once more. */
+  async #lookAgain(entry: Entry): Promise<void> {
+    const { obtained, plan } = entry;
+    if (obtained && plan) await this.#offer(entry, obtained.dir, plan.source);
+    else await this.#look(entry);
   }
 
-  #offerOf({ manifest, hash, bytes, installed, diff }: InstallPlan, isShared: boolean): ConsentOffer {
-    const { ports: { home, runtime }, project } = this.#options;
-    const { name, version, kaged_api, description, author = null, license = null, homepage = null } = manifest;
-    const paths = {
-      installDir: `${home}/plugins/${name}`,
-      home,
-      projectDir: project.dir,
-      userHome: runtime.env("HOME"),
-    };
-    return {
-      name,
-      version,
-      kaged_api,
-      description,
-      author,
-      license,
-      homepage,
-      hash,
-      bytes,
-      capabilities: manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
-      installed: installed?.version ?? null,
-      // For a project that never had it, all is new.
-      added: isShared ? manifest.capabilities.filter((capability) => capability !== "net:[]") : diff.added,
-      removed: diff.removed,
-    };
+  async #offer(entry: Entry, dir: string, source: Source, { isShared = false } = {}): Promise<void> {
+    const { ports, project } = this.#options;
+    const { package: pkg, version } = entry.request;
+    const plan = await planInstall({ dir, source, package: pkg, replace: isShared }, ports);
+    await checkFit(plan, pkg, version);
+    Object.assign(entry, { plan, isShared });
+    this.#change(entry, { step: "grant", offer: consentOffer(plan, project, ports) });
   }
 
   async #install(entry: Entry, { hash, grant = [] }: ConsentAnswer): Promise<ConsentRequest> {
     const { ports, project, onInstalled } = this.#options;
     const plan = entry.plan!;
-    const { name } = plan.manifest;
+    const { name, version, capabilities } = plan.manifest;
     if (hash !== plan.hash) {
       throw new HostError("install.changed", `The yes names other files of "${name}" than were offered`, {
         data: { plugin: name, offered: plan.hash },
         hint: "Look at the offer and answer with its hash",
       });
     }
+    const missing = entry.request.offer!.added.filter((capability) => !grant.includes(capability));
+    if (missing.length > 0) throw consentMissing(name, missing);
     if (entry.isShared) {
-      const missing = entry.request.offer!.added.filter((capability) => !grant.includes(capability));
-      if (missing.length > 0) throw consentMissing(name, missing);
       await verifyTree(name, plan.dir, hash, ports.runtime.files);
       await addProject(name, project.id, ports);
     } else {
-      const missing = missingGrants(plan, grant);
-      if (missing.length > 0) throw consentMissing(name, missing);
       await applyInstall(plan, { hash, granted: [...grant], projectId: project.id, enabled: true }, ports);
     }
     await this.#letGo(entry);
     this.#change(entry, { state: "installed" });
     this.#entries.delete(entry.request.id);
+    this.#tell("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
     await onInstalled(name);
     return entry.request;
   }
@@ -254,6 +246,13 @@ export class ConsentDesk {
     entry.request = { ...entry.request, ...change };
   }
 
+  #tell<T extends ConsentAudit>(type: T, { request }: Entry, facts: Omit<AuditData[T], keyof ConsentPlace>): void {
+    const { ports, project } = this.#options;
+    const name = pluginNameOf(request.package);
+    const place: ConsentPlace = { consent_id: request.id, package: request.package, project_id: project.id };
+    ports.audit.emit(type, { name, instance: name }, { ...place, ...facts } as unknown as AuditData[T]);
+  }
+
   /** One at a time: what a yes is about must not change under it. */
   async #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(run, run);
@@ -262,27 +261,15 @@ export class ConsentDesk {
   }
 }
 
-/** What is installed under the name may be another plugin. */
-function checkPackage({ name, package: installed }: InstallRecord, pkg: string): void {
-  if (installed === undefined || installed === pkg) return;
-  throw new HostError("project.package_mismatch", `Plugin "${name}" was installed from "${installed}"`, {
-    data: { plugin: name, expected: pkg, found: installed },
-    hint: `Write package: "${installed}", or uninstall it first`,
-  });
+type ConsentAudit = "plugin.consent_requested" | "plugin.consent_granted" | "plugin.consent_declined";
+type ConsentPlace = AuditData["plugin.consent_declined"];
+
+/** Whether the project still asks for the same thing. */
+function isSameWish(a: MissingPlugin, b: MissingPlugin): boolean {
+  return a.package === b.package && a.source === b.source && a.version === b.version;
 }
 
-/** Whether a plugin is the one that was asked for. */
-export async function checkFit({ manifest }: InstallPlan, pkg: string, range: string | null): Promise<void> {
-  const expected = pluginNameOf(pkg);
-  if (manifest.name !== expected) {
-    throw new HostError("project.package_mismatch", `The source of "${pkg}" holds the plugin "${manifest.name}"`, {
-      data: { plugin: expected, expected, found: manifest.name },
-      hint: "Correct package: or source: in project.yaml",
-    });
-  }
-  if (range === null || await isInRange(manifest.version, range)) return;
-  throw new HostError("install.version_unfit", `"${manifest.name}" has version ${manifest.version}, not ${range}`, {
-    data: { plugin: manifest.name, version: manifest.version, range },
-    hint: "Take another source, or change version: in project.yaml",
-  });
+/** What is asked first, as long as nothing is known but the declaration. */
+function firstStep({ source }: MissingPlugin): ConsentRequest["step"] {
+  return source === null ? "source" : isAddress(source) ? "fetch" : "grant";
 }

@@ -44,6 +44,7 @@ export async function resolveProject({ project, local, locate, env }: ResolveOpt
   const found = new Finder({ locate, local, env, warnings });
   const outcomes = new Map<CascadeEntry, Outcome>();
   const missing = new Map<string, MissingPlugin>();
+  const unfit = new Map<string, MissingPlugin>();
   const bases = new Map<string, ResolvedPlugin>();
   const entries = cascade(project);
   // Base declarations first, wherever in the tree they stand: the others share what they come to.
@@ -59,7 +60,8 @@ export async function resolveProject({ project, local, locate, env }: ResolveOpt
   const instances = instancesOf(agents, bases);
   const declared = new Set(entries.map(({ declaration: { package: pkg = "" } }) => pluginNameOf(pkg)));
   await hostPlugins(local, found, { declared, instances, refusals });
-  return { id: project.id, dir: project.dir, agents, instances, missing: [...missing.values()], refusals, warnings };
+  const lacking = { missing: [...missing.values()], unfit: [...unfit.values()] };
+  return { id: project.id, dir: project.dir, agents, instances, ...lacking, refusals, warnings };
 
   async function outcomeOf(entry: CascadeEntry): Promise<Outcome> {
     const { outcome, base } = entry;
@@ -83,7 +85,12 @@ export async function resolveProject({ project, local, locate, env }: ResolveOpt
       base: baseOutcome?.plugin ?? null,
       localFile: local.file,
     });
-    if (!("plugin" in result)) return { entry, instance, plugin: null, errors: result };
+    if (!("plugin" in result)) {
+      // A folder the embedder vouches for is the embedder's to change.
+      const isUnfit = location.hash !== undefined && result.some(({ code }) => code === "project.version_mismatch");
+      if (isUnfit) noteMissing(unfit, entry, outcome);
+      return { entry, instance, plugin: null, errors: result };
+    }
     if (!base && !bases.has(result.instance)) bases.set(result.instance, result);
     return { entry, instance, plugin: result, errors: [] };
   }

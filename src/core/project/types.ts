@@ -183,6 +183,8 @@ export interface ResolvedProject {
   readonly instances: readonly ResolvedInstance[];
   /** Plugins to be installed first. */
   readonly missing: readonly MissingPlugin[];
+  /** Plugins that are installed, and not in the version declared; each is refused too. */
+  readonly unfit: readonly MissingPlugin[];
   /** Plugins left out, and why. */
   readonly refusals: readonly PluginRefusal[];
   /** What is allowed and yet looks like a slip. */

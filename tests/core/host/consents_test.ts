@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
+import type { AuditEvent } from "../../../src/core/audit/events.ts";
+import type { ConsentRequest } from "../../../src/core/install/consent_types.ts";
 import { readLocalConfig } from "../../../src/core/project/local_config.ts";
 import { createHost } from "../../../src/create_host.ts";
 import type { Host } from "../../../src/core/host/types.ts";
@@ -178,6 +181,118 @@ test("K-063 a plugin of another project is asked for again, and then serves both
   await second.approve(request!.id, { hash, grant: added });
   assert.equal(second.plugins()[0]?.state, "running");
   assert.deepEqual((await recordIn(root, "echo"))?.projects, ["first", "second"]);
+});
+
+test("K-055 K-063 a version the project no longer takes is asked for again: of an upgrade only what is new needs a yes", async (t) => {
+  const root = await scratchDir(t);
+  const before = ["kaged:storage:write", "read:fs:/srv"];
+  await using v1 = await fixturePlugin("echo", { manifest: { capabilities: before } });
+  const capabilities = ["kaged:storage:write", "net:*"];
+  await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0", capabilities } });
+  await putInStore(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["music"]');
+  await mkdir(join(root, "music"));
+  await cp(v2.dir, join(root, "music/p"), { recursive: true });
+  await using host = await projectWith(root, "music", {
+    e: { package: "@test/echo", source: "./p", version: "^2" },
+  });
+  const { running, failed, pending: [request] } = await host.start();
+  assert.deepEqual([running, failed.map(({ error }) => error.code)], [[], ["project.version_mismatch"]]);
+  const { installed, version, hash, added, removed } = request!.offer!;
+  assert.deepEqual([installed, version, added, removed], ["1.0.0", "2.0.0", ["net:*"], ["read:fs:/srv"]]);
+  await assert.rejects(host.approve(request!.id, { hash }), { code: "install.consent_missing" });
+  await host.approve(request!.id, { hash, grant: added });
+  assert.deepEqual(host.plugins().map(({ version, state }) => [version, state]), [["2.0.0", "running"]]);
+  assert.deepEqual(host.consents(), []);
+});
+
+test("K-063 a plugin of another project in a version that does not fit is fetched anew, and all of it is asked for", async (t) => {
+  const root = await scratchDir(t);
+  const capabilities = ["kaged:storage:read"];
+  await using v1 = await fixturePlugin("echo", { manifest: { capabilities } });
+  await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0", capabilities } });
+  await putInStore(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["first"]');
+  await using server = await gitServer(join(root, "srv"));
+  const source = await server.publish("echo", v2.dir, "v2.0.0");
+  await using host = await projectWith(root, "second", { e: { package: "@test/echo", source, version: "^2" } });
+  const { pending: [request] } = await host.start();
+  const { id, step, error } = request!;
+  assert.deepEqual([step, error?.code, request!.offer], ["fetch", "install.version_unfit", null]);
+  const { offer } = await host.approve(id, { allowHttp: true });
+  assert.deepEqual([offer!.installed, offer!.version, offer!.added], ["1.0.0", "2.0.0", capabilities]);
+  await host.approve(id, { hash: offer!.hash, grant: offer!.added });
+  assert.deepEqual(host.plugins().map(({ version, state }) => [version, state]), [["2.0.0", "running"]]);
+  const record = await recordIn(root, "echo");
+  assert.deepEqual([record?.version, record?.projects], ["2.0.0", ["first", "second"]]);
+});
+
+test("K-053 files in the store that were tampered with do not stand in the way of the project's own folder", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  const place = await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  await writeFile(join(place, "more.js"), "");
+  await mkdir(join(root, "second"));
+  await cp(plugin.dir, join(root, "second/p"), { recursive: true });
+  await using host = await projectWith(root, "second", { e: { package: "@test/echo", source: "./p" } });
+  const { pending: [request] } = await host.start();
+  await host.approve(request!.id, { hash: request!.offer!.hash });
+  assert.deepEqual(host.plugins().map(({ state }) => state), ["running"]);
+});
+
+test("K-053 a no to what is installed for others can be taken back, though the project names no source", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  await using host = await projectWith(root, "second", { e: { package: "@test/echo" } });
+  const { pending: [request] } = await host.start();
+  const { id, offer } = request!;
+  assert.deepEqual((await host.decline(id)).step, "grant");
+  assert.equal((await host.approve(id, { hash: offer!.hash })).state, "installed");
+});
+
+test("K-053 who listens hears of each request, of a yes and of a no", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo", { manifest: { capabilities: ["kaged:storage:read"] } });
+  await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["second"]');
+  await using host = await projectWith(root, "second", { e: { package: "@test/echo" } });
+  await host.start();
+  const heard: AuditEvent[] = [];
+  const asked = Promise.withResolvers<void>();
+  host.onAudit((event) => {
+    if (event.type.startsWith("plugin.consent_")) heard.push(event);
+    // Whoever looks when it is told finds the request.
+    if (event.type === "plugin.consent_requested") assert.equal(host.consents().length, 1);
+    if (event.type === "plugin.consent_requested") asked.resolve();
+  });
+  // The operator takes the plugin from the project while the host runs.
+  const local = join(root, "home/local.toml");
+  await writeFile(local, (await readFile(local, "utf8")).replace("second", "first"));
+  await host.reload("echo");
+  await asked.promise;
+  const [{ id, offer }] = host.consents() as [ConsentRequest];
+  await host.decline(id);
+  await host.approve(id, { hash: offer!.hash, grant: offer!.added });
+  const about = { consent_id: id, package: "@test/echo", project_id: "second" };
+  assert.deepEqual(heard.map(({ type, name, data }) => [type, name, data]), [
+    ["plugin.consent_requested", "echo", { ...about, source: null, agents: ["primary"] }],
+    ["plugin.consent_declined", "echo", about],
+    ["plugin.consent_granted", "echo", { ...about, version: "1.0.0", capabilities: ["kaged:storage:read"] }],
+  ]);
+});
+
+test("K-053 a host that stops does not wait for a fetch that is under way", async (t) => {
+  const root = await scratchDir(t);
+  const asked = Promise.withResolvers<void>();
+  const server = createServer((socket) => void socket.on("error", () => {}).once("data", () => asked.resolve()));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/echo.git`;
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo", source } });
+  const { pending: [request] } = await host.start();
+  const fetching = assert.rejects(host.approve(request!.id, { allowHttp: true }), { code: "host.interrupted" });
+  await asked.promise;
+  await host.stop();
+  await fetching;
+  assert.deepEqual((await readdir(join(root, "home/run"))).filter((name) => name.startsWith("fetch-")), []);
+  server.close();
 });
 
 test("K-053 files that change between the offer and the yes are offered anew", async (t) => {
