@@ -64,7 +64,7 @@ test("K-055 of an upgrade only what is new is to be acknowledged; what it gives 
   if (!await hasBrowser(t)) return;
   const kept = CLIPPER.capabilities!.filter((capability) => capability !== "net:*");
   await using project = await consoleProject({
-    installed: { version: "1.9.0", capabilities: [...kept, "read:fs:/srv/archive"] },
+    installed: { manifest: { version: "1.9.0", capabilities: [...kept, "read:fs:/srv/archive"] }, enabled: true },
   });
   await using browser = await testBrowser();
   const page = await browser.open(project, "plugins");
@@ -86,11 +86,11 @@ test("K-055 of an upgrade only what is new is to be acknowledged; what it gives 
 
 test("K-053 a request that comes while the page is open is seen at once", async (t) => {
   if (!await hasBrowser(t)) return;
-  await using project = await consoleProject({ installed: {} });
+  await using project = await consoleProject({ installed: { enabled: false } });
   await using browser = await testBrowser();
   const page = await browser.open(project, "consents");
   await page.getByText("Nothing waits for you").waitFor();
-  // Another command takes the plugin away from the project, and tells the host.
+  // Another command takes the plugin, which does not run, from the project and tells the host: nothing else happens.
   const local = join(project.home, "local.toml");
   await writeFile(local, (await readFile(local, "utf8")).replace('["harbor"]', "[]"));
   await project.host.reload("web-clipper");

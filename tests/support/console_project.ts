@@ -175,8 +175,8 @@ const TONE: Partial<Manifest> = {
 export async function consoleProject(
   { more = {}, installed, ...options }: Partial<HostOptions> & {
     readonly more?: MorePlugins;
-    /** What differs in the version of {@link CLIPPER} that the project has already. */
-    readonly installed?: Partial<Manifest>;
+    /** The version of {@link CLIPPER} that the project has already: what differs, and whether it may run. */
+    readonly installed?: { readonly manifest?: Partial<Manifest>; readonly enabled: boolean };
   } = {},
 ): Promise<ConsoleProject> {
   const runtime = await detectRuntime();
@@ -198,8 +198,9 @@ export async function consoleProject(
   };
   await cp(await folder("echo", CLIPPER), join(dir, "plugins/web-clipper"), { recursive: true });
   if (installed) {
-    const record = 'enabled = true\npackage = "@harbor/web-clipper"\nprojects = ["harbor"]';
-    await putInStore(home, "web-clipper", await folder("echo", { ...CLIPPER, ...installed }), record);
+    const { manifest, enabled } = installed;
+    const record = `enabled = ${enabled}\npackage = "@harbor/web-clipper"\nprojects = ["harbor"]`;
+    await putInStore(home, "web-clipper", await folder("echo", { ...CLIPPER, ...manifest }), record);
   }
   const plugins: Record<string, string> = {
     "@kaged/memory-markdown": await shelved("memory-markdown"),
