@@ -305,6 +305,8 @@ export interface SocketListener {
 export interface Network {
   /** Takes connections at a path, of any length, that only this user may open. */
   listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener>;
+  /** Whether a socket stands at a path, of any length, at which nobody listens any more. */
+  isDeserted(path: string): Promise<boolean>;
   /** Connects to an IP address, never to a name. Rejects when it cannot; an aborted signal ends the attempt. */
   connect(address: string, port: number, signal: AbortSignal): Promise<Socket>;
   /**

@@ -26,6 +26,15 @@ export const network: Network = {
     };
   },
 
+  isDeserted(path: string): Promise<boolean> {
+    return withShortPath(path, (short) =>
+      new Promise((resolve) => {
+        const socket = new NetSocket().connect(short);
+        socket.once("connect", () => (socket.destroy(), resolve(false)));
+        socket.once("error", ({ code }: { code?: string }) => resolve(code === "ECONNREFUSED"));
+      }));
+  },
+
   connect(address: string, port: number, signal: AbortSignal): Promise<Socket> {
     const open = (): NetSocket => new NetSocket({ allowHalfOpen: true }).connect({ host: address, port });
     return opened(open, "connect", signal);

@@ -42,6 +42,7 @@ export async function openControlSocket({ host, home, runtime }: ControlSocketOp
   };
   try {
     await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
+    await sweepSockets(home, runtime);
     // Under another name first: what stands under the last one always answers, so that what does not is left over.
     const fresh = `${home}/run/${ids.create("door")}`;
     const server = await http.listen({ at: { path: fresh }, handler, background: true });
@@ -59,6 +60,21 @@ export async function openControlSocket({ host, home, runtime }: ControlSocketOp
     taken.delete(path);
     throw error;
   }
+}
+
+/** What stands in `<home>/run` for a host. */
+const SOCKET_NAME = /^([0-9]+)(?:-[0-9]+)?\.sock$/;
+
+/** Removes the doors of hosts that died before they could. This process looks after its own. */
+async function sweepSockets(home: string, { files, network, pid }: Runtime): Promise<void> {
+  const names = (await files.list(`${home}/run`)).filter((name) => {
+    const owner = SOCKET_NAME.exec(name)?.[1];
+    return owner !== undefined && Number(owner) !== pid;
+  });
+  await Promise.all(names.map(async (name) => {
+    const path = `${home}/run/${name}`;
+    if (await network.isDeserted(path)) await files.remove(path);
+  }));
 }
 
 function freePath(stem: string): string {

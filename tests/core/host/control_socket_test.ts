@@ -78,6 +78,24 @@ test("a host that cannot open its socket says so and runs all the same", async (
   assert.equal(h.host.plugins()[0]!.state, "running");
 });
 
+test("a host that starts removes the sockets of hosts that were killed, and no other", async (t) => {
+  const home = await scratchDir(t);
+  const run = join(home, "run");
+  await mkdir(run);
+  const { files } = await detectRuntime();
+  const dead = createServer().listen(join(run, "dead"));
+  await new Promise((resolve) => dead.once("listening", resolve));
+  await files.rename(join(run, "dead"), join(run, "1.sock"));
+  await new Promise((resolve) => dead.close(resolve));
+  const alive = createServer((socket) => socket.on("error", () => {})).listen(join(run, "2.sock"));
+  await new Promise((resolve) => alive.once("listening", resolve));
+  t.after(() => alive.close());
+  await writeFile(join(run, "3.sock.txt"), "");
+  await using _ = await hosted({ home });
+  const names = (await readdir(run)).filter((name) => /sock/.test(name));
+  assert.deepEqual(names.sort(), ["2.sock", "3.sock.txt", `${process.pid}.sock`].sort());
+});
+
 test("liveHosts() leaves out a host that does not answer, and leaves its socket alone", async (t) => {
   const home = await scratchDir(t);
   await mkdir(join(home, "run"));
