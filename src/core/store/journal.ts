@@ -6,7 +6,7 @@
  */
 import { HostError, messageOf } from "../errors.ts";
 import type { Files } from "../ports.ts";
-import { type RecordFields, type RecordPorts, writeRecord } from "./records.ts";
+import { checkRecord, type RecordFields, type RecordPorts, writeRecord } from "./records.ts";
 import { removeTree } from "./tree.ts";
 
 /** Something that is being done. */
@@ -53,6 +53,8 @@ export async function isUnfinished(home: string, files: Files): Promise<boolean>
 /** Makes a change of the store, whole or, after a crash, at the next {@link recoverStore}. Hold the lock of the home. */
 export async function makeChange(change: Change, ports: StorePorts): Promise<void> {
   const { home, files, ids } = ports;
+  // Before the point of no return: a record that cannot be written would leave another version under the old one.
+  await checkRecord(home, change.plugin, { files, ids, fields: recordOf(change) });
   const fresh = `${storeDir(home)}/.${ids.create("journal")}`;
   await files.write(fresh, `${JSON.stringify(change)}\n`);
   await files.sync(fresh);
@@ -92,10 +94,14 @@ async function finish(change: Change, ports: StorePorts): Promise<void> {
   if (!isReplaced && await files.info(at(plugin)) !== null) await files.rename(at(plugin), at(change.old));
   if (change.op === "install" && isStaged) await files.rename(at(change.staged), at(plugin));
   await files.sync(storeDir(home));
-  await writeRecord(home, plugin, { files, ids, fields: change.op === "install" ? change.record : null });
+  await writeRecord(home, plugin, { files, ids, fields: recordOf(change) });
   if (change.op === "uninstall") await ports.dropStorage(plugin);
   await files.remove(journalFile(home));
   await removeTree(at(change.old), files);
+}
+
+function recordOf(change: Change): RecordFields | null {
+  return change.op === "install" ? change.record : null;
 }
 
 function journalFile(home: string): string {

@@ -20,17 +20,36 @@ export interface RecordPorts {
   readonly ids: Ids;
 }
 
+/** A change of a record; null removes it. */
+export interface RecordChange extends RecordPorts {
+  /** Fields to set. */
+  readonly fields: RecordFields | null;
+}
+
 /**
- * Sets fields of a plugin's record, or removes it with null; a table it shares with secrets stays for those. Hold the
- * lock of the home. Returns what the file says now.
+ * Sets fields of a plugin's record, or removes it; a table it shares with secrets stays for those. Hold the lock of the
+ * home. Returns what the file says now.
  *
  * @throws {HostError} `local.*` when the file cannot be read, or not changed in that one place.
  */
-export async function writeRecord(
-  home: string,
-  plugin: string,
-  { fields, files, ids }: RecordPorts & { readonly fields: RecordFields | null },
-): Promise<LocalConfig> {
+export async function writeRecord(home: string, plugin: string, change: RecordChange): Promise<LocalConfig> {
+  const { file, before, text } = await changedFile(home, plugin, change);
+  if (text !== (before ?? "")) await replaceText(file, { before, text, code: "local.edit_refused" }, change);
+  return await readLocalConfig(home, change.files);
+}
+
+/** Throws what {@link writeRecord} would, and writes nothing. */
+export async function checkRecord(home: string, plugin: string, change: RecordChange): Promise<void> {
+  await changedFile(home, plugin, change);
+}
+
+interface ChangedFile {
+  readonly file: string;
+  readonly before: string | null;
+  readonly text: string;
+}
+
+async function changedFile(home: string, plugin: string, { fields, files }: RecordChange): Promise<ChangedFile> {
   // A file that is half written is told of and left alone.
   await readLocalConfig(home, files);
   const path = `${home}/${LOCAL_FILE}`;
@@ -39,7 +58,5 @@ export async function writeRecord(
   const file = exists ? await files.realPath(path) : path;
   const before = exists ? await files.readText(file) : null;
   const edit = { group: "plugins", name: plugin, ...(fields ? { set: fields } : { unset: RECORD_KEYS }) };
-  const text = await editTomlTable(before ?? "", edit);
-  if (text !== (before ?? "")) await replaceText(file, { before, text, code: "local.edit_refused" }, { files, ids });
-  return await readLocalConfig(home, files);
+  return { file, before, text: await editTomlTable(before ?? "", edit) };
 }

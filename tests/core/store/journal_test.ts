@@ -88,11 +88,36 @@ test("what a crash left is cleared away, and what somebody else keeps in the sto
   assert.deepEqual(await files.list(join(home, "plugins")), [".note", "notes"]);
 });
 
-test("a local.toml that is half written is left alone, and the change waits for its repair", async (t) => {
+test("a local.toml that is half written, or cannot be changed in that one place, stops a change before it begins", async (t) => {
+  for (
+    const [text, code] of [
+      ['[plugins.notes]\nversion = "1', "local.invalid"],
+      ['[plugins]\nnotes = { version = "1" } # mine\n[[plugins.notes.more]]\n', "local.invalid"],
+      ['plugins.notes.version = "1" # then\nplugins.notes.token = "s"\n', "local.edit_refused"],
+    ] as const
+  ) {
+    const { home, ports, look } = await store(t);
+    await writeFile(join(home, "local.toml"), text);
+    const before = await look();
+    const change = makeChange({ op: "uninstall", plugin: "notes", old: ".old_1" }, ports);
+    await assert.rejects(change, { code }, text);
+    assert.deepEqual(await look(), before);
+    assert.equal(await isUnfinished(home, files), false);
+    assert.equal(await readFile(join(home, "local.toml"), "utf8"), text);
+  }
+});
+
+test("a local.toml that somebody half writes during a change is left alone, and the change waits for its repair", async (t) => {
   const { home, ports, upgrade, look } = await store(t);
   const file = join(home, "local.toml");
-  await writeFile(file, '[plugins.notes]\nversion = "1');
-  await assert.rejects(makeChange(upgrade, ports), { code: "local.invalid" });
+  const meddled = {
+    ...files,
+    async rename(from: string, to: string) {
+      await files.rename(from, to);
+      if (to.endsWith(".journal.json")) await writeFile(file, '[plugins.notes]\nversion = "1');
+    },
+  };
+  await assert.rejects(makeChange(upgrade, { ...ports, files: meddled }), { code: "local.invalid" });
   assert.equal(await readFile(file, "utf8"), '[plugins.notes]\nversion = "1');
   await writeFile(file, '[plugins.notes]\nversion = "1"\n');
   await recoverStore(ports);
