@@ -26,7 +26,7 @@ export const OPENAPI_TEXT: string = `;
 /** Failures every route that needs a token may answer with. */
 const COMMON = ["http.input_invalid", "http.unauthorized", "http.host_refused", "http.origin_refused"];
 const OPEN_COMMON = ["http.input_invalid", "http.host_refused", "http.origin_refused"];
-const WITH_BODY = ["http.body_invalid", "http.body_too_large", "http.media_type"];
+const WITH_BODY = ["http.body_invalid", "http.body_too_large", "http.body_timeout", "http.media_type"];
 
 /** Returns the document. */
 export function openApi(): Json {

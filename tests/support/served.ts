@@ -4,6 +4,7 @@
  * @module
  */
 import * as v from "valibot";
+import { detectRuntime } from "../../src/adapters/default.ts";
 import { createApp } from "../../src/core/http/create_app.ts";
 import type { App, AppOptions } from "../../src/core/http/create_app.ts";
 import type { Problem } from "../../src/core/http/problem.ts";
@@ -115,6 +116,21 @@ export async function served(
     async [Symbol.asyncDispose]() {
       app.close();
       await h[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Serves the app at a free port for as long as a test takes. */
+export async function listening(s: Served): Promise<{ port: number } & AsyncDisposable> {
+  const { http } = await detectRuntime();
+  const server = await http.listen({ at: { hostname: "127.0.0.1", port: 0 }, handler: s.app.fetch });
+  return {
+    port: server.port!,
+    async [Symbol.asyncDispose]() {
+      s.app.close();
+      const stopped = server.stop();
+      await server.destroy();
+      await stopped;
     },
   };
 }

@@ -25,6 +25,7 @@ export const HTTP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "http.input_invalid": row(-32602, 400, "The path, the query or the body is not what the route takes", "Correct it"),
   "http.body_invalid": row(-32700, 400, "The body is not JSON", "Send a JSON object as UTF-8"),
   "http.body_too_large": row(-32602, 413, "The body is larger than it may be", "Send less than 4 MiB"),
+  "http.body_timeout": row(-32602, 408, "The body took too long to come", "Send it whole within 30 seconds"),
   "http.media_type": row(-32602, 415, "The body is not sent as JSON", "Send Content-Type: application/json"),
   "http.rate_limited": row(-32005, 429, "More calls came than are taken in a second", "Wait as Retry-After says"),
   "http.port_taken": row(-32603, 502, "Another program listens at the address", "Use another --port"),

@@ -69,7 +69,7 @@ export function createApp(options: AppOptions): App {
   const hono = new Hono<Env>();
   for (const route of ROUTES) {
     hono.on(route.method, honoPath(route), async ({ req, env }) => {
-      const input = await readInput(route, req.raw, req.param());
+      const input = await readInput(route, req.raw, { params: req.param(), clock: host.view.clock });
       if (route.isCall) limit.take();
       const answer = await route.run({ ...input, request: req.raw, connection: env } as never, api);
       return answer instanceof Response ? answer : jsonResponse(answer);
@@ -125,6 +125,9 @@ function jsonResponse(value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { "Content-Type": "application/json" } });
 }
 
+/** Methods that no `Request` can be made with (Fetch, forbidden methods), though servers hand them over. */
+const UNSENDABLE: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
+
 /** Asks the mounted apps in turn; one that knows nothing of the path leaves it to the next. */
 async function mountedResponse(
   request: Request,
@@ -132,6 +135,7 @@ async function mountedResponse(
   { signal }: HttpConnection,
 ): Promise<Response | null> {
   const url = new URL(request.url);
+  if (UNSENDABLE.has(request.method)) return null;
   for (const { path, app } of mount) {
     if (!url.pathname.startsWith(`${path}/`)) continue;
     const inner = new URL(url.pathname.slice(path.length) + url.search, url.origin);

@@ -47,7 +47,7 @@ export function jobRoutes({ jobs, clock, scope = () => undefined, onWarning }: J
   for (const route of JOB_ROUTES) {
     app.on(route.method, honoPath(route), async ({ req }) => {
       const { raw: request } = req;
-      const input = await readInput(route, request, req.param());
+      const input = await readInput(route, request, { params: req.param(), clock });
       const scopeId = await scope(request);
       const connection: Pick<HttpConnection, "signal"> = { signal: request.signal };
       const api = { jobs, clock, ...(scopeId !== undefined && { scopeId }) };

@@ -5,10 +5,13 @@
  */
 import * as v from "valibot";
 import { HostError, messageOf } from "../errors.ts";
+import type { Clock } from "../ports.ts";
 import type { Route, Schema } from "./route.ts";
 
 /** Most bytes of a body: as many as a line on the wire to a plugin may have. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+/** How long a body may take to come whole. */
+const BODY_MS = 30_000;
 
 /** A request's parts, checked. */
 export interface CheckedInput {
@@ -23,13 +26,13 @@ export interface CheckedInput {
 /**
  * Reads and checks what a request brings.
  *
- * @throws {HostError} `http.input_invalid` with every issue, `http.body_invalid`, `http.body_too_large` or
- * `http.media_type`.
+ * @throws {HostError} `http.input_invalid` with every issue, `http.body_invalid`, `http.body_too_large`,
+ * `http.body_timeout` or `http.media_type`.
  */
 export async function readInput(
   route: Pick<Route, "params" | "query" | "body">,
   request: Request,
-  params: Readonly<Record<string, string>>,
+  { params, clock }: { readonly params: Readonly<Record<string, string>>; readonly clock: Clock },
 ): Promise<CheckedInput> {
   const searchParams = request.url.includes("?") ? new URL(request.url).searchParams : new URLSearchParams();
   const twice = [...new Set(searchParams.keys())].find((key) => searchParams.getAll(key).length > 1);
@@ -38,7 +41,7 @@ export async function readInput(
     params: check(route.params, params, "path"),
     query: check(route.query ?? NOTHING, Object.fromEntries(searchParams), "query"),
   };
-  return { ...checked, body: route.body ? check(route.body, await readJson(request), "body") : undefined };
+  return { ...checked, body: route.body ? check(route.body, await readJson(request, clock), "body") : undefined };
 }
 
 const NOTHING: Schema = v.strictObject({});
@@ -67,18 +70,18 @@ function invalid(issues: readonly InputIssue[]): HostError {
 }
 
 /**
- * Reads a JSON body of bounded size.
+ * Reads a JSON body of bounded size within a bounded time.
  *
- * @throws {HostError} `http.body_invalid`, `http.body_too_large` or `http.media_type`.
+ * @throws {HostError} `http.body_invalid`, `http.body_too_large`, `http.body_timeout` or `http.media_type`.
  */
-async function readJson(request: Request): Promise<unknown> {
+async function readJson(request: Request, clock: Clock): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json") {
     throw new HostError("http.media_type", `The body is sent as ${type === "" ? "nothing named" : `"${type}"`}`, {
       hint: "Send Content-Type: application/json",
     });
   }
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, clock);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
@@ -88,17 +91,22 @@ async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
+async function readBytes(request: Request, clock: Clock): Promise<Uint8Array> {
   const { headers } = request;
   const length = headers.get("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  let cancel = (): void => {};
+  const late = new Promise<never>((_, reject) => cancel = clock.after(BODY_MS, () => reject(tooSlow())));
   try {
     // A server holds a body to the length it names; reading it whole is several times as fast as piece by piece.
     const isBounded = length !== null && !headers.has("transfer-encoding");
-    return isBounded ? new Uint8Array(await request.arrayBuffer()) : await readCounted(request);
+    const read = isBounded ? request.arrayBuffer().then((bytes) => new Uint8Array(bytes)) : readCounted(request);
+    return await Promise.race([read, late]);
   } catch (error) {
     if (error instanceof HostError) throw error;
     throw new HostError("http.body_invalid", "The body did not come whole", { cause: error });
+  } finally {
+    cancel();
   }
 }
 
@@ -118,6 +126,13 @@ async function readCounted(request: Request): Promise<Uint8Array> {
     at += chunk.length;
   }
   return bytes;
+}
+
+function tooSlow(): HostError {
+  return new HostError("http.body_timeout", `The body did not come whole in ${BODY_MS / 1000} seconds`, {
+    data: { timeout_ms: BODY_MS },
+    hint: "Send it at once",
+  });
 }
 
 function tooLarge(): HostError {

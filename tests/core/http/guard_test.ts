@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { test } from "node:test";
-import { failed, ORIGIN, served, TOKEN } from "../../support/served.ts";
+import { failed, listening, ORIGIN, served, TOKEN } from "../../support/served.ts";
 
 const CALL = "/api/v1/plugins/echo/call/echo.params";
 const json = { "Content-Type": "application/json" };
@@ -115,6 +116,18 @@ test("a body whose end never comes is cut off at the limit", async () => {
   assert.ok(sent < 8 * 1024 * 1024, `${sent}`);
 });
 
+test("a body that stops coming is given up after 30 seconds, whether its length is known or not", async () => {
+  await using s = await served();
+  for (const length of [{}, { "Content-Length": "100" }] as Record<string, string>[]) {
+    const stuck = new ReadableStream<Uint8Array>({ start: (body) => body.enqueue(new Uint8Array([0x7b])) });
+    const headers = { ...json, ...length };
+    const asked = s.ask(CALL, { method: "POST", body: stuck, headers, duplex: "half" } as RequestInit);
+    await s.h.pass(30_000);
+    assert.deepEqual(failed(await asked), [408, "http.body_timeout"]);
+  }
+  assert.equal(s.h.all("plugin.method_called").length, 0);
+});
+
 test("what the query and the path may not be is told with its place", async () => {
   await using s = await served();
   const cases: [string, string][] = [
@@ -155,6 +168,48 @@ test("no path leads out of the console's files", async () => {
     assert.equal(response.status, 404, path);
     assert.equal((await response.text()).includes("root:"), false);
   }
+});
+
+/** Sends a text as it is; returns the status of the answer. */
+function rawStatus(port: number, text: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    socket.once("data", (data) => {
+      socket.destroy();
+      resolve(Number(/^HTTP\/1\.[01] (\d{3}) /.exec(String(data))?.[1]));
+    });
+    socket.once("error", reject); // A server that has answered may cut a client off that still sends.
+  });
+}
+
+test("what only a hand-written client sends gets past no check, and is no failure of the host", async () => {
+  await using s = await served({});
+  await using server = await listening(s);
+  const [host, token] = [`Host: 127.0.0.1:${server.port}`, `Authorization: Bearer ${TOKEN}`];
+  const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+  const cases: [string, string[], number[]][] = [
+    ["GET /api/v1/host", [host, token], [200]],
+    ["TRACE /api/v1/host", [host, token], [405]],
+    ["GET /api/v1/host", [token], [400, 403]],
+    ["GET /api/v1/host", [host, "Host: evil.example", token], [400, 403]],
+    ["GET /api/v1/host", ["Host: evil.example", host, token], [400, 403]],
+    [`GET http://127.0.0.1:${server.port}/api/v1/host`, ["Host: evil.example", token], [403]],
+    ["GET /healthz/../api/v1/host", [host], [401]],
+    ["GET /healthz/%2e%2e/api/v1/host", [host], [401]],
+    ["GET //127.0.0.1/healthz", [host], [401]],
+    ["GET /%68ealthz", [host], [401]],
+    ["GET /api/v1/events", [host, upgrade], [401]],
+    ["GET /api/v1/events", [host, upgrade, token, "Origin: http://evil.example"], [403]],
+    ["POST /api/v1/plugins/echo/disable", [host, "Content-Length: 2", "Transfer-Encoding: chunked", token], [400]],
+    ["POST /api/v1/plugins/echo/disable", [host, "Content-Length: -1", token], [400]],
+    ["GET /api/v1/host", [host, token, `X-Long: ${"x".repeat(300_000)}`], [400, 431]],
+  ];
+  for (const [line, headers, statuses] of cases) {
+    const status = await rawStatus(server.port, `${line} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
+    assert.ok(statuses.includes(status), `${line} ${headers.join(" ").slice(0, 200)}: ${status}`);
+  }
+  assert.deepEqual(s.warnings, []);
 });
 
 test("the console page comes with a policy that lets nothing in from elsewhere", async () => {

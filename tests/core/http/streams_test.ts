@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
-import { detectRuntime } from "../../../src/adapters/default.ts";
 import { Feed } from "../../../src/core/feed.ts";
 import { sendOverWebSocket, sseResponse } from "../../../src/core/http/event_stream.ts";
 import type { WebSocketPeer, WebSocketUpgrade } from "../../../src/core/http_port.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
-import { failed, type Served, served, TOKEN } from "../../support/served.ts";
+import { failed, listening, type Served, served, TOKEN } from "../../support/served.ts";
 import { type SseEvent, sseReader } from "../../support/sse.ts";
 
 const EVENTS = "/api/v1/events";
@@ -14,21 +13,6 @@ const PLUGIN = "/api/v1/plugins/echo";
 const STREAM = { headers: { Accept: "text/event-stream" } };
 const notify = (s: Served, count: number) => s.ask(`${PLUGIN}/call/echo.notify`, { method: "POST", json: { count } });
 const numbers = (events: readonly (SseEvent | null)[]) => events.map((event) => event?.data.params.number);
-
-/** Serves the app at a free port for as long as a test takes. */
-async function listening(s: Served): Promise<{ port: number } & AsyncDisposable> {
-  const { http } = await detectRuntime();
-  const server = await http.listen({ at: { hostname: "127.0.0.1", port: 0 }, handler: s.app.fetch });
-  return {
-    port: server.port!,
-    async [Symbol.asyncDispose]() {
-      s.app.close();
-      const stopped = server.stop();
-      await server.destroy();
-      await stopped;
-    },
-  };
-}
 
 test("audit events and notifications stream as server-sent events, from now on", async () => {
   await using s = await served();

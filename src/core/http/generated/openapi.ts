@@ -2486,6 +2486,16 @@ export const OPENAPI_TEXT: string = `{
               }
             }
           },
+          "408": {
+            "description": "\`http.body_timeout\`: The body took too long to come",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
           "409": {
             "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run",
             "content": {
@@ -2830,6 +2840,16 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "description": "\`plugin.unknown\`: No plugin of that name is registered; \`knob.unknown\`: The plugin has no such knob",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "408": {
+            "description": "\`http.body_timeout\`: The body took too long to come",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -3458,6 +3478,16 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "description": "\`jobs.agent_unknown\`: No run is registered for the agent",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "408": {
+            "description": "\`http.body_timeout\`: The body took too long to come",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -5010,6 +5040,16 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "description": "\`consent.unknown\`: No such request waits for consent",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "408": {
+            "description": "\`http.body_timeout\`: The body took too long to come",
             "content": {
               "application/problem+json": {
                 "schema": {
