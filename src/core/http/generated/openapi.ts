@@ -4457,7 +4457,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents": {
       "get": {
         "operationId": "getConsents",
-        "summary": "Plugins the project declares and nobody has: what each would be allowed to do",
+        "summary": "Plugins the project declares and has not, or not in that version: what each would be allowed to do",
         "responses": {
           "200": {
             "description": "Done",

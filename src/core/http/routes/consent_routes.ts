@@ -45,7 +45,7 @@ export const CONSENT_ROUTES: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/v1/consents",
-    summary: "Plugins the project declares and nobody has: what each would be allowed to do",
+    summary: "Plugins the project declares and has not, or not in that version: what each would be allowed to do",
     answer: { types: ["application/json"], schema: v.strictObject({ consents: v.array(request) }) },
     errors: [],
     run: (_, { host }) => ({ consents: host.consents().map(requestJson) }),
