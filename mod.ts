@@ -75,6 +75,7 @@ export type {
   AuditSink,
   AuditType,
   CompactionAuditData,
+  ConsentAudit,
 } from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
