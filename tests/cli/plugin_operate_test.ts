@@ -201,7 +201,7 @@ test("K-053 project load asks for what is missing, by flags off a terminal, and 
   assert.equal(unasked.code, 1);
   assert.equal(
     unasked.stdout,
-    "@test/echo: declared by primary, not installed\nProject music is pending: @test/echo not installed\n",
+    "@test/echo ^1: declared by primary, not installed\nProject music is pending: @test/echo not installed\n",
   );
   assert.ok(unasked.stderr.includes(`hint: Agree with --fetch '${url}'`), unasked.stderr);
   assert.deepEqual(server.requests, []);
@@ -215,6 +215,34 @@ test("K-053 project load asks for what is missing, by flags off a terminal, and 
     /local = false\nenabled = true\n.*\n.*\nprojects = \["music"\]/,
   );
   assert.equal((await load()).stdout, "✓ Project music is ready\n");
+});
+
+test("K-055 project load upgrades what is no longer in the version declared, and tells a running host", async (t) => {
+  const { dir, home, kaged } = await ground(t);
+  await kaged(...INSTALL, "--json");
+  await kaged("plugin", "enable", "echo");
+  await using v2 = await fixturePlugin("echo", {
+    manifest: { version: "2.0.0", capabilities: ["read:fs:/usr/share"] },
+  });
+  await cp(v2.dir, join(dir, "music/p"), { recursive: true });
+  const yaml = (version: string) =>
+    `primary: { plugins: { e: { package: "@test/echo", source: ./p, version: ${version} } } }`;
+  await writeFile(join(dir, "music/project.yaml"), yaml("^1"));
+  await using host = await createHost({ project: join(dir, "music"), home, audit: [] });
+  assert.equal((await host.start()).running.length, 1);
+  await writeFile(join(dir, "music/project.yaml"), yaml("^2"));
+  const { code, stdout } = await kaged("project", "load", "music", "--grant", "read:fs:/usr/share");
+  assert.equal(code, 0, stdout);
+  for (
+    const line of [
+      "@test/echo ^2: declared by primary, not installed",
+      "  version: 1.0.0 → 2.0.0, for whom it serves already too",
+      "    - read:fs:/usr/share  (NEW)",
+      "    - kaged:storage:write  (REMOVED)",
+      "✓ Upgraded echo to 2.0.0",
+    ]
+  ) assert.ok(stdout.split("\n").includes(line), stdout);
+  assert.deepEqual(host.plugins().map(({ version, state }) => [version, state]), [["2.0.0", "running"]]);
 });
 
 test("K-054 project load without a source says so, and takes one", async (t) => {

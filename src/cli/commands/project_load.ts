@@ -120,10 +120,12 @@ async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, term
     const missing = offer!.added.filter((capability) => !granted.includes(capability));
     if (missing.length > 0 || (granted.length === 0 && ask.canAsk)) {
       const flag = missing.map((capability) => `--grant '${capability}'`).join(" ");
-      await agree(ask, `Install ${offer!.name}?`, flag);
+      const { name, version, installed } = offer!;
+      await agree(ask, isUpgrade(offer!) ? `Upgrade ${name} ${installed} → ${version}?` : `Install ${name}?`, flag);
     }
     await desk.approve(id, { hash: offer!.hash, grant: offer!.added });
-    if (!flags.json) out.line(`${out.paint.green("✓")} Installed ${offer!.name} ${offer!.version}`);
+    const done = isUpgrade(offer!) ? `Upgraded ${offer!.name} to` : `Installed ${offer!.name}`;
+    if (!flags.json) out.line(`${out.paint.green("✓")} ${done} ${offer!.version}`);
   } catch (error) {
     if (!(error instanceof HostError) || error.code === "host.interrupted") throw error;
     if (error.code === "install.declined") await desk.decline(id);
@@ -162,19 +164,22 @@ async function sourceFor(
   return isAddress(text) ? text : resolve(terminal.cwd, text);
 }
 
-function printOffer(
-  { name, version: offered, kaged_api, description, license, capabilities, installed, added, removed }: ConsentOffer,
-  terminal: Terminal,
-): void {
+/** Whether another version is installed, for this project or for others. */
+function isUpgrade({ installed, version }: ConsentOffer): boolean {
+  return installed !== null && installed !== version;
+}
+
+function printOffer(offer: ConsentOffer, terminal: Terminal): void {
+  const { name, kaged_api, description, license, capabilities, installed, added, removed } = offer;
   const { line, paint } = terminal.out;
-  const isUpgrade = installed !== null && installed !== offered;
-  const version = isUpgrade ? `${installed} → ${offered}, for whom it serves already too` : offered;
+  const isNewer = isUpgrade(offer);
+  const version = isNewer ? `${installed} → ${offer.version}, for whom it serves already too` : offer.version;
   for (const [key, value] of Object.entries({ name, version, kaged_api, description, license })) {
     if (value !== null) line(printable(`  ${key}: ${value}`));
   }
   line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
   for (const { capability, text, danger } of capabilities) {
-    const mark = isUpgrade && added.includes(capability) ? "  (NEW)" : "";
+    const mark = isNewer && added.includes(capability) ? "  (NEW)" : "";
     line(printable(`    - ${capability}${mark}`));
     line(paint.dim(printable(`      ${text}`)));
     if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
