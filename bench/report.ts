@@ -40,6 +40,28 @@ export interface BenchReport {
   readonly versions: Readonly<Record<string, string>>;
 }
 
+/** A run as it is kept in `bench/results/<name>.json`. */
+export interface KeptReport extends Omit<BenchReport, "control"> {
+  /** Null when nothing was measured twice. */
+  readonly control: number | null;
+  /** Day of the run. */
+  readonly date: string;
+  /** Processors and load of the machine. */
+  readonly machine: string;
+  /** What was wanted, and whether each runtime has it. */
+  readonly goals: readonly {
+    readonly text: string;
+    readonly values: Readonly<Record<string, number>>;
+    readonly met: readonly string[];
+  }[];
+}
+
+/** When and where a run was made. */
+export interface RunPlace {
+  readonly date: string;
+  readonly machine: string;
+}
+
 /** What is wanted of a ratio or a figure. */
 export interface Goal {
   /** The goal in words. */
@@ -78,8 +100,21 @@ export function goalLines(goals: readonly Goal[]): string {
   }).join("\n");
 }
 
+/** Returns a run as it is kept. */
+export function keptReport(report: BenchReport, goals: readonly Goal[], place: RunPlace): KeptReport {
+  const { name, rows, versions, control } = report;
+  return {
+    ...{ name, ...place, versions, control: Number.isFinite(control) ? control : null, rows },
+    goals: goals.map(({ text, values, isMet }) => ({
+      text,
+      values,
+      met: Object.entries(values).filter(([, value]) => isMet(value)).map(([runtime]) => runtime),
+    })),
+  };
+}
+
 /** Returns `RESULTS.md`. */
-export function resultsMarkdown(report: BenchReport, goals: readonly Goal[], date: string, machine: string): string {
+export function resultsMarkdown(report: BenchReport, goals: readonly Goal[], { date, machine }: RunPlace): string {
   const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`).join(", ");
   return `# Benchmark results
 
@@ -90,6 +125,8 @@ Written by \`npm run bench -- <name> --write\`; figures are what that run measur
 ${date}, ${machine}, ${versions}. Best of interleaved rounds. \`÷ peer\` is our figure divided by the peer's: more than
 1 is better for rates, less than 1 for times and memory. \`… again\` is that peer measured a second time: where its
 two columns differ, the difference is noise. Median of that noise in this run: ${report.control.toFixed(2)}.
+
+![ours beside its peers](../docs/img/bench-${report.name}.svg)
 
 ${tableOf(report)}
 

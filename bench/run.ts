@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,9 @@ import {
   type BenchReport,
   type Goal,
   goalLines,
+  keptReport,
   resultsMarkdown,
+  type RunPlace,
   tableOf,
   withSection,
 } from "./report.ts";
@@ -24,6 +26,7 @@ import { benchCage, cageGoals } from "./cage/cage_bench.ts";
 import { benchEvents, eventsGoals } from "./events/events_bench.ts";
 import { benchJobs, jobsGoals } from "./jobs/jobs_bench.ts";
 import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
+import { benchChart } from "../scripts/pictures/bench_chart.ts";
 import { wireGoals } from "./wire/goals.ts";
 import { benchWire } from "./wire/wire_bench.ts";
 
@@ -40,7 +43,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
 
   --json    print the figures as JSON
   --quick   end within 50 s, with more noise
-  --write   write bench/RESULTS.md
+  --write   write bench/RESULTS.md, bench/results/<name>.json and docs/img/bench-<name>.svg
 `;
 
 interface Bench {
@@ -76,10 +79,18 @@ function main(args: string[]): number {
   if (values.write) {
     // A busy machine measures its other work too: the load is part of the result.
     const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, load average ${loadavg()[2]!.toFixed(1)}`;
-    const markdown = resultsMarkdown(report, goals, new Date().toISOString().slice(0, 10), machine);
-    const results = fileURLToPath(new URL("RESULTS.md", import.meta.url));
-    const former = existsSync(results) ? readFileSync(results, "utf8") : "";
-    writeFileSync(results, withSection(former, name, markdown));
+    keepResults(report, goals, { date: new Date().toISOString().slice(0, 10), machine });
   }
   return 0;
+}
+
+/** Writes a run to RESULTS.md, as JSON, and as a chart. */
+function keepResults(report: BenchReport, goals: readonly Goal[], place: RunPlace): void {
+  const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+  const former = existsSync(path("RESULTS.md")) ? readFileSync(path("RESULTS.md"), "utf8") : "";
+  const kept = keptReport(report, goals, place);
+  mkdirSync(path("results"), { recursive: true });
+  writeFileSync(path(`results/${report.name}.json`), `${JSON.stringify(kept, null, 2)}\n`);
+  writeFileSync(path("RESULTS.md"), withSection(former, report.name, resultsMarkdown(report, goals, place)));
+  writeFileSync(path(`../docs/img/bench-${report.name}.svg`), benchChart(kept));
 }

@@ -24,7 +24,7 @@ const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> 
   line: ["#c5ccd4", "#3d444d"],
   ink: ["#1f2328", "#e6edf3"],
   muted: ["#59636e", "#9aa4af"],
-  band: ["#dfe4ea", "#2a313a"],
+  band: ["#dce2e9", "#353e49"],
   blue: ["#0969da", "#4493f8"],
   orange: ["#bc4c00", "#e07b39"],
   purple: ["#8250df", "#ab7df8"],
@@ -86,21 +86,25 @@ const arrowHead = (colour: string): string =>
     },
     element("path", { class: colour, d: "M0 0.8 7.5 4 0 7.2z" }),
   );
-const head = (colour: string): string => `.wire.${colour}{marker-end:url(#to-${colour})}`;
-const rules = (at: 0 | 1): string =>
-  Object.entries(COLOURS).map(([role, colours]) => `.${role}{fill:${colours[at]}}.wire.${role}{stroke:${colours[at]}}`)
-    .concat(
-      `.box,.axis{stroke:${COLOURS.line![at]}}` +
-        `.wall{stroke:${COLOURS.orange![at]}}.outside{stroke:${COLOURS.muted![at]}}.outer{stroke:${COLOURS.blue![at]}}`,
-    ).join("");
+/** Class of an outline → role whose colour it has. */
+const OUTLINES: Readonly<Record<string, string>> = {
+  ...{ box: "line", axis: "line", one: "ink", wall: "orange", outside: "muted", outer: "blue" },
+  ...Object.fromEntries(["muted", ...SERIES].map((role) => [`wire.${role},.series.${role}`, role])),
+};
+const colours = (at: 0 | 1): string =>
+  [
+    ...Object.entries(COLOURS).map(([role, shades]) => `.${role}{fill:${shades[at]}}`),
+    ...Object.entries(OUTLINES).map(([name, role]) => `.${name}{stroke:${COLOURS[role]![at]}}`),
+    ".wire,.series{fill:none}",
+  ].join("");
 const STYLE = [
   "text{font:13px system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',sans-serif}",
-  ".strong{font-weight:600}.small{font-size:11px}.large{font-size:16px}.code{font-family:ui-monospace,monospace}",
-  ".end{text-anchor:end}.middle{text-anchor:middle}",
-  rules(0),
-  ".wire,.wire.muted{fill:none;stroke-width:1.5}.wire.thin{stroke-width:1}.wire.thick{stroke-width:2.6}.wall{stroke-width:4}.outer{stroke-width:1.5}.outside,.dashed{stroke-width:1.5;stroke-dasharray:5 4}",
-  ["muted", ...SERIES].map(head).join(""),
-  `@media(prefers-color-scheme:dark){${rules(1)}.wire{fill:none}}`,
+  ".strong{font-weight:600}.small{font-size:11px}.large{font-size:16px}.end{text-anchor:end}.middle{text-anchor:middle}",
+  ".wire,.outer,.outside{stroke-width:1.5}.wire.thin{stroke-width:1}.wire.thick{stroke-width:2.6}.wall{stroke-width:4}",
+  ".axis{stroke-width:.75}.series{stroke-width:2;stroke-linejoin:round}.outside,.dashed{stroke-dasharray:5 4}",
+  ["muted", ...SERIES].map((colour) => `.wire.${colour}{marker-end:url(#to-${colour})}`).join(""),
+  colours(0),
+  `@media(prefers-color-scheme:dark){${colours(1)}}`,
 ].join("\n");
 
 const shown = (value: string | number): string =>
