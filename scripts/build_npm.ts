@@ -1,12 +1,12 @@
 /**
- * Builds the npm package into npm/: `deno pack` compiles, this completes what it leaves out.
+ * Builds the npm package into npm/: types by `deno pack`, and the modules joined into few files by Bun's bundler, because
+ * each file costs a program that imports them time and memory at every start.
  *
  *   npm run build     npm/package/ and npm/kaged-plugin-host.tgz
  */
 import { execFileSync } from "node:child_process";
-import { Buffer } from "node:buffer";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import process from "node:process";
 
 const bin = (name: string) => `node_modules/.bin/${name}`;
@@ -19,6 +19,7 @@ execFileSync(bin("deno"), ["pack", "--quiet", "--allow-dirty", "-o", "npm/packed
 });
 execFileSync("tar", ["-xzf", "npm/packed.tgz", "-C", "npm"]);
 await rm("npm/packed.tgz");
+await joinModules("npm/package");
 
 /** What only some embedders use: loaded when a feature that needs it is asked for, and installed by who asks. */
 const OPTIONAL = ["@modelcontextprotocol/sdk", "@opentelemetry/api", "pg-boss"];
@@ -41,23 +42,33 @@ const manifest = {
 };
 await writeFile("npm/package/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 for (const file of ["README.md", "LICENSE", "CHANGELOG.md"]) await copyFile(file, `npm/package/${file}`);
-await moveSourceMaps("npm/package");
 await chmod("npm/package/src/cli/bin.js", 0o755);
 execFileSync("tar", ["-czf", "npm/kaged-plugin-host.tgz", "-C", "npm", "package"]);
 const { size } = await stat("npm/kaged-plugin-host.tgz");
 process.stdout.write(`wrote npm/kaged-plugin-host.tgz (${(size / 1e6).toFixed(1)} MB)\n`);
 
-/** `deno pack` puts maps into the modules, with paths of this machine: they become files that name their neighbour. */
-async function moveSourceMaps(dir: string): Promise<void> {
+/** Puts joined modules with maps in the place of those that `deno pack` made. */
+async function joinModules(dir: string): Promise<void> {
+  for (const path of await readdir(dir, { recursive: true })) if (path.endsWith(".js")) await rm(`${dir}/${path}`);
+  const { "./cli": command, ...entries } = (await read("deno.json")).exports;
+  // The command apart: what it alone needs of a room would cut the entries into three times as many files.
+  for (const [chunks, files] of Object.entries({ chunks: Object.values<string>(entries), "chunks/cli": [command] })) {
+    const shape = ["--target=node", "--format=esm", "--splitting", "--packages=external", "--sourcemap=linked"];
+    const names = ["--root=.", `--chunk-naming=${chunks}/[name]-[hash].js`, `--outdir=${dir}`];
+    execFileSync(bin("bun"), ["build", ...files, ...shape, ...names], { stdio: ["ignore", "ignore", "inherit"] });
+  }
   for (const path of await readdir(dir, { recursive: true })) {
-    if (!path.endsWith(".js")) continue;
-    const file = `${dir}/${path}`;
-    const [code = "", inline] = (await readFile(file, "utf8")).split(/\n?\/\/# sourceMappingURL=data:[^,]+;base64,/);
-    if (inline === undefined) continue;
-    const name = basename(path);
-    const map = JSON.parse(Buffer.from(inline, "base64").toString("utf8"));
-    await writeFile(`${file}.map`, JSON.stringify({ ...map, file: name, sources: [name.replace(/js$/, "ts")] }));
-    await writeFile(file, `${code}\n//# sourceMappingURL=${name}.map\n`);
+    if (!path.endsWith(".js.map")) continue;
+    const { mappings, names, sources, sourcesContent } = await read(`${dir}/${path}`);
+    const map = {
+      ...{ version: 3, file: basename(path, ".map") },
+      // As if the sources lay in the package: where it was built is nobody's business.
+      sources: sources.map((source: string) => relative(dirname(path), source.replace(/^(\.\.\/)+/, ""))),
+      // Once is enough: the command's traces name files and lines, those of the entries show them.
+      ...(path.includes("cli/") ? {} : { sourcesContent }),
+      ...{ names, mappings },
+    };
+    await writeFile(`${dir}/${path}`, JSON.stringify(map));
   }
 }
 

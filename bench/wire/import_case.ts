@@ -1,37 +1,62 @@
 /**
- * Memory that importing the package takes over an empty program, on the JavaScript it is published as.
+ * What importing the package costs: memory and time over an empty program, with the files that npm gets.
  *
  * @module
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { RuntimeCommand } from "./runtimes.ts";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
-const PRINT_RSS = 'import process from "node:process";\nconsole.log(process.memoryUsage().rss);\n';
 
-/** Measures MiB per runtime, the least of `rounds`. */
-export function measureImport(runtimes: readonly RuntimeCommand[], bun: string, rounds: number): Map<string, number> {
+/** The least of several imports. */
+export interface ImportCost {
+  readonly mebibytes: number;
+  readonly ms: number;
+}
+
+/** Measures the import of `.` on each runtime, the least of `rounds`. Each is a new process. */
+export function measureImport(runtimes: readonly RuntimeCommand[], rounds: number): Map<string, ImportCost> {
+  execFileSync(process.execPath, ["scripts/build_npm.ts"], { cwd: checkout, stdio: ["ignore", "ignore", "inherit"] });
   const dir = mkdtempSync(join(tmpdir(), "kaged-bench-"));
   try {
-    const build = ["build", join(checkout, "mod.ts"), "--target=node", "--splitting", "--packages=external"];
-    execFileSync(bun, [...build, `--outdir=${dir}`], { stdio: ["ignore", "ignore", "inherit"] });
-    symlinkSync(join(checkout, "node_modules"), join(dir, "node_modules"));
-    writeFileSync(join(dir, "package.json"), '{ "type": "module" }');
-    writeFileSync(join(dir, "empty.js"), PRINT_RSS);
-    writeFileSync(join(dir, "import.js"), `import * as host from "./mod.js";\nglobalThis.host = host;\n${PRINT_RSS}`);
-    const rss = ({ file, args }: RuntimeCommand, program: string): number => {
-      const all = Array.from({ length: rounds }, () => execFileSync(file, [...args, join(dir, program)]));
-      return Math.min(...all.map((text) => Number(text.toString())));
+    const program = (name: string, imported: string): string => {
+      const print = "console.log(process.memoryUsage().rss, performance.now() - start);";
+      const text = `import process from "node:process";\nconst start = performance.now();\n${imported}\n${print}\n`;
+      writeFileSync(join(dir, name), text);
+      return join(dir, name);
     };
-    const figures = runtimes.map((runtime): [string, number] => {
-      return [runtime.name, Math.max(0, rss(runtime, "import.js") - rss(runtime, "empty.js")) / 1024 ** 2];
+    install(dir);
+    const empty = program("empty.mjs", "globalThis.host = {};");
+    const whole = program("import.mjs", 'globalThis.host = await import("@kaged/plugin-host");');
+    const figures = runtimes.map((runtime): [string, ImportCost] => {
+      const [before, after] = [least(runtime, empty, rounds), least(runtime, whole, rounds)];
+      return [runtime.name, { mebibytes: Math.max(0, after.rss - before.rss) / 1024 ** 2, ms: after.ms }];
     });
     return new Map(figures);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** Makes a project that has the package, as npm would lay it out. */
+function install(dir: string): void {
+  const { name, dependencies } = JSON.parse(readFileSync(join(checkout, "npm/package/package.json"), "utf8"));
+  writeFileSync(join(dir, "package.json"), JSON.stringify({ type: "module", dependencies: { [name]: "*" } }));
+  cpSync(join(checkout, "npm/package"), join(dir, "node_modules", name), { recursive: true });
+  for (const each of Object.keys(dependencies)) {
+    mkdirSync(dirname(join(dir, "node_modules", each)), { recursive: true });
+    symlinkSync(join(checkout, "node_modules", each), join(dir, "node_modules", each));
+  }
+}
+
+function least({ file, args }: RuntimeCommand, program: string, rounds: number): { rss: number; ms: number } {
+  const all = Array.from({ length: rounds }, () => {
+    return execFileSync(file, [...args, program], { encoding: "utf8" }).split(" ").map(Number);
+  });
+  return { rss: Math.min(...all.map(([rss]) => rss!)), ms: Math.min(...all.map(([, ms]) => ms!)) };
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runtimeName } from "../support/require_or_skip.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { ALLOWED_ROOMS, roomsIn } from "./support/allowed_rooms.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const lister = fileURLToPath(new URL("support/list_modules.mjs", import.meta.url));
@@ -55,37 +56,9 @@ const LISTERS: Readonly<Record<string, (entry: string, t: TestContext) => Promis
   },
 };
 
-/** The rooms a list of modules lies in: `sdk`, `core/hooks`, `npm:valibot`. */
-function rooms(modules: readonly string[]): string[] {
-  const found = modules.filter((url) => !isBuiltin(url)).map((url) => {
-    const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ??
-      /^(?:npm:\/?)?([^./:][^:]*?)(?:@[\d.]+)?$/.exec(url) ?? [];
-    const [, room] = /(?:^|\/)src\/((?:core\/)?\w+)/.exec(url) ?? [];
-    return room ?? `npm:${name}`;
-  });
-  return [...new Set(found)].sort();
-}
-
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  "src/sdk/mod.ts": ["sdk"],
-  "src/core/events/mod.ts": ["core/events"],
-  "src/core/hooks/mod.ts": [
-    "core/cage", // One list: variables that no child process gets.
-    "core/errors",
-    "core/hooks",
-    "core/manifest",
-    "core/project",
-    "core/schema",
-    "core/spec",
-    "core/yaml",
-    "npm:valibot",
-  ],
-  "src/core/jobs/mod.ts": ["core/errors", "core/events", "core/jobs", "core/tracing", "core/version"],
-};
-
-for (const [entry, allowed] of Object.entries(ALLOWED)) {
+for (const [entry, allowed] of Object.entries(ALLOWED_ROOMS)) {
   test(`importing ${entry} alone loads its own rooms and nothing of the host`, async (t) => {
-    assert.deepEqual(rooms(await LISTERS[runtimeName]!(entry, t)), allowed);
+    assert.deepEqual(roomsIn(await LISTERS[runtimeName]!(entry, t)), allowed);
   });
 }
 

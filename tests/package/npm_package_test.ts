@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { runtimeName } from "../support/require_or_skip.ts";
 import { type Consumer, entriesOf, installedConsumer, root } from "./support/consumer.ts";
+import { ALLOWED_ROOMS, roomsIn } from "./support/allowed_rooms.ts";
+import { NOTES_TOLD, writeNotes } from "./support/notes_project.ts";
 
 // Installed once, by the Node run of the suite; each of the runtimes then uses what was installed.
 const isHere = runtimeName === "node";
@@ -14,37 +17,6 @@ if (isHere) after(() => consumer[Symbol.asyncDispose]());
 
 const PACKAGE = "node_modules/@kaged/plugin-host";
 
-/** A storage plugin and a project that has it. */
-const NOTES_MANIFEST = `name: notes
-version: 0.1.0
-kaged_api: 1
-description: Keeps notes.
-command: [js, ./index.js]
-capabilities: [kaged:storage:write]
-methods: [notes.add]
-`;
-const NOTES = `import { createPlugin } from "./kaged_sdk.js";
-const add = async ({ text }) => {
-  await plugin.storage.exec("CREATE TABLE IF NOT EXISTS notes(body TEXT)");
-  await plugin.storage.exec("INSERT INTO notes VALUES (?)", [text]);
-  return (await plugin.storage.query("SELECT body FROM notes ORDER BY rowid")).rows;
-};
-const plugin = createPlugin({ name: "notes", version: "0.1.0", methods: { "notes.add": add } });
-plugin.start();
-`;
-const PROGRAM = `import { createHost, HostError } from "@kaged/plugin-host";
-import process from "node:process";
-
-await using host = await createHost({ project: "music", home: process.argv[2], plugins: { "@test/notes": "notes" } });
-const { running, failed } = await host.start();
-const session = host.openSession();
-const at = { agent: "primary", session: session.id };
-await host.callMethod("notes", "notes.add", { text: "red" }, at);
-const rows = await host.callMethod("notes", "notes.add", { text: "blue" }, at);
-const unknown = await host.callMethod("notes", "no.such", {}, at).catch((error) => error instanceof HostError && error.code);
-console.log(JSON.stringify({ running, failed: failed.map(String), rows, unknown }));
-`;
-
 once("the npm package holds an ES module, types and a source map for every entry", async () => {
   const manifest = JSON.parse(await readFile(join(consumer.dir, PACKAGE, "package.json"), "utf8"));
   assert.deepEqual(Object.keys(manifest.exports), [...Object.keys(await entriesOf()), "./package.json"]);
@@ -53,11 +25,27 @@ once("the npm package holds an ES module, types and a source map for every entry
     if (entry === "./package.json") continue;
     const path = join(consumer.dir, PACKAGE, file!);
     assert.match(await readFile(path, "utf8"), /\n\/\/# sourceMappingURL=\w+\.js\.map\n$/, entry);
-    const map = JSON.parse(await readFile(`${path}.map`, "utf8"));
-    assert.deepEqual(map.sources.map((source: string) => /^\w+\.ts$/.test(source)), [true], entry);
     assert.ok((await stat(join(consumer.dir, PACKAGE, types!))).size > 0, entry);
   }
   assert.equal((await stat(join(consumer.dir, PACKAGE, manifest.bin.kaged))).mode & 0o111, 0o111);
+});
+
+once("a source map of the npm package holds its sources, under their paths in the repository", async () => {
+  const dir = join(consumer.dir, PACKAGE);
+  const maps = (await readdir(dir, { recursive: true })).filter((path) => path.endsWith(".js.map"));
+  assert.ok(maps.length > 20);
+  for (const path of maps) {
+    const { sources, sourcesContent } = JSON.parse(await readFile(join(dir, path), "utf8"));
+    for (const [at, source] of sources.entries()) {
+      const text = await readFile(join(root, dirname(path), source), "utf8");
+      if (sourcesContent) assert.equal(sourcesContent[at], text, `${path}: ${source}`);
+    }
+    assert.equal(
+      sourcesContent === undefined,
+      path.includes("cli/"),
+      "the command shares its sources with the entries",
+    );
+  }
 });
 
 once("the npm package names no folder of the machine that built it", async () => {
@@ -93,6 +81,24 @@ once("every entry imports from an empty project on Node 24, Node 26, Bun and Den
   }
 });
 
+once("./sdk of the npm package is one file, and ./hooks, ./events and ./jobs load their own rooms alone", async () => {
+  const lister = join(root, "tests/package/support/list_modules.mjs");
+  for (const [entry, source] of Object.entries(await entriesOf())) {
+    const allowed = ALLOWED_ROOMS[source.slice(2)];
+    if (!allowed) continue;
+    const file = join(consumer.dir, PACKAGE, source.replace(/ts$/, "js"));
+    const urls: string[] = JSON.parse(await consumer.run(consumer.runtimes["node 24"]!, [lister, file]));
+    const ours = urls.filter((url) => url.includes(PACKAGE)).map((url) => fileURLToPath(url));
+    const sources = await Promise.all(ours.map(async (path) => {
+      const map: { sources: string[] } = JSON.parse(await readFile(`${path}.map`, "utf8"));
+      return map.sources.map((each) => join(dirname(path), each).slice(join(consumer.dir, PACKAGE).length + 1));
+    }));
+    const packages = urls.filter((url) => url.startsWith("file:") && !url.includes(PACKAGE));
+    assert.deepEqual(roomsIn([...sources.flat(), ...packages]), allowed, entry);
+    if (entry === "./sdk") assert.equal(ours.length, 1);
+  }
+});
+
 once("the installed command makes, checks and names itself on Node 24, Node 26 and Bun", async () => {
   const kaged = join(consumer.dir, PACKAGE, "src/cli/bin.js");
   for (const name of ["node 24", "node 26", "bun"]) {
@@ -107,14 +113,10 @@ once("the installed command makes, checks and names itself on Node 24, Node 26 a
 once("a caged plugin and its tables work through createHost() on Node 24, Node 26, Bun and Deno", async () => {
   const kaged = [...consumer.runtimes["node 24"]!, join(consumer.dir, PACKAGE, "src/cli/bin.js")];
   await consumer.run(kaged, ["plugin", "new", "notes"]);
-  await consumer.write("notes/kaged-plugin.yaml", NOTES_MANIFEST);
-  await consumer.write("notes/index.js", NOTES);
-  await consumer.write("music/project.yaml", 'primary: { plugins: { notes: { package: "@test/notes" } } }\n');
-  await consumer.write("program.mjs", PROGRAM);
+  await writeNotes(consumer.write, "@kaged/plugin-host");
   for (const [name, command] of Object.entries(consumer.runtimes)) {
     const told = JSON.parse(await consumer.run(command, ["program.mjs", `home-${name.replace(" ", "")}`]));
-    const wanted = { running: ["notes@music/primary"], failed: [], rows: [{ body: "red" }, { body: "blue" }] };
-    assert.deepEqual(told, { ...wanted, unknown: "protocol.method_unknown" }, name);
+    assert.deepEqual(told, NOTES_TOLD, name);
   }
 });
 

@@ -1,0 +1,35 @@
+/**
+ * Which rooms the small entries load.
+ *
+ * @module
+ */
+import { isBuiltin } from "node:module";
+
+/** The rooms a list of modules lies in: `sdk`, `core/hooks`, `npm:valibot`. */
+export function roomsIn(modules: readonly string[]): string[] {
+  const found = modules.filter((url) => !isBuiltin(url)).map((url) => {
+    const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ??
+      /^(?:npm:\/?)?([^./:][^:]*?)(?:@[\d.]+)?$/.exec(url) ?? [];
+    const [, room] = /(?:^|\/)src\/((?:core\/)?\w+)/.exec(url) ?? [];
+    return room ?? `npm:${name}`;
+  });
+  return [...new Set(found)].sort();
+}
+
+/** What an entry that is used alone may load. */
+export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  "src/sdk/mod.ts": ["sdk"],
+  "src/core/events/mod.ts": ["core/events"],
+  "src/core/hooks/mod.ts": [
+    "core/cage", // One list: variables that no child process gets.
+    "core/errors",
+    "core/hooks",
+    "core/manifest",
+    "core/project",
+    "core/schema",
+    "core/spec",
+    "core/yaml",
+    "npm:valibot",
+  ],
+  "src/core/jobs/mod.ts": ["core/errors", "core/events", "core/jobs", "core/tracing", "core/version"],
+};
