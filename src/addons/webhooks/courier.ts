@@ -4,6 +4,7 @@
  * @module
  */
 import { asHostError, HostError } from "../../core/errors.ts";
+import { permits } from "../../core/permits.ts";
 import type { Clock, Network } from "../../core/ports.ts";
 import { HOST_VERSION } from "../../core/version.ts";
 import { post } from "./post.ts";
@@ -77,7 +78,7 @@ const GONE = 410;
 /** Returns a courier. */
 export function createCourier(options: CourierOptions): Courier {
   const { clock, random, retry } = options;
-  const turns = createTurns(MAX_UNDER_WAY);
+  const turns = permits(MAX_UNDER_WAY);
 
   return async (letter) => {
     for (let number = 1;; number++) {
@@ -162,21 +163,4 @@ function wait(ms: number, clock: Clock, signals: readonly AbortSignal[]): Promis
     for (const signal of signals) signal.addEventListener("abort", done);
     if (signals.some((signal) => signal.aborted)) done();
   });
-}
-
-/** Returns a function that does what it is given, so many at once, the others in turn. */
-function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-  return async (work) => {
-    if (busy === max) await new Promise<void>((resolve) => waiting.push(resolve));
-    else busy++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else busy--;
-    }
-  };
 }

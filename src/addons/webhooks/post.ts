@@ -45,6 +45,7 @@ export async function post(request: PostRequest, network: Network, signal: Abort
   const socket = await connect(request, network, signal);
   const end = (): void => socket.destroy();
   signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end(); // While the connection was handed over.
   try {
     return await exchange(socket, request);
   } catch (cause) {

@@ -14,6 +14,7 @@ import {
   type Events,
   levelOf,
 } from "./types.ts";
+import { WaitingLine } from "./waiting_line.ts";
 
 /** Something that went wrong between an event and a subscriber. */
 export interface EventProblem {
@@ -75,8 +76,7 @@ interface Snapshot {
 class Subscriber {
   readonly listener: (event: never) => unknown;
   readonly hearsAll: boolean;
-  readonly queue: Snapshot[] = [];
-  next = 0;
+  readonly line = new WaitingLine<Snapshot>();
   waitingChars = 0;
   isLive = true;
   isBusy = false;
@@ -88,16 +88,12 @@ class Subscriber {
   }
 
   get waiting(): number {
-    return this.queue.length - this.next;
+    return this.line.length;
   }
 
   take(): Snapshot {
-    const snapshot = this.queue[this.next++]!;
-    if (this.next === this.queue.length) {
-      this.queue.length = 0;
-      this.next = 0;
-      this.isBehind = false;
-    }
+    const snapshot = this.line.take();
+    if (this.line.length === 0) this.isBehind = false;
     this.waitingChars -= snapshot.weight;
     return snapshot;
   }
@@ -173,7 +169,7 @@ class QueueingEmitter implements Emitter {
     const { waiting, waitingChars } = subscriber;
     const isFull = waiting >= this.#maxWaiting || waitingChars + snapshot.weight > this.#maxWaitingChars;
     if (isFull && waiting > 0) return this.#drop(subscriber, snapshot);
-    subscriber.queue.push(snapshot);
+    subscriber.line.push(snapshot);
     subscriber.waitingChars += snapshot.weight;
     snapshot.readers++;
     if (subscriber.isBusy || waiting > 0) return; // It goes on by itself, or is to be called already.

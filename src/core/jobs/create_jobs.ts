@@ -273,11 +273,16 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
       streams.drop(id);
     },
     async stream(id, { scopeId, after } = {}) {
+      checkOpen();
       return streams.read(await find(id, scopeId), after === undefined ? null : placeOf(after));
     },
-    finished: async (id, scopeId) => await ended(await find(id, scopeId)),
+    async finished(id, scopeId) {
+      checkOpen();
+      return await ended(await find(id, scopeId));
+    },
     async run(given, { signal = new AbortController().signal, emit = () => {} } = {}) {
       const request = checked(given);
+      checkOpen();
       const run = runs.get(request.agentName);
       if (!run) {
         throw new HostError("jobs.agent_unknown", `The agent "${request.agentName}" runs in other processes`, {

@@ -5,7 +5,7 @@
  */
 import type { Db, PgBoss } from "pg-boss";
 import { HostError, messageOf } from "../errors.ts";
-import { permits } from "./permits.ts";
+import { permits } from "../permits.ts";
 
 /** Where the database is. */
 export interface PostgresOptions {

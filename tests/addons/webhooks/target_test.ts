@@ -53,6 +53,13 @@ test("T-013 every spelling of a private address is refused", () => {
     "[fe80::1]",
     "[64:ff9b::7f00:1]",
     "[2002:7f00:1::]",
+    "[::127.0.0.1]", // IPv4-compatible.
+    "[::ffff:0:7f00:1]", // IPv4-translated.
+    "[64:ff9b:1::7f00:1]", // NAT64 of a network's own.
+    "[2001:0:7f00:1::]", // Teredo.
+    "[fd00:ec2::254]", // A cloud's credentials.
+    "[fec0::1]",
+    "[2001:db8::1]",
   ];
   for (const host of hosts) {
     assert.equal(refusal(`https://${host}/`), "it leads to this machine or a private network", host);

@@ -375,6 +375,24 @@ test("T-009 readers are let go when the jobs are stopped, and waiting for an end
   assert.deepEqual(seen, ["text"], "it has not come to its end");
 });
 
+test("T-008 jobs that were stopped take nothing more: no start, run, reader or schedule, and no timer is left", async () => {
+  const { jobs, clock } = await jobsStage();
+  jobs.agent("primary", () => "x");
+  const { id } = await jobs.start(ask);
+  await jobs.finished(id);
+  await jobs.stop();
+  const calls = {
+    start: () => jobs.start(ask),
+    run: () => jobs.run(ask),
+    stream: () => jobs.stream(id),
+    finished: () => jobs.finished(id),
+    schedule: () => jobs.schedule({ ...ask, cronId: "daily", pattern: "0 9 * * *" }),
+    work: () => jobs.work(),
+  };
+  for (const [name, call] of Object.entries(calls)) await assert.rejects(call(), isCode("jobs.stopped"), name);
+  assert.equal(clock.waiting, 0);
+});
+
 test("T-008 settings with which nothing would run are refused", async () => {
   for (const bad of [{ concurrency: 0 }, { leaseMs: -1 }, { pollMs: NaN }, { maxAttempts: 0 }, { maxFinished: -1 }]) {
     await assert.rejects(jobsStage(bad), RangeError);

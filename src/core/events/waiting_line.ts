@@ -1,0 +1,41 @@
+/**
+ * First come, first served.
+ *
+ * @module
+ */
+
+/** Places of those who have left that are kept until they are cleared away together. */
+const MAX_LEFT = 1024;
+
+/** A line that is cheap at both ends, and holds on to those who wait alone, also where it is never empty. */
+export class WaitingLine<T> {
+  #places: (T | undefined)[] = [];
+  #first = 0;
+
+  /** How many wait. */
+  get length(): number {
+    return this.#places.length - this.#first;
+  }
+
+  /** Places it has, those of who has left included. */
+  get places(): number {
+    return this.#places.length;
+  }
+
+  /** Adds one at the end. */
+  push(value: T): void {
+    this.#places.push(value);
+  }
+
+  /** Takes the first; there must be one. */
+  take(): T {
+    const value = this.#places[this.#first]!;
+    this.#places[this.#first++] = undefined;
+    if (this.#first === this.#places.length) this.#places.length = this.#first = 0;
+    else if (this.#first > MAX_LEFT && this.#first * 2 > this.#places.length) {
+      this.#places.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return value;
+  }
+}
