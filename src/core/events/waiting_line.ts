@@ -9,7 +9,7 @@ const MAX_LEFT = 1024;
 
 /** A line that is cheap at both ends, and holds on to those who wait alone, also where it is never empty. */
 export class WaitingLine<T> {
-  #places: (T | undefined)[] = [];
+  readonly #places: T[] = [];
   #first = 0;
 
   /** How many wait. */
@@ -29,11 +29,13 @@ export class WaitingLine<T> {
 
   /** Takes the first; there must be one. */
   take(): T {
-    const value = this.#places[this.#first]!;
-    this.#places[this.#first++] = undefined;
-    if (this.#first === this.#places.length) this.#places.length = this.#first = 0;
-    else if (this.#first > MAX_LEFT && this.#first * 2 > this.#places.length) {
-      this.#places.splice(0, this.#first);
+    const places = this.#places;
+    const value = places[this.#first++]!;
+    if (this.#first === places.length) {
+      places.length = 0;
+      this.#first = 0;
+    } else if (this.#first > MAX_LEFT && this.#first * 2 > places.length) {
+      places.splice(0, this.#first);
       this.#first = 0;
     }
     return value;
