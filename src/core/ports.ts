@@ -273,7 +273,7 @@ export interface Database {
 
 /** Opens databases. */
 export interface DatabaseOpener {
-  /** Opens the file, made when missing; `:memory:` keeps it in memory. */
+  /** Opens the file, made when missing, for this user alone; `:memory:` keeps it in memory. */
   open(path: string, options?: DatabaseOptions): Database;
   /** Version of the SQLite library, or null when this runtime has none. */
   version(): string | null;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { HostError } from "../../core/errors.ts";
 import type { Database, DatabaseOpener, DatabaseOptions, SqlValue, Statement } from "../../core/ports.ts";
@@ -20,6 +21,7 @@ export const databases: DatabaseOpener = {
         hint: "Use Node 24.15, Bun 1.4, Deno 2.9 or newer",
       });
     }
+    if (path !== ":memory:" && !options.readOnly) makePrivate(path);
     return wrap(new sqlite.DatabaseSync(path, connectionOptions(options)));
   },
   version(): string | null {
@@ -39,6 +41,15 @@ export const databases: DatabaseOpener = {
   },
   storageProgram: async () => (await import("../generated/storage_program.ts")).STORAGE_PROGRAM,
 };
+
+/** Makes the file when it is missing, for this user alone: SQLite would let others read it, and the files beside it. */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "ax", 0o600));
+  } catch {
+    // It is there; or SQLite says what is wrong.
+  }
+}
 
 function connectionOptions({ readOnly = false, defensive = true, limits, busyMs = 5_000 }: DatabaseOptions): object {
   const common = { readOnly, defensive, timeout: busyMs, enableForeignKeyConstraints: true };

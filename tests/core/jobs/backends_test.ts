@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
@@ -106,6 +106,16 @@ test("T-007 files: what a process killed between two writes leaves behind is fou
   clock.advance(1000);
   assert.deepEqual(await queue.recover(policy), []);
   assert.deepEqual(await readdir(join(dataDir, "jobs/.leases")), []);
+});
+
+test("T-007 sqlite: only its user can read what jobs were asked and answered", async (t) => {
+  const dir = await scratchDir(t);
+  const backend = sqliteJobs({ path: join(dir, "jobs.db"), databases, clock: createFakeClock(), ids });
+  await backend.store.create(ask);
+  const names = await readdir(dir);
+  assert.deepEqual(names.sort(), ["jobs.db", "jobs.db-shm", "jobs.db-wal"]);
+  for (const name of names) assert.equal((await stat(join(dir, name))).mode & 0o777, 0o600, name);
+  await backend.close();
 });
 
 test("T-007 sqlite: jobs are there when the file is opened again", async (t) => {
