@@ -148,11 +148,9 @@ export async function fileJobs({ dataDir, files, clock, ids }: FileJobsOptions):
         return true;
       }),
     async forget(request) {
-      // Before the lock, as it takes long: what has come to its end stays there.
+      // Without the lock, as it takes long: what has come to its end stays there, and a file goes in one step.
       const old = forgettable(await folder.everyJob(), request, clock.now());
-      await alone(async () => {
-        for (const { id, scopeId } of old) await folder.removeJob(id, scopeId);
-      });
+      for (const { id, scopeId } of old) await folder.removeJob(id, scopeId);
       return old.length;
     },
   };
