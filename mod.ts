@@ -55,6 +55,7 @@ export type {
   PluginStatus,
   Supervisor,
   SupervisorOptions,
+  WireTap,
 } from "./src/core/supervisor/types.ts";
 export type { CagePlaces } from "./src/core/cage/cage.ts";
 export {

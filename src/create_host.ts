@@ -37,5 +37,6 @@ export async function createHost(options: HostOptions): Promise<Host> {
     home: await runtime.files.realPath(home),
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
+    ...(options.record !== undefined && { record: resolve(options.record) }),
   });
 }

@@ -27,6 +27,7 @@ import { addPluginNew } from "./commands/plugin_new.ts";
 import { addPluginUninstall } from "./commands/plugin_uninstall.ts";
 import { addProjectLoad } from "./commands/project_load.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
+import { addReplay } from "./commands/replay.ts";
 import { addServe } from "./commands/serve.ts";
 import { printError } from "./print_error.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
@@ -76,7 +77,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .addHelpText("after", PLUGIN_EXAMPLES);
   addPluginNew(plugin, terminal);
   addPluginCheck(plugin, terminal, exit);
-  addPluginCall(plugin, terminal);
+  addPluginCall(plugin, terminal, exit);
   addPluginInstall(plugin, terminal);
   addPluginUninstall(plugin, terminal);
   addPluginEnable(plugin, terminal);
@@ -101,6 +102,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addHookspecEmit(hookspec, terminal);
   addHookspecCheck(hookspec, terminal, exit);
   addHookspecDiff(hookspec, terminal, exit);
+  addReplay(kaged, terminal, exit);
   addCompact(kaged, terminal);
   addMcp(kaged, terminal);
   addServe(kaged, terminal);

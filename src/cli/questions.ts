@@ -15,6 +15,8 @@ export interface Questions {
   confirm(message: string): Promise<boolean>;
   /** Asks for a text; empty when nobody can answer. */
   text(message: string): Promise<string>;
+  /** Asks for a text that is not shown while it is typed; empty when nobody can answer. */
+  secret(message: string): Promise<string>;
   /** Shows that something takes its time; the returned function ends it. */
   progress(message: string): Promise<(outcome: string) => void>;
 }
@@ -40,6 +42,13 @@ export function questions(
       if (!canAsk) return "";
       const { isCancel, text } = await import("@clack/prompts");
       const answer = await text({ message, signal, withGuide: false });
+      if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
+      return answer ?? "";
+    },
+    async secret(message) {
+      if (!canAsk) return "";
+      const { isCancel, password } = await import("@clack/prompts");
+      const answer = await password({ message, signal, withGuide: false });
       if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
       return answer ?? "";
     },

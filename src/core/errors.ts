@@ -20,6 +20,7 @@ import { PLUGIN_ERRORS } from "./errors/plugin.ts";
 import { PROJECT_ERRORS } from "./errors/project.ts";
 import { PROTOCOL_ERRORS } from "./errors/protocol.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
+import { TAPE_ERRORS } from "./errors/tape.ts";
 import type { ErrorRow } from "./errors/row.ts";
 
 export type { ErrorRow };
@@ -34,6 +35,7 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...MANIFEST_ERRORS,
   ...PROJECT_ERRORS,
   ...CHECK_ERRORS,
+  ...TAPE_ERRORS,
   ...HOOKSPEC_ERRORS,
   ...HOOKS_ERRORS,
   ...HOOK_ENGINE_ERRORS,

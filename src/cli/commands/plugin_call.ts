@@ -10,6 +10,8 @@ import { HostError } from "../../core/errors.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { didYouMean } from "../../core/manifest/nearest_word.ts";
 import type { Files } from "../../core/ports.ts";
+import type { PluginInfo, WireTap } from "../../core/supervisor/types.ts";
+import { callTape } from "../call_tape.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { addRunOptions, parseObject, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
@@ -17,10 +19,11 @@ import { printable, type Terminal } from "../terminal.ts";
 interface CallFlags extends RunFlags {
   readonly timeout?: number;
   readonly quiet?: boolean;
+  readonly record?: string;
 }
 
-/** Adds the command. */
-export function addPluginCall(parent: Command, terminal: Terminal): void {
+/** Adds the command; `exit` takes the exit code of a call that was made and not recorded. */
+export function addPluginCall(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
   const command = parent.command("call")
     .summary("start a plugin, call it once, print the result")
     .description(
@@ -31,11 +34,12 @@ export function addPluginCall(parent: Command, terminal: Terminal): void {
     .argument("<method>", "a method the plugin declares, or a tool as <plugin>.<tool>")
     .argument("[json]", "params, a JSON object; - reads them from standard input")
     .option("--timeout <ms>", "time the call may take, such as 500, 500ms, 20s or 2m (default: 30s)", parseDuration)
+    .option("--record <file>", "write what goes over the wire to a new file, for kaged replay")
     .option("-q, --quiet", "do not show what the plugin logs");
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
     .action((dir: string, method: string, json: string | undefined, flags: CallFlags) =>
-      callOnce({ dir, method, json, flags }, terminal)
+      callOnce({ dir, method, json, flags, exit }, terminal)
     );
 }
 
@@ -43,6 +47,7 @@ const EXAMPLES = `
 Examples:
   kaged plugin call . greetings.list
   kaged plugin call . greeter.greet '{"who": "Ada"}' --config '{"greeting": "Ahoy"}'
+  kaged plugin call . greetings.list --record greetings.jsonl && kaged replay greetings.jsonl
   echo '{"who": "Ada"}' | kaged plugin call . greeter.greet - --json
 With --json it prints { "result": … } or { "error": { "code", "message", "rpc"?, "hint"?, "data"? } }.`;
 
@@ -51,6 +56,7 @@ interface Call {
   readonly method: string;
   readonly json: string | undefined;
   readonly flags: CallFlags;
+  readonly exit: (code: number) => void;
 }
 
 async function callOnce(call: Call, terminal: Terminal): Promise<void> {
@@ -58,18 +64,40 @@ async function callOnce(call: Call, terminal: Terminal): Promise<void> {
   const params = json === undefined ? {} : paramsOf(json === "-" ? await terminal.readInput() : json);
   const home = await homeOf(call.dir, flags, terminal);
   const result = await interruptible((signal) =>
-    withPlaces({ ...flags, ...home }, terminal, (places) => callIn(places, call, params, signal, terminal))
+    withPlaces({ ...flags, ...home }, terminal, (places) => recordedCall(places, call, params, signal, terminal))
   );
   const text = JSON.stringify(flags.json ? { result: result ?? null } : result ?? null, null, 2);
   terminal.out.line(flags.json ? text : printable(text));
 }
 
-async function callIn(
-  { runtime, home, projectDir, runtimes, limits, config }: RunPlaces,
-  { dir, method, flags }: Call,
+/** A call whose tape fails is made all the same; the command says so and does not end well. */
+async function recordedCall(
+  places: RunPlaces,
+  call: Call,
   params: Record<string, unknown>,
   signal: AbortSignal,
   terminal: Terminal,
+): Promise<unknown> {
+  const tape = await callTape(call.flags.record, places.runtime, terminal);
+  try {
+    return await callIn(places, call, { params, signal, terminal, tap: tape?.tap ?? (() => null) });
+  } finally {
+    if (tape && !await tape.finish()) call.exit(1);
+  }
+}
+
+/** What a call is made with. */
+interface CallGround {
+  readonly params: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  readonly terminal: Terminal;
+  readonly tap: (plugin: PluginInfo) => WireTap | null;
+}
+
+async function callIn(
+  { runtime, home, projectDir, runtimes, limits, config }: RunPlaces,
+  { dir, method, flags }: Call,
+  { params, signal, terminal, tap }: CallGround,
 ): Promise<unknown> {
   const { createSupervisor } = await import("../../core/supervisor/supervisor.ts");
   const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");
@@ -81,6 +109,7 @@ async function callIn(
     ...limits,
     storageAvailable: isStorageAvailable(runtime),
     onRequest: (client, request, audit) => storage.handle(client, request, audit),
+    tap,
     onLog: ({ line }) => {
       if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(printable(line)));
     },

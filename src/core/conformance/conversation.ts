@@ -5,6 +5,7 @@
  */
 import { asHostError, HostError } from "../errors.ts";
 import type { Clock, Exit } from "../ports.ts";
+import { isMessageId } from "../protocol/codec.ts";
 import { errorToWire } from "../protocol/wire_errors.ts";
 import { cut, type Exchange, keepLines, note, type Notes, type WireMessage } from "./notes.ts";
 import type { OpenWire, PluginWire } from "../supervisor/plugin_wire.ts";
@@ -146,11 +147,11 @@ export class Conversation {
     const message = parsed(text);
     if (message === undefined) return note(notes.noise, cut(text));
     const { id, method } = (message ?? {}) as WireMessage;
-    if (typeof method === "string") {
-      if (id !== undefined) return void this.#answer(message as WireMessage, method);
+    if (typeof method === "string" && id === undefined) {
       return note(notes.notices, { message: message as WireMessage, atMs: clock.monotonic() });
     }
-    const settle = this.#waiting.get(JSON.stringify(id) ?? "");
+    if (typeof method === "string" && isMessageId(id)) return void this.#answer(message as WireMessage, method);
+    const settle = method === undefined && isMessageId(id) ? this.#waiting.get(JSON.stringify(id)) : undefined;
     if (!settle) note(notes.strays, cut(text));
     else if (isResponse(message)) settle({ response: message });
     else settle({ missing: `It answered what is no response: ${cut(text)}` });

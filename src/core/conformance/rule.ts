@@ -71,7 +71,12 @@ export const skipped = (detail: string): Verdict => ({ status: "skipped", detail
 
 /** Shortens JSON for a person. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? "nothing";
+  } catch {
+    text = "what is nested too deeply";
+  }
   return text.length > 120 ? `${text.slice(0, 117)}…` : text;
 }
 

@@ -12,6 +12,7 @@ import { settleStore } from "../install/install_ports.ts";
 import type { Runtime } from "../ports.ts";
 import type { CallOptions } from "../protocol/connection_types.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
+import { tapeFolder } from "../tape/recorder.ts";
 import { checkArguments } from "../tools/check_arguments.ts";
 import { loadTracing } from "../tracing/load_tracing.ts";
 import { tracedHooks } from "../tracing/traced_hooks.ts";
@@ -70,6 +71,8 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
   const storage = hostStorage({ runtime, home, operator: loaded.operator });
   const logs = pluginLogs({ home, runtime });
   const compactions = compactionLog();
+  const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
+  const recorder = options.record === undefined ? null : tapeFolder({ dir: options.record, runtime, onFailure });
   const supervisor = createSupervisor({
     runtime,
     home,
@@ -80,6 +83,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     onTools: (plugin) => registerTools(plugin, model, audit),
     logLevel: loaded.operator.logLevel,
     runtimes: loaded.operator.runtimes,
+    ...(recorder && { tap: recorder.tap }),
     onLog(line) {
       logs.write(line);
       options.onLog?.(line);
@@ -176,6 +180,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       const closing = control?.close();
       control = null;
       await supervisor.stopAll();
+      await recorder?.flush();
       await store.close();
       await storage.close();
       await logs.close();

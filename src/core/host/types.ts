@@ -34,6 +34,11 @@ export interface HostOptions {
   readonly plugins?: Readonly<Record<string, string>>;
   /** The runtime it stands on. Default: the one the program runs on. */
   readonly runtime?: Runtime;
+  /**
+   * Folder for tapes: what goes over the wire of each process of each plugin, without the operator's secrets, for
+   * `kaged replay`. Absent: nothing is recorded. A tape that cannot be written is told to {@link onWarning}.
+   */
+  readonly record?: string;
   /** What each plugin may use; the operator's `config.toml` stands above it. */
   readonly limits?: Partial<CageLimits>;
   /** How long a session may rest before `on_session_idle` fires. Default 300 000. */

@@ -222,6 +222,7 @@ export class PluginInstance {
       onNotification: (method, params) => this.#options.onNotification({ instance: subject.instance, method, params }),
       onRequest: (request) => this.#onRequest(request),
       onTools: (tools) => this.#onTools(live, tools),
+      tap: host.tap?.(this.info()) ?? null,
     });
     void live.ended.then((ending) => this.#onEnded(live, ending));
     if (!this.#isWanted()) auditEnding(await live.stop(), audit, subject);

@@ -14,7 +14,7 @@ import { type HealthWatch, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
 import { stderrTail } from "./stderr_tail.ts";
-import type { PluginCage, PluginCallContext } from "./types.ts";
+import type { PluginCage, PluginCallContext, WireTap } from "./types.ts";
 
 const TERM_GRACE_MS = 2_000;
 /** How long pipes may outlive their process. */
@@ -27,6 +27,8 @@ export interface PluginProcessOptions
   readonly runtime: Runtime;
   /** Its cage, used up by this one start. */
   readonly cage: Cage;
+  /** Listens to its wire. */
+  readonly tap?: WireTap | null;
 }
 
 /** How a process ended. */
@@ -77,7 +79,7 @@ export class PluginProcess {
       ...options,
       clock: options.runtime.clock,
       connect: (listeners) => this.#connection = this.#connect(listeners),
-      endInput: () => this.#child?.endInput(),
+      endInput: () => this.#endInput(),
       kill: (cause) => this.kill(cause),
     });
     this.#health = watchHealth({
@@ -106,10 +108,13 @@ export class PluginProcess {
 
   /** Starts the process; called once by {@link spawnPlugin}. */
   async spawn(): Promise<void> {
-    const { runtime, cage, audit, subject, manifest } = this.#options;
+    const { runtime, cage, audit, subject, manifest, tap } = this.#options;
     try {
       this.#child = await runtime.processes.spawn(cage.command, {
-        stdout: (chunk) => this.#connection.receive(chunk),
+        stdout: (chunk) => {
+          tap?.plugin(chunk);
+          this.#connection.receive(chunk);
+        },
         stdoutEnd() {}, // bwrap holds stdout as long as the cage stands: its end says no more than the exit.
         stderr: (chunk) => this.#stderr.receive(chunk),
         drain: () => this.#connection.drained(),
@@ -205,6 +210,11 @@ export class PluginProcess {
     // group yet means no plugin yet.
     const pid = await this.#options.cage.childPid();
     if (pid === null || !this.#options.runtime.processes.signal(-pid, "SIGTERM")) return this.#sigkill(reason);
+    this.#endInput();
+  }
+
+  #endInput(): void {
+    this.#options.tap?.closed();
     this.#child?.endInput();
   }
 
@@ -223,6 +233,7 @@ export class PluginProcess {
     this.#phase = "ended";
     for (const cancel of this.#timers) cancel();
     this.#stderr.end();
+    this.#options.tap?.end(exit);
     const lastStderr = this.#stderr.lines();
     const how = exit.signal ? `by ${exit.signal}` : `with exit code ${exit.code}`;
     const error = this.#cause ?? await cage.diagnose(exit, lastStderr).catch(asHostError) ??
@@ -243,13 +254,16 @@ export class PluginProcess {
   }
 
   #connect(listeners: Parameters<DialectPorts["connect"]>[0]): Connection {
-    const { clock, bytes } = this.#options.runtime;
+    const { tap, runtime: { clock, bytes } } = this.#options;
     return createConnection({
       ...listeners,
       clock,
       bytes,
       wire: {
-        write: (text) => this.#child?.write(text),
+        write: (text) => {
+          tap?.host(text);
+          this.#child?.write(text);
+        },
         bufferedBytes: () => this.#child?.bufferedBytes() ?? 0,
         pause: () => this.#child?.pause(),
         resume: () => this.#child?.resume(),

@@ -10,7 +10,7 @@ import type { CageLimitStatus } from "../cage/limits/limit_tier.ts";
 import type { HostError } from "../errors.ts";
 import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import type { Runtime } from "../ports.ts";
+import type { Exit, Runtime } from "../ports.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
 
 /** Where a plugin instance is in its life. */
@@ -110,6 +110,18 @@ export interface PluginNotification {
   readonly params: unknown;
 }
 
+/** Hears what goes over the wire of one process, as it goes. Must not throw. */
+export interface WireTap {
+  /** Bytes the plugin wrote. */
+  plugin(chunk: Uint8Array): void;
+  /** Text the host wrote: whole lines. */
+  host(text: string): void;
+  /** The host closed the plugin's stdin. */
+  closed(): void;
+  /** The process is gone. */
+  end(exit: Exit): void;
+}
+
 /** How one call differs from the rest. */
 export interface PluginCallOptions extends CallOptions {
   /** On whose behalf; fields left out are null, `request_id` is made. */
@@ -140,6 +152,8 @@ export interface SupervisorOptions {
   readonly onRequest?: (instance: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">) => unknown;
   /** Hears of an MCP server that has listed its tools, each time it did. */
   readonly onTools?: (instance: PluginInfo) => void;
+  /** Listens to the wire of each process that is started; null leaves one alone. */
+  readonly tap?: (instance: PluginInfo) => WireTap | null;
   /** Whether plugins are told that storage is there. Default: false. */
   readonly storageAvailable?: boolean;
 }

@@ -283,6 +283,18 @@ test("a plugin that floods its host is tried to the end: what it sends is bounde
   assert.equal(find(report, "stdout").detail, "1000 lines that are no messages");
 });
 
+test("a plugin that sends what is nested too deeply breaks its own rules and not the run", async () => {
+  const deep = "[".repeat(200_000) + "]".repeat(200_000);
+  for (const line of [`{"jsonrpc":"2.0","id":${deep},"result":{}}`, `{"jsonrpc":"2.0","id":${deep},"method":"a.b"}`]) {
+    const report = await tried({ "model.list": (plugin, { id }) => [plugin.print(line), plugin.reply(id, {})] });
+    assert.deepEqual(broken(report), ["answers.once"]);
+  }
+  const result = await tried({
+    other: (plugin, { id }) => id !== undefined && plugin.print(`{"jsonrpc":"2.0","id":${id},"result":${deep}}`),
+  });
+  assert.deepEqual(broken(result), ["method.unknown"]);
+});
+
 test("no rule waits longer than its own time, whatever it waits for", async () => {
   const clock = createFakeClock();
   const rule = { ...CONFORMANCE_RULES[0]!, attempt: () => new Promise<never>(() => {}) };

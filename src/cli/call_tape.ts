@@ -1,0 +1,44 @@
+/**
+ * The tape of one call: `kaged plugin call --record`.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import type { HostError } from "../core/errors.ts";
+import type { Runtime } from "../core/ports.ts";
+import type { PluginInfo, WireTap } from "../core/supervisor/types.ts";
+import type { Recording } from "../core/tape/record_tape.ts";
+import { printError } from "./print_error.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Records the first process that is started. */
+export interface CallTape {
+  /** Listens to a process; null where it is not the first. */
+  readonly tap: (plugin: PluginInfo) => WireTap | null;
+  /** Waits for the file; tells of what went wrong with it, and returns false then. */
+  finish(): Promise<boolean>;
+}
+
+/** Returns a tape for `path`, or null when nothing is to be recorded. */
+export async function callTape(
+  path: string | undefined,
+  runtime: Runtime,
+  terminal: Terminal,
+): Promise<CallTape | null> {
+  if (path === undefined) return null;
+  const { recordTape } = await import("../core/tape/record_tape.ts");
+  const failures: HostError[] = [];
+  let recording: Recording | null = null;
+  const onFailure = (error: HostError): void => void failures.push(error);
+  return {
+    tap(plugin) {
+      if (recording) return null;
+      return recording = recordTape({ path: resolve(terminal.cwd, path), plugin, runtime, onFailure });
+    },
+    async finish() {
+      await recording?.flush();
+      for (const failure of failures) printError(failure, terminal, { json: false });
+      return failures.length === 0;
+    },
+  };
+}

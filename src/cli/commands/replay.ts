@@ -1,0 +1,164 @@
+/**
+ * `kaged replay`: run a plugin against a tape and show the first difference.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { HostError } from "../../core/errors.ts";
+import type { Runtime } from "../../core/ports.ts";
+import type { IgnoredPlace } from "../../core/tape/first_difference.ts";
+import type { Difference, ReplayReport } from "../../core/tape/replay_tape.ts";
+import type { Tape } from "../../core/tape/tape.ts";
+import { interruptible } from "../interrupt.ts";
+import { questions } from "../questions.ts";
+import { addRunOptions, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
+import { printable, type Terminal } from "../terminal.ts";
+
+interface ReplayFlags extends RunFlags {
+  readonly ignore?: readonly string[];
+}
+
+interface Replayed extends ReplayReport {
+  readonly plugin: string;
+  readonly version: string;
+  readonly notes: readonly string[];
+}
+
+/** Adds the command; `exit` takes the exit code of a replay that was made. */
+export function addReplay(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+  const command = parent.command("replay")
+    .summary("run a plugin against a recorded tape")
+    .description(
+      "Starts the plugin of a tape in its cage, sends it what the host said then, answers its requests from the tape,\n" +
+        "and shows the first thing that is not as it was. Exit code 1 when there is one.",
+    )
+    .argument("<tape>", "a file that kaged plugin call --record or a host with the option record has written")
+    .argument("[dir]", "the plugin's folder (default: the one on the tape)")
+    .option(
+      "--ignore <pointer>",
+      "a place of messages that may differ, such as /result/time; may be repeated",
+      collect,
+    );
+  addRunOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(async (tape: string, dir: string | undefined, flags: ReplayFlags) => {
+      const report = await interruptible((signal) =>
+        withPlaces(flags, terminal, (places) => replay({ tape, dir, flags, places, signal }, terminal))
+      );
+      if (flags.json) terminal.out.line(JSON.stringify(report, null, 2));
+      else print(report, terminal);
+      exit(report.ok ? 0 : 1);
+    });
+}
+
+const EXAMPLES = `
+Examples:
+  kaged plugin call . greetings.list --record greetings.jsonl
+  kaged replay greetings.jsonl
+  kaged replay greetings.jsonl ./greeter --ignore /result/time --ignore '/result/rows/*/id'
+Secrets are not on a tape: give them with --config '{"api_key": "…"}', or type them in when asked.`;
+
+interface Replay {
+  readonly tape: string;
+  readonly dir: string | undefined;
+  readonly flags: ReplayFlags;
+  readonly places: RunPlaces;
+  readonly signal: AbortSignal;
+}
+
+async function replay({ tape: path, dir, flags, places, signal }: Replay, terminal: Terminal): Promise<Replayed> {
+  const { parsePointer } = await import("../../core/tape/first_difference.ts");
+  const { replayTape } = await import("../../core/tape/replay_tape.ts");
+  const { readTape } = await import("../../core/tape/tape.ts");
+  const { readManifest } = await import("../../core/manifest/read_manifest.ts");
+  const { openCagedWire } = await import("../../core/supervisor/caged_wire.ts");
+  const { runtime, limits, ...rest } = places;
+  const ignored: IgnoredPlace[] = (flags.ignore ?? []).map(parsePointer);
+  const tape = await readTape(resolve(terminal.cwd, path), runtime.files);
+  const folder = dir === undefined ? tape.header.dir : resolve(terminal.cwd, dir);
+  const { manifest } = await readManifest(folder, runtime.files);
+  if (manifest.name !== tape.header.plugin) {
+    const message = `The tape is of "${tape.header.plugin}", and "${folder}" holds "${manifest.name}"`;
+    throw new HostError("tape.other_plugin", message, {
+      data: { tape: tape.header.plugin, found: manifest.name, dir: folder },
+      hint: `Run kaged replay ${path} <folder of ${tape.header.plugin}>`,
+    });
+  }
+  const secrets = await secretsFor(tape, { flags, signal }, terminal);
+  const wire = { runtime, ...rest, ...limits, dir: folder, manifest };
+  const report = await replayTape({
+    tape,
+    manifest,
+    open: (listeners) => openCagedWire(wire, listeners),
+    clock: runtime.clock,
+    ignored,
+    secrets,
+    signal,
+  });
+  const { name, version } = manifest;
+  return { plugin: name, version, ...report, notes: await notesOn(tape, folder, version, runtime) };
+}
+
+/** Values for what is not on the tape: of the command line, else of whoever sits at the terminal. */
+async function secretsFor(
+  { entries }: Tape,
+  { flags, signal }: Pick<Replay, "flags" | "signal">,
+  terminal: Terminal,
+): Promise<Record<string, unknown>> {
+  const { neededSecrets } = await import("../../core/tape/secrets.ts");
+  const given: Record<string, unknown> = { ...flags.config };
+  const missing = neededSecrets(entries).filter((field) => !Object.hasOwn(given, field));
+  const ask = questions(terminal, { json: flags.json ?? false, signal });
+  if (missing.length > 0 && !ask.canAsk) {
+    const fields = missing.map((field) => `"${field}"`).join(", ");
+    throw new HostError("tape.secret_missing", `The tape does not hold the secrets ${fields}`, {
+      data: { fields: missing },
+      hint: `Add --config '${JSON.stringify(Object.fromEntries(missing.map((field) => [field, "…"])))}'`,
+    });
+  }
+  for (const field of missing) given[field] = await ask.secret(`Value of ${field}, which is not on the tape`);
+  return given;
+}
+
+/** What has changed since the tape was made, and what is odd about it. */
+async function notesOn({ header, isCut, entries }: Tape, dir: string, version: string, { files }: Runtime) {
+  const { hashTree } = await import("../../core/store/tree.ts");
+  const hash = await hashTree(dir, files).then((tree) => tree.hash, () => null);
+  return [
+    ...(isCut ? ["The last line of the tape is cut off, and left out"] : []),
+    ...(entries.some((entry) => "exit" in entry) ? [] : ["The tape ends before the plugin did"]),
+    ...(version === header.version ? [] : [`It was recorded with version ${header.version}`]),
+    ...(hash === header.hash ? [] : ["The files of the plugin have changed since"]),
+  ];
+}
+
+function print({ ok, plugin, version, sent, matched, difference, notes }: Replayed, { out }: Terminal): void {
+  const { line, paint } = out;
+  const who = `${plugin} ${version}`;
+  if (ok) line(paint.green(`✓ ${who} is as on the tape: ${matched} messages to ${sent}`));
+  else line(paint.red(`✗ ${who} is not as on the tape`));
+  if (difference) printDifference(difference, out);
+  for (const note of notes) line(paint.dim(`note: ${printable(note)}`));
+}
+
+function printDifference(difference: Difference, { line, paint }: Terminal["out"]): void {
+  const { line: number, at, detail, expected, came } = difference;
+  const tell = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(8))}  ${printable(text)}`);
+  const place = at === undefined ? "" : ` at ${at}`;
+  line(`    ${printable(detail + place)}${number === null ? "" : paint.dim(` (line ${number} of the tape)`)}`);
+  if (expected !== undefined) tell("expected", shortened(expected));
+  if (came !== undefined) tell("came", shortened(came));
+}
+
+/** Characters of a message that are printed; --json has all of them. */
+const MAX_CHARS = 1_000;
+
+function shortened(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}… (${text.length} characters)` : text;
+}
+
+function collect(pointer: string, before: readonly string[] = []): string[] {
+  return [...before, pointer];
+}
