@@ -250,8 +250,8 @@ test("the Python of docs/plugins.md is a whole plugin", async (t) => {
   await using plugin = await pythonProgram(t, block);
   assert.equal((await plugin.handshake({ greeting: "Ahoy" })).result.name, "greeter");
   assert.equal((await plugin.ask("config.update", { greeting: "" })).error.code, -32004);
-  plugin.send({ id: 20, method: "greeter.greet", params: { who: "Ada", _context: AGENT_CONTEXT } });
-  assert.deepEqual((await plugin.next()).params, { who: "Ada" });
+  plugin.send({ id: 20, method: "greeter.greet", params: { name: "Ada", _context: AGENT_CONTEXT } });
+  assert.deepEqual((await plugin.next()).params, { name: "Ada" });
   assert.deepEqual((await plugin.next()).result, { text: "Ahoy, Ada!" });
   plugin.send({ id: 21, method: "greeter.slow", params: {} });
   assert.deepEqual((await plugin.next()).params, { id: 21, progress: 1, total: 2, message: "half way" });
