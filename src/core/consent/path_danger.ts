@@ -28,9 +28,12 @@ const BROAD = ["/home", "/root", "/etc", "/var", "/opt", "/srv", "/usr", "/mnt",
 export function pathDanger(
   path: string | null,
   access: "read" | "write",
-  { userHome, projectDir }: CagePlaces & { readonly userHome: string | null },
+  { userHome, projectDir, home: operatorDir }: CagePlaces & { readonly userHome: string | null },
 ): string | null {
   if (path === null) return null;
+  // Folders of `config:/…` are made for plugins, and the operator's folder usually lies under ~/.local.
+  const forPlugins = `${operatorDir}/files`;
+  if (path !== forPlugins && isWithin(path, forPlugins)) return null;
   const home = userHome !== null && userHome !== "/" ? userHome : null;
   if (home !== null && isWithin(home, path)) {
     return access === "write"

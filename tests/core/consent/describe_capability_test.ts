@@ -63,6 +63,8 @@ test("describeCapability() marks what gives away more than it seems, and says wh
     ["exec:jq:/home/ada", /your home folder/],
   ];
   for (const [capability, why] of marked) assert.match(danger(capability), why, capability);
+  const underHome = { home: "/home/ada/.local/share/kaged" };
+  assert.match(danger("write:fs:config:/", underHome), /run and trust/);
 });
 
 test("describeCapability() leaves narrow grants unmarked", () => {
@@ -73,4 +75,5 @@ test("describeCapability() leaves narrow grants unmarked", () => {
   ];
   for (const capability of narrow) assert.equal(danger(capability), "", capability);
   assert.equal(danger("write:fs:/home/ada/notes", { userHome: null }), "");
+  assert.equal(danger("write:fs:config:/notes", { home: "/home/ada/.local/share/kaged" }), "");
 });
