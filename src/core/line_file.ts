@@ -83,21 +83,24 @@ export function lineFile(options: LineFileOptions): LineFile {
     }
   }
 
-  /** A full disk takes the beginning of what it is given: where that, and nothing else, stands at the end, it goes. */
   async function append(text: string, before: number): Promise<number> {
     const bytes = encoder.encode(text);
     try {
       await files.append(path, text);
-      return bytes.length;
     } catch (error) {
-      const taken = ((await files.info(path).catch(() => null))?.size ?? 0) - before;
-      if (taken > 0 && taken < bytes.length) {
-        const tail = await files.readTail(path, taken);
-        const isOurs = tail.length === taken && tail.every((byte, at) => byte === bytes[at]);
-        if (isOurs) await files.truncate(path, before);
-      }
+      await takeBack(bytes, before).catch(() => {}); // Then the next line begins after a break.
       throw error;
     }
+    return bytes.length;
+  }
+
+  /** A full disk takes the beginning of what it is given: where that, and nothing else, stands at the end, it goes. */
+  async function takeBack(bytes: Uint8Array, before: number): Promise<void> {
+    const taken = ((await files.info(path))?.size ?? 0) - before;
+    if (taken <= 0 || taken >= bytes.length) return;
+    const tail = await files.readTail(path, taken);
+    const isOurs = tail.length === taken && tail.every((byte, at) => byte === bytes[at]);
+    if (isOurs) await files.truncate(path, before);
   }
 
   async function rotate(): Promise<void> {

@@ -255,6 +255,8 @@ test("T-008 bad requests are answered with what is wrong", async () => {
   jobs.agent("primary", () => "x");
   const cases: [string, unknown, [number, string]][] = [
     ["POST /agents/nobody", { message: "x" }, [404, "jobs.agent_unknown"]],
+    ["POST /agents/nobody?async=true", { message: "x" }, [404, "jobs.agent_unknown"]],
+    ["POST /agents/nobody?stream=true", { message: "x" }, [404, "jobs.agent_unknown"]],
     ["POST /agents/primary", {}, [400, "http.input_invalid"]],
     ["POST /agents/primary", { message: 7 }, [400, "http.input_invalid"]],
     ["POST /agents/primary", { message: "x", more: 1 }, [400, "http.input_invalid"]],

@@ -82,7 +82,8 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
         ...(scopeId !== undefined && { scopeId }),
       };
       if (query.async === "true") return Response.json({ jobId: (await jobs.start(request)).id }, { status: 202 });
-      if (query.stream === "true") return streamedRun(request, jobs, clock);
+      const isKnown = jobs.agents().includes(params.agent); // Else below: a stream has no status to say so with.
+      if (query.stream === "true" && isKnown) return streamedRun(request, jobs, clock);
       const { output: result, ...rest } = await jobs.run(request, { ...(signal && { signal }) });
       return { result, ...rest };
     },
