@@ -118,6 +118,20 @@ test("T-007 sqlite: only its user can read what jobs were asked and answered", a
   await backend.close();
 });
 
+test("T-008 sqlite: of two openers each job is claimed by one", async (t) => {
+  const path = join(await scratchDir(t), "jobs.db");
+  const open = () => sqliteJobs({ path, databases, clock: runtime.clock, ids });
+  const both = [open(), open()] as const;
+  await Promise.all(Array.from({ length: 20 }, (_, at) => both[at % 2]!.store.create(ask)));
+  const claim = { agents: ["primary"], leaseMs: 60_000 };
+  const claims = await Promise.all(
+    Array.from({ length: 22 }, (_, at) => both[at % 2]!.queue.claim({ worker: `w${at}`, ...claim })),
+  );
+  const claimed = claims.flatMap((each) => each ? [each.job.id] : []);
+  assert.deepEqual([claimed.length, new Set(claimed).size], [20, 20]);
+  for (const each of both) await each.close();
+});
+
 test("T-007 sqlite: jobs are there when the file is opened again", async (t) => {
   const path = join(await scratchDir(t), "jobs.db");
   const open = () => sqliteJobs({ path, databases, clock: createFakeClock(), ids });
