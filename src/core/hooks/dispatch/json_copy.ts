@@ -42,8 +42,8 @@ function copyValue(value: unknown, walk: Walk, depth: number): unknown {
     spend(walk, value.length);
     return value;
   }
-  if (value === null || typeof value === "boolean" || Number.isFinite(value)) return value;
-  if (typeof value !== "object") {
+  if (isPlain(value)) return value;
+  if (typeof value !== "object" || value === null) {
     throw new TypeError(`${place(walk, depth)} is ${shown(value)}, which JSON cannot hold`);
   }
   // A circle ends here too.
@@ -70,16 +70,19 @@ function copyMap(map: object, walk: Walk, depth: number): object {
   const copy: Record<string, unknown> = { ...map };
   for (const key in copy) {
     const value = copy[key];
-    // Most fields are text, and need no copy.
+    // Most fields are texts and numbers, and need no copy.
     if (typeof value === "string") spend(walk, value.length);
     else if (value === undefined) delete copy[key];
-    else {
+    else if (!isPlain(value)) {
       walk.keys[depth] = key;
-      const copied = copyValue(value, walk, depth + 1);
-      if (copied !== value) copy[key] = copied; // Also a field called __proto__: it is the copy's own already.
+      copy[key] = copyValue(value, walk, depth + 1); // Also a field called __proto__: it is the copy's own already.
     }
   }
   return copy;
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || typeof value === "boolean" || Number.isFinite(value);
 }
 
 function spend(walk: Walk, chars: number): void {

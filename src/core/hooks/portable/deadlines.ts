@@ -1,5 +1,6 @@
 /**
- * Many deadlines, few timers: most handlers are done long before theirs, and a timer each would cost more than they do.
+ * Many deadlines, few timers, and few looks at the clock: most handlers are done long before their time, many before the
+ * program does anything else, and a timer or a look each would cost more than they do.
  *
  * @module
  */
@@ -7,48 +8,71 @@ import type { Clock } from "../../ports.ts";
 
 /** Something that may not take for ever. */
 export interface Awaited {
-  /** When it is given up, on the monotonic clock. It may change; tell {@link Deadlines.move} then. */
+  /** When it is given up, on the monotonic clock; {@link NOT_YET} until its time has begun. */
   readonly dueMs: number;
+  /** Its time begins: sets {@link dueMs}. */
+  begin(nowMs: number): void;
   /** Gives it up. */
   expire(): void;
 }
 
+/** The deadline of what has only just been asked. */
+export const NOT_YET: number = Infinity;
+
 /** Deadlines that are waited for. */
-export interface Deadlines {
-  /** Watches from now on. */
-  watch(awaited: Awaited, nowMs: number): void;
-  /** Goes on watching, with a new `dueMs`. */
-  move(awaited: Awaited, nowMs: number): void;
-  /** Watches no longer. */
-  forget(awaited: Awaited): void;
+export interface Deadlines<T extends Awaited> {
+  /** What is waited for. */
+  readonly waiting: ReadonlySet<T>;
+  /** Waits for one from now on; its time begins when the program rests. */
+  watch(awaited: T): void;
+  /** Goes on with one whose `dueMs` is {@link NOT_YET} again. */
+  renew(): void;
+  /** Waits for it no longer. */
+  forget(awaited: T): void;
 }
 
 /** Returns deadlines that share the timers of `clock`: one is set at a time, two when a nearer one comes. */
-export function createDeadlines(clock: Pick<Clock, "monotonic" | "after">): Deadlines {
-  const waiting = new Set<Awaited>();
+export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic" | "after">): Deadlines<T> {
+  const waiting = new Set<T>();
+  let isBeginning = false;
   let nextMs = Infinity; // When the nearest timer rings; those further away find nothing to do and set none.
 
-  function arm(dueMs: number, nowMs: number): void {
-    if (dueMs >= nextMs) return;
-    nextMs = dueMs;
-    clock.after(dueMs - nowMs, ring);
+  /** Runs when everything that could go on at once has: what still waits does wait. */
+  function begin(): void {
+    isBeginning = false;
+    const nowMs = clock.monotonic();
+    for (const awaited of waiting) if (awaited.dueMs === NOT_YET) awaited.begin(nowMs);
+    arm(nowMs);
   }
 
   function ring(): void {
     const nowMs = clock.monotonic();
     if (nowMs >= nextMs) nextMs = Infinity;
     for (const awaited of [...waiting]) if (awaited.dueMs <= nowMs && waiting.has(awaited)) awaited.expire();
+    arm(nowMs);
+  }
+
+  function arm(nowMs: number): void {
     let nearest = Infinity;
     for (const { dueMs } of waiting) nearest = Math.min(nearest, dueMs);
-    if (nearest < Infinity) arm(nearest, nowMs);
+    if (nearest >= nextMs) return;
+    nextMs = nearest;
+    clock.after(nearest - nowMs, ring);
+  }
+
+  function renew(): void {
+    if (isBeginning) return;
+    isBeginning = true;
+    clock.after(0, begin);
   }
 
   return {
-    watch(awaited, nowMs) {
+    waiting,
+    watch(awaited) {
       waiting.add(awaited);
-      arm(awaited.dueMs, nowMs);
+      renew();
     },
-    move: ({ dueMs }, nowMs) => arm(dueMs, nowMs),
+    renew,
     forget: (awaited) => void waiting.delete(awaited),
   };
 }

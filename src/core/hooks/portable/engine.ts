@@ -29,7 +29,7 @@ export interface HookEngineOptions {
   readonly openRoom?: (scope: object) => ContextRoom;
   /**
    * An `AsyncLocalStorage`, to know a handler that fires its own hook again after a wait. Without it, only one that
-   * does so before its first wait is known.
+   * does so before its first wait is known, and others are stopped when some 256 firings wait in one session.
    */
   readonly asyncStorage?: AsyncStorage | undefined;
 }
@@ -84,8 +84,11 @@ export interface HookEngine {
   list(hook?: string): ListedHook[];
 }
 
-/** A handler that fires its own hook without end, unseen, ends here. */
+/** Firings that may wait at a time. */
 const MAX_UNDER_WAY = 10_000;
+/** Firings of one hook in one session that may wait, where it cannot be seen which comes from which. */
+const MAX_OF_SESSION = 256;
+const LOOK_EVERY = 16;
 
 /** Returns an engine without handlers. */
 export function createHookEngine(options: HookEngineOptions): HookEngine {
@@ -100,7 +103,6 @@ class Engine implements HookEngine {
   readonly #entries = new Map<PortableHookName, readonly Entry[]>();
   /** The firing whose handler runs right now, until its next wait. */
   #running: Firing | null = null;
-  #underWay = 0;
 
   constructor({ clock, onTrace, openRoom, asyncStorage, injectBudgetBytes }: HookEngineOptions) {
     this.#clock = clock;
@@ -116,7 +118,6 @@ class Engine implements HookEngine {
         this.#running = firing;
         return before;
       },
-      onWait: (change) => void (this.#underWay += change),
       leave: (before) => void (this.#running = before),
     };
   }
@@ -147,7 +148,7 @@ class Engine implements HookEngine {
     for (let firing = outer; firing; firing = firing.outer) {
       if (firing.hook === hook) return this.#refused(hook, given, entries);
     }
-    if (this.#underWay >= MAX_UNDER_WAY) throw tooMany(hook);
+    this.#checkCount(hook, given.sessionId);
     const event = this.#sealed(given, hook);
     const firing = new Firing({ event, given, entries, scope, outer }, this.#ports);
     return this.#within(firing, () => firing.run());
@@ -160,6 +161,16 @@ class Engine implements HookEngine {
         return { ...entry, place: index + 1 };
       })
     );
+  }
+
+  /** Throws when more firings wait than can be meant: without a storage, a handler may fire its own hook unseen. */
+  #checkCount(hook: PortableHookName, sessionId: string): void {
+    const { waiting } = this.#ports.deadlines;
+    if (waiting.size >= MAX_UNDER_WAY) throw tooMany(hook, MAX_UNDER_WAY);
+    if (this.#storage || waiting.size < MAX_OF_SESSION || waiting.size % LOOK_EVERY !== 0) return;
+    let count = 0;
+    for (const firing of waiting) if (firing.hook === hook && firing.sessionId === sessionId) count++;
+    if (count >= MAX_OF_SESSION) throw tooMany(hook, count);
   }
 
   #within<T>(firing: Firing, work: () => T): T {
@@ -205,9 +216,9 @@ function untouched(hook: PortableHookName, { input, output }: FiredEvent): HookR
   return { hook, blocked: false, blockedBy: null, reason: null, input, output, context: [], warnings: [], trace: [] };
 }
 
-function tooMany(hook: PortableHookName): HostError {
-  return new HostError("hooks.event_invalid", `Cannot fire ${hook}: ${MAX_UNDER_WAY} firings are under way`, {
-    data: { hook },
+function tooMany(hook: PortableHookName, count: number): HostError {
+  return new HostError("hooks.event_invalid", `Cannot fire ${hook}: ${count} firings are under way`, {
+    data: { hook, count },
     hint: "Does a handler fire its own hook? Give the engine an AsyncLocalStorage, which tells",
   });
 }

@@ -7,24 +7,22 @@ import { HostError } from "../../errors.ts";
 import { isPromise } from "../dispatch/in_turn.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
 import { CallContext } from "./call_context.ts";
-import type { Awaited, Deadlines } from "./deadlines.ts";
+import { type Awaited, type Deadlines, NOT_YET } from "./deadlines.ts";
 import type { Entry } from "./entry.ts";
-import { Outcome, type OutcomePorts } from "./outcome.ts";
+import { Outcome, type OutcomePorts, UNKNOWN } from "./outcome.ts";
 import type { HookResult } from "./result.ts";
 import type { HookEvent, PortableHookName } from "./types.ts";
 
 /** What firings need of their engine. */
 export interface FiringPorts extends OutcomePorts {
   /** Ends handlers that take too long. */
-  readonly deadlines: Deadlines;
+  readonly deadlines: Deadlines<Firing>;
   /** Runs `work`, and all that follows from it, as part of a firing: what it fires is known to come from there. */
   readonly within: <T>(firing: Firing, work: () => T) => T;
   /** What follows runs as part of a firing until {@link leave}, without a wait; returns what to leave to. */
   readonly enter: (firing: Firing) => Firing | null;
   /** Ends what {@link enter} began. */
   readonly leave: (before: Firing | null) => void;
-  /** Hears that a firing has to wait (1), and that one that waited is over (-1). */
-  readonly onWait: (change: 1 | -1) => void;
 }
 
 /** What a firing is about. */
@@ -45,10 +43,12 @@ export interface FiringTask {
 export class Firing implements Awaited {
   /** The hook. */
   readonly hook: PortableHookName;
+  /** The session. */
+  readonly sessionId: string;
   /** The firing it was fired from, or null. */
   readonly outer: Firing | null;
   /** When the handler that is waited for is given up. */
-  dueMs: number = Infinity;
+  dueMs: number = NOT_YET;
   readonly #ports: FiringPorts;
   readonly #entries: readonly Entry[];
   readonly #outcome: Outcome;
@@ -57,11 +57,13 @@ export class Firing implements Awaited {
   #context: CallContext | null = null;
   /** Counts up when a handler is given up: whoever waits for it wakes up to find that others went on. */
   #turn = 0;
+  #isWatched = false;
   #finish: ((result: HookResult) => void) | null = null;
 
   /** Has asked nobody yet. */
   constructor({ event, given, entries, scope, outer }: FiringTask, ports: FiringPorts) {
     this.hook = event.hook;
+    this.sessionId = event.sessionId;
     this.outer = outer;
     this.#entries = entries;
     this.#ports = ports;
@@ -72,11 +74,17 @@ export class Firing implements Awaited {
   run(): MaybePromise<HookResult> {
     const answer = this.#goOn();
     if (answer === null) return this.#outcome.result();
-    this.#ports.onWait(1);
     return new Promise((resolve) => {
       this.#finish = resolve;
       void this.#follow(answer);
     });
+  }
+
+  /** The time of the handler that is waited for begins. */
+  begin(nowMs: number): void {
+    const outcome = this.#outcome;
+    if (outcome.askedMs === UNKNOWN) outcome.askedMs = nowMs;
+    this.dueMs = outcome.askedMs + this.#entries[this.#index]!.timeoutMs;
   }
 
   /** Gives up the handler that is waited for and goes on with the next. */
@@ -126,7 +134,6 @@ export class Firing implements Awaited {
   #followOrFinish(answer: PromiseLike<unknown> | null): void {
     if (answer !== null) return void this.#follow(answer);
     this.#ports.deadlines.forget(this);
-    this.#ports.onWait(-1);
     this.#finish!(this.#outcome.result());
   }
 
@@ -148,7 +155,10 @@ export class Firing implements Awaited {
       const answer: unknown = entry.handler(outcome.event, context);
       if (isPromise(answer)) {
         this.#context = context;
-        this.#watch(entry.timeoutMs);
+        this.dueMs = NOT_YET;
+        if (this.#isWatched) this.#ports.deadlines.renew();
+        else this.#ports.deadlines.watch(this);
+        this.#isWatched = true;
         return answer;
       }
       outcome.take(entry, answer);
@@ -156,16 +166,6 @@ export class Firing implements Awaited {
       outcome.fail(entry, error);
     }
     return null;
-  }
-
-  #watch(timeoutMs: number): void {
-    const { clock, deadlines } = this.#ports;
-    const outcome = this.#outcome;
-    if (outcome.askedMs === 0) outcome.askedMs = clock.monotonic();
-    const isNew = this.dueMs === Infinity;
-    this.dueMs = outcome.askedMs + timeoutMs;
-    if (isNew) deadlines.watch(this, outcome.askedMs);
-    else deadlines.move(this, outcome.askedMs);
   }
 }
 

@@ -32,6 +32,8 @@ interface Injected {
 
 const MAX_REASON_CHARS = 500;
 const NOTHING: TraceFacts = {};
+/** A time at which nobody looked. */
+export const UNKNOWN = -1;
 
 /** What has come of one firing so far. */
 export class Outcome {
@@ -41,7 +43,7 @@ export class Outcome {
   blockedBy: string | null = null;
   /** Handlers that were asked. */
   asked: number = 0;
-  /** When the handler at hand was asked; 0 while nobody wants to know. */
+  /** When the handler at hand was asked; {@link UNKNOWN} while nobody wants to know, or has looked at the clock. */
   askedMs: number;
   readonly #ports: OutcomePorts;
   readonly #given: Pick<HookEvent, "input" | "output">;
@@ -66,7 +68,7 @@ export class Outcome {
     this.#given = given;
     this.#scope = scope;
     this.#ports = ports;
-    this.askedMs = ports.onTrace ? ports.clock.monotonic() : 0;
+    this.askedMs = ports.onTrace ? ports.clock.monotonic() : UNKNOWN;
   }
 
   /** The object the handlers of this firing share. */
@@ -192,10 +194,10 @@ export class Outcome {
   /** Reading the clock costs as much as a small handler: it is read when somebody listens, or there was a wait. */
   #duration(): number {
     const { clock, onTrace } = this.#ports;
-    if (!onTrace && this.askedMs === 0) return 0;
-    const beforeMs = this.askedMs;
-    this.askedMs = clock.monotonic();
-    return this.askedMs - beforeMs;
+    if (this.askedMs === UNKNOWN) return 0;
+    const [beforeMs, nowMs] = [this.askedMs, clock.monotonic()];
+    this.askedMs = onTrace ? nowMs : UNKNOWN;
+    return nowMs - beforeMs;
   }
 }
 

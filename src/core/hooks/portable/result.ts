@@ -23,7 +23,7 @@ export interface HookTrace {
   readonly source: HookSource;
   /** What came of it. */
   readonly outcome: HookTraceOutcome;
-  /** How long it took; 0 for one that answers at once while nobody listens to traces. */
+  /** How long it took; while nobody listens to traces, what it took before it had to be waited for does not count. */
   readonly durationMs: number;
   /** What it asked for, when it ran. */
   readonly action?: HookResponse["action"];

@@ -307,6 +307,53 @@ test("B-010 recursion is seen through another hook, and before the first wait wi
   assert.deepEqual(s.outcomes(), ["pre: skipped", "error: quiet", "pre: quiet"]);
 });
 
+test("B-010 without any storage, a handler that waits and fires its own hook is stopped, and other sessions are not", async () => {
+  const { engine, fire } = stage({ asyncStorage: undefined });
+  let asked = 0;
+  let refused: unknown = null;
+  engine.register("PreToolUse", async ({ sessionId }) => {
+    if (sessionId !== "ses_1") return inject("fine");
+    asked++;
+    await turn();
+    await fire("PreToolUse").catch((error) => {
+      refused ??= error;
+      throw error;
+    });
+  });
+  const [runaway, other] = await Promise.all([fire("PreToolUse"), fire("PreToolUse", { sessionId: "ses_2" })]);
+  assert.ok(code("hooks.event_invalid", /^Cannot fire PreToolUse: \d+ firings are under way$/)(refused as Error));
+  assert.ok(asked >= 256 && asked < 300, `${asked} firings`);
+  assert.deepEqual([runaway.blocked, other.context], [false, ["fine"]]);
+  // Many at a time are no recursion, as long as they are of many sessions.
+  const sessions = Array.from({ length: 600 }, (_, at) => `ses_many_${at}`);
+  const results = await Promise.all(sessions.map((sessionId) => fire("PreToolUse", { sessionId })));
+  assert.ok(results.every(({ context }) => context[0] === "fine"));
+});
+
+test("B-010 B-019 each handler has its own time though nobody listens to traces, and what it took is told", async () => {
+  const { engine, clock, fire } = stage({ onTrace: undefined as never });
+  const later = Promise.withResolvers<null>();
+  engine.register("PreToolUse", () => later.promise, from("slow"));
+  engine.register("PreToolUse", () => new Promise(() => {}), { ...from("silent"), timeoutMs: 1_000 });
+  engine.register("PreToolUse", () => Promise.resolve(null), from("quick"));
+  const fired = fire("PreToolUse");
+  clock.advance(2_500);
+  later.resolve(null);
+  await turn();
+  clock.advance(999);
+  let isDone = false;
+  void fired.then(() => isDone = true);
+  await turn();
+  assert.equal(isDone, false);
+  clock.advance(1);
+  const { trace } = await fired;
+  assert.deepEqual(trace.map(({ source, outcome, durationMs }) => [source.id, outcome, durationMs]), [
+    ["slow", "quiet", 2_500],
+    ["silent", "broke", 1_000],
+    ["quick", "quiet", 0],
+  ]);
+});
+
 test("B-010 firings beside each other are no recursion", async () => {
   const s = stage();
   s.engine.register("PreToolUse", async ({ sessionId }) => {
