@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { checkInput, checkOutput } from "../core/hooks/dispatch/boundary.ts";
+import { completeParams, lifecycleContract } from "../core/hooks/lifecycle.ts";
 import type { CallAt, Host } from "../core/host/types.ts";
 import * as lifecycle from "../core/spec/generated/agent_lifecycle.ts";
 import * as tool from "../core/spec/generated/tool.ts";
@@ -49,13 +51,21 @@ export function exposedHooks(
   });
 }
 
-/** A moment of an agent's life: the plugin itself is asked. */
-function moment(host: Host, plugin: string, { description, wireMethod, mcpToolName }: ExposableHook): ExposedHook[] {
+/** A moment of an agent's life: the plugin itself is asked, and both sides are held against the hookspec. */
+function moment(host: Host, plugin: string, hook: ExposableHook): ExposedHook[] {
+  const { name, description, wireMethod, mcpToolName } = hook;
   if (mcpToolName === null || wireMethod === null) return [];
-  const name = mcpToolName.replace("{plugin}", plugin);
+  const contract = lifecycleContract(name);
+  const toolName = mcpToolName.replace("{plugin}", plugin);
   return [{
-    tool: { name, description: `${description} (of ${plugin})`, inputSchema: { type: "object" } },
-    call: (args, at) => host.callMethod(plugin, wireMethod, args, at),
+    tool: { name: toolName, description: `${description} (of ${plugin})`, inputSchema: { type: "object" } },
+    async call(args, at) {
+      const params = completeParams(name, args, { agent_path: at.agent, session_id: at.session, nowMs: Date.now() });
+      checkInput(contract, params);
+      const answer = await host.callMethod(plugin, wireMethod, params, at) ?? null;
+      checkOutput(contract, plugin, answer);
+      return answer;
+    },
   }];
 }
 

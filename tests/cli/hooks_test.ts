@@ -37,6 +37,22 @@ test("B-018 kaged hooks list shows each hook with file, line and whether it may 
   );
 });
 
+test("B-007 B-018 X-15 kaged hooks list shows commands and MCP tools in the one order they run in", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const servers = { mem: { command: "node", args: ["server.js"] } };
+  const tools = [{ tool: "mem.late", priority: 90 }, { tool: "mem.first", priority: 10 }, { tool: "mem.even" }];
+  await repo.write(".mcp.json", JSON.stringify({ mcpServers: servers, hooks: { PreToolUse: tools } }));
+  const { stdout } = await kaged(["list"]);
+  const order = [...stdout.matchAll(/^ {2}(\d)\. (.*)$/gm)].map(([, place, what]) => `${place} ${what}`);
+  assert.deepEqual(order, ["1 MCP tool mem.first", "2 ./check.sh", "3 MCP tool mem.even", "4 MCP tool mem.late"]);
+  const { hooks, mcp } = JSON.parse((await kaged(["list", "--json"])).stdout);
+  const places = (rows: Record<string, unknown>[]) => rows.map((row) => [row["tool"] ?? row["command"], row["place"]]);
+  assert.deepEqual([places(hooks), places(mcp)], [[["./check.sh", 2]], [["mem.first", 1], ["mem.even", 3], [
+    "mem.late",
+    4,
+  ]]]);
+});
+
 test("B-018 kaged hooks list names what is wrong with a file and fails", async (t) => {
   const { repo, kaged } = await setUp(t);
   await repo.write(".github/hooks/b.json", '{\n  // comment\n  "version": 1 }');

@@ -58,3 +58,20 @@ test("D-004 a moment that its hookspec exposes asks the plugin itself", async ()
   assert.deepEqual(exposed.map(({ tool: { name } }) => name), ["agent_lifecycle.answers-hooks.pre_compact"]);
   assert.equal(await exposed[0]!.call({}, { agent: "primary", session }), "kept");
 });
+
+test("D-009 what an exposed moment takes and gives is held against the hookspec", async () => {
+  const answers = { pre_compact: { inject: 5 } };
+  await using h = await hosted({ ...options, primary: { memory: { config: { answers } } } });
+  const at = { agent: "primary", session: h.host.openSession().id };
+  const [exposed] = exposedHooks(h.host, "primary", {
+    moments: [{
+      name: "pre_compact",
+      description: "",
+      wireMethod: "kaged.hook.pre_compact",
+      mcpToolName: "x.{plugin}",
+    }],
+    calls: [],
+  });
+  await assert.rejects(exposed!.call({ strategy: 7 }, at), { code: "hooks.input_invalid" });
+  await assert.rejects(exposed!.call({}, at), { code: "hooks.output_invalid" });
+});

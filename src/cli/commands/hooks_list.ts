@@ -4,8 +4,9 @@
  * @module
  */
 import type { Command } from "commander";
-import { PORTABLE_HOOKS } from "../../core/hooks/files/event_names.ts";
+import { PORTABLE_HOOKS } from "../../core/hooks/portable/names.ts";
 import type { LoadedHook } from "../../core/hooks/files/load_hook_files.ts";
+import type { McpHook } from "../../core/hooks/files/types.ts";
 import type { TrustState } from "../../core/hooks/files/trust_store.ts";
 import type { OpenedHookFiles } from "../../core/hooks/command/open_hook_files.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
@@ -31,11 +32,11 @@ Examples:
   kaged hooks list
   kaged hooks list --dir ../other --json | jq '.hooks[] | select(.trust != "trusted")'`;
 
-interface Row {
-  readonly hook: LoadedHook;
+/** A hook where it stands in the order: a command, or a tool of an MCP server. */
+type Row = {
   readonly trust: TrustState;
   readonly place: number;
-}
+} & ({ readonly command: LoadedHook } | { readonly tool: McpHook });
 
 async function list(flags: HookFlags, terminal: Terminal): Promise<number> {
   await using opened = await openHooks(flags, terminal, await hookPlaces(flags, terminal));
@@ -50,57 +51,58 @@ async function list(flags: HookFlags, terminal: Terminal): Promise<number> {
   return errors.length > 0 ? 1 : 0;
 }
 
-/** By moment, then by priority, then by registration: the engine's order. */
+/** By moment, then by priority, then by registration, commands before tools: the engine's order. */
 function inOrder({ judged }: OpenedHookFiles): Row[] {
-  const all = judged.flatMap(({ file, trust }) => file.hooks.map((hook) => ({ hook, trust })));
+  const all = [
+    ...judged.flatMap(({ file, trust }) => file.hooks.map((command) => ({ command, trust }))),
+    ...judged.flatMap(({ file, trust }) => file.tools.map((tool) => ({ tool, trust }))),
+  ];
   return PORTABLE_HOOKS.flatMap((moment) =>
-    all.filter(({ hook }) => hook.hook === moment)
-      .sort((a, b) => priorityOf(a.hook) - priorityOf(b.hook))
+    all.filter((row) => hookIn(row).hook === moment)
+      .sort((a, b) => priorityOf(hookIn(a)) - priorityOf(hookIn(b)))
       .map((row, index) => ({ ...row, place: index + 1 }))
   );
 }
 
-const priorityOf = ({ priority = DEFAULT_PRIORITY }: LoadedHook): number => priority;
-
-function trustOf(file: string, { judged }: OpenedHookFiles): TrustState {
-  return judged.find((one) => one.file.file === file)?.trust ?? "untrusted";
+function hookIn(row: { readonly command: LoadedHook } | { readonly tool: McpHook }): LoadedHook | McpHook {
+  return "command" in row ? row.command : row.tool;
 }
 
-function asJson(opened: OpenedHookFiles, rows: readonly Row[]): Record<string, unknown> {
-  const { found } = opened;
+const priorityOf = ({ priority = DEFAULT_PRIORITY }: LoadedHook | McpHook): number => priority;
+
+function asJson({ found }: OpenedHookFiles, rows: readonly Row[]): Record<string, unknown> {
   return {
     dir: found.dir,
-    hooks: rows.map(({ hook, trust, place }) => ({
-      hook: hook.hook,
-      place,
-      id: hook.id,
-      native_name: hook.nativeName,
-      dialect: hook.dialect,
-      file: hook.file,
-      line: hook.line,
-      priority: priorityOf(hook),
-      timeout_ms: hook.timeoutMs,
-      command: hook.script,
-      matcher: hook.matcher ?? null,
-      agent: hook.agent,
-      advisory: hook.advisory,
-      on_failure: hook.onFailure ?? "pass",
-      trust,
-    })),
-    mcp: found.mcp.flatMap(({ hooks }) =>
-      hooks.map(({ hook, tool, priority, file, line }) => ({
-        hook,
-        tool,
-        priority,
-        file,
-        line,
-        trust: trustOf(file, opened),
-      }))
-    ),
+    hooks: rows.flatMap((row) => "command" in row ? [commandJson(row.command, row)] : []),
+    mcp: rows.flatMap((row) => "tool" in row ? [toolJson(row.tool, row)] : []),
     left_out: found.leftOut,
     warnings: found.warnings,
     errors: found.errors,
   };
+}
+
+function commandJson(hook: LoadedHook, { trust, place }: Row): Record<string, unknown> {
+  return {
+    hook: hook.hook,
+    place,
+    id: hook.id,
+    native_name: hook.nativeName,
+    dialect: hook.dialect,
+    file: hook.file,
+    line: hook.line,
+    priority: priorityOf(hook),
+    timeout_ms: hook.timeoutMs,
+    command: hook.script,
+    matcher: hook.matcher ?? null,
+    agent: hook.agent,
+    advisory: hook.advisory,
+    on_failure: hook.onFailure ?? "pass",
+    trust,
+  };
+}
+
+function toolJson({ hook, tool, priority, file, line }: McpHook, { trust, place }: Row): Record<string, unknown> {
+  return { hook, place, tool, priority, file, line, trust };
 }
 
 const WORDS: Readonly<Record<TrustState, string>> = {
@@ -110,36 +112,37 @@ const WORDS: Readonly<Record<TrustState, string>> = {
   changed: "changed since you trusted it: does not run",
 };
 
-function print(opened: OpenedHookFiles, rows: readonly Row[], { line, paint }: Printer): void {
-  const { found } = opened;
-  if (rows.length + found.mcp.length === 0) line(paint.dim(printable(`No hooks in ${found.dir}`)));
+function print({ found, judged }: OpenedHookFiles, rows: readonly Row[], { line, paint }: Printer): void {
+  if (rows.length === 0) line(paint.dim(printable(`No hooks in ${found.dir}`)));
   let moment = "";
-  for (const { hook, trust, place } of rows) {
-    if (hook.hook !== moment) line(paint.bold(hook.hook));
-    moment = hook.hook;
-    const colour = trust === "untrusted" || trust === "changed" ? paint.yellow : paint.green;
-    const more = [
-      `${hook.timeoutMs / 1000} s`,
-      ...(priorityOf(hook) === DEFAULT_PRIORITY ? [] : [`priority ${hook.priority}`]),
-      ...(hook.matcher === undefined ? [] : [`matches ${hook.matcher}`]),
-      ...(hook.agent === null ? [] : [`agent ${hook.agent}`]),
-      ...(hook.background ? ["in the background"] : []),
-      ...(hook.advisory ? ["advice only"] : []),
-    ];
-    line(`  ${place}. ${printable(hook.script)}`);
+  for (const row of rows) {
+    const { hook, file, line: at } = hookIn(row);
+    if (hook !== moment) line(paint.bold(hook));
+    moment = hook;
+    const colour = row.trust === "untrusted" || row.trust === "changed" ? paint.yellow : paint.green;
+    line(`  ${row.place}. ${printable("command" in row ? row.command.script : `MCP tool ${row.tool.tool}`)}`);
     line(
-      `     ${printable(`${hook.file}:${hook.line}`)}  ${paint.dim(printable(more.join(", ")))}  ${
-        colour(WORDS[trust])
-      }`,
+      [`     ${printable(`${file}:${at}`)}`, paint.dim(printable(factsOf(row).join(", "))), colour(WORDS[row.trust])]
+        .filter((part) => part !== "").join("  "),
     );
   }
-  for (const { hooks } of found.mcp) {
-    for (const { hook, tool, file, line: at } of hooks) {
-      line(`${paint.bold(hook)}  MCP tool ${printable(`${tool}  ${file}:${at}`)}  ${WORDS[trustOf(file, opened)]}`);
-    }
-  }
   for (const { id, reason } of found.leftOut) line(paint.dim(printable(`left out: ${id}: ${reason}`)));
-  if (opened.judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
+  if (judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
     line("\nLook at them and decide: kaged hooks trust");
   }
+}
+
+function factsOf(row: Row): string[] {
+  const priority = priorityOf(hookIn(row));
+  const order = priority === DEFAULT_PRIORITY ? [] : [`priority ${priority}`];
+  if ("tool" in row) return order;
+  const { timeoutMs, matcher, agent, background, advisory } = row.command;
+  return [
+    `${timeoutMs / 1000} s`,
+    ...order,
+    ...(matcher === undefined ? [] : [`matches ${matcher}`]),
+    ...(agent === null ? [] : [`agent ${agent}`]),
+    ...(background ? ["in the background"] : []),
+    ...(advisory ? ["advice only"] : []),
+  ];
 }

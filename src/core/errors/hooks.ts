@@ -37,6 +37,10 @@ export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hooks.matcher_invalid": fileRow("A matcher cannot be used", "Write names joined by |, or a plain pattern"),
   "hooks.all_disabled": fileRow("The file switches all of its hooks off", "Remove disableAllHooks to use them"),
   "hooks.outside": fileRow("A hook file leads out of its repository", "Put the file itself there, not a link"),
+  "hooks.too_many_files": fileRow(
+    "A folder holds more hook files than are read",
+    "Put hooks together into fewer files",
+  ),
   "hooks.untrusted": row(
     -32003,
     403,

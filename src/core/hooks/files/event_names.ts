@@ -6,11 +6,6 @@
 import { HOOKS } from "../../spec/generated/agent_lifecycle.ts";
 import type { PortableHookName } from "../portable/types.ts";
 
-/** The portable moments, in the order of the hookspec. */
-export const PORTABLE_HOOKS: readonly PortableHookName[] = HOOKS.flatMap(({ portableName }) =>
-  portableName === null ? [] : [portableName as PortableHookName]
-);
-
 /** What a native name means. */
 export interface NativeEvent {
   /** The portable moment. */

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { messageOf } from "../../errors.ts";
+import type { ManifestIssue } from "../../manifest/manifest.ts";
 import type { Files } from "../../ports.ts";
 import type { HookSettings } from "../../project/hook_settings.ts";
 import type { HookDialect } from "./types.ts";
@@ -30,18 +32,33 @@ const SINGLE: readonly (readonly [string, HookDialect | undefined])[] = [
 ];
 const MAX_FILES = 200;
 
-/** Returns the hook files of `dir` and of the operator, in the order in which their hooks are registered. */
+/**
+ * Returns the hook files of `dir` and of the operator, in the order in which their hooks are registered. What cannot be
+ * looked at, or is too much, goes to `report`.
+ */
 export async function findHookFiles(
-  { dir, userHome, settings, files }: {
+  { dir, userHome, settings, files, report }: {
     readonly dir: string;
     readonly userHome: string | null;
     readonly settings: HookSettings;
     readonly files: Files;
+    readonly report: (issue: ManifestIssue) => void;
   },
 ): Promise<FoundHookFile[]> {
   const listed = async (root: string, folder: string, suffix: string): Promise<string[]> => {
-    const names = await files.list(`${root}/${folder}`).catch(() => []);
-    return names.filter((name) => name.endsWith(suffix)).slice(0, MAX_FILES).map((name) => `${folder}/${name}`);
+    const path = `${root}/${folder}`;
+    if ((await files.target(path))?.kind !== "directory") return [];
+    const tell = (code: string, message: string): void =>
+      report({ code, message, file: path, line: 1, column: 1, path: "" });
+    const names = await files.list(path).catch((error) => (tell("hooks.unreadable", messageOf(error)), []));
+    const found = names.filter((name) => name.endsWith(suffix)).sort();
+    if (found.length > MAX_FILES) {
+      tell(
+        "hooks.too_many_files",
+        `The folder holds ${found.length} hook files: those after the first ${MAX_FILES} are left out`,
+      );
+    }
+    return found.slice(0, MAX_FILES).map((name) => `${folder}/${name}`);
   };
   const inRepository = (name: string, dialect: HookDialect | undefined): FoundHookFile => {
     return { file: `${dir}/${name}`, name, origin: "repository", ...(dialect !== undefined && { dialect }) };

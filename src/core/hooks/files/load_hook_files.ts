@@ -80,7 +80,8 @@ export interface HookFiles {
 export async function loadHookFiles(options: LoadHookFilesOptions): Promise<HookFiles> {
   const { files, settings = DEFAULT_HOOK_SETTINGS, userHome = null } = options;
   const dir = await realFolder(options.dir, files);
-  const found = await findHookFiles({ dir, userHome, settings, files });
+  const issues: ManifestIssue[] = [];
+  const found = await findHookFiles({ dir, userHome, settings, files, report: (issue) => void issues.push(issue) });
   const read = await Promise.all(found.map((one) => readOne(one, dir, files)));
   const loaded: LoadedHookFile[] = [];
   const mcp: McpHookMap[] = [];
@@ -112,7 +113,7 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
     files: loaded,
     mcp,
     leftOut,
-    errors: read.flatMap(({ errors }) => errors),
+    errors: [...issues, ...read.flatMap(({ errors }) => errors)],
     warnings: read.flatMap(({ good }) => good?.parsed.warnings ?? []),
   };
 }

@@ -40,8 +40,8 @@ function readTool(entry: unknown, at: DocumentPath, report: DocumentReport): Pic
     report.error(tool === undefined ? "hooks.missing_field" : "hooks.wrong_type", [...at, "tool"], { message, hint });
     return null;
   }
-  if (typeof priority !== "number") {
-    report.error("hooks.wrong_type", [...at, "priority"], { message: `Expected a number, got ${typeName(priority)}` });
+  if (typeof priority !== "number" || !Number.isFinite(priority)) {
+    report.error("hooks.wrong_type", [...at, "priority"], { message: `Expected a number, got ${shown(priority)}` });
     return null;
   }
   for (const key of Object.keys(entry)) {

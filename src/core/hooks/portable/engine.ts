@@ -142,6 +142,7 @@ class Engine implements HookEngine {
     const hook = requireHook(given.hook);
     if (typeof given.sessionId !== "string") throw invalidEvent(hook, '"sessionId" is no text');
     if (typeof given.agent !== "string") throw invalidEvent(hook, '"agent" is no text');
+    if (typeof (given.timestamp ?? "") !== "string") throw invalidEvent(hook, '"timestamp" is no text');
     const entries = this.#entries.get(hook) ?? [];
     if (entries.length === 0) return untouched(hook, given);
     const outer = this.#running ?? this.#outer();

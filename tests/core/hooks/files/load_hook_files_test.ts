@@ -104,6 +104,25 @@ test("B-018 a broken file is told of with its place, and the others go on", asyn
   ]);
 });
 
+test("B-008 no hook file is left out without a word: a folder with too many, one that cannot be listed", async (t) => {
+  const repo = await hookRepo(t);
+  await mkdir(`${repo.dir}/.github/hooks`, { recursive: true });
+  const name = (at: number): string => `${repo.dir}/.github/hooks/${String(at).padStart(3, "0")}.json`;
+  await Promise.all(Array.from({ length: 201 }, (_, at) => writeFile(name(at), guard("true"))));
+  const { files, errors } = await load(repo);
+  assert.deepEqual([files.length, files[199]?.name], [200, ".github/hooks/199.json"]);
+  assert.deepEqual(errors.map(({ code, file }) => [code, file]), [[
+    "hooks.too_many_files",
+    `${repo.dir}/.github/hooks`,
+  ]]);
+  const list = (): Promise<string[]> => Promise.reject(new Error("EACCES: permission denied"));
+  const closed = await load({ ...repo, runtime: { ...repo.runtime, files: { ...repo.runtime.files, list } } });
+  assert.deepEqual(closed.errors.map(({ code, message }) => [code, message]), [[
+    "hooks.unreadable",
+    "EACCES: permission denied",
+  ]]);
+});
+
 test("B-008 a folder without hooks gives none, and what is no folder is refused", async (t) => {
   const repo = await hookRepo(t);
   assert.deepEqual((await load(repo)).files, []);

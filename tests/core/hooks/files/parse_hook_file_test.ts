@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../../../src/core/errors.ts";
-import { nativeEvent, nativeName, PORTABLE_HOOKS } from "../../../../src/core/hooks/files/event_names.ts";
+import { nativeEvent, nativeName } from "../../../../src/core/hooks/files/event_names.ts";
 import { parseHookFile, parseMcpHookMap } from "../../../../src/core/hooks/files/parse_hook_file.ts";
 import type { FileHook, ParsedHookFile } from "../../../../src/core/hooks/files/types.ts";
 import type { Issue } from "../../../../src/core/project/types.ts";
+import { PORTABLE_HOOKS } from "../../../../src/core/hooks/portable/names.ts";
 
 const COPILOT = "/repo/.github/hooks/guard.json";
 const CLAUDE = "/repo/.claude/settings.json";
@@ -164,11 +165,16 @@ test("B-007 the hook map of an mcp.json gives tools with their priority", async 
     warnings: [],
   });
   assert.deepEqual(
-    await issuesOf(parseMcpHookMap('{"hooks": {"Stop": [{}, {"tool": 1}, 2]}}', { file: "/r/mcp.json" })),
+    await issuesOf(
+      parseMcpHookMap('{"hooks": {"Stop": [{}, {"tool": 1}, 2, {"tool": "a.b", "priority": 1e999}]}}', {
+        file: "/r/mcp.json",
+      }),
+    ),
     [
       "1 hooks.missing_field hooks.Stop[0].tool",
       "1 hooks.wrong_type hooks.Stop[1].tool",
       "1 hooks.wrong_type hooks.Stop[2]",
+      "1 hooks.wrong_type hooks.Stop[3].priority",
     ],
   );
 });

@@ -168,6 +168,10 @@ test("B-005 an event without session or agent, or with what JSON cannot hold, is
   assert.throws(() => engine.fire({ ...at, sessionId: 7 as never }), code("hooks.event_invalid", /"sessionId"/));
   assert.throws(() => engine.fire({ ...at, agent: undefined as never }), code("hooks.event_invalid", /"agent"/));
   assert.throws(
+    () => engine.fire({ ...at, timestamp: new Date() as never }),
+    code("hooks.event_invalid", /"timestamp"/),
+  );
+  assert.throws(
     () => engine.fire({ ...at, input: { run: () => 1 } }),
     code("hooks.event_invalid", /In "input": "run" is a function/),
   );
