@@ -51,7 +51,10 @@ async function sealable(named: string, from: string, dir: string, files: Files):
 }
 
 function unsealed(dir: string, why: string): HostError {
-  return new HostError("hooks.git_unsealed", `Cannot keep hooks from changing "${dir}/.git": ${why}`, {
+  // Traces show the message alone, so it says what lets hooks run all the same.
+  const message =
+    `Cannot keep hooks from changing "${dir}/.git": ${why}. To let them: git_writable = true under [hooks]`;
+  return new HostError("hooks.git_unsealed", message, {
     data: { dir },
     hint: 'Make .git a folder, or a file "gitdir: …" that names one outside the project or right below it; ' +
       "or set git_writable = true under [hooks] in config.toml",
