@@ -22,29 +22,31 @@ export function parsePointer(text: string): IgnoredPlace {
   return text.slice(1).split("/").map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
+/** Levels that are compared: what lies deeper counts as different. */
+const MAX_DEPTH = 500;
+
 /** Returns the pointer to the first place where `came` is not as `expected`, in the order of `expected`, or null. */
 export function firstDifference(
   expected: unknown,
   came: unknown,
   ignored: readonly IgnoredPlace[] = [],
 ): string | null {
-  const path = differingPath(expected, came, ignored, []);
-  return path && path.map((segment) => `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  const path: string[] = [];
+  if (!differs(expected, came, ignored, path)) return null;
+  return path.map((segment) => `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-function differingPath(
-  expected: unknown,
-  came: unknown,
-  ignored: readonly IgnoredPlace[],
-  path: readonly string[],
-): readonly string[] | null {
-  if (expected === came || ignored.some((place) => isAt(place, path))) return null;
-  if (!isContainer(expected) || !isContainer(came) || Array.isArray(expected) !== Array.isArray(came)) return path;
+/** Leaves the way to the difference in `path`. */
+function differs(expected: unknown, came: unknown, ignored: readonly IgnoredPlace[], path: string[]): boolean {
+  if (expected === came || ignored.some((place) => isAt(place, path))) return false;
+  if (!isContainer(expected) || !isContainer(came) || Array.isArray(expected) !== Array.isArray(came)) return true;
+  if (path.length >= MAX_DEPTH) return true;
   for (const name of new Set([...Object.keys(expected), ...Object.keys(came)])) {
-    const found = differingPath(own(expected, name), own(came, name), ignored, [...path, name]);
-    if (found) return found;
+    path.push(name);
+    if (differs(own(expected, name), own(came, name), ignored, path)) return true;
+    path.pop();
   }
-  return null;
+  return false;
 }
 
 function isAt(place: IgnoredPlace, path: readonly string[]): boolean {

@@ -2,14 +2,20 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { detectRuntime } from "../../../src/adapters/default.ts";
 import { parseTape } from "../../../src/core/tape/tape.ts";
 import { hosted } from "../../support/hosted.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 test("a host with the option record leaves a tape of each process, whole when it has stopped", async (t) => {
   const record = join(await scratchDir(t), "tapes");
+  const { files } = await detectRuntime();
+  const append = async (path: string, text: string): Promise<void> => { // A slow disk.
+    for (let turn = 0; path.startsWith(record) && turn < 10_000; turn++) await new Promise(setImmediate);
+    await files.append(path, text);
+  };
   const options = { primary: { echo: {} }, fixtures: { "@test/echo": "echo" }, record };
-  await using h = await hosted(options);
+  await using h = await hosted({ ...options, ports: { files: { ...files, append } } });
   await h.host.callMethod("echo", "echo.pid");
   await h.host.stop();
   const [name = "", ...rest] = await readdir(record);

@@ -99,6 +99,12 @@ test("firstDifference() passes over ignored places, and a star is any one segmen
   assert.equal(firstDifference({}, { "a/b": 1 }, [parsePointer("/a~1b")]), null);
 });
 
+test("firstDifference() looks 500 levels deep, and no deeper", () => {
+  const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+  assert.equal(firstDifference(nested(500), nested(500)), null);
+  assert.equal(firstDifference(nested(100_000), nested(100_000)), "/0".repeat(500));
+});
+
 test("parsePointer() refuses what is no JSON pointer", () => {
   for (const pointer of ["result", "", "/a~2"]) assert.throws(() => parsePointer(pointer), { code: "host.misuse" });
 });
