@@ -30,8 +30,8 @@ export function addReplay(parent: Command, terminal: Terminal, exit: (code: numb
   const command = parent.command("replay")
     .summary("run a plugin against a recorded tape")
     .description(
-      "Starts the plugin of a tape in its cage, sends it what the host said then, answers its requests from the tape,\n" +
-        "and shows the first thing that is not as it was. Exit code 1 when there is one.",
+      "Starts the plugin of a tape in its cage, sends it what the host said then, answers its requests from the tape " +
+        "and shows the first thing that is not as it was.\nExit code 1 when there is one.",
     )
     .argument("<tape>", "a file that kaged plugin call --record or a host with the option record has written")
     .argument("[dir]", "the plugin's folder (default: the one on the tape)")
@@ -136,7 +136,7 @@ async function notesOn({ header, isCut, entries }: Tape, dir: string, version: s
 function print({ ok, plugin, version, sent, matched, difference, notes }: Replayed, { out }: Terminal): void {
   const { line, paint } = out;
   const who = `${plugin} ${version}`;
-  if (ok) line(paint.green(`✓ ${who} is as on the tape: ${matched} messages to ${sent}`));
+  if (ok) line(paint.green(`✓ ${who} is as on the tape: ${sent} messages sent, ${matched} compared`));
   else line(paint.red(`✗ ${who} is not as on the tape`));
   if (difference) printDifference(difference, out);
   for (const note of notes) line(paint.dim(`note: ${printable(note)}`));

@@ -39,6 +39,8 @@ export class PluginStage implements Stage, AsyncDisposable {
   #talk: Conversation | null = null;
   #greeted: Answer | null = null;
   #isRunning = false;
+  /** Counts the times it was left: a start that takes too long may end after that. */
+  #turn = 0;
 
   /** Starts nothing yet. */
   constructor(options: StageOptions) {
@@ -52,7 +54,13 @@ export class PluginStage implements Stage, AsyncDisposable {
     if (this.#talk && this.#greeted && this.#talk.over === null) return { talk: this.#talk, answer: this.#greeted };
     await this.leave();
     const { manifest, storageAvailable, ...rest } = this.#options;
-    const talk = this.#talk = await Conversation.open({ ...rest, notes: this.notes, exchange: () => this.#exchange });
+    const turn = this.#turn;
+    const talk = await Conversation.open({ ...rest, notes: this.notes, exchange: () => this.#exchange });
+    if (turn !== this.#turn) { // Nobody waits for it any more.
+      await talk.kill();
+      throw new HostError("check.not_running", "It was started too late");
+    }
+    this.#talk = talk;
     const answer = await talk.ask("initialize", {
       daemon_version: HOST_VERSION,
       api_version: API_VERSION,
@@ -96,6 +104,7 @@ export class PluginStage implements Stage, AsyncDisposable {
   /** Ends the process that runs now. */
   async leave(): Promise<void> {
     const talk = this.#talk;
+    this.#turn++;
     this.#talk = null;
     this.#greeted = null;
     this.#isRunning = false;

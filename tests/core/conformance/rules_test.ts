@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { HostError } from "../../../src/core/errors.ts";
 import { CONFORMANCE_RULES, selectRules } from "../../../src/core/conformance/rules.ts";
 import { type ConformanceReport, tryRules } from "../../../src/core/conformance/try_rules.ts";
+import type { PluginWire } from "../../../src/core/supervisor/plugin_wire.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { HONEST, type Message, modelManifest, modelWire, type Step, type Steps } from "../../support/model_plugin.ts";
 
@@ -316,6 +317,32 @@ test("no rule waits longer than its own time, whatever it waits for", async () =
   for (const { id, deadlineMs } of CONFORMANCE_RULES) {
     if (deadlineMs) assert.ok(deadlineMs(manifest) > 60_000 && deadlineMs(manifest) < 600_000, id);
   }
+});
+
+test("a plugin whose start outlasts its rule is ended when it comes, and not left behind", async () => {
+  const clock = createFakeClock();
+  let release = (): void => {};
+  const gate = new Promise<void>((resolve) => release = resolve);
+  const opened: PluginWire[] = [];
+  const report = tryRules({
+    rules: CONFORMANCE_RULES.slice(0, 1),
+    manifest: await modelManifest(),
+    open: async (listeners) => {
+      await gate;
+      const wire = await modelWire()(listeners);
+      opened.push(wire);
+      return wire;
+    },
+    clock,
+    storageAvailable: true,
+    onRequest: () => Promise.resolve(null),
+  });
+  await new Promise(setImmediate);
+  clock.advance(60_000);
+  assert.equal((await report).rules[0]!.detail, "Undecided after 60 s");
+  release();
+  await new Promise(setImmediate);
+  assert.deepEqual(await opened[0]!.ended, { code: null, signal: "SIGKILL" });
 });
 
 test("a run that is ended early rejects with the reason, and the plugin is ended", async () => {
