@@ -2,4 +2,8 @@
 import process from "node:process";
 import { main } from "../examples/deno-agent/agent.ts";
 
-process.exitCode = await main(process.argv.slice(2));
+const args = process.argv.slice(2);
+process.exitCode = await main(args);
+if (process.exitCode === 0 && args.length === 0) {
+  console.log("\nNext: bin/kaged plugin new my-plugin makes a plugin of your own, and docs/README.md leads on.");
+}
