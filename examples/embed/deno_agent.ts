@@ -21,9 +21,10 @@ for await (const line of lines) {
     const result = await host.callTool(name, JSON.parse(json || "{}"), { agent: "primary", session: session.id });
     console.log(JSON.stringify(result));
   } catch (error) {
-    // What a model can act on: the code, what was wrong, the next step.
-    if (!(error instanceof HostError)) throw error;
-    console.log(`error[${error.code}]: ${error.message}`);
+    // What a model can act on: what was wrong, and for arguments that are no JSON the parser's word.
+    if (error instanceof HostError) console.log(`error[${error.code}]: ${error.message}`);
+    else if (error instanceof SyntaxError) console.log(`error: ${error.message}`);
+    else throw error;
   }
 }
 await session.close();

@@ -15,7 +15,8 @@ host.onAudit(({ type, instance }) => {
 
 const mount = [{ path: "/app", app: { fetch: remember } }]; // All below /app, behind the same token.
 const served = await serveHost({ host, runtime, port: Number(process.env["PORT"] ?? 4717), mount });
-await host.start();
+const { failed } = await host.start();
+for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 console.log(`Listening at ${served.address}`);
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);

@@ -70,15 +70,20 @@ test("the guides docs/embed-deno.md, docs/embed-node.md and docs/embed-bun.md sh
 on("deno")("the Deno agent shows its tools, calls them, and tells a model what is wrong with a call", async (t) => {
   if (!await canCage(t)) return;
   const { child, ended, printed } = start(t, "examples/embed/deno_agent.ts", await scratchDir(t));
-  child.stdin!.end('notes.add {"text": "Reviews are on Tuesday"}\nnotes.find {"query": "tuesday"}\nnotes.find');
+  child.stdin!.end(
+    'notes.add {"text": "Reviews are on Tuesday"}\nnotes.find {"query": "tuesday"}\nnotes.find\nnotes.add {Tuesday}\nhello',
+  );
   assert.equal(await ended, 0, printed());
-  assert.deepEqual(printed().trimEnd().split("\n"), [
+  const lines = printed().trimEnd().split("\n");
+  assert.match(lines.splice(-2, 1)[0]!, /^error: .*JSON/);
+  assert.deepEqual(lines, [
     "You keep notes for Ada.",
     "  notes.add: Keeps a note for later sessions.",
     "  notes.find: Finds notes that contain a text.",
     '{"count":1}',
     '{"notes":["Reviews are on Tuesday"]}',
     'error[tool.arguments_invalid]: Cannot call "notes.find": query: Field "query" is missing',
+    'error[tool.unknown]: Agent "primary" has no tool "hello"',
   ]);
 });
 

@@ -113,7 +113,9 @@ function printInfo(name: string, info: Info, operator: Operator, out: Printer): 
     `  storage: ${storage.tables.length} ${storage.tables.length === 1 ? "table" : "tables"}, ${storage.bytes} bytes`,
   );
   for (const table of storage.tables) {
-    line(printable(`    ${table.name}  ${table.rows ?? "?"} rows, ${table.bytes} bytes`));
+    line(
+      printable(`    ${table.name}  ${table.rows ?? "?"} ${table.rows === 1 ? "row" : "rows"}, ${table.bytes} bytes`),
+    );
   }
 }
 
