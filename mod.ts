@@ -53,6 +53,7 @@ export type {
   PluginNotification,
   PluginSpec,
   PluginStatus,
+  Replacement,
   Supervisor,
   SupervisorOptions,
   WireTap,

@@ -60,6 +60,15 @@ export interface AuditData extends CompactionAuditData {
   "plugin.stopped": { exit_code: number | null; signal: string | null };
   /** The host ended its process with SIGKILL. */
   "plugin.killed": { reason: string };
+  /** Another process of it, ready already, took over; `duration_ms` from its start to then. */
+  "plugin.reloaded": {
+    old_version: string;
+    new_version: string;
+    capability_diff: { added: string[]; removed: string[] };
+    duration_ms: number;
+  };
+  /** It was to be reloaded and could not be; what ran goes on. */
+  "plugin.reload_failed": { error_code: string; error_message: string };
   /** It is not started again until an operator enables it. */
   "plugin.failed": { total_failures: number; error_code: string; error_message: string };
   /** An operator enabled it. */

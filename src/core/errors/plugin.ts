@@ -19,6 +19,13 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.config_invalid": row(-32004, 422, "The plugin refused its configuration", "Correct the configuration"),
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   "plugin.unavailable": row(-32603, 502, "The plugin is not running", "See kaged plugin check, then enable it again"),
+  "plugin.reloading": row(-32603, 409, "The plugin is being reloaded already", "Wait until that is done"),
+  "plugin.reload_failed": row(
+    -32603,
+    409,
+    "The plugin could not be started anew; the one that ran goes on",
+    "Mend what the message names, and reload it again",
+  ),
   "plugin.disabled": row(-32603, 502, "The operator has not enabled the plugin", "Run kaged plugin enable"),
   "plugin.memory_exceeded": row(
     -32603,

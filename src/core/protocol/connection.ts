@@ -78,6 +78,10 @@ class LineConnection implements Connection {
     return this.#calls.size;
   }
 
+  idle(): Promise<void> {
+    return this.#calls.idle();
+  }
+
   get closed(): boolean {
     return this.#closedBy !== null;
   }

@@ -114,6 +114,8 @@ export interface Connection {
   features: ReadonlySet<string>;
   /** Calls waiting for an answer. */
   readonly pending: number;
+  /** Resolves when no call waits for an answer. */
+  idle(): Promise<void>;
   /** Whether {@link close} was called. */
   readonly closed: boolean;
   /** Ends it: each waiting call rejects with `reason`, incoming requests are aborted, later calls fail at once. */

@@ -47,6 +47,8 @@ export class OutgoingCalls {
   /** When the one timer fires; Infinity when none is set. */
   #sweepAtMs = Infinity;
   #stopSweep: (() => void) | null = null;
+  /** Who waits until no call does. */
+  #onIdle: (() => void)[] | null = null;
   /** The time in this tick. Reading a clock can cost as much as the rest of a call: one look serves a whole tick. */
   #tickMs: number | null = null;
 
@@ -65,6 +67,12 @@ export class OutgoingCalls {
   /** How many wait. */
   get size(): number {
     return this.#pending.size;
+  }
+
+  /** Resolves when no call waits. */
+  idle(): Promise<void> {
+    if (this.#pending.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#onIdle ??= []).push(resolve));
   }
 
   /** Takes on a call that goes out under {@link nextId}. */
@@ -142,6 +150,9 @@ export class OutgoingCalls {
   #remove(id: number, call: PendingCall): void {
     this.#pending.delete(id);
     if (call.watch !== undefined) call.watch.signal?.removeEventListener("abort", call.watch.cancel);
+    if (this.#onIdle === null || this.#pending.size > 0) return;
+    for (const resolve of this.#onIdle) resolve();
+    this.#onIdle = null;
   }
 
   /** Gives up a call. Returns false when it has settled already. */

@@ -1,59 +1,45 @@
 /**
- * One plugin instance: the state machine of `next_state.ts` around one process at a time.
+ * One plugin instance: its lifeline around one process at a time. Around a reload there are more:
+ * the one that gets ready to take over, and the one that finishes its calls.
  *
  * @module
  */
-import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { OpenCage } from "../cage/cage.ts";
-import type { NetEvent } from "../cage/net/gatekeeper.ts";
-import { asHostError, HostError } from "../errors.ts";
+import type { AuditSubject } from "../audit/audit.ts";
+import { asHostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
-import { verifyTree } from "../store/verify_tree.ts";
-import { auditNet } from "./audit_net.ts";
-import { cageRequest } from "./cage_request.ts";
+import { auditedCall, isTold } from "./audited_call.ts";
+import { dismiss, tellConfigIgnored, type Telling, welcome } from "./comings_and_goings.ts";
 import type { PluginProfile } from "./dialect.ts";
-import { auditEnding, isFinal } from "./failure.ts";
-import { unavailable, unknownMethod } from "./instance_errors.ts";
-import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
-import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
-import type { PluginCallContext, PluginInfo, PluginNotification, PluginSpec, SupervisorOptions } from "./types.ts";
-
-const HOOK_PREFIX = "kaged.hook.";
-
-/** What an instance is made of. */
-export interface InstanceOptions {
-  /** How the supervisor is set up. */
-  readonly host: SupervisorOptions;
-  /** What to run. */
-  readonly spec: PluginSpec;
-  /** Its manifest, as it was when the plugin was registered. */
-  readonly manifest: Manifest;
-  /** Reads the manifest again, when the file has changed. */
-  readonly freshManifest: () => Promise<Manifest>;
-  /** Builds cages. */
-  readonly openCage: OpenCage;
-  /** Where audit events go. */
-  readonly audit: Audit;
-  /** Whom they are about. */
-  readonly subject: AuditSubject;
-  /** Hears notifications. */
-  readonly onNotification: (notification: PluginNotification) => void;
-}
+import { auditEnding } from "./failure.ts";
+import { type Generation, type GenerationSource, spawnGeneration, unknownRequest } from "./generation.ts";
+import { reloading, unknownMethod } from "./instance_errors.ts";
+import { instanceInfo } from "./instance_info.ts";
+import type { InstanceOptions } from "./instance_options.ts";
+import { Lifeline } from "./lifeline.ts";
+import { manifestReader } from "./manifest_reader.ts";
+import type { Ending, PluginProcess } from "./plugin_process.ts";
+import { auditReload, auditReloadFailed } from "./reload_audit.ts";
+import { PendingReplacement } from "./replacement.ts";
+import { Retirement } from "./retirement.ts";
+import type { PluginCallContext, PluginInfo, PluginSpec, Replacement } from "./types.ts";
 
 /** A registered plugin. */
 export class PluginInstance {
-  /** Its process, or null. */
-  live: PluginProcess | null = null;
-  /** What the running process told of itself, or null. */
-  profile: PluginProfile | null = null;
   /** Whom its audit events are about. */
   readonly subject: AuditSubject;
   readonly #options: InstanceOptions;
+  readonly #life: Lifeline;
+  /** What later starts run. */
+  #source: GenerationSource;
+  /** The process that serves, or is coming up to. */
+  #current: Generation | null = null;
+  /** The one that is to take over. */
+  #next: PendingReplacement | null = null;
+  /** Those it took over from. */
+  readonly #retirement = new Retirement();
   #manifest: Manifest;
-  #state: InstanceState = FRESH;
-  #error: HostError | null = null;
   #enabled: boolean;
   #config: Readonly<Record<string, unknown>>;
   /** Tools of an MCP server, kept while it is down: it is expected back. */
@@ -61,15 +47,18 @@ export class PluginInstance {
   #attempt: Promise<void> | null = null;
   #ending: Promise<void> | null = null;
   #stops = 0;
-  #cancelDelay: () => void = () => {};
 
   /** Takes a plugin on; nothing is started. */
   constructor(options: InstanceOptions) {
+    const { spec, manifest, freshManifest, audit, subject, host } = options;
     this.#options = options;
-    this.subject = options.subject;
-    this.#manifest = options.manifest;
-    this.#enabled = options.spec.enabled ?? true;
-    this.#config = options.spec.config ?? {};
+    this.subject = subject;
+    const retry = (): void => void this.#try().catch(() => {}); // Told by the lifeline.
+    this.#life = new Lifeline({ clock: host.runtime.clock, audit, subject, retry });
+    this.#source = { spec, readManifest: freshManifest };
+    this.#manifest = manifest;
+    this.#enabled = spec.enabled ?? true;
+    this.#config = spec.config ?? {};
   }
 
   /** Whether it starts with the others. */
@@ -77,26 +66,17 @@ export class PluginInstance {
     return this.#enabled;
   }
 
-  /** What is known of it. */
-  info(): PluginInfo {
-    const { spec, subject } = this.#options;
-    const mcp = this.profile?.mcp;
-    return {
-      instance: subject.instance,
-      plugin: subject.name,
-      version: this.#manifest.version,
-      dir: spec.dir,
-      manifest: this.#manifest,
-      status: this.#state.status,
-      pid: this.live?.pid ?? null,
-      cage: this.live?.cage ?? null,
-      restarts: this.#state.restarts,
-      methods: this.profile?.methods ?? [],
-      features: this.profile?.features ?? [],
-      tools: this.#manifest.runtime === "mcp_stdio" ? this.#mcpTools : this.#manifest.tools,
-      mcp: mcp ? { protocol: mcp.protocol, name: mcp.name, version: mcp.version } : null,
-      error: this.#error,
-    };
+  /** What is known of it; with the manifest of one of its processes, where that is meant. */
+  info(manifest: Manifest = this.#manifest): PluginInfo {
+    return instanceInfo({
+      subject: this.subject,
+      dir: this.#source.spec.dir,
+      manifest,
+      state: this.#life.state,
+      current: this.#current,
+      mcpTools: this.#mcpTools,
+      error: this.#life.error,
+    });
   }
 
   /** Starts it, forgetting earlier failures. Rejects with why the first try failed; further tries go on behind. */
@@ -104,41 +84,40 @@ export class PluginInstance {
     // One process at a time: the former is gone before the next one comes.
     const stops = this.#stops;
     while (this.#ending) await this.#ending;
-    if (stops !== this.#stops) throw this.#unavailable(); // Stopped again meanwhile.
-    if (this.#state.status === "running") return;
-    this.#cancelDelay();
+    if (stops !== this.#stops) throw this.#life.unavailable(); // Stopped again meanwhile.
+    if (this.#life.state.status === "running") return;
     this.#enabled = true;
-    this.#apply({ type: "enabled" });
+    this.#life.apply({ type: "enabled" });
     await this.#try();
   }
 
   /** Stops it and keeps it down. */
   async stop(event: "stopped" | "disabled"): Promise<void> {
     this.#stops++;
-    this.#cancelDelay();
-    this.#apply({ type: event });
+    this.#life.apply({ type: event });
     if (event === "disabled") this.#enabled = false;
     this.#ending ??= this.#end().finally(() => this.#ending = null);
     await this.#ending;
   }
 
-  /** Ends its process, or the attempt to bring one up. */
+  /** Ends its processes, or the attempt to bring one up. */
   async #end(): Promise<void> {
-    const live = this.live;
+    const current = this.#current;
     const attempt = this.#attempt;
-    const tellsProjects = this.profile?.features.includes("projects") ?? false;
-    this.profile = null;
-    if (live) {
-      if (tellsProjects) { for (const project of this.#projects) live.notify("projects.deactivated", { project }); }
-      auditEnding(await live.stop(), this.#options.audit, this.subject);
-    }
+    await Promise.all([
+      this.#next?.discard(this.#life.unavailable()),
+      current && dismiss(current, this.#telling),
+      this.#retirement.stop(),
+    ]);
     if (attempt) await attempt.catch(() => {}); // Its failure was reported to whoever started it.
-    this.live = null;
+    this.#current = null;
   }
 
   /** Hands it a new config. When it refuses, or cannot be asked, the old one stays. */
   async updateConfig(config: Readonly<Record<string, unknown>>): Promise<void> {
-    if (this.live && this.profile && !await this.live.updateConfig(config)) this.#tellConfigIgnored(config);
+    await this.#next?.settled; // Whoever serves then is asked.
+    const { process, profile } = this.#current ?? {};
+    if (process && profile && !await process.updateConfig(config)) tellConfigIgnored(config, this.#telling);
     this.#config = config;
   }
 
@@ -149,32 +128,61 @@ export class PluginInstance {
     context: PluginCallContext,
     options: CallOptions,
   ): Promise<unknown> {
-    const { live, profile, subject } = this;
-    if (!live || !profile) throw this.#unavailable();
+    const { subject } = this;
+    const { process, profile } = this.#current ?? {};
+    if (!process || !profile) throw this.#life.unavailable();
     if (!profile.callable.has(method) && method !== "ping") throw unknownMethod(subject.name, method, profile);
-    const { audit, host } = this.#options;
-    // Hooks have audit events of their own, made by who fires them.
-    if (!audit.active || method.startsWith(HOOK_PREFIX)) return live.call(method, params, context, options);
-
-    const { clock } = host.runtime;
-    const { request_id, operator_id, project_id, agent_path } = context;
-    const startedMs = clock.monotonic();
-    const returned = (success: boolean) => {
-      const duration_ms = Math.round((clock.monotonic() - startedMs) * 1000) / 1000;
-      audit.emit("plugin.method_returned", subject, { method, duration_ms, success }, request_id);
-    };
-    audit.emit("plugin.method_called", subject, { method, operator_id, project_id, agent_path }, request_id);
-    return live.call(method, params, context, options).then((result) => {
-      returned(true);
-      return result;
-    }, (error) => {
-      returned(false);
-      throw error;
-    });
+    const { audit, host: { runtime: { clock } } } = this.#options;
+    if (!isTold(method, audit)) return process.call(method, params, context, options);
+    const call = () => process.call(method, params, context, options);
+    return auditedCall(call, { method, context }, { audit, subject, clock });
   }
 
-  #unavailable(): HostError {
-    return unavailable(this.subject, this.#state.status, this.#error);
+  /**
+   * Starts another process beside the one that runs, from the files and with the config of `spec`. Rejects with why it
+   * could not; the one that runs goes on then. Rejects with `plugin.reloading` while another one is on its way.
+   */
+  async replace(spec: PluginSpec = { ...this.#source.spec, config: this.#config }): Promise<Replacement> {
+    if (this.#next) throw reloading(this.subject);
+    if (!this.#current?.profile) throw this.#life.unavailable();
+    const source = this.#sourceOf(spec);
+    const startedMs = this.#options.host.runtime.clock.monotonic();
+    const next = this.#next = new PendingReplacement({
+      spawn: () => this.#spawn(source, () => next.check()),
+      handshake: (process) => this.#handshake(process, spec.config ?? {}),
+      takeOver: (generation) => this.#takeOver(generation, source, startedMs),
+      onEnded: (ending) => this.#tellEnding(ending),
+      onFailed: (error) => {
+        this.#next = null;
+        // A later start runs what lies there now, with the hash that goes with it, and the config that was good.
+        this.#source = { ...source, spec: { ...spec, config: this.#config } };
+        auditReloadFailed(error, this.#options.audit, this.subject);
+      },
+    });
+    await next.ready;
+    return next;
+  }
+
+  #sourceOf(spec: PluginSpec): GenerationSource {
+    if (spec.dir === this.#source.spec.dir) return { ...this.#source, spec };
+    return { spec, readManifest: manifestReader(spec.dir, this.#options.host.runtime.files, this.subject.name) };
+  }
+
+  /** From here on every call goes to `next`. Resolves when the process before is gone. */
+  async #takeOver(next: Generation, source: GenerationSource, startedMs: number): Promise<void> {
+    const old = this.#current;
+    const before = this.#manifest;
+    this.#next = null;
+    this.#source = source;
+    this.#config = source.spec.config ?? {};
+    this.#current = next;
+    this.#manifest = next.manifest;
+    this.#life.apply({ type: "replaced" });
+    void next.process.ended.then((ending) => this.#onEnded(next, ending));
+    this.#onReady(next);
+    const { audit, host: { runtime: { clock } } } = this.#options;
+    auditReload({ before, after: next.manifest, tookMs: clock.monotonic() - startedMs }, audit, this.subject);
+    if (old) await this.#retirement.retire(old, () => dismiss(old, this.#telling)); // Unless it crashed meanwhile.
   }
 
   #try(): Promise<void> {
@@ -184,74 +192,66 @@ export class PluginInstance {
 
   /** One start: cage, process, handshake. */
   async #bringUp(): Promise<void> {
-    let live: PluginProcess | null = null;
+    if (this.#next) {
+      await this.#next.settled;
+      if (this.#current) return; // That one has taken over.
+    }
+    let process: PluginProcess | null = null;
     try {
-      live = await this.#spawn();
-      const profile = await live.handshake({
-        config: this.#config,
-        projects: this.#projects,
-        storageAvailable: this.#options.host.storageAvailable ?? false,
-      });
-      if (!this.#isWanted()) throw this.#unavailable();
-      this.#onReady(profile);
+      const generation = await this.#spawn(this.#source, () => this.#life.checkWanted());
+      ({ process } = generation);
+      this.#current = generation;
+      this.#manifest = generation.manifest;
+      void process.ended.then((ending) => this.#onEnded(generation, ending));
+      if (!this.#life.isWanted) this.#tellEnding(await process.stop());
+      const profile = await this.#handshake(process, this.#config);
+      this.#life.checkWanted();
+      generation.profile = profile;
+      this.#life.apply({ type: "ready" });
+      this.#onReady(generation);
     } catch (thrown) {
       const error = asHostError(thrown);
-      if (live) await live.ended; // And with it #onEnded, which keeps the state.
-      else this.#fail(error);
+      if (process) await process.ended; // And with it #onEnded, which keeps the state.
+      else this.#life.fail(error);
       throw error;
     }
   }
 
-  async #spawn(): Promise<PluginProcess> {
-    const { host, spec, audit, subject, openCage, freshManifest } = this.#options;
-    if (spec.hash !== undefined) await verifyTree(subject.name, spec.dir, spec.hash, host.runtime.files);
-    this.#manifest = await freshManifest();
-    const onNet = (event: NetEvent): void => auditNet(event, audit, subject);
-    const cage = await openCage({ ...cageRequest(this.#manifest, spec, host), onNet }, host.runtime);
-    if (!this.#isWanted()) { // Stopped meanwhile.
-      await cage.close();
-      throw this.#unavailable();
-    }
-    const live: PluginProcess = this.live = await spawnPlugin({
-      runtime: host.runtime,
-      cage,
-      manifest: this.#manifest,
+  #spawn(source: GenerationSource, checkWanted: () => void): Promise<Generation> {
+    const { host, audit, openCage, onNotification } = this.#options;
+    const { subject } = this;
+    return spawnGeneration(source, {
+      host,
       audit,
       subject,
-      onLog: (line) => host.onLog?.({ plugin: subject.name, instance: subject.instance, line }),
-      onNotification: (method, params) => this.#options.onNotification({ instance: subject.instance, method, params }),
-      onRequest: (request) => this.#onRequest(request),
-      onTools: (tools) => this.#onTools(live, tools),
-      tap: host.tap?.(this.info()) ?? null,
+      openCage,
+      checkWanted,
+      tap: (manifest) => host.tap?.(this.info(manifest)) ?? null,
+      onNotification: (method, params) => onNotification({ instance: subject.instance, method, params }),
+      onRequest: (manifest, request) => this.#onRequest(manifest, request),
+      onTools: (generation, tools) => this.#onTools(generation, tools),
     });
-    void live.ended.then((ending) => this.#onEnded(live, ending));
-    if (!this.#isWanted()) auditEnding(await live.stop(), audit, subject);
-    return live;
   }
 
-  #onReady(profile: PluginProfile): void {
-    const { audit, subject } = this.#options;
-    const { missing, undeclared, callable, features, configIgnored } = profile;
-    this.profile = profile;
-    this.#error = null;
-    this.#apply({ type: "ready" });
-    if (profile.mcp) this.#keepTools(profile.mcp.tools);
-    if (missing.length > 0 || undeclared.length > 0) {
-      audit.emit("plugin.method_unavailable", subject, { missing: [...missing], undeclared: [...undeclared] });
-    }
-    if (configIgnored) this.#tellConfigIgnored(this.#config);
-    const capabilities_count = this.#manifest.capabilities.length;
-    audit.emit("plugin.initialized", subject, { methods_count: callable.size, capabilities_count });
-    if (!features.includes("projects")) return;
-    for (const project of this.#projects) this.live?.notify("projects.activated", { project, config: this.#config });
+  #handshake(process: PluginProcess, config: Readonly<Record<string, unknown>>): Promise<PluginProfile> {
+    const storageAvailable = this.#options.host.storageAvailable ?? false;
+    return process.handshake({ config, projects: this.#projects, storageAvailable });
+  }
+
+  /** It serves from now on. */
+  #onReady(generation: Generation): void {
+    const { mcp } = generation.profile!;
+    if (mcp) this.#keepTools(mcp.tools);
+    welcome(generation, this.#config, this.#telling);
   }
 
   /** A running MCP server has other tools now. */
-  #onTools(live: PluginProcess, tools: readonly McpTool[]): void {
-    if (this.live !== live || !this.profile?.mcp) return;
+  #onTools(generation: Generation, tools: readonly McpTool[]): void {
+    const { profile } = generation;
+    if (!profile?.mcp) return;
     const callable = new Set(tools.map(({ name }) => `${this.subject.name}.${name}`));
-    this.profile = { ...this.profile, callable, mcp: { ...this.profile.mcp, tools } };
-    this.#keepTools(tools);
+    generation.profile = { ...profile, callable, mcp: { ...profile.mcp, tools } };
+    if (this.#current === generation) this.#keepTools(tools);
   }
 
   #keepTools(tools: readonly McpTool[]): void {
@@ -259,58 +259,29 @@ export class PluginInstance {
     this.#options.host.onTools?.(this.info());
   }
 
-  /** A plugin that takes no config is fine as long as there is none. */
-  #tellConfigIgnored(config: Readonly<Record<string, unknown>>): void {
-    if (Object.keys(config).length === 0) return;
-    const error_message = "The plugin was given config but does not answer config.update";
-    this.#options.audit.emit("plugin.config_rejected", this.subject, { error_code: -32601, error_message });
+  #tellEnding(ending: Ending): void {
+    auditEnding(ending, this.#options.audit, this.subject);
+  }
+
+  get #telling(): Telling {
+    const { audit, subject } = this.#options;
+    return { audit, subject, projects: this.#projects };
   }
 
   get #projects(): readonly string[] {
-    return this.#options.spec.projects ?? [];
+    return this.#source.spec.projects ?? [];
   }
 
-  #onEnded(live: PluginProcess, ending: Ending): void {
-    if (this.live !== live || !this.#isWanted()) return; // stop() tells of it.
-    this.live = null;
-    this.profile = null;
-    auditEnding(ending, this.#options.audit, this.subject);
-    this.#fail(ending.error);
+  #onEnded(generation: Generation, ending: Ending): void {
+    if (this.#current !== generation || !this.#life.isWanted) return; // Whoever ended it tells of it.
+    this.#current = null;
+    this.#tellEnding(ending);
+    this.#life.fail(ending.error);
   }
 
-  #isWanted(): boolean {
-    return this.#state.status === "spawning" || this.#state.status === "running";
-  }
-
-  #fail(error: HostError): void {
-    const { clock } = this.#options.host.runtime;
-    const { audit, subject } = this.#options;
-    if (!this.#isWanted()) return;
-    this.#error = error;
-    if (error.code.startsWith("manifest.")) {
-      this.#apply({ type: "disabled" });
-      return audit.emit("plugin.disabled", subject, { reason: "invalid manifest" });
-    }
-    this.#apply(isFinal(error) ? { type: "refused" } : { type: "failed", atMs: clock.monotonic() });
-    if (this.#state.status === "failed") {
-      const total_failures = Math.max(1, this.#state.failures.length);
-      audit.emit("plugin.failed", subject, { total_failures, error_code: error.code, error_message: error.message });
-      audit.emit("plugin.disabled", subject, { reason: "failed" });
-    } else if (this.#state.status === "crashed") {
-      this.#cancelDelay = clock.after(this.#state.delayMs, () => {
-        this.#apply({ type: "delayElapsed" });
-        this.#try().catch(() => {}); // Told by #fail.
-      });
-    }
-  }
-
-  #onRequest(request: IncomingRequest): unknown {
+  #onRequest(manifest: Manifest, request: IncomingRequest): unknown {
     const { onRequest } = this.#options.host;
-    if (!onRequest) throw new HostError("protocol.method_unknown", `The host has no method "${request.method}"`);
-    return onRequest(this.info(), request, this.#options.audit);
-  }
-
-  #apply(event: InstanceEvent): void {
-    this.#state = nextState(this.#state, event, RESTART_POLICY);
+    if (!onRequest) throw unknownRequest(request);
+    return onRequest(this.info(manifest), request, this.#options.audit);
   }
 }

@@ -25,6 +25,14 @@ export function unavailable(
   });
 }
 
+/** The plugin is being reloaded already. */
+export function reloading({ name, instance }: AuditSubject): HostError {
+  return new HostError("plugin.reloading", `Plugin "${name}" is being reloaded`, {
+    data: { instance },
+    hint: "Wait until that is done, and ask again",
+  });
+}
+
 /** The plugin has no such method. */
 export function unknownMethod(plugin: string, method: string, profile: PluginProfile): HostError {
   const isMissing = profile.missing.includes(method);

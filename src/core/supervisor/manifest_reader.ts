@@ -8,17 +8,21 @@ import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
 import { HostError } from "../errors.ts";
 import type { FileInfo, Files } from "../ports.ts";
 
-/** Returns a function that gives the manifest of `dir` as it stands now. It rejects with `manifest.*`. */
-export function manifestReader(dir: string, files: Files): () => Promise<Manifest> {
+/**
+ * Returns a function that gives the manifest of `dir` as it stands now. It rejects with `manifest.*`, and for a plugin
+ * of another name than `expected`: by default the one it found first.
+ */
+export function manifestReader(dir: string, files: Files, expected: string | null = null): () => Promise<Manifest> {
   let known: { readonly stamp: string; readonly manifest: Manifest } | null = null;
   return async () => {
     const info = await files.info(`${dir}/${MANIFEST_FILE}`);
     const stamp = info ? stampOf(info) : "";
     if (known !== null && stamp !== "" && known.stamp === stamp) return known.manifest;
     const { manifest } = await readManifest(dir, files);
-    if (known !== null && known.manifest.name !== manifest.name) {
-      throw new HostError("manifest.invalid", `The plugin in "${dir}" was "${known.manifest.name}" before`, {
-        data: { expected: known.manifest.name, found: manifest.name },
+    const name = known?.manifest.name ?? expected ?? manifest.name;
+    if (name !== manifest.name) {
+      throw new HostError("manifest.invalid", `The plugin in "${dir}" was "${name}" before`, {
+        data: { expected: name, found: manifest.name },
         hint: "A plugin keeps its name; install the other one apart",
       });
     }

@@ -49,6 +49,8 @@ export type InstanceEvent =
   | { readonly type: "refused" }
   /** The wait of a crashed instance is over. */
   | { readonly type: "delayElapsed" }
+  /** Another process, ready already, has taken over; earlier failures are forgotten. */
+  | { readonly type: "replaced" }
   /** It was stopped on purpose. */
   | { readonly type: "stopped" }
   /** The operator does not want it running. */
@@ -66,6 +68,8 @@ export function nextState(state: InstanceState, event: InstanceEvent, policy: Re
       return isUp ? state : { ...FRESH, status: "spawning" };
     case "ready":
       return status === "spawning" ? { ...state, status: "running" } : state;
+    case "replaced":
+      return status === "stopped" || status === "disabled" ? state : { ...FRESH, status: "running" };
     case "failed":
       return isUp ? afterFailure(state, event.atMs, policy) : state;
     case "refused":

@@ -171,6 +171,12 @@ export class PluginProcess {
     this.#quietly(() => this.#dialect.notify(method, params));
   }
 
+  /** Resolves when every call has its answer, or the process has ended, or `ms` have passed. */
+  async drain(ms: number): Promise<void> {
+    const passed = new Promise<void>((resolve) => this.#after(ms, resolve));
+    await Promise.race([this.#connection.idle(), passed, this.ended]);
+  }
+
   /** Asks it to end in its own protocol, then by SIGTERM, then by SIGKILL. Resolves when it has. */
   async stop(): Promise<Ending> {
     const { manifest } = this.#options;

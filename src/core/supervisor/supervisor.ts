@@ -91,6 +91,7 @@ export function createSupervisor(
       await instance.stop("disabled");
       audit.emit("plugin.disabled", instance.subject, { reason });
     },
+    replace: async (id, spec) => await find(id).replace(spec),
     updateConfig: async (id, config) => await find(id).updateConfig(config),
     // Not async: one promise less on the path that every call takes.
     call(id, method, params = {}, callOptions = {}) {

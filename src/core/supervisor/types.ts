@@ -158,6 +158,19 @@ export interface SupervisorOptions {
   readonly storageAvailable?: boolean;
 }
 
+/** Another process of a plugin, ready to take over from the one that runs. */
+export interface Replacement {
+  /** Why it can no longer take over, or null. */
+  readonly error: HostError | null;
+  /**
+   * Takes over in this turn: from here on every call goes to the new process. The old one finishes the calls it has and
+   * ends; the promise resolves when it is gone. Throws {@link error}.
+   */
+  commit(): Promise<void>;
+  /** Ends the new process because of `reason`. Resolves when it is gone. */
+  discard(reason: HostError): Promise<void>;
+}
+
 /** Looks after plugin processes: starts, watches, restarts and stops them. */
 export interface Supervisor extends AsyncDisposable {
   /** Reads and checks a plugin's manifest and takes it on. Rejects with `manifest.*` or `plugin.duplicate`. */
@@ -176,6 +189,13 @@ export interface Supervisor extends AsyncDisposable {
   enable(instance: string): Promise<void>;
   /** Disables a plugin: stops it and keeps it down. */
   disable(instance: string, reason?: string): Promise<void>;
+  /**
+   * Starts a plugin anew beside the process that runs, and shakes hands; the caller swaps the two, or does not. The
+   * folder, hash and config of `spec` hold from then on; its default is what the plugin was registered with. Rejects
+   * with why the new process could not be brought up, with `plugin.unavailable` when none runs, or with
+   * `plugin.reloading`; what runs goes on then.
+   */
+  replace(instance: string, spec?: PluginSpec): Promise<Replacement>;
   /**
    * Hands a plugin a new config: at once when it runs, and at its later starts. Rejects with `plugin.config_invalid`, or
    * why it could not be asked, and keeps the old config then.

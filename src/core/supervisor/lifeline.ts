@@ -1,0 +1,90 @@
+/**
+ * Where an instance stands, why, and when it is tried again: `next_state.ts` with its clock.
+ *
+ * @module
+ */
+import type { Audit, AuditSubject } from "../audit/audit.ts";
+import type { HostError } from "../errors.ts";
+import type { Clock } from "../ports.ts";
+import { isFinal } from "./failure.ts";
+import { unavailable } from "./instance_errors.ts";
+import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
+
+/** What a lifeline works with. */
+export interface LifelinePorts {
+  /** Time. */
+  readonly clock: Clock;
+  /** Where audit events go. */
+  readonly audit: Audit;
+  /** Whom they are about. */
+  readonly subject: AuditSubject;
+  /** Starts it again, when its wait is over. */
+  readonly retry: () => void;
+}
+
+/** The state of one instance. */
+export class Lifeline {
+  readonly #ports: LifelinePorts;
+  #state: InstanceState = FRESH;
+  #error: HostError | null = null;
+  #cancelDelay: () => void = () => {};
+
+  /** Begins with an instance nobody has started. */
+  constructor(ports: LifelinePorts) {
+    this.#ports = ports;
+  }
+
+  /** Where it stands. */
+  get state(): InstanceState {
+    return this.#state;
+  }
+
+  /** Why it is down, or null. */
+  get error(): HostError | null {
+    return this.#error;
+  }
+
+  /** Whether it should have a process. */
+  get isWanted(): boolean {
+    return this.#state.status === "spawning" || this.#state.status === "running";
+  }
+
+  /** Throws `plugin.unavailable` unless it {@link isWanted}. */
+  checkWanted(): void {
+    if (!this.isWanted) throw this.unavailable();
+  }
+
+  /** Why it cannot be called. */
+  unavailable(): HostError {
+    return unavailable(this.#ports.subject, this.#state.status, this.#error);
+  }
+
+  /** Goes on because of `event`; a wait for the next try is over with it. */
+  apply(event: InstanceEvent): void {
+    this.#cancelDelay();
+    this.#state = nextState(this.#state, event, RESTART_POLICY);
+    if (this.#state.status === "running") this.#error = null;
+  }
+
+  /** It failed: it waits for its next try, or there is none. */
+  fail(error: HostError): void {
+    const { clock, audit, subject } = this.#ports;
+    if (!this.isWanted) return;
+    this.#error = error;
+    if (error.code.startsWith("manifest.")) {
+      this.apply({ type: "disabled" });
+      return audit.emit("plugin.disabled", subject, { reason: "invalid manifest" });
+    }
+    this.apply(isFinal(error) ? { type: "refused" } : { type: "failed", atMs: clock.monotonic() });
+    if (this.#state.status === "failed") {
+      const total_failures = Math.max(1, this.#state.failures.length);
+      audit.emit("plugin.failed", subject, { total_failures, error_code: error.code, error_message: error.message });
+      audit.emit("plugin.disabled", subject, { reason: "failed" });
+    } else if (this.#state.status === "crashed") {
+      this.#cancelDelay = clock.after(this.#state.delayMs, () => {
+        this.apply({ type: "delayElapsed" });
+        this.#ports.retry();
+      });
+    }
+  }
+}

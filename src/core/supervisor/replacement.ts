@@ -1,0 +1,108 @@
+/**
+ * The swap of a reload. The new process is started beside the old one and shakes hands; until {@link Replacement.commit}
+ * nothing has changed for anyone, and when it fails nothing ever does.
+ *
+ * @module
+ */
+import { asHostError, type HostError } from "../errors.ts";
+import type { PluginProfile } from "./dialect.ts";
+import type { Generation } from "./generation.ts";
+import type { Ending, PluginProcess } from "./plugin_process.ts";
+import type { Replacement } from "./types.ts";
+
+/** What a replacement asks of its instance. */
+export interface ReplacementPorts {
+  /** Starts the process. */
+  readonly spawn: () => Promise<Generation>;
+  /** Shakes hands with it. */
+  readonly handshake: (process: PluginProcess) => Promise<PluginProfile>;
+  /** Makes it the one that serves; resolves when the one before is gone. */
+  readonly takeOver: (generation: Generation) => Promise<void>;
+  /** Hears how its process ended, when that was before it served. */
+  readonly onEnded: (ending: Ending) => void;
+  /** Hears, once, why it never will serve. */
+  readonly onFailed: (error: HostError) => void;
+}
+
+/** A process on its way to take over. */
+export class PendingReplacement implements Replacement {
+  /** Resolves when it is ready; rejects with why it is not, after its process is gone. */
+  readonly ready: Promise<void>;
+  /** Resolves when it has taken over, or never will. */
+  readonly settled: Promise<void>;
+  readonly #ports: ReplacementPorts;
+  #settle!: () => void;
+  #generation: Generation | null = null;
+  #error: HostError | null = null;
+  #isOver = false;
+
+  /** Starts the process at once. */
+  constructor(ports: ReplacementPorts) {
+    this.#ports = ports;
+    this.settled = new Promise((resolve) => this.#settle = resolve);
+    this.ready = this.#start();
+    this.ready.catch(() => {}); // Whoever asked for it awaits it.
+  }
+
+  /** Why it cannot take over, or null. */
+  get error(): HostError | null {
+    return this.#error;
+  }
+
+  /** Takes over in this turn. Throws {@link error}; resolves when the process before is gone. */
+  commit(): Promise<void> {
+    this.check();
+    this.#finish();
+    return this.#ports.takeOver(this.#generation!);
+  }
+
+  /** Ends it, unless it has taken over. Resolves when its process is gone. */
+  async discard(reason: HostError): Promise<void> {
+    if (this.#isOver) return;
+    this.#error ??= reason;
+    await this.#generation?.process.stop();
+    await this.ready.catch(() => {}); // A process that came up meanwhile is ended there.
+    this.#fail();
+  }
+
+  async #start(): Promise<void> {
+    const { spawn, handshake } = this.#ports;
+    try {
+      const generation = this.#generation = await spawn();
+      void generation.process.ended.then((ending) => this.#onEnded(ending));
+      this.check();
+      generation.profile = await handshake(generation.process);
+      this.check();
+    } catch (thrown) {
+      this.#error ??= asHostError(thrown);
+      await this.#generation?.process.stop();
+      this.#fail();
+      throw this.#error;
+    }
+  }
+
+  /** Throws {@link error}. */
+  check(): void {
+    if (this.#error) throw this.#error;
+  }
+
+  #onEnded(ending: Ending): void {
+    if (this.#isOver) return; // It serves: its instance looks after it.
+    this.#ports.onEnded(ending);
+    const wasReady = this.#generation!.profile !== null && this.#error === null;
+    if (!wasReady) return; // The handshake tells why.
+    this.#error = ending.error;
+    this.#fail();
+  }
+
+  #fail(): void {
+    if (this.#isOver) return;
+    this.#ports.onFailed(this.#error!);
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#settle();
+  }
+}
