@@ -24,6 +24,7 @@ import { addPluginKnobs } from "./commands/plugin_knobs.ts";
 import { addPluginList } from "./commands/plugin_list.ts";
 import { addPluginLogs } from "./commands/plugin_logs.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
+import { addPluginReload } from "./commands/plugin_reload.ts";
 import { addPluginUninstall } from "./commands/plugin_uninstall.ts";
 import { addProjectLoad } from "./commands/project_load.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
@@ -81,6 +82,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addPluginInstall(plugin, terminal);
   addPluginUninstall(plugin, terminal);
   addPluginEnable(plugin, terminal);
+  addPluginReload(plugin, terminal);
   addPluginList(plugin, terminal);
   addPluginInfo(plugin, terminal);
   addPluginLogs(plugin, terminal);

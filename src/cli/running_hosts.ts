@@ -24,6 +24,8 @@ export interface HostFailure {
   readonly code: string;
   /** What a person should know. */
   readonly message: string;
+  /** The next step. */
+  readonly hint?: string;
 }
 
 const UP: readonly string[] = ["running", "spawning", "crashed"];
@@ -74,7 +76,7 @@ export async function tellHosts(
   { onRunning }: { onRunning?(): void } = {},
 ): Promise<{ readonly told: number; readonly failures: readonly HostFailure[] }> {
   if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();
-  const path = `/api/v1/plugins/${plugin}/${order === "reload" ? "restart" : order}`;
+  const path = `/api/v1/plugins/${encodeURIComponent(plugin)}/${order}`;
   const answers = await Promise.all((await liveHosts(home)).map((host) => post(host, path)));
   const known = answers.filter((answer) => answer?.code !== "plugin.unknown");
   return { told: known.length, failures: known.filter((answer) => answer !== null) };
@@ -92,9 +94,10 @@ async function post(host: LiveHost, path: string): Promise<HostFailure | null> {
   const request = new Request(`http://kaged${path}`, { method: "POST" });
   const response = await host.request(request).catch(() => null); // It ended meanwhile: nothing of it runs.
   if (response === null) return null;
-  const answer = await response.json() as { code?: string; detail?: string; title?: string };
+  const answer = await response.json() as { code?: string; detail?: string; title?: string; hint?: string };
   if (response.ok) return null;
-  return { code: answer.code ?? "host.internal", message: answer.detail ?? answer.title ?? `HTTP ${response.status}` };
+  const { code = "host.internal", detail, title = `HTTP ${response.status}`, hint } = answer;
+  return { code, message: detail ?? title, ...(hint !== undefined && { hint }) };
 }
 
 /** A knob to turn. */

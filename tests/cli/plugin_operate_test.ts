@@ -75,6 +75,28 @@ test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
   assert.deepEqual(host.plugins().map(({ version, state }) => [version, state]), [["2.0.0", "running"]]);
 });
 
+test("K-070 plugin reload has running hosts start a plugin anew; who has none to tell, and why one refused, is said", async (t) => {
+  const { kaged, host: open } = await ground(t);
+  await kaged(...INSTALL);
+  const nobody = await kaged("plugin", "reload", "echo");
+  assert.deepEqual([nobody.code, nobody.stdout], [1, ""]);
+  assert.match(
+    nobody.stderr,
+    /^error\[plugin\.unavailable\]: No running host has a plugin "echo"\n {2}hint: Start one/,
+  );
+  await using host = await open();
+  await host.start();
+  const disabled = await kaged("plugin", "reload", "echo");
+  assert.deepEqual([disabled.code, disabled.stderr.split(":")[0]], [1, "error[plugin.disabled]"]);
+  await kaged("plugin", "enable", "echo");
+  const before = host.plugins()[0]?.cage?.id;
+  const done = await kaged("plugin", "reload", "echo");
+  assert.deepEqual(done, { code: 0, stdout: "✓ Reloaded echo in 1 running host\n", stderr: "" });
+  assert.notEqual(host.plugins()[0]?.cage?.id, before);
+  const { stdout } = await kaged("plugin", "reload", "echo", "--json");
+  assert.deepEqual(JSON.parse(stdout), { name: "echo", hosts: 1 });
+});
+
 test("K-056 uninstall with active sessions is refused without --force", async (t) => {
   const { kaged, host: open } = await ground(t);
   await kaged(...INSTALL);

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fixturePlugin } from "../support/fixture_plugins.ts";
+import { changePlugin, fixturePlugin } from "../support/fixture_plugins.ts";
 import { processesIn } from "../support/processes_in.ts";
 import { type KagedRun, runKaged, signalKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
@@ -137,4 +137,34 @@ test("kaged serve warns of an address that other machines reach", async (t) => {
     (await ended).stderr,
     /warning: other machines can reach http:\/\/0\.0\.0\.0:[0-9]+; the token is sent in clear/,
   );
+});
+
+test("K-070 kaged serve --watch reloads a plugin whose files change, and says when a change is no good", async (t) => {
+  const { args } = await project(t);
+  await using plugin = await fixturePlugin("echo");
+  const watch = [...args, "--plugin", `@test/echo=${plugin.dir}`, "--port", "0", "--no-open", "--quiet", "--watch"];
+  const { child, ended, line } = serve(watch);
+  const told: string[] = [];
+  child.stdout!.on("data", (chunk) => told.push(String(chunk)));
+  const until = async (text: RegExp) => {
+    while (!text.test(told.join(""))) await once(child.stdout!, "data");
+  };
+  await line;
+  await until(/console: /);
+  await changePlugin(plugin.dir, { manifest: { version: "2.0.0" } });
+  await until(/^✓ echo 2\.0\.0 reloaded in [0-9]+ ms$/m);
+  await changePlugin(plugin.dir, { files: { "kaged-plugin.yaml": "name: [" } });
+  await until(/^✗ Plugin "echo" goes on as it was: Manifest has 1 issue, first at .*kaged-plugin\.yaml:1:/m);
+  signalKaged(child, "SIGINT");
+  assert.equal((await ended).code, 0);
+  assert.deepEqual(await processesIn(plugin.dir), []);
+});
+
+test("kaged serve --watch without --plugin has nothing to watch", async (t) => {
+  const { args } = await project(t);
+  const { code, stderr } = await runKaged(["serve", ...args, "--watch"]);
+  assert.deepEqual([code, stderr.split("\n")[0]], [
+    2,
+    "error[host.misuse]: There is nothing to watch: --watch is about the folders of --plugin",
+  ]);
 });

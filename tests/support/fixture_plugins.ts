@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { copyFile, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -85,6 +85,7 @@ const MANIFESTS: Readonly<Record<string, Partial<Manifest>>> = {
       },
     })),
   },
+  waits_for_file: { methods: ["fixture.call", "fixture.wait"], capabilities: ["read:fs:project:/"] },
   reports_progress: { methods: ["fixture.call", "fixture.step"] },
 };
 
@@ -116,4 +117,24 @@ export async function fixturePlugin(fixture: string, options: FixtureOptions = {
   };
   for (const [path, text] of Object.entries(files)) await writeFile(join(dir, path), text);
   return { dir, name: manifest.name, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+}
+
+/** What becomes of a fixture's folder. */
+export interface FixtureChange {
+  /** Manifest fields to replace. */
+  readonly manifest?: Partial<Manifest>;
+  /** Another fixture whose program stands there from now on. */
+  readonly program?: string;
+  /** Files to write: path in the folder → text. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Changes a plugin's folder as its author would. */
+export async function changePlugin(dir: string, { manifest, program, files = {} }: FixtureChange): Promise<void> {
+  if (program) await copyFile(join(SOURCES, `${program}.js`), join(dir, "index.js"));
+  for (const [path, text] of Object.entries(files)) await writeFile(join(dir, path), text);
+  if (!manifest) return;
+  const file = join(dir, "kaged-plugin.yaml");
+  const before = JSON.parse(await readFile(file, "utf8")) as Manifest;
+  await writeFile(file, JSON.stringify({ ...before, ...manifest }, null, 2) + "\n");
 }

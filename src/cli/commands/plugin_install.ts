@@ -160,7 +160,7 @@ async function restart(
       isTold = true;
     },
   });
-  for (const { message } of outcome.failures) err.line(printable(`warning: ${name} did not come up again: ${message}`));
+  for (const { message } of outcome.failures) err.line(printable(`warning: ${name} was not restarted: ${message}`));
   const isUp = isTold && outcome.failures.length === 0;
   if (isUp && !json) out.line(`${out.paint.green("✓")} ${name} restarted`);
   return isUp;

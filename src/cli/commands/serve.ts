@@ -6,11 +6,14 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
+import { HostError } from "../../core/errors.ts";
 import type { Host } from "../../core/host/types.ts";
+import { watchPlugins, type WatchReport } from "../../core/host/watch_plugins.ts";
 import type { ServedHost } from "../../core/http/serve_host.ts";
 import type { Runtime } from "../../core/ports.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { openConsole } from "../open_console.ts";
+import { printWatch } from "../print_watch.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -20,6 +23,7 @@ interface ServeFlags extends ProjectFlags {
   readonly host?: string;
   readonly open: boolean;
   readonly quiet?: boolean;
+  readonly watch?: boolean;
 }
 
 /** Adds the command. */
@@ -38,7 +42,8 @@ export function addServe(parent: Command, terminal: Terminal): void {
     )
     .option("--host <address>", "address to listen at (default: [http] of config.toml, else 127.0.0.1)")
     .option("--no-open", "do not open the console in a browser")
-    .option("-q, --quiet", "do not show what plugins log");
+    .option("-q, --quiet", "do not show what plugins log")
+    .option("--watch", "reload a plugin of --plugin when its files change");
   addProjectOptions(command)
     .addHelpText("after", EXAMPLES)
     .action((flags: ServeFlags) => serve(flags, terminal));
@@ -48,6 +53,7 @@ const EXAMPLES = `
 Examples:
   kaged serve --project .
   kaged serve --project . --port 0 --no-open
+  kaged serve --project . --plugin @me/greeter=./greeter --watch
   curl -H "Authorization: Bearer $(cat ~/.local/share/kaged/token)" http://127.0.0.1:4717/api/v1/plugins
 With --json it prints { "address", "token_file", "project", "running", "failed" } once it listens.`;
 
@@ -60,6 +66,11 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
   const runtime = await terminal.runtime();
   const places = projectPlaces(flags, terminal, runtime);
   const { line, paint } = terminal.err;
+  if (flags.watch && Object.keys(places.plugins).length === 0) {
+    throw new HostError("host.misuse", "There is nothing to watch: --watch is about the folders of --plugin", {
+      hint: "Add --plugin package=folder for the plugin you are at work on",
+    });
+  }
   await interruptible(async (signal) => {
     await using host = await createHost({
       runtime,
@@ -82,7 +93,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
       ...(http.calls_per_second !== undefined && { callsPerSecond: http.calls_per_second }),
     });
     try {
-      await run(host, served, { flags, terminal, runtime, signal });
+      await run(host, served, { flags, terminal, runtime, signal, watched: flags.watch ? places.plugins : {} });
     } finally {
       await served.close();
     }
@@ -92,8 +103,9 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
 async function run(
   host: Host,
   served: ServedHost,
-  { flags, terminal, runtime, signal }: {
+  { flags, terminal, runtime, signal, watched }: {
     readonly flags: ServeFlags;
+    readonly watched: Readonly<Record<string, string>>;
     readonly terminal: Terminal;
     readonly runtime: Runtime;
     readonly signal: AbortSignal;
@@ -106,6 +118,9 @@ async function run(
   if (!isLoopback) {
     err.line(`${err.paint.yellow("warning")}: other machines can reach ${address}; the token is sent in clear`);
   }
+  const printer = flags.json ? err : out;
+  const onReport = (report: WatchReport): void => printWatch(report, printer);
+  const watch = await watchPlugins({ host, plugins: watched, runtime, onReport });
   const started = host.start();
   const { running, failed, pending } = await unlessAborted(started, signal).catch((error) => {
     if (signal.aborted) return { running: [], failed: [], pending: [] };
@@ -126,10 +141,12 @@ async function run(
     out.line(`${project.id}: ${running.length === 1 ? "1 plugin runs" : `${running.length} plugins run`}`);
     out.line(`console: ${link}`);
   }
+  watch.begin();
   const login = flags.open && process.stdout.isTTY
     ? await openConsole(`${address}/#token=${token}`, home, runtime)
     : null;
   await aborted(signal);
+  void watch.close(); // A reload under way ends with the host.
   await login?.close();
   if (!flags.json) out.line("Stopping …");
 }

@@ -122,8 +122,15 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     tracing,
     warn,
   });
-  const store = new HostStore({ places, loaded, model, supervisor, storage, ports: { runtime, home, audit } });
-  let knobTurns: Promise<unknown> = Promise.resolve();
+  const store = new HostStore({
+    places,
+    loaded,
+    model,
+    supervisor,
+    storage,
+    onAdopted: chain.refresh,
+    ports: { runtime, home, audit },
+  });
   let isLoaded = false;
   let control: ControlSocket | null = null;
 
@@ -179,6 +186,8 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       sessions.suspend();
       const closing = control?.close();
       control = null;
+      await supervisor.stopAll();
+      await store.settle(); // A change that was under way may have started more.
       await supervisor.stopAll();
       await recorder?.flush();
       await store.close();
@@ -286,8 +295,8 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       return result;
     },
     async setKnob(agent, key, knob, value) {
-      // One at a time: each builds on the file the one before has left.
-      const turned = knobTurns.then(() =>
+      // One change at a time: each builds on the files the one before has left.
+      const instance = await store.inTurn(() =>
         turnKnob({ agent, key, knob, value }, {
           model,
           loaded: store.loaded,
@@ -296,8 +305,6 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
           ids,
         })
       );
-      knobTurns = turned.catch(() => {});
-      const instance = await turned;
       const name = supervisor.plugin(instance).plugin;
       audit.emit("plugin.knob_write", { name, instance }, { knob, agent_path: agent }, ids.create("req"));
     },
@@ -307,6 +314,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     enable: (plugin) => store.enable(plugin),
     disable: (plugin) => store.disable(plugin),
     reload: (plugin) => store.reload(plugin),
+    restart: (plugin) => store.restart(plugin),
     onAudit: (listener) => audit.on(listener),
     onNotification: (listener) => supervisor.onNotification(listener),
     emit(event, data) {

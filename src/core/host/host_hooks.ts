@@ -21,6 +21,8 @@ import { type PluginHookPorts, pluginHooks } from "./plugin_hooks.ts";
 export interface HostHooks {
   /** The chain. */
   readonly engine: HookEngine;
+  /** Takes up the plugins as the project has them now. */
+  refresh(): void;
   /** Fires `SessionStart`. */
   onStart(session: string): Promise<SessionStarted>;
   /** Fires `SessionEnd`. */
@@ -42,10 +44,16 @@ export function hostHooks(
     ...(onTrace && { onTrace }),
     ...(asyncStorage && { asyncStorage }),
   });
-  engine.add(plugins.registrations);
+  // Before whoever else is added, at first and at every change.
+  const add = (): () => void => engine.add(plugins.registrations(), { first: true });
+  let remove = add();
 
   return {
     engine,
+    refresh() {
+      remove();
+      remove = add();
+    },
     async onStart(sessionId) {
       const scope = plugins.openScope({ context: ports.contextOf(PRIMARY, sessionId) });
       const result = await engine.fire({ hook: "SessionStart", sessionId, agent: PRIMARY }, { scope });

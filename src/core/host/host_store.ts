@@ -4,17 +4,22 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
+import { asHostError } from "../errors.ts";
 import { ConsentDesk } from "../install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../install/consent_types.ts";
 import { type InstallPorts, settleStore } from "../install/install_ports.ts";
 import { setEnabled } from "../install/set_enabled.ts";
 import { readLocalConfig } from "../project/local_config.ts";
-import type { MissingPlugin } from "../project/types.ts";
+import type { MissingPlugin, ResolvedInstance } from "../project/types.ts";
+import { auditReloadFailed } from "../supervisor/reload_audit.ts";
+import type { Replacement } from "../supervisor/types.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
+import { keepRefused } from "./keep_refused.ts";
+import { checkNotRefused, checkReloadable, discardAll, prepareReload, reloadFailed } from "./prepare_reload.ts";
+import { ReloadQueue } from "./reload_queue.ts";
 import { disabledError } from "./start_plugins.ts";
-import { syncPlugins, type SyncPorts } from "./sync_plugins.ts";
+import { type Renewal, type SyncOutcome, syncPlugins, type SyncPorts } from "./sync_plugins.ts";
 
 /** What it works with. */
 export interface HostStoreOptions extends SyncPorts {
@@ -33,6 +38,7 @@ export class HostStore {
   readonly #options: HostStoreOptions;
   readonly #desk: ConsentDesk;
   #loaded: HostProject;
+  readonly #reloads = new ReloadQueue();
   #turn: Promise<unknown> = Promise.resolve();
 
   /** Nothing is asked yet. */
@@ -44,7 +50,7 @@ export class HostStore {
     this.#desk = new ConsentDesk({
       ports,
       project: { id, dir },
-      onInstalled: () => this.#inTurn(() => this.#sync()).then(() => {}),
+      onInstalled: () => this.inTurn(() => this.#sync()).then(() => {}),
     });
   }
 
@@ -78,7 +84,7 @@ export class HostStore {
 
   /** Enables a plugin, for good when it is of the store, and starts all its instances. */
   async enable(plugin: string): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.inTurn(async () => {
       const { model, supervisor } = this.#options;
       if (await this.#isOfStore(plugin)) {
         await setEnabled(plugin, true, this.#options.ports);
@@ -90,7 +96,7 @@ export class HostStore {
 
   /** Disables a plugin, for good when it is of the store, and stops all its instances. */
   async disable(plugin: string): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.inTurn(async () => {
       const { model, supervisor } = this.#options;
       const instances = model.instancesOf(plugin);
       if (await this.#isOfStore(plugin)) await setEnabled(plugin, false, this.#options.ports);
@@ -98,25 +104,37 @@ export class HostStore {
     });
   }
 
-  /** Takes up what changed on disk and starts a plugin anew. One that was uninstalled meanwhile goes. */
-  async reload(plugin: string): Promise<void> {
-    await this.#inTurn(async () => {
-      const { model, supervisor, storage, places } = this.#options;
-      const before = model.instancesOf(plugin);
-      const down = new Set(
-        supervisor.plugins().filter(({ status }) => status === "disabled").map(({ instance }) => instance),
-      );
-      // Of a folder the embedder vouches for no file says that the operator disabled it.
-      const isVouchedFor = before.every((one) => Object.hasOwn(places.plugins, one.package));
-      if (isVouchedFor && before.every(({ instance }) => down.has(instance))) throw disabledError(plugin);
-      const failed = await this.#sync(plugin);
-      const after = model.project.instances.filter((one) => one.plugin === plugin);
-      if (after.length === 0) return storage.forget(plugin);
-      const error = [...before, ...after].map(({ instance }) => failed.get(instance)).find((one) => one !== undefined);
-      if (error) throw error;
-      const states = after.map(({ instance }) => supervisor.plugin(instance).status);
-      if (states.every((status) => status === "disabled")) throw disabledError(plugin);
-    });
+  /**
+   * Takes up what changed on disk. A plugin that is named is started anew beside its running processes, which go on
+   * until the new ones are ready, or for good when one is not.
+   */
+  async reload(plugin?: string): Promise<void> {
+    if (plugin === undefined) return await this.inTurn(async () => throwFirst((await this.#sync()).failed));
+    await this.#reloads.reload(plugin, (begin) =>
+      this.inTurn(() => {
+        begin();
+        return this.#renew(plugin, () => this.#swap(plugin));
+      }));
+  }
+
+  /** Takes up what changed on disk, stops a plugin and starts it anew. */
+  async restart(plugin: string): Promise<void> {
+    await this.inTurn(() => this.#renew(plugin, () => this.#sync({ plugin })));
+  }
+
+  /** Runs one change at a time. */
+  async inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(run, run);
+    this.#turn = turn.catch(() => {});
+    return await turn;
+  }
+
+  /** Resolves when every change that was asked for is made or has failed. */
+  async settle(): Promise<void> {
+    for (let turn = this.#turn;; turn = this.#turn) {
+      await turn;
+      if (turn === this.#turn) return;
+    }
   }
 
   /** Removes what was fetched and not installed. */
@@ -132,27 +150,80 @@ export class HostStore {
 
   /** Whether the plugin is an installed one, and not a folder the embedder vouches for. */
   async #isOfStore(plugin: string): Promise<boolean> {
-    const { model, places, ports } = this.#options;
+    const { model, ports } = this.#options;
     const own = model.project.instances.find((one) => one.plugin === plugin);
-    if (own && Object.hasOwn(places.plugins, own.package)) return false;
+    if (own && this.#isVouchedFor(own)) return false;
     return (await readLocalConfig(ports.home, ports.runtime.files)).records.has(plugin);
   }
 
-  async #sync(restart: string | null = null): Promise<Map<string, HostError>> {
-    const { places, ports } = this.#options;
+  #isVouchedFor(one: ResolvedInstance): boolean {
+    return Object.hasOwn(this.#options.places.plugins, one.package);
+  }
+
+  /** Starts a plugin anew by `sync`. One that was uninstalled meanwhile goes, one that is down starts. */
+  async #renew(plugin: string, sync: () => Promise<SyncOutcome>): Promise<SyncOutcome> {
+    const { model, supervisor, storage } = this.#options;
+    const before = model.instancesOf(plugin);
+    checkReloadable(plugin, before, supervisor, (one) => this.#isVouchedFor(one));
+    const outcome = await sync();
+    const after = model.project.instances.filter((one) => one.plugin === plugin);
+    if (after.length === 0) {
+      storage.forget(plugin);
+      return outcome;
+    }
+    throwFirst(outcome.failed, new Set([...before, ...after].map(({ instance }) => instance)));
+    const states = after.map(({ instance }) => supervisor.plugin(instance).status);
+    if (states.every((status) => status === "disabled")) throw disabledError(plugin);
+    return outcome;
+  }
+
+  /** Has new processes of a plugin take over from those that run. What fails leaves everything as it was. */
+  async #swap(plugin: string): Promise<SyncOutcome> {
+    const { model, supervisor, ports: { audit } } = this.#options;
+    const running = supervisor.plugins().filter((one) => one.plugin === plugin && one.status === "running");
+    if (running.length === 0) return await this.#sync({ plugin });
+    let fresh: HostProject;
+    try {
+      fresh = await this.#load();
+      checkNotRefused(plugin, model.project, fresh.resolved);
+    } catch (thrown) {
+      const error = asHostError(thrown);
+      for (const { instance } of running) auditReloadFailed(error, audit, { name: plugin, instance });
+      throw reloadFailed(plugin, error);
+    }
+    let replacements: ReadonlyMap<string, Replacement> = new Map();
+    try {
+      replacements = await prepareReload(plugin, fresh, supervisor);
+      return await this.#adopt(fresh, { plugin, replacements });
+    } catch (thrown) {
+      const error = asHostError(thrown);
+      await discardAll(replacements, error);
+      throw reloadFailed(plugin, error);
+    }
+  }
+
+  async #sync(renewal: Renewal = {}): Promise<SyncOutcome> {
+    return await this.#adopt(await this.#load(), renewal);
+  }
+
+  /** Reads the project anew. A plugin that runs stays in it though its manifest cannot be read just now. */
+  async #load(): Promise<HostProject> {
+    const { places, ports, model } = this.#options;
     await settleStore(ports);
     const fresh = await loadHostProject(places);
-    const failed = await syncPlugins(fresh, this.#options, restart);
+    return { ...fresh, resolved: keepRefused(model.project, fresh.resolved) };
+  }
+
+  async #adopt(fresh: HostProject, renewal: Renewal): Promise<SyncOutcome> {
+    const outcome = await syncPlugins(fresh, this.#options, renewal);
     this.#loaded = fresh;
     // Not waited for: a fetch may be under way there, and this may be part of an answer.
     void this.#desk.update(this.#lacking());
-    return failed;
+    return outcome;
   }
+}
 
-  /** One change at a time. */
-  async #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(run, run);
-    this.#turn = turn.catch(() => {});
-    return await turn;
-  }
+/** Throws the first failure of `instances`, or of all. */
+function throwFirst(failed: SyncOutcome["failed"], instances: ReadonlySet<string> | null = null): void {
+  for (const [instance, error] of failed) if (instances?.has(instance) ?? true) throw error;
 }

@@ -43,8 +43,8 @@ export interface HostFiring {
 
 /** Plugins' part in the chain. */
 export interface PluginHooks {
-  /** A handler for each plugin, agent and hook, in the order they are declared. */
-  readonly registrations: readonly HookRegistration[];
+  /** Returns a handler for each plugin, agent and hook of the project as it is now, in the order they are declared. */
+  registrations(): HookRegistration[];
   /** Returns the scope of a firing of the host's own: its session need not be open any more. */
   openScope(firing?: HostFiring): object;
   /** What plugins had injected in a firing. */
@@ -81,7 +81,8 @@ export function pluginHooks(ports: PluginHookPorts): PluginHooks {
       return text === null ? null : injecting([text]);
     }
     if (!host) ports.checkSession(event.sessionId);
-    const plugin = model.plugin(path, key)!;
+    const plugin = model.plugin(path, key);
+    if (!plugin) return null; // It went while the hook was being fired.
     const context = host?.context ?? ports.contextOf(event.agent, event.sessionId);
     const params = paramsOf(hook, event, context, ports.clock.now());
     checkInput(lifecycleContract(hook), params);
@@ -110,17 +111,18 @@ export function pluginHooks(ports: PluginHookPorts): PluginHooks {
     return { ...answer, additionalContext };
   }
 
-  const registrations = model.project.agents.flatMap(({ path, plugins }) =>
-    plugins.flatMap(({ key, hooks: taken, instance, dir, manifest }) =>
-      taken.flatMap((hook): HookRegistration[] => {
-        const portable = portableHook(hook);
-        if (portable === null || (path !== PRIMARY && PRIMARY_HOOKS.includes(hook))) return [];
-        const handler: HookHandler = (event, { firing }) => handle(path, key, hook, event, firing);
-        const source = { kind: "plugin", id: instance, file: `${dir}/kaged-plugin.yaml` } as const;
-        return [{ hook: portable, handler, agents: [path], timeoutMs: timeoutMs(manifest.hook_timeout_sec), source }];
-      })
-    )
-  );
+  const registrations = (): HookRegistration[] =>
+    model.project.agents.flatMap(({ path, plugins }) =>
+      plugins.flatMap(({ key, hooks: taken, instance, dir, manifest }) =>
+        taken.flatMap((hook): HookRegistration[] => {
+          const portable = portableHook(hook);
+          if (portable === null || (path !== PRIMARY && PRIMARY_HOOKS.includes(hook))) return [];
+          const handler: HookHandler = (event, { firing }) => handle(path, key, hook, event, firing);
+          const source = { kind: "plugin", id: instance, file: `${dir}/kaged-plugin.yaml` } as const;
+          return [{ hook: portable, handler, agents: [path], timeoutMs: timeoutMs(manifest.hook_timeout_sec), source }];
+        })
+      )
+    );
 
   return {
     registrations,

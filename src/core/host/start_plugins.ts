@@ -6,7 +6,7 @@
 import type { Audit } from "../audit/audit.ts";
 import { asHostError, HostError } from "../errors.ts";
 import type { ResolvedInstance } from "../project/types.ts";
-import type { Supervisor } from "../supervisor/types.ts";
+import type { PluginSpec, Supervisor } from "../supervisor/types.ts";
 import { auditLoad, refusedInstance } from "./audit_load.ts";
 import type { HostProject } from "./host_project.ts";
 
@@ -56,22 +56,31 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
   };
 }
 
+/** Returns what the supervisor is told of an instance. */
+export function specOf(
+  one: ResolvedInstance,
+  { resolved, isEnabled }: Pick<HostProject, "resolved" | "isEnabled">,
+): PluginSpec {
+  const { dir, hash, instance, config } = one;
+  return {
+    dir,
+    ...(hash !== undefined && { hash }),
+    instance,
+    config,
+    projectDir: resolved.dir,
+    projects: [resolved.id],
+    enabled: isEnabled(one),
+  };
+}
+
 /** Has an instance looked after, without starting it; returns why it cannot be, or null. */
 export async function registerInstance(
   instance: ResolvedInstance,
-  { resolved, isEnabled }: Pick<HostProject, "resolved" | "isEnabled">,
+  project: Pick<HostProject, "resolved" | "isEnabled">,
   supervisor: Supervisor,
 ): Promise<HostError | null> {
   try {
-    await supervisor.register({
-      dir: instance.dir,
-      ...(instance.hash !== undefined && { hash: instance.hash }),
-      instance: instance.instance,
-      config: instance.config,
-      projectDir: resolved.dir,
-      projects: [resolved.id],
-      enabled: isEnabled(instance),
-    });
+    await supervisor.register(specOf(instance, project));
     return null;
   } catch (error) {
     return asHostError(error);

@@ -6,7 +6,7 @@
 import { asHostError, type HostError } from "../errors.ts";
 import type { ResolvedInstance } from "../project/types.ts";
 import { canonicalText } from "../schema/canonical_text.ts";
-import type { Supervisor } from "../supervisor/types.ts";
+import type { Replacement, Supervisor } from "../supervisor/types.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";
 import { registerInstance } from "./start_plugins.ts";
@@ -17,29 +17,53 @@ export interface SyncPorts {
   readonly model: HostModel;
   /** Looks after the processes. */
   readonly supervisor: Supervisor;
+  /** Runs when the model has another project, before any plugin is called through it. */
+  readonly onAdopted: () => void;
+}
+
+/** What is started anew although it looks the same. */
+export interface Renewal {
+  /** A plugin: each of its instances is started anew. */
+  readonly plugin?: string;
+  /** Those that have another process standing ready, which takes over. */
+  readonly replacements?: ReadonlyMap<string, Replacement>;
+}
+
+/** What came of it. */
+export interface SyncOutcome {
+  /** What could not be started. */
+  readonly failed: ReadonlyMap<string, HostError>;
+  /** Resolves when every process that was taken over from is gone. */
+  readonly gone: Promise<unknown>;
 }
 
 /**
- * Takes over `fresh`: what is gone stops, what is new or has other files starts, what has another config is told, and
- * every instance of `restart` starts anew. Returns what could not be started.
+ * Takes over `fresh`: replacements take over in the same turn, what is gone stops, what is new or has other files
+ * starts, what has another config is told. Throws, and changes nothing, when a replacement has ended.
  */
 export async function syncPlugins(
   fresh: HostProject,
-  { model, supervisor }: SyncPorts,
-  restart: string | null = null,
-): Promise<Map<string, HostError>> {
+  { model, supervisor, onAdopted }: SyncPorts,
+  { plugin: renewed, replacements = new Map() }: Renewal = {},
+): Promise<SyncOutcome> {
+  for (const { error } of replacements.values()) if (error) throw error;
   const before = new Map(model.project.instances.map((one) => [one.instance, one]));
   const after = new Map(fresh.resolved.instances.map((one) => [one.instance, one]));
   const registered = supervisor.plugins().filter(({ instance }) => before.has(instance));
   const stays = ({ instance, plugin }: { instance: string; plugin: string }): boolean =>
-    plugin !== restart && isSame(before.get(instance), after.get(instance));
-  await Promise.all(registered.filter((one) => !stays(one)).map(({ instance }) => supervisor.unregister(instance)));
+    plugin !== renewed && isSame(before.get(instance), after.get(instance));
   model.adopt(fresh.resolved);
+  onAdopted();
+  const gone = Promise.allSettled(Array.from(replacements.values(), (replacement) => replacement.commit()));
+
+  const others = registered.filter(({ instance }) => !replacements.has(instance));
+  await Promise.all(others.filter((one) => !stays(one)).map(({ instance }) => supervisor.unregister(instance)));
   const failed = new Map<string, HostError>();
   const fail = (instance: string) => (error: unknown): void => void failed.set(instance, asHostError(error));
-  const kept = new Set(registered.filter(stays).map(({ instance }) => instance));
+  const kept = new Set(others.filter(stays).map(({ instance }) => instance));
   await Promise.all(fresh.resolved.instances.map(async (one) => {
     const { instance, config } = one;
+    if (replacements.has(instance)) return;
     if (kept.has(instance)) {
       const isTold = canonicalText(before.get(instance)!.config) !== canonicalText(config);
       return isTold ? await supervisor.updateConfig(instance, config).catch(fail(instance)) : undefined;
@@ -48,7 +72,7 @@ export async function syncPlugins(
     if (error) failed.set(instance, error);
     else if (fresh.isEnabled(one)) await supervisor.start(instance).catch(fail(instance));
   }));
-  return failed;
+  return { failed, gone };
 }
 
 /** Whether the same files are run. */

@@ -246,8 +246,17 @@ export interface Host extends AsyncDisposable {
   enable(plugin: string): Promise<void>;
   /** Disables a plugin, for good when it is installed: all its instances stop and stay down. */
   disable(plugin: string): Promise<void>;
-  /** Takes up what changed in the store and the files, and starts every instance of a plugin anew. */
-  reload(plugin: string): Promise<void>;
+  /**
+   * Takes up what changed in the store and the files. Each running instance of the plugin is started anew beside the one
+   * that runs; once all are ready they take over in one step, and the old ones finish the calls they have and end. An
+   * instance that is down is started; a plugin that was uninstalled goes. Without a name nothing is started anew but
+   * what is new or was installed anew.
+   *
+   * Resolves when the new ones serve. Rejects with `plugin.reload_failed` when one could not: nothing has changed then.
+   */
+  reload(plugin?: string): Promise<void>;
+  /** Like {@link reload}, but every instance of the plugin is stopped first, and the calls it has fail. */
+  restart(plugin: string): Promise<void>;
   /** What the operator's side reads: the HTTP API, the console, the command. */
   readonly view: HostView;
   /** Hears audit events; returns a function that ends it. */

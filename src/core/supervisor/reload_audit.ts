@@ -30,6 +30,10 @@ export function auditReload({ before, after, tookMs }: ReloadFacts, audit: Audit
 }
 
 /** Tells that none has, and why. */
-export function auditReloadFailed({ code, message }: HostError, audit: Audit, subject: AuditSubject): void {
+export function auditReloadFailed(
+  { code, message }: HostError,
+  audit: Pick<Audit, "emit">,
+  subject: AuditSubject,
+): void {
   audit.emit("plugin.reload_failed", subject, { error_code: code, error_message: message });
 }

@@ -108,7 +108,7 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
         params: ["{}", '{"count":3}', '{"code":-32005,"message":"busy"}', '{"sql":"SELECT 1"}', '{"text":"a\\nb"}'],
         timeout_ms: ["1000", "5000"],
       },
-      weight: (operation) => /enable|disable|restart/i.test(operation) ? 1 : 10,
+      weight: (operation) => /enable|disable|reload|restart/i.test(operation) ? 1 : 10,
     }),
     { numRuns: REQUESTS, seed: SEED },
   );

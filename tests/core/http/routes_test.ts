@@ -50,7 +50,12 @@ test("GET /api/v1/plugins/{name} tells what a plugin may do in plain words, and 
 
 test("a plugin that is not there is a 404 with our code and a hint", async () => {
   await using s = await served();
-  for (const [method, path] of [["GET", ""], ["POST", "/enable"], ["POST", "/disable"], ["POST", "/restart"]]) {
+  for (
+    const [method, path] of [["GET", ""], ["POST", "/enable"], ["POST", "/disable"], ["POST", "/reload"], [
+      "POST",
+      "/restart",
+    ]]
+  ) {
     const answer = await s.ask(`/api/v1/plugins/eco${path}`, { method: method! });
     assert.deepEqual(failed(answer), [404, "plugin.unknown"]);
     assert.equal(answer.headers.get("content-type"), "application/problem+json");
@@ -58,7 +63,7 @@ test("a plugin that is not there is a 404 with our code and a hint", async () =>
   }
 });
 
-test("disable stops a plugin, enable starts it, restart does both; each answers with the plugin", async () => {
+test("disable stops a plugin, enable starts it, restart does both, reload swaps; each answers with the plugin", async () => {
   await using s = await served();
   const states = (body: { instances: { state: string; restarts: number }[] }) => body.instances.map((one) => one.state);
   assert.deepEqual(states((await s.ask(`${PLUGIN}/disable`, { method: "POST" })).body), ["disabled", "disabled"]);
@@ -68,6 +73,8 @@ test("disable stops a plugin, enable starts it, restart does both; each answers 
   const spawned = s.h.all("plugin.spawned").length;
   assert.deepEqual(states((await s.ask(`${PLUGIN}/restart`, { method: "POST" })).body), ["running", "running"]);
   assert.equal(s.h.all("plugin.spawned").length, spawned + 2);
+  assert.deepEqual(states((await s.ask(`${PLUGIN}/reload`, { method: "POST" })).body), ["running", "running"]);
+  assert.equal(s.h.all("plugin.reloaded").length, 2);
 });
 
 test("K-013 GET …/call/{method} takes params from the query, POST takes them as the body", async () => {

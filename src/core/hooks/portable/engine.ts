@@ -72,8 +72,11 @@ export interface HookEngine {
    * @throws {HostError} `hooks.unknown_hook`, `hooks.option_invalid`
    */
   register(hook: string, handler: HookHandler, options?: HookOptions): () => void;
-  /** Adds what a source of hooks has made. The returned function takes it all out again. */
-  add(registrations: Iterable<HookRegistration>): () => void;
+  /**
+   * Adds what a source of hooks has made; `first`, before what is there already with the same priority. The returned
+   * function takes it all out again.
+   */
+  add(registrations: Iterable<HookRegistration>, options?: { readonly first?: boolean }): () => void;
   /**
    * Fires an event: await it. When every handler answers at once, so does this. Never rejects for a handler.
    *
@@ -126,9 +129,15 @@ class Engine implements HookEngine {
     return this.add([{ ...options, hook: hook as PortableHookName, handler }]);
   }
 
-  add(registrations: Iterable<HookRegistration>): () => void {
+  add(
+    registrations: Iterable<HookRegistration>,
+    { first = false }: { readonly first?: boolean } = {},
+  ): () => void {
     const added = Array.from(registrations, entryOf);
-    for (const entry of added) this.#change(entry.hook, (entries) => inOrder([...entries, entry]));
+    for (const hook of new Set(added.map((entry) => entry.hook))) {
+      const own = added.filter((entry) => entry.hook === hook);
+      this.#change(hook, (entries) => inOrder(first ? [...own, ...entries] : [...entries, ...own]));
+    }
     return () => {
       for (const entry of added) this.#change(entry.hook, (entries) => entries.filter((one) => one !== entry));
     };

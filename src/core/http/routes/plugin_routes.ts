@@ -73,13 +73,25 @@ export const PLUGIN_ROUTES: readonly Route[] = [
   }),
   route({
     method: "POST",
+    path: "/api/v1/plugins/{name}/reload",
+    summary: "Start a plugin anew beside the one that runs, and swap them once it is ready",
+    params: namedPlugin,
+    answer: one,
+    errors: ["plugin.unknown", "plugin.disabled", "plugin.unavailable", "plugin.reload_failed"],
+    async run({ params: { name } }, api) {
+      await api.host.reload(name);
+      return pluginJson(name, api);
+    },
+  }),
+  route({
+    method: "POST",
     path: "/api/v1/plugins/{name}/restart",
     summary: "Stop a plugin and start it again",
     params: namedPlugin,
     answer: one,
-    errors: ["plugin.unknown", "plugin.disabled"],
+    errors: ["plugin.unknown", "plugin.disabled", "plugin.unavailable"],
     async run({ params: { name } }, api) {
-      await api.host.reload(name);
+      await api.host.restart(name);
       return pluginJson(name, api);
     },
   }),
