@@ -1676,6 +1676,427 @@ export const OPENAPI_TEXT: string = `{
         }
       }
     },
+    "/api/v1/plugins/{name}/reload": {
+      "post": {
+        "operationId": "postPluginsNameReload",
+        "summary": "Start a plugin anew beside the one that runs, and swap them once it is ready",
+        "parameters": [
+          {
+            "name": "name",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "type": "string",
+              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object",
+                  "properties": {
+                    "plugin": {
+                      "type": "string"
+                    },
+                    "package": {
+                      "type": "string"
+                    },
+                    "version": {
+                      "type": "string"
+                    },
+                    "description": {
+                      "type": "string"
+                    },
+                    "author": {
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
+                    "license": {
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
+                    "homepage": {
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
+                    "dir": {
+                      "type": "string"
+                    },
+                    "roles": {
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "capabilities": {
+                      "type": "array",
+                      "items": {
+                        "type": "object",
+                        "properties": {
+                          "capability": {
+                            "type": "string"
+                          },
+                          "text": {
+                            "type": "string"
+                          },
+                          "danger": {
+                            "anyOf": [
+                              {
+                                "type": "string"
+                              },
+                              {
+                                "type": "null"
+                              }
+                            ]
+                          }
+                        },
+                        "required": [
+                          "capability",
+                          "text",
+                          "danger"
+                        ],
+                        "additionalProperties": false
+                      }
+                    },
+                    "hooks": {
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "methods": {
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "notifications": {
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "tools": {
+                      "type": "array",
+                      "items": {
+                        "type": "object",
+                        "properties": {
+                          "name": {
+                            "type": "string"
+                          },
+                          "description": {
+                            "type": "string"
+                          },
+                          "parameters_schema": {
+                            "type": "object"
+                          }
+                        },
+                        "required": [
+                          "name",
+                          "description",
+                          "parameters_schema"
+                        ],
+                        "additionalProperties": false
+                      }
+                    },
+                    "agents": {
+                      "type": "array",
+                      "items": {
+                        "type": "object",
+                        "properties": {
+                          "agent": {
+                            "type": "string"
+                          },
+                          "key": {
+                            "type": "string"
+                          },
+                          "instance": {
+                            "type": "string"
+                          },
+                          "config": {
+                            "type": "object"
+                          }
+                        },
+                        "required": [
+                          "agent",
+                          "key",
+                          "instance",
+                          "config"
+                        ],
+                        "additionalProperties": false
+                      }
+                    },
+                    "instances": {
+                      "type": "array",
+                      "items": {
+                        "type": "object",
+                        "properties": {
+                          "key": {
+                            "anyOf": [
+                              {
+                                "type": "string"
+                              },
+                              {
+                                "type": "null"
+                              }
+                            ]
+                          },
+                          "plugin": {
+                            "type": "string"
+                          },
+                          "package": {
+                            "type": "string"
+                          },
+                          "version": {
+                            "type": "string"
+                          },
+                          "instance": {
+                            "type": "string"
+                          },
+                          "agents": {
+                            "type": "array",
+                            "items": {
+                              "type": "string"
+                            }
+                          },
+                          "state": {
+                            "enum": [
+                              "disabled",
+                              "spawning",
+                              "running",
+                              "crashed",
+                              "failed",
+                              "stopped"
+                            ],
+                            "type": "string"
+                          },
+                          "isolation": {
+                            "enum": [
+                              "agent",
+                              "project"
+                            ],
+                            "type": "string"
+                          },
+                          "hooks": {
+                            "type": "array",
+                            "items": {
+                              "type": "string"
+                            }
+                          },
+                          "tools": {
+                            "type": "array",
+                            "items": {
+                              "type": "string"
+                            }
+                          },
+                          "methods": {
+                            "type": "array",
+                            "items": {
+                              "type": "string"
+                            }
+                          },
+                          "cage": {
+                            "anyOf": [
+                              {
+                                "type": "object",
+                                "properties": {
+                                  "id": {
+                                    "type": "string"
+                                  },
+                                  "limits": {
+                                    "type": "object",
+                                    "properties": {
+                                      "tier": {
+                                        "type": "string"
+                                      },
+                                      "memory_mb": {
+                                        "type": "number"
+                                      },
+                                      "cpu_shares": {
+                                        "type": "number"
+                                      },
+                                      "pids": {
+                                        "type": "number"
+                                      }
+                                    },
+                                    "required": [
+                                      "tier",
+                                      "memory_mb",
+                                      "cpu_shares",
+                                      "pids"
+                                    ],
+                                    "additionalProperties": false
+                                  }
+                                },
+                                "required": [
+                                  "id",
+                                  "limits"
+                                ],
+                                "additionalProperties": false
+                              },
+                              {
+                                "type": "null"
+                              }
+                            ]
+                          },
+                          "restarts": {
+                            "type": "number"
+                          },
+                          "error": {
+                            "anyOf": [
+                              {
+                                "type": "object",
+                                "properties": {
+                                  "code": {
+                                    "type": "string"
+                                  },
+                                  "message": {
+                                    "type": "string"
+                                  },
+                                  "hint": {
+                                    "type": "string"
+                                  }
+                                },
+                                "required": [
+                                  "code",
+                                  "message"
+                                ],
+                                "additionalProperties": false
+                              },
+                              {
+                                "type": "null"
+                              }
+                            ]
+                          }
+                        },
+                        "required": [
+                          "key",
+                          "plugin",
+                          "package",
+                          "version",
+                          "instance",
+                          "agents",
+                          "state",
+                          "isolation",
+                          "hooks",
+                          "tools",
+                          "methods",
+                          "cage",
+                          "restarts",
+                          "error"
+                        ],
+                        "additionalProperties": false
+                      }
+                    }
+                  },
+                  "required": [
+                    "plugin",
+                    "package",
+                    "version",
+                    "description",
+                    "author",
+                    "license",
+                    "homepage",
+                    "dir",
+                    "roles",
+                    "capabilities",
+                    "hooks",
+                    "methods",
+                    "notifications",
+                    "tools",
+                    "agents",
+                    "instances"
+                  ],
+                  "additionalProperties": false
+                }
+              }
+            }
+          },
+          "400": {
+            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "401": {
+            "description": "\`http.unauthorized\`: The token is missing or wrong",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "403": {
+            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "404": {
+            "description": "\`plugin.unknown\`: No plugin of that name is registered",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "409": {
+            "description": "\`plugin.reload_failed\`: The plugin could not be started anew; the one that ran goes on",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "502": {
+            "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          }
+        }
+      }
+    },
     "/api/v1/plugins/{name}/restart": {
       "post": {
         "operationId": "postPluginsNameRestart",
@@ -2075,7 +2496,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "502": {
-            "description": "\`plugin.disabled\`: The operator has not enabled the plugin",
+            "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running",
             "content": {
               "application/problem+json": {
                 "schema": {
