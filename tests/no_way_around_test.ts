@@ -81,7 +81,7 @@ test("K-045 what is spawned for a plugin or a hook is the command of a cage", as
   // A cage's command is made in one place, and always leads to bubblewrap.
   assert.deepEqual(await filesWith(/\blaunchCommand\(/), ["src/core/cage/launcher.ts", "src/core/cage/open_cage.ts"]);
   assert.deepEqual(await filesWith(/\bspawnPlugin\(/), [
-    "src/core/supervisor/instance.ts",
+    "src/core/supervisor/generation.ts",
     "src/core/supervisor/plugin_process.ts",
   ]);
 });

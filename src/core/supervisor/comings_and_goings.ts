@@ -19,7 +19,7 @@ export interface Telling {
 
 /** Tells of a process that serves from now on, and tells it of its projects. */
 export function welcome(
-  { process, profile, manifest }: Generation,
+  { live, profile, manifest }: Generation,
   config: Readonly<Record<string, unknown>>,
   { audit, subject, projects }: Telling,
 ): void {
@@ -31,17 +31,17 @@ export function welcome(
   const capabilities_count = manifest.capabilities.length;
   audit.emit("plugin.initialized", subject, { methods_count: callable.size, capabilities_count });
   if (!features.includes("projects")) return;
-  for (const project of projects) process.notify("projects.activated", { project, config });
+  for (const project of projects) live.notify("projects.activated", { project, config });
 }
 
 /** Ends a process that serves, or did, and tells of it. From here on it is not called. */
 export async function dismiss(generation: Generation, { audit, subject, projects }: Telling): Promise<void> {
-  const { process, profile } = generation;
+  const { live, profile } = generation;
   generation.profile = null;
   if (profile?.features.includes("projects")) {
-    for (const project of projects) process.notify("projects.deactivated", { project });
+    for (const project of projects) live.notify("projects.deactivated", { project });
   }
-  auditEnding(await process.stop(), audit, subject);
+  auditEnding(await live.stop(), audit, subject);
 }
 
 /** A plugin that takes no config is fine as long as there is none. */

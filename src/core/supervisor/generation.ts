@@ -21,7 +21,7 @@ import type { PluginSpec, SupervisorOptions, WireTap } from "./types.ts";
 /** A process and what belongs to it alone. */
 export interface Generation {
   /** The process. */
-  readonly process: PluginProcess;
+  readonly live: PluginProcess;
   /** The manifest its cage was built from: what it may do is decided by this one, whatever comes later. */
   readonly manifest: Manifest;
   /** What it told of itself; null before its handshake is complete, and once it is being stopped. */
@@ -75,7 +75,7 @@ export async function spawnGeneration(
     await cage.close();
     throw error;
   }
-  const process = await spawnPlugin({
+  const live = await spawnPlugin({
     runtime,
     cage,
     manifest,
@@ -87,7 +87,7 @@ export async function spawnGeneration(
     onTools: (tools) => ports.onTools(generation, tools),
     tap: ports.tap(manifest),
   });
-  const generation: Generation = { process, manifest, profile: null };
+  const generation: Generation = { live, manifest, profile: null };
   return generation;
 }
 

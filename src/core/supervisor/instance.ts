@@ -116,8 +116,8 @@ export class PluginInstance {
   /** Hands it a new config. When it refuses, or cannot be asked, the old one stays. */
   async updateConfig(config: Readonly<Record<string, unknown>>): Promise<void> {
     await this.#next?.settled; // Whoever serves then is asked.
-    const { process, profile } = this.#current ?? {};
-    if (process && profile && !await process.updateConfig(config)) tellConfigIgnored(config, this.#telling);
+    const { live, profile } = this.#current ?? {};
+    if (live && profile && !await live.updateConfig(config)) tellConfigIgnored(config, this.#telling);
     this.#config = config;
   }
 
@@ -129,12 +129,12 @@ export class PluginInstance {
     options: CallOptions,
   ): Promise<unknown> {
     const { subject } = this;
-    const { process, profile } = this.#current ?? {};
-    if (!process || !profile) throw this.#life.unavailable();
+    const { live, profile } = this.#current ?? {};
+    if (!live || !profile) throw this.#life.unavailable();
     if (!profile.callable.has(method) && method !== "ping") throw unknownMethod(subject.name, method, profile);
     const { audit, host: { runtime: { clock } } } = this.#options;
-    if (!isTold(method, audit)) return process.call(method, params, context, options);
-    const call = () => process.call(method, params, context, options);
+    if (!isTold(method, audit)) return live.call(method, params, context, options);
+    const call = () => live.call(method, params, context, options);
     return auditedCall(call, { method, context }, { audit, subject, clock });
   }
 
@@ -149,7 +149,7 @@ export class PluginInstance {
     const startedMs = this.#options.host.runtime.clock.monotonic();
     const next = this.#next = new PendingReplacement({
       spawn: () => this.#spawn(source, () => next.check()),
-      handshake: (process) => this.#handshake(process, spec.config ?? {}),
+      handshake: (live) => this.#handshake(live, spec.config ?? {}),
       takeOver: (generation) => this.#takeOver(generation, source, startedMs),
       onEnded: (ending) => this.#tellEnding(ending),
       onFailed: (error) => {
@@ -178,7 +178,7 @@ export class PluginInstance {
     this.#current = next;
     this.#manifest = next.manifest;
     this.#life.apply({ type: "replaced" });
-    void next.process.ended.then((ending) => this.#onEnded(next, ending));
+    void next.live.ended.then((ending) => this.#onEnded(next, ending));
     this.#onReady(next);
     const { audit, host: { runtime: { clock } } } = this.#options;
     auditReload({ before, after: next.manifest, tookMs: clock.monotonic() - startedMs }, audit, this.subject);
@@ -196,22 +196,22 @@ export class PluginInstance {
       await this.#next.settled;
       if (this.#current) return; // That one has taken over.
     }
-    let process: PluginProcess | null = null;
+    let live: PluginProcess | null = null;
     try {
       const generation = await this.#spawn(this.#source, () => this.#life.checkWanted());
-      ({ process } = generation);
+      ({ live } = generation);
       this.#current = generation;
       this.#manifest = generation.manifest;
-      void process.ended.then((ending) => this.#onEnded(generation, ending));
-      if (!this.#life.isWanted) this.#tellEnding(await process.stop());
-      const profile = await this.#handshake(process, this.#config);
+      void live.ended.then((ending) => this.#onEnded(generation, ending));
+      if (!this.#life.isWanted) this.#tellEnding(await live.stop());
+      const profile = await this.#handshake(live, this.#config);
       this.#life.checkWanted();
       generation.profile = profile;
       this.#life.apply({ type: "ready" });
       this.#onReady(generation);
     } catch (thrown) {
       const error = asHostError(thrown);
-      if (process) await process.ended; // And with it #onEnded, which keeps the state.
+      if (live) await live.ended; // And with it #onEnded, which keeps the state.
       else this.#life.fail(error);
       throw error;
     }
@@ -233,9 +233,9 @@ export class PluginInstance {
     });
   }
 
-  #handshake(process: PluginProcess, config: Readonly<Record<string, unknown>>): Promise<PluginProfile> {
+  #handshake(live: PluginProcess, config: Readonly<Record<string, unknown>>): Promise<PluginProfile> {
     const storageAvailable = this.#options.host.storageAvailable ?? false;
-    return process.handshake({ config, projects: this.#projects, storageAvailable });
+    return live.handshake({ config, projects: this.#projects, storageAvailable });
   }
 
   /** It serves from now on. */

@@ -31,7 +31,7 @@ export interface InstanceFacts {
 
 /** Returns what is known of an instance. */
 export function instanceInfo({ subject, dir, manifest, state, current, mcpTools, error }: InstanceFacts): PluginInfo {
-  const { process, profile = null } = current ?? {};
+  const { live, profile = null } = current ?? {};
   const mcp = profile?.mcp;
   return {
     instance: subject.instance,
@@ -40,8 +40,8 @@ export function instanceInfo({ subject, dir, manifest, state, current, mcpTools,
     dir,
     manifest,
     status: state.status,
-    pid: process?.pid ?? null,
-    cage: process?.cage ?? null,
+    pid: live?.pid ?? null,
+    cage: live?.cage ?? null,
     restarts: state.restarts,
     methods: profile?.methods ?? [],
     features: profile?.features ?? [],

@@ -15,7 +15,7 @@ export interface ReplacementPorts {
   /** Starts the process. */
   readonly spawn: () => Promise<Generation>;
   /** Shakes hands with it. */
-  readonly handshake: (process: PluginProcess) => Promise<PluginProfile>;
+  readonly handshake: (live: PluginProcess) => Promise<PluginProfile>;
   /** Makes it the one that serves; resolves when the one before is gone. */
   readonly takeOver: (generation: Generation) => Promise<void>;
   /** Hears how its process ended, when that was before it served. */
@@ -60,7 +60,7 @@ export class PendingReplacement implements Replacement {
   async discard(reason: HostError): Promise<void> {
     if (this.#isOver) return;
     this.#error ??= reason;
-    await this.#generation?.process.stop();
+    await this.#generation?.live.stop();
     await this.ready.catch(() => {}); // A process that came up meanwhile is ended there.
     this.#fail();
   }
@@ -69,13 +69,13 @@ export class PendingReplacement implements Replacement {
     const { spawn, handshake } = this.#ports;
     try {
       const generation = this.#generation = await spawn();
-      void generation.process.ended.then((ending) => this.#onEnded(ending));
+      void generation.live.ended.then((ending) => this.#onEnded(ending));
       this.check();
-      generation.profile = await handshake(generation.process);
+      generation.profile = await handshake(generation.live);
       this.check();
     } catch (thrown) {
       this.#error ??= asHostError(thrown);
-      await this.#generation?.process.stop();
+      await this.#generation?.live.stop();
       this.#fail();
       throw this.#error;
     }

@@ -14,15 +14,15 @@ export class Retirement {
 
   /** Lets a process finish its calls, then ends it with `dismiss`. Resolves when it is gone. */
   async retire(generation: Generation, dismiss: () => Promise<void>): Promise<void> {
-    const gone = generation.process.drain(DRAIN_MS).then(dismiss).finally(() => this.#leaving.delete(generation));
+    const gone = generation.live.drain(DRAIN_MS).then(dismiss).finally(() => this.#leaving.delete(generation));
     this.#leaving.set(generation, gone);
     await gone;
   }
 
   /** Ends them all at once. Resolves when they are gone. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#leaving].map(async ([{ process }, gone]) => {
-      await process.stop();
+    await Promise.all([...this.#leaving].map(async ([{ live }, gone]) => {
+      await live.stop();
       await gone;
     }));
   }
