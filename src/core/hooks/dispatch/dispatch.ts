@@ -117,7 +117,11 @@ export async function dispatchNotify<I>(
       try {
         await call(input);
       } catch (error) {
-        onError({ name, error });
+        try {
+          onError({ name, error });
+        } catch {
+          // Whoever hears of failures and fails has nobody left to tell: the others are told all the same.
+        }
       }
     }),
   );

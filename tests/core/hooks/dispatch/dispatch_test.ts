@@ -153,6 +153,10 @@ test("D-009 notify: everybody is told at once, and failures are logged and never
   assert.deepEqual(failures, ["broken"]);
   release();
   assert.equal(await done, undefined);
+  const deaf = (): never => {
+    throw new Error("nobody home");
+  };
+  assert.equal(await dispatchNotify(contract("broadcast_notify"), [broken, last], {}, deaf), undefined);
 });
 
 test("D-009 chain: what one leaves is what the next is given", async () => {
