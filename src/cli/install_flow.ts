@@ -59,9 +59,22 @@ export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<
     const { home, runtime } = operator;
     printPlan(plan, terminal.out, { home, projectDir: null, userHome: runtime.env("HOME") });
   }
-  await applyInstall(plan, await consentTo(plan, wish, ports), operator);
+  const consent = await consentTo(plan, wish, ports);
+  const copied = plan.bytes < SLOW_BYTES ? () => {} : await ask.progress(`Copying ${megabytes(plan.bytes)} MB`);
+  try {
+    await applyInstall(plan, consent, operator);
+    copied(`Copied ${plan.manifest.name}`);
+  } catch (error) {
+    copied(`Could not copy ${plan.manifest.name}`);
+    throw error;
+  }
   return plan;
 }
+
+/** What takes more than a moment to copy. */
+const SLOW_BYTES = 32 * 1024 * 1024;
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 
 /** The first yes: to go to that address at all. Off a terminal, who names it has said it. */
 async function agreeToFetch(url: string, { terminal, ask }: FlowPorts): Promise<void> {

@@ -237,6 +237,8 @@ test("K-053 project load asks for what is missing, by flags off a terminal, and 
     /local = false\nenabled = true\n.*\n.*\nprojects = \["music"\]/,
   );
   assert.equal((await load()).stdout, "✓ Project music is ready\n");
+  const again = await kaged("plugin", "install", "echo");
+  assert.equal(again.stdout, "Plugin echo 1.0.0 is installed already, for music: nothing to do\n");
 });
 
 test("K-055 project load upgrades what is no longer in the version declared, and tells a running host", async (t) => {

@@ -101,6 +101,7 @@ function printInfo(name: string, info: Info, operator: Operator, out: Printer): 
   };
   for (const [key, value] of Object.entries(facts)) if (value !== undefined) line(printable(`  ${key}: ${value}`));
   if (problem) line(paint.yellow(printable(`  problem: ${problem.message}`)));
+  if (problem?.hint !== undefined) line(printable(`  hint: ${problem.hint}`));
   if (manifest) printCapabilities(describe(installed!, operator), out);
   for (const { project, sessions, instances } of hosts) {
     for (const { instance, state } of instances) {

@@ -138,7 +138,11 @@ async function runFlow(
 
 function printDone({ kind, manifest: { name, version }, installed }: InstallPlan, { out }: Terminal): void {
   const tick = out.paint.green("✓");
-  if (kind === "same") return out.line(`Plugin ${name} ${version} is installed already: nothing to do`);
+  if (kind === "same") {
+    const { local, projects } = installed!.record;
+    const whom = local ? "" : printable(`, for ${projects.length === 0 ? "no project" : projects.join(", ")}`);
+    return out.line(`Plugin ${name} ${version} is installed already${whom}: nothing to do`);
+  }
   if (kind === "upgrade") return out.line(`${tick} Upgraded ${name} to ${version}`);
   out.line(`${tick} Installed ${name} ${version}`);
   if (!installed) out.line(`  ${out.paint.dim("→")} enable with: kaged plugin enable ${name}`);
