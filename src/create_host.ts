@@ -5,6 +5,7 @@
  */
 import { resolve } from "node:path";
 import { detectRuntime } from "./adapters/default.ts";
+import { type LiveHost, liveHosts } from "./adapters/shared/live_hosts.ts";
 import { homeFolder } from "./core/home.ts";
 import { createHost as createOn } from "./core/host/create_host.ts";
 import type { Host, HostOptions } from "./core/host/types.ts";
@@ -31,12 +32,22 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const home = homeFolder(options.home === undefined ? undefined : resolve(options.home), runtime.env);
   const plugins = Object.entries(options.plugins ?? {}).map(([pkg, dir]) => [pkg, resolve(dir)]);
   await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
+  const realHome = await runtime.files.realPath(home);
   return await createOn({
     ...options,
     runtime,
-    home: await runtime.files.realPath(home),
+    home: realHome,
+    tellHosts: (plugin) => void tellHosts(realHome, plugin),
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
     ...(options.record !== undefined && { record: resolve(options.record) }),
   });
+}
+
+/** Hosts of other projects may run the version before, and would take the new files for tampered ones. */
+async function tellHosts(home: string, plugin: string): Promise<void> {
+  const order = (): Request => new Request(`http://kaged/api/v1/plugins/${plugin}/enable`, { method: "POST" });
+  const tell = ({ request }: LiveHost): Promise<void> =>
+    request(order()).then((answer) => answer.body?.cancel(), () => {}); // One that has ended needs nothing.
+  await Promise.all((await liveHosts(home)).map(tell));
 }

@@ -45,6 +45,8 @@ export interface HostCoreOptions extends HostOptions {
   readonly runtime: Runtime;
   /** The operator's folder. */
   readonly home: string;
+  /** Has every host of this home take up another version of a plugin. */
+  readonly tellHosts?: (plugin: string) => void;
 }
 
 const IDLE_WINDOW_MS = 300_000;
@@ -130,6 +132,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     storage,
     onAdopted: chain.refresh,
     ports: { runtime, home, audit },
+    ...(options.tellHosts && { tellHosts: options.tellHosts }),
   });
   let isLoaded = false;
   let control: ControlSocket | null = null;
@@ -187,10 +190,9 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       const closing = control?.close();
       control = null;
       await supervisor.stopAll();
-      await store.settle(); // A change that was under way may have started more.
-      await supervisor.stopAll();
-      await recorder?.flush();
       await store.close();
+      await supervisor.stopAll(); // A change that was under way may have started more.
+      await recorder?.flush();
       await storage.close();
       await logs.close();
       await closing;

@@ -31,6 +31,8 @@ export interface HostStoreOptions extends SyncPorts {
   readonly ports: InstallPorts;
   /** The plugins' tables. */
   readonly storage: HostStorage;
+  /** Has every host of this home take up another version of a plugin. */
+  readonly tellHosts?: (plugin: string) => void;
 }
 
 /** The store, as a running host has it. */
@@ -50,7 +52,10 @@ export class HostStore {
     this.#desk = new ConsentDesk({
       ports,
       project: { id, dir },
-      onInstalled: () => this.inTurn(() => this.#sync()).then(() => {}),
+      onInstalled: async (plugin, isUpgrade) => {
+        await this.inTurn(() => this.#sync());
+        if (isUpgrade) options.tellHosts?.(plugin);
+      },
     });
   }
 
@@ -129,17 +134,13 @@ export class HostStore {
     return await turn;
   }
 
-  /** Resolves when every change that was asked for is made or has failed. */
-  async settle(): Promise<void> {
+  /** Removes what was fetched and not installed; resolves when every change asked for is made or has failed. */
+  async close(): Promise<void> {
+    await this.#desk.close();
     for (let turn = this.#turn;; turn = this.#turn) {
       await turn;
       if (turn === this.#turn) return;
     }
-  }
-
-  /** Removes what was fetched and not installed. */
-  async close(): Promise<void> {
-    await this.#desk.close();
   }
 
   /** What the project has not, or not in the version it declares. */

@@ -25,8 +25,8 @@ export interface DeskOptions {
   readonly ports: InstallPorts;
   /** The project that asks. */
   readonly project: { readonly id: string; readonly dir: string };
-  /** Called with the name of each plugin that was installed. */
-  onInstalled(plugin: string): Promise<void>;
+  /** Called with the name of each plugin that was installed, and whether another version made room for it. */
+  onInstalled(plugin: string, isUpgrade: boolean): Promise<void>;
 }
 
 /** One request with what belongs to it. */
@@ -216,7 +216,7 @@ export class ConsentDesk {
     this.#change(entry, { state: "installed" });
     this.#entries.delete(entry.request.id);
     this.#tell("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
-    await onInstalled(name);
+    await onInstalled(name, !entry.isShared && plan.installed !== null);
     return entry.request;
   }
 

@@ -225,6 +225,25 @@ test("K-063 a plugin of another project in a version that does not fit is fetche
   assert.deepEqual([record?.version, record?.projects], ["2.0.0", ["first", "second"]]);
 });
 
+test("K-055 a host of another project that runs the version before takes up the new one", async (t) => {
+  const root = await scratchDir(t);
+  await using v1 = await fixturePlugin("echo");
+  await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0" } });
+  await putInStore(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["first"]');
+  await using first = await projectWith(root, "first", { e: { package: "@test/echo" } });
+  await first.start();
+  const restarted = Promise.withResolvers<void>();
+  first.onAudit(({ type }) => type === "plugin.initialized" && restarted.resolve());
+  await mkdir(join(root, "second"));
+  await cp(v2.dir, join(root, "second/p"), { recursive: true });
+  const declared = { package: "@test/echo", source: "./p", version: "^2" };
+  await using second = await projectWith(root, "second", { e: declared });
+  const { pending: [request] } = await second.start();
+  await second.approve(request!.id, { hash: request!.offer!.hash });
+  await restarted.promise;
+  assert.deepEqual(first.plugins().map(({ version }) => version), ["2.0.0"]);
+});
+
 test("K-053 files in the store that were tampered with do not stand in the way of the project's own folder", async (t) => {
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
@@ -343,6 +362,18 @@ test("K-051 enable and disable of an installed plugin are for good, those of a v
   await other.disable("echo");
   await other.enable("echo");
   assert.equal((await recordIn(root, "echo"))?.enabled, false);
+});
+
+test("a host that stops while a plugin is being enabled leaves none running", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await putInStore(join(root, "home"), "echo", plugin.dir, "local = true\nenabled = false");
+  await using host = await projectWith(root, "music", { e: { package: "@test/echo" } });
+  await host.start();
+  const enabling = host.enable("echo").catch(() => {});
+  await host.stop();
+  await enabling;
+  assert.notEqual(host.plugins()[0]?.state, "running");
 });
 
 test("K-055 reload() takes up another version; K-056 and lets go of one that was uninstalled", async (t) => {
