@@ -194,7 +194,10 @@ test("K-054 install from real git over loopback: the newest tag of a range, plai
   await mkdir(join(dir, "bare"));
   await writeFile(join(dir, "bare/README.md"), "no plugin");
   const without = await kaged("plugin", "install", await server.publish("bare", join(dir, "bare")), "--allow-http");
-  assert.match(without.stderr, /error\[manifest\.missing\]: No manifest at /);
+  assert.match(
+    without.stderr,
+    /error\[manifest\.missing\]: The repository "http.*\/bare\.git" has no kaged-plugin\.yaml/,
+  );
   const nowhere = await kaged("plugin", "install", `${server.url}/none.git`, "--allow-http");
   assert.match(nowhere.stderr, /error\[install\.source_unreachable\]: Cannot fetch /);
   assert.doesNotMatch(nowhere.stderr, /\n\s+at /);

@@ -77,7 +77,9 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
     });
   }
   const root = await files.realPath(dir);
-  const { manifest, warnings } = await readManifest(root, files);
+  const { manifest, warnings } = await readManifest(root, files).catch((error) => {
+    throw source.kind === "git" && error?.code === "manifest.missing" ? noPluginAt(source.url, error) : error;
+  });
   const { hash, bytes } = await hashTree(root, files, treeLimits(ports));
   const installed = await installedNow(manifest.name, ports);
   if (installed && !replace) refuseTaken(installed.record, request, manifest.name);
@@ -93,6 +95,15 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
     diff: diffCapabilities(installed?.capabilities ?? [], manifest.capabilities),
     package: pkg ?? installed?.record.package ?? null,
   };
+}
+
+/** The folder it was fetched to is gone when this is read. */
+function noPluginAt(url: string, cause: HostError): HostError {
+  return new HostError("manifest.missing", `The repository "${url}" has no kaged-plugin.yaml at its root`, {
+    data: { source: url },
+    hint: "Name a repository that holds a plugin, or a release that does with --release",
+    cause,
+  });
 }
 
 /** Files that were tampered with are put back by installing the very same again. */
