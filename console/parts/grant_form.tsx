@@ -22,6 +22,7 @@ export function GrantForm({ offer, doing, approve, children }: {
   const left = added.filter((one) => !granted.includes(one)).length;
   const fresh = capabilities.filter(({ capability }) => added.includes(capability));
   const rest = capabilities.filter(({ capability }) => !added.includes(capability));
+  const isUpgrade = installed !== null && installed !== version;
   const about = [author && `by ${author}`, license, homepage, bytes(offer.bytes)].filter(Boolean).join(" · ");
   const toggle = (capability: string): void =>
     setGranted((old) => old.includes(capability) ? old.filter((one) => one !== capability) : [...old, capability]);
@@ -35,10 +36,11 @@ export function GrantForm({ offer, doing, approve, children }: {
     >
       <p class="lead">{description}</p>
       <p class="quiet">
-        {installed === null || installed === version ? `Version ${version}` : `Version ${installed} → ${version}`}
+        {isUpgrade ? `Version ${installed} → ${version}` : `Version ${version}`}
         {" · "}
         {about}
       </p>
+      {isUpgrade && <p>Every project that has this plugin gets this version with your yes.</p>}
       <fieldset>
         <legend>{installed === null ? "It asks for" : "It asks for, newly here"}</legend>
         {fresh.length === 0 && <p class="quiet">Nothing: no files, no network, no tables.</p>}
@@ -46,6 +48,7 @@ export function GrantForm({ offer, doing, approve, children }: {
           <Acknowledge key={one.capability} of={one} isOn={granted.includes(one.capability)} onToggle={toggle} />
         ))}
       </fieldset>
+      {rest.length > 0 && installed !== null && <p class="quiet">Granted before:</p>}
       {rest.length > 0 && (
         <ul class="diff" aria-label={installed === null ? "Nothing to grant" : "Granted before"}>
           {rest.map((one) => (
