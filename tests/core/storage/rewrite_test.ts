@@ -146,6 +146,13 @@ test("rewriteSql() renames the table an fts5 table takes its content from", () =
   );
 });
 
+for (const exclude of ["NO OTHERS", "CURRENT ROW", "GROUP", "TIES"]) {
+  test(`rewriteSql() follows a window frame that excludes ${exclude}`, () => {
+    const over = `sum(b) OVER (ORDER BY a ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE ${exclude})`;
+    assert.equal(rewrite(`SELECT ${over} FROM t`), `SELECT ${over} FROM "plugin_p_t"`);
+  });
+}
+
 const DENIED = [
   "PRAGMA user_version",
   "ATTACH 'x' AS y",
@@ -171,6 +178,7 @@ const DENIED = [
   "CREATE VIRTUAL TABLE v USING fts5(a, storage='x')",
   "SELECT * FROM x_notes",
   "ALTER TABLE t RENAME TO x_t",
+  "CREATE TABLE t(a SELECT)",
 ];
 
 for (const sql of DENIED) {
