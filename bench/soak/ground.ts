@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { SDK_JS } from "../../src/cli/generated/sdk_source.ts";
 
 /** Where a long run lives. */
@@ -21,7 +20,8 @@ export interface Ground extends Disposable {
   readonly names: readonly string[];
 }
 
-const PROGRAM = fileURLToPath(new URL("soak_plugin.js", import.meta.url));
+const PROGRAM = readFileSync(new URL("soak_plugin.js", import.meta.url), "utf8")
+  .replace("../../src/sdk/mod.ts", "./kaged_sdk.js");
 
 /** Makes the folders of `count` plugins. */
 export function layGround(count: number): Ground {
@@ -34,7 +34,7 @@ export function layGround(count: number): Ground {
   for (const name of names) {
     const dir = plugins[`@soak/${name}`] = join(root, name);
     mkdirSync(dir);
-    cpSync(PROGRAM, join(dir, "index.js"));
+    writeFileSync(join(dir, "index.js"), PROGRAM);
     writeFileSync(join(dir, "kaged_sdk.js"), SDK_JS);
     writeFileSync(join(dir, "package.json"), '{ "type": "module" }\n');
     writeFileSync(join(dir, "name"), name);

@@ -1,5 +1,5 @@
 // One plugin of the long run: answers, keeps a bounded number of rows, and dies when it is told to.
-import { createPlugin } from "./kaged_sdk.js";
+import { createPlugin } from "../../src/sdk/mod.ts"; // In its folder: ./kaged_sdk.js.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
