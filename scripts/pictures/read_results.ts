@@ -27,12 +27,17 @@ const benchSchema = v.object({
 });
 const sample = v.object({ t: v.number(), value: v.number() });
 const soakSchema = v.object({
+  date: v.string(),
+  machine: v.string(),
+  runtime: v.string(),
+  minutes: v.number(),
   series: v.pipe(
     v.array(v.object({
       name: v.string(),
       unit: v.string(),
       samples: v.pipe(v.array(sample), v.minLength(2, "fewer than two samples")),
       verdict: v.string(),
+      isFlat: v.nullable(v.boolean()),
     })),
     v.minLength(1, "no series"),
   ),

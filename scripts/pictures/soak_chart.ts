@@ -14,27 +14,38 @@ export interface SoakSeries {
   readonly samples: readonly { readonly t: number; readonly value: number }[];
   /** What the run says of it: that it stayed flat, or by how much it grew. */
   readonly verdict: string;
+  /** Whether it stayed flat; null when the run was too short to tell. */
+  readonly isFlat: boolean | null;
 }
 
 /** A long run. */
 export interface SoakReport {
+  readonly date: string;
+  readonly machine: string;
+  readonly runtime: string;
+  readonly minutes: number;
   readonly series: readonly SoakSeries[];
 }
 
 const PANEL = { width: 440, height: 190 } as const;
+const HEAD = 56;
 
 /** Returns docs/img/soak.svg. */
-export function soakChart({ series }: SoakReport): string {
+export function soakChart({ series, date, machine, runtime, minutes }: SoakReport): string {
   const rows = Math.ceil(series.length / 2);
   return svgFile({
     width: 2 * PANEL.width + 20,
-    height: rows * PANEL.height + 20,
+    height: HEAD + rows * PANEL.height + 10,
     title: `A long run: ${series.map(({ name, verdict }) => `${name} (${verdict})`).join(", ")}`,
-    body: series.map((one, at) => panel(one, 10 + (at % 2) * PANEL.width, 10 + Math.floor(at / 2) * PANEL.height)),
+    body: [
+      label(`a run of ${figure(minutes)} minutes`, { class: "ink strong large", x: 20, y: 32 }),
+      label(`${date}, ${machine}, ${runtime}`, { class: "muted small", x: 20, y: 50 }),
+      ...series.map((one, at) => panel(one, 10 + (at % 2) * PANEL.width, HEAD + Math.floor(at / 2) * PANEL.height)),
+    ],
   });
 }
 
-function panel({ name, unit, samples, verdict }: SoakSeries, left: number, top: number): string {
+function panel({ name, unit, samples, verdict, isFlat }: SoakSeries, left: number, top: number): string {
   const across: readonly [number, number] = [left + 66, left + PANEL.width - 20];
   const up: readonly [number, number] = [top + PANEL.height - 34, top + 52];
   const time = zeroScale(samples.map(({ t }) => t / 60), across);
@@ -53,7 +64,7 @@ function panel({ name, unit, samples, verdict }: SoakSeries, left: number, top: 
       ...time.ticks.map((tick) =>
         label(tick === 0 ? "0 min" : figure(tick), { class: "muted small middle", x: time.at(tick), y: up[0] + 18 })
       ),
-      element("path", { class: "series blue", d: `M${points.join("L")}` }),
+      element("path", { class: `series ${isFlat === false ? "orange" : "blue"}`, d: `M${points.join("L")}` }),
     ].join(""),
   );
 }

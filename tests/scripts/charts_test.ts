@@ -11,7 +11,15 @@ const BENCH = {
   rows: [{ runtime: "bun", case: "calls", unit: "calls/s", better: "higher", ours: 7, peers: { bare: 2, odd: null } }],
 };
 const SOAK = {
-  series: [{ name: "memory", unit: "MiB", samples: [{ t: 0, value: 1 }, { t: 9, value: 1 }], verdict: "flat" }],
+  ...{ name: "soak", date: "2026-01-02", machine: "2 × CPU", runtime: "node 24", minutes: 10, counts: {} },
+  series: [{
+    name: "memory",
+    unit: "MiB",
+    samples: [{ t: 0, value: 1 }, { t: 9, value: 1 }],
+    verdict: "flat",
+    isFlat: true,
+    isFlat: true,
+  }],
 };
 
 async function places(t: TestContext, files: Readonly<Record<string, unknown>> = {}): Promise<ChartPlaces> {
@@ -50,7 +58,7 @@ test("a result that is not what a run writes is refused by file and place, and n
   const where = await places(t, {
     "wire.json": BENCH,
     "torn.json": '{"name":',
-    "soak.json": { series: [{ ...SOAK.series[0], samples: [{ t: 0, value: "much" }] }] },
+    "soak.json": { ...SOAK, series: [{ ...SOAK.series[0], samples: [{ t: 0, value: "much" }] }] },
     "alone.json": { ...BENCH, rows: [{ ...BENCH.rows[0], peers: {} }] },
   });
   await assert.rejects(drawCharts(["wire", "torn"], where), /torn\.json is not JSON: /);
