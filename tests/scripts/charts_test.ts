@@ -18,7 +18,6 @@ const SOAK = {
     samples: [{ t: 0, value: 1 }, { t: 9, value: 1 }],
     verdict: "flat",
     isFlat: true,
-    isFlat: true,
   }],
 };
 
