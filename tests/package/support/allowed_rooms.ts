@@ -31,5 +31,5 @@ export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
     "core/yaml",
     "npm:valibot",
   ],
-  "src/core/jobs/mod.ts": ["core/errors", "core/events", "core/jobs", "core/tracing", "core/version"],
+  "src/core/jobs/mod.ts": ["core/errors", "core/events", "core/jobs", "core/permits", "core/tracing", "core/version"],
 };
