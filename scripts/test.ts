@@ -6,8 +6,9 @@
  *   npm test -- --filter "K-004"          tests whose name matches
  *   npm test -- tests/core/protocol       files or folders
  *
- * KAGED_FORBID_SKIP=1 turns a skipped test into a failed one; KAGED_FUZZ_FRAMES=n sets how many frames are fuzzed,
- * KAGED_FUZZ_HTTP=n how many requests.
+ * Run without arguments, what stands in HEAVY is run on Bun alone, because the whole must not take long; KAGED_HEAVY=1
+ * runs everything everywhere. KAGED_FORBID_SKIP=1 turns a skipped test into a failed one; KAGED_FUZZ_FRAMES=n sets how
+ * many frames are fuzzed, KAGED_FUZZ_HTTP=n how many requests.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
@@ -40,8 +41,27 @@ async function testFiles(path: string): Promise<string[]> {
   return entries.filter((entry) => entry.endsWith("_test.ts")).map((entry) => `./${join(path, entry)}`).sort();
 }
 
-const files = (await Promise.all(paths.map(testFiles))).flat();
+/** The tests of packages come first: they wait for the registry while others work. */
+const files = (await Promise.all(paths.map(testFiles))).flat()
+  .sort((a, b) => Number(b.startsWith("./tests/package/")) - Number(a.startsWith("./tests/package/")));
 const filter = values.filter;
+
+/** Costly, and the least about a runtime: each has lighter tests of the same rooms beside it that run on all three. */
+const HEAVY = [
+  "./tests/console/", // A browser in front of the API that tests/core/http asks directly.
+  "./tests/core/conformance/check_conformance_test.ts",
+  "./tests/core/install/killed_test.ts",
+  "./tests/core/manifest/hostile_manifest_test.ts",
+  "./tests/core/spec/emit/", // Compilers of other languages.
+  "./tests/docs/docs_", // Programs and commands of the guides.
+  "./tests/docs/readme_test.ts",
+  "./tests/examples/agent_test.ts",
+  "./tests/sdk/python",
+];
+const isLight = positionals.length === 0 && !values.runtime && process.env["KAGED_HEAVY"] !== "1";
+const filesOf = (runtime: string): string[] =>
+  isLight && runtime !== "bun" ? files.filter((file) => !HEAVY.some((start) => file.startsWith(start))) : files;
+
 const runtimes = values.runtime ?? ["node", "deno", "bun"];
 /** Files under way on each runtime: in all half as many again as there are processors, because tests also wait. */
 const jobs = String(Math.max(1, Math.round(availableParallelism() * 1.5 / runtimes.length)));
@@ -53,7 +73,7 @@ const commands: Record<string, string[]> = {
     "--test-timeout=120000",
     "--test-reporter=spec",
     ...(filter ? [`--test-name-pattern=${filter}`] : []),
-    ...files,
+    ...filesOf("node"),
   ],
   deno: [
     bin("deno"),
@@ -63,9 +83,16 @@ const commands: Record<string, string[]> = {
     "--parallel",
     "--quiet",
     ...(filter ? ["--filter", filter] : []),
-    ...files,
+    ...filesOf("deno"),
   ],
-  bun: [bin("bun"), "test", `--parallel=${jobs}`, "--timeout=120000", ...(filter ? ["-t", filter] : []), ...files],
+  bun: [
+    bin("bun"),
+    "test",
+    `--parallel=${jobs}`,
+    "--timeout=120000",
+    ...(filter ? ["-t", filter] : []),
+    ...filesOf("bun"),
+  ],
 };
 
 /** Adds up the numbers that stand before or after a word in the runner's closing lines. */
@@ -148,6 +175,7 @@ try {
   for (const { runtime, passed, failed, seconds } of runs) {
     console.log(`${runtime}: ${passed} passed, ${failed} failed (${seconds.toFixed(1)} s)`);
   }
+  if (isLight) console.log(`on bun alone: ${HEAVY.join(" ")} (KAGED_HEAVY=1 runs them everywhere)`);
   const total = (key: "passed" | "failed") => runs.reduce((sum, each) => sum + each[key], 0);
   console.log(`${total("passed")} passed, ${total("failed")} failed, ${skipped.length} skipped`);
   process.exitCode = total("failed") > 0 ? 1 : 0;

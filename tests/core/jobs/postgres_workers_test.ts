@@ -13,7 +13,7 @@ import { runScript } from "../../support/run_script.ts";
 
 const WORKER = new URL("fixtures/postgres_worker.ts", import.meta.url);
 // The whole crowd on one runtime, a smaller one on the others, which would otherwise compete for the same processors.
-const isWhole = runtimeName === "node" || process.env["KAGED_HEAVY"] === "1";
+const isWhole = runtimeName === "node" || process.env["KAGED_CROWD"] === "1";
 const [JOBS, WORKERS, KILLS] = isWhole ? [2000, 4, 6] : [200, 2, 2];
 const schema = "crowd";
 
