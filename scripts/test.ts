@@ -49,7 +49,11 @@ const filter = values.filter;
 
 /** Costly, and the least about a runtime: each has lighter tests of the same rooms beside it that run on all three. */
 const HEAVY = [
+  "./tests/cli/hook", // Commands over rooms whose own tests run everywhere.
+  "./tests/cli/host_commands_test.ts",
+  "./tests/cli/plugin_",
   "./tests/console/", // A browser in front of the API that tests/core/http asks directly.
+  "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
   "./tests/core/conformance/check_conformance_test.ts",
   "./tests/core/install/killed_test.ts",
   "./tests/core/manifest/hostile_manifest_test.ts",
