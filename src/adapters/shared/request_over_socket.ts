@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type IncomingMessage, request as send } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { withShortPath } from "./short_path.ts";
 
@@ -27,11 +27,12 @@ export async function requestOverSocket(path: string, request: Request): Promise
   return new Response(stream, { status: statusCode, headers });
 }
 
-function ask(socketPath: string, request: Request, body: Uint8Array | null): Promise<IncomingMessage> {
+async function ask(socketPath: string, request: Request, body: Uint8Array | null): Promise<IncomingMessage> {
+  const { request: send } = await import("node:http"); // Only here: it takes more memory than the whole host.
   const { pathname, search, host } = new URL(request.url);
   const headers: Record<string, string> = { ...Object.fromEntries(request.headers), host };
   if (body) headers["content-length"] = `${body.length}`;
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     // No agent: a connection that is kept would outlive the server it leads to.
     const sent = send({
       socketPath,
