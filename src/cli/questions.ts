@@ -52,14 +52,16 @@ export function questions(
       if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
       return answer ?? "";
     },
-    async progress(message) {
-      if (!canAsk) return () => {};
-      const { spinner } = await import("@clack/prompts");
-      const shown = spinner({ withGuide: false });
-      shown.start(message);
-      return (outcome) => shown.stop(outcome);
-    },
+    progress: (message) => canAsk ? showProgress(message) : Promise.resolve(() => {}),
   };
+}
+
+/** Shows on a terminal that something takes its time; the returned function ends it. */
+export async function showProgress(message: string): Promise<(outcome: string) => void> {
+  const { spinner } = await import("@clack/prompts");
+  const shown = spinner({ withGuide: false });
+  shown.start(message);
+  return (outcome) => shown.stop(outcome);
 }
 
 /** The error of a question that was answered with no. */

@@ -5,6 +5,7 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { showProgress } from "../questions.ts";
 import { printable, type Terminal } from "../terminal.ts";
 import { withStorage } from "../with_storage.ts";
 
@@ -38,7 +39,18 @@ With --json it prints { "file", "tables": [] }.`;
 async function exportData(name: string, flags: ExportFlags, terminal: Terminal): Promise<void> {
   const home = flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home);
   const file = resolve(terminal.cwd, flags.output);
-  const tables = await withStorage({ home, plugin: name }, terminal, (storage) => storage.exportTo(name, file));
+  const tables = await withStorage({ home, plugin: name }, terminal, async (storage) => {
+    if (flags.json || !terminal.isInteractive) return await storage.exportTo(name, file);
+    const done = await showProgress(`Writing what ${name} keeps`);
+    let outcome = "Not written";
+    try {
+      const written = await storage.exportTo(name, file);
+      outcome = "Written";
+      return written;
+    } finally {
+      done(outcome);
+    }
+  });
   if (flags.json) terminal.out.line(JSON.stringify({ file, tables }, null, 2));
   else terminal.out.line(printable(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`));
 }

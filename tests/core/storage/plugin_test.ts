@@ -6,6 +6,7 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import { createStorage } from "../../../src/core/storage/storage.ts";
 import type { SupervisorOptions } from "../../../src/core/supervisor/types.ts";
 import { SDK_JS } from "../../../src/cli/generated/sdk_source.ts";
+import { canUseTerminal, onTerminal } from "../../support/pty.ts";
 import { runKaged } from "../../support/run_kaged.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
@@ -67,6 +68,12 @@ test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to
   assert.match(tier, /^(cgroup2|systemd|cgroup1|watchdog)$/);
   const file = `${home}/out.sqlite`;
   assert.deepEqual(await call("export", "notes", "-o", file), { file, tables: ["notes"] });
+  if (!await canUseTerminal(t)) return;
+  const terminal = await onTerminal(["plugin", "export", "notes", "-o", `${home}/again.sqlite`, "--home", home], []);
+  assert.equal(terminal.code, 0);
+  assert.match(terminal.shown, /Writing what notes keeps[^]*Written[^]*again\.sqlite: notes/);
+  const twice = await onTerminal(["plugin", "export", "notes", "-o", file, "--home", home], []);
+  assert.match(twice.shown, /Not written[^]*error\[/);
 });
 
 test("kaged plugin info and export say what is wrong", async (t) => {
