@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { ERRORS } from "../../src/core/errors.ts";
 import type { Route, RouteAnswer, Schema } from "../../src/core/http/route.ts";
@@ -28,10 +29,14 @@ const COMMON = ["http.input_invalid", "http.unauthorized", "http.host_refused", 
 const OPEN_COMMON = ["http.input_invalid", "http.host_refused", "http.origin_refused"];
 const WITH_BODY = ["http.body_invalid", "http.body_too_large", "http.body_timeout", "http.media_type"];
 
+/** Failures that several routes answer with, by the name the document has for them: their codes. */
+const SHARED: ReadonlyMap<string, Json> = sharedFailures();
+
 /** Returns the document. */
 export function openApi(): Json {
   const paths: Record<string, Json> = {};
   for (const route of ROUTES) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route);
+  const schemas: Json = {};
   return {
     openapi: "3.1.0",
     info: {
@@ -40,10 +45,11 @@ export function openApi(): Json {
       description: "What the operator of a plugin host sees and does. Failures are application/problem+json; " +
         "`code` is a code of the error table.",
     },
-    paths,
+    paths: named(paths, schemas),
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: { Problem: jsonSchema(problem, "output") },
+      responses: named(Object.fromEntries(SHARED), schemas),
+      schemas,
     },
     security: [{ token: [] }],
   };
@@ -58,7 +64,6 @@ function operation(route: Route): Json {
   ];
   const schema = answer.schema && jsonSchema(answer.schema, "output");
   const content = answer.types.map((type) => [type, type === "application/json" && schema ? { schema } : {}]);
-  const codes = [...(isOpen ? OPEN_COMMON : COMMON), ...(body ? WITH_BODY : []), ...errors];
   return {
     operationId: operationId(method, path),
     summary,
@@ -70,7 +75,7 @@ function operation(route: Route): Json {
     responses: {
       200: { description: "Done", content: Object.fromEntries(content) },
       ...otherAnswers(answer.also),
-      ...failures(codes),
+      ...failures(route),
     },
   };
 }
@@ -92,15 +97,45 @@ function otherAnswers(also: RouteAnswer["also"] = {}): Json {
   );
 }
 
-function failures(codes: readonly string[]): Json {
-  const byStatus = Map.groupBy(codes, (code) => ERRORS[code]!.http);
-  const content = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
+/** The codes a route may fail with, by their status. */
+function codesOf({ isOpen = false, body, errors }: Route): [number, string[]][] {
+  const codes = [...(isOpen ? OPEN_COMMON : COMMON), ...(body ? WITH_BODY : []), ...errors];
+  return [...Map.groupBy(codes, (code) => ERRORS[code]!.http)].sort(([a], [b]) => a - b);
+}
+
+function failures(route: Route): Json {
   return Object.fromEntries(
-    [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [
-      status,
-      { description: codes.map((code) => `\`${code}\`: ${ERRORS[code]!.cause}`).join("; "), content },
-    ]),
+    codesOf(route).map(([status, codes]) => {
+      const name = codes.join("-");
+      return [status, SHARED.has(name) ? { $ref: `#/components/responses/${name}` } : failure(codes)];
+    }),
   );
+}
+
+function sharedFailures(): Map<string, Json> {
+  const all = ROUTES.flatMap((route) => codesOf(route).map(([, codes]) => codes));
+  const byName = [...Map.groupBy(all, (codes) => codes.join("-"))].sort(([a], [b]) => a < b ? -1 : 1);
+  return new Map(byName.filter(([, uses]) => uses.length > 1).map(([name, [codes]]) => [name, failure(codes!)]));
+}
+
+function failure(codes: readonly string[]): Json {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code]!.cause}`).join("; "),
+    content: { "application/problem+json": { schema: jsonSchema(problem, "output") } },
+  };
+}
+
+/** Returns `value` with a reference for each shape that has a title, and adds the shape to `schemas`. */
+function named<T>(value: T, schemas: Json): T;
+function named(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((one) => named(one, schemas));
+  if (typeof value !== "object" || value === null) return value;
+  const whole: Json = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, named(one, schemas)]));
+  const { title, default: unsaid, ...rest } = whole;
+  if (typeof title !== "string") return whole;
+  schemas[title] ??= rest;
+  if (!isDeepStrictEqual(schemas[title], rest)) throw new Error(`Two shapes have the title "${title}"`);
+  return { $ref: `#/components/schemas/${title}`, ...(unsaid !== undefined && { default: unsaid }) };
 }
 
 function parametersOf(schema: Schema | undefined, at: "path" | "query"): Json[] {

@@ -34,21 +34,27 @@ interface Parameter {
   readonly schema: Json;
 }
 
+/** The hints, and the shapes that the document names. */
+interface Within extends RequestHints {
+  readonly schemas: Readonly<Record<string, Json>>;
+}
+
 /** Returns an arbitrary of requests to what `document` describes. */
 export function openApiRequests(
-  document: { paths: Record<string, Json> },
+  document: { paths: Record<string, Json>; components: { schemas: Record<string, Json> } },
   hints: RequestHints,
 ): fc.Arbitrary<WireRequest> {
+  const within = { ...hints, schemas: document.components.schemas };
   const weighted = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, Json>).map(([method, operation]) => ({
       weight: hints.weight(operation.operationId as string),
-      arbitrary: requestTo(path, method.toUpperCase(), operation, hints),
+      arbitrary: requestTo(path, method.toUpperCase(), operation, within),
     }))
   );
   return fc.oneof(...weighted);
 }
 
-function requestTo(path: string, method: string, operation: Json, hints: RequestHints): fc.Arbitrary<WireRequest> {
+function requestTo(path: string, method: string, operation: Json, hints: Within): fc.Arbitrary<WireRequest> {
   const parameters = (operation.parameters ?? []) as Parameter[];
   const inPath = parameters.filter((one) => one.in === "path");
   const inQuery = parameters.filter((one) => one.in === "query");
@@ -80,13 +86,14 @@ function mostly<A, B>(usual: fc.Arbitrary<A>, odd: fc.Arbitrary<B>): fc.Arbitrar
 }
 
 /** A value that fits a schema: one that exists, where such are known. */
-function valueOf(schema: Json, name: string, hints: RequestHints): fc.Arbitrary<unknown> {
+function valueOf(schema: Json, name: string, hints: Within): fc.Arbitrary<unknown> {
   const known = hints.known[name];
   if (known) return mostly(fc.constantFrom(...known), byType(schema, hints));
   return byType(schema, hints);
 }
 
-function byType(schema: Json, hints: RequestHints): fc.Arbitrary<unknown> {
+function byType(schema: Json, hints: Within): fc.Arbitrary<unknown> {
+  if (typeof schema.$ref === "string") return byType(hints.schemas[schema.$ref.split("/").at(-1)!]!, hints);
   if ("const" in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map((one) => byType(one as Json, hints)));

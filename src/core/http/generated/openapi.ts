@@ -40,24 +40,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -87,24 +73,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -121,34 +93,13 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -215,34 +166,13 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -262,163 +192,7 @@ export const OPENAPI_TEXT: string = `{
                     "plugins": {
                       "type": "array",
                       "items": {
-                        "type": "object",
-                        "properties": {
-                          "key": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "version": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "agents": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "state": {
-                            "enum": [
-                              "disabled",
-                              "spawning",
-                              "running",
-                              "crashed",
-                              "failed",
-                              "stopped"
-                            ],
-                            "type": "string"
-                          },
-                          "isolation": {
-                            "enum": [
-                              "agent",
-                              "project"
-                            ],
-                            "type": "string"
-                          },
-                          "hooks": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "tools": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "methods": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "cage": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "id": {
-                                    "type": "string"
-                                  },
-                                  "limits": {
-                                    "type": "object",
-                                    "properties": {
-                                      "tier": {
-                                        "type": "string"
-                                      },
-                                      "memory_mb": {
-                                        "type": "number"
-                                      },
-                                      "cpu_shares": {
-                                        "type": "number"
-                                      },
-                                      "pids": {
-                                        "type": "number"
-                                      }
-                                    },
-                                    "required": [
-                                      "tier",
-                                      "memory_mb",
-                                      "cpu_shares",
-                                      "pids"
-                                    ],
-                                    "additionalProperties": false
-                                  }
-                                },
-                                "required": [
-                                  "id",
-                                  "limits"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "restarts": {
-                            "type": "number"
-                          },
-                          "error": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "code": {
-                                    "type": "string"
-                                  },
-                                  "message": {
-                                    "type": "string"
-                                  },
-                                  "hint": {
-                                    "type": "string"
-                                  }
-                                },
-                                "required": [
-                                  "code",
-                                  "message"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "key",
-                          "plugin",
-                          "package",
-                          "version",
-                          "instance",
-                          "agents",
-                          "state",
-                          "isolation",
-                          "hooks",
-                          "tools",
-                          "methods",
-                          "cage",
-                          "restarts",
-                          "error"
-                        ],
-                        "additionalProperties": false
+                        "$ref": "#/components/schemas/Instance"
                       }
                     }
                   },
@@ -431,34 +205,13 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -473,8 +226,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           }
         ],
@@ -484,382 +236,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "package": {
-                      "type": "string"
-                    },
-                    "version": {
-                      "type": "string"
-                    },
-                    "description": {
-                      "type": "string"
-                    },
-                    "author": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "license": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "homepage": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "dir": {
-                      "type": "string"
-                    },
-                    "roles": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "capabilities": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "capability": {
-                            "type": "string"
-                          },
-                          "text": {
-                            "type": "string"
-                          },
-                          "danger": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "capability",
-                          "text",
-                          "danger"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "hooks": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "methods": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "notifications": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "tools": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "name": {
-                            "type": "string"
-                          },
-                          "description": {
-                            "type": "string"
-                          },
-                          "parameters_schema": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "name",
-                          "description",
-                          "parameters_schema"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "agent": {
-                            "type": "string"
-                          },
-                          "key": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "config": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "agent",
-                          "key",
-                          "instance",
-                          "config"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "instances": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "key": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "version": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "agents": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "state": {
-                            "enum": [
-                              "disabled",
-                              "spawning",
-                              "running",
-                              "crashed",
-                              "failed",
-                              "stopped"
-                            ],
-                            "type": "string"
-                          },
-                          "isolation": {
-                            "enum": [
-                              "agent",
-                              "project"
-                            ],
-                            "type": "string"
-                          },
-                          "hooks": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "tools": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "methods": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "cage": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "id": {
-                                    "type": "string"
-                                  },
-                                  "limits": {
-                                    "type": "object",
-                                    "properties": {
-                                      "tier": {
-                                        "type": "string"
-                                      },
-                                      "memory_mb": {
-                                        "type": "number"
-                                      },
-                                      "cpu_shares": {
-                                        "type": "number"
-                                      },
-                                      "pids": {
-                                        "type": "number"
-                                      }
-                                    },
-                                    "required": [
-                                      "tier",
-                                      "memory_mb",
-                                      "cpu_shares",
-                                      "pids"
-                                    ],
-                                    "additionalProperties": false
-                                  }
-                                },
-                                "required": [
-                                  "id",
-                                  "limits"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "restarts": {
-                            "type": "number"
-                          },
-                          "error": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "code": {
-                                    "type": "string"
-                                  },
-                                  "message": {
-                                    "type": "string"
-                                  },
-                                  "hint": {
-                                    "type": "string"
-                                  }
-                                },
-                                "required": [
-                                  "code",
-                                  "message"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "key",
-                          "plugin",
-                          "package",
-                          "version",
-                          "instance",
-                          "agents",
-                          "state",
-                          "isolation",
-                          "hooks",
-                          "tools",
-                          "methods",
-                          "cage",
-                          "restarts",
-                          "error"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "package",
-                    "version",
-                    "description",
-                    "author",
-                    "license",
-                    "homepage",
-                    "dir",
-                    "roles",
-                    "capabilities",
-                    "hooks",
-                    "methods",
-                    "notifications",
-                    "tools",
-                    "agents",
-                    "instances"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Plugin"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           }
         }
       }
@@ -874,8 +266,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           }
         ],
@@ -885,382 +276,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "package": {
-                      "type": "string"
-                    },
-                    "version": {
-                      "type": "string"
-                    },
-                    "description": {
-                      "type": "string"
-                    },
-                    "author": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "license": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "homepage": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "dir": {
-                      "type": "string"
-                    },
-                    "roles": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "capabilities": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "capability": {
-                            "type": "string"
-                          },
-                          "text": {
-                            "type": "string"
-                          },
-                          "danger": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "capability",
-                          "text",
-                          "danger"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "hooks": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "methods": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "notifications": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "tools": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "name": {
-                            "type": "string"
-                          },
-                          "description": {
-                            "type": "string"
-                          },
-                          "parameters_schema": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "name",
-                          "description",
-                          "parameters_schema"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "agent": {
-                            "type": "string"
-                          },
-                          "key": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "config": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "agent",
-                          "key",
-                          "instance",
-                          "config"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "instances": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "key": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "version": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "agents": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "state": {
-                            "enum": [
-                              "disabled",
-                              "spawning",
-                              "running",
-                              "crashed",
-                              "failed",
-                              "stopped"
-                            ],
-                            "type": "string"
-                          },
-                          "isolation": {
-                            "enum": [
-                              "agent",
-                              "project"
-                            ],
-                            "type": "string"
-                          },
-                          "hooks": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "tools": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "methods": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "cage": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "id": {
-                                    "type": "string"
-                                  },
-                                  "limits": {
-                                    "type": "object",
-                                    "properties": {
-                                      "tier": {
-                                        "type": "string"
-                                      },
-                                      "memory_mb": {
-                                        "type": "number"
-                                      },
-                                      "cpu_shares": {
-                                        "type": "number"
-                                      },
-                                      "pids": {
-                                        "type": "number"
-                                      }
-                                    },
-                                    "required": [
-                                      "tier",
-                                      "memory_mb",
-                                      "cpu_shares",
-                                      "pids"
-                                    ],
-                                    "additionalProperties": false
-                                  }
-                                },
-                                "required": [
-                                  "id",
-                                  "limits"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "restarts": {
-                            "type": "number"
-                          },
-                          "error": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "code": {
-                                    "type": "string"
-                                  },
-                                  "message": {
-                                    "type": "string"
-                                  },
-                                  "hint": {
-                                    "type": "string"
-                                  }
-                                },
-                                "required": [
-                                  "code",
-                                  "message"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "key",
-                          "plugin",
-                          "package",
-                          "version",
-                          "instance",
-                          "agents",
-                          "state",
-                          "isolation",
-                          "hooks",
-                          "tools",
-                          "methods",
-                          "cage",
-                          "restarts",
-                          "error"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "package",
-                    "version",
-                    "description",
-                    "author",
-                    "license",
-                    "homepage",
-                    "dir",
-                    "roles",
-                    "capabilities",
-                    "hooks",
-                    "methods",
-                    "notifications",
-                    "tools",
-                    "agents",
-                    "instances"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Plugin"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           },
           "502": {
             "description": "\`plugin.unavailable\`: The plugin is not running",
@@ -1285,8 +316,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           }
         ],
@@ -1296,382 +326,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "package": {
-                      "type": "string"
-                    },
-                    "version": {
-                      "type": "string"
-                    },
-                    "description": {
-                      "type": "string"
-                    },
-                    "author": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "license": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "homepage": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "dir": {
-                      "type": "string"
-                    },
-                    "roles": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "capabilities": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "capability": {
-                            "type": "string"
-                          },
-                          "text": {
-                            "type": "string"
-                          },
-                          "danger": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "capability",
-                          "text",
-                          "danger"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "hooks": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "methods": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "notifications": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "tools": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "name": {
-                            "type": "string"
-                          },
-                          "description": {
-                            "type": "string"
-                          },
-                          "parameters_schema": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "name",
-                          "description",
-                          "parameters_schema"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "agent": {
-                            "type": "string"
-                          },
-                          "key": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "config": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "agent",
-                          "key",
-                          "instance",
-                          "config"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "instances": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "key": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "version": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "agents": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "state": {
-                            "enum": [
-                              "disabled",
-                              "spawning",
-                              "running",
-                              "crashed",
-                              "failed",
-                              "stopped"
-                            ],
-                            "type": "string"
-                          },
-                          "isolation": {
-                            "enum": [
-                              "agent",
-                              "project"
-                            ],
-                            "type": "string"
-                          },
-                          "hooks": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "tools": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "methods": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "cage": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "id": {
-                                    "type": "string"
-                                  },
-                                  "limits": {
-                                    "type": "object",
-                                    "properties": {
-                                      "tier": {
-                                        "type": "string"
-                                      },
-                                      "memory_mb": {
-                                        "type": "number"
-                                      },
-                                      "cpu_shares": {
-                                        "type": "number"
-                                      },
-                                      "pids": {
-                                        "type": "number"
-                                      }
-                                    },
-                                    "required": [
-                                      "tier",
-                                      "memory_mb",
-                                      "cpu_shares",
-                                      "pids"
-                                    ],
-                                    "additionalProperties": false
-                                  }
-                                },
-                                "required": [
-                                  "id",
-                                  "limits"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "restarts": {
-                            "type": "number"
-                          },
-                          "error": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "code": {
-                                    "type": "string"
-                                  },
-                                  "message": {
-                                    "type": "string"
-                                  },
-                                  "hint": {
-                                    "type": "string"
-                                  }
-                                },
-                                "required": [
-                                  "code",
-                                  "message"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "key",
-                          "plugin",
-                          "package",
-                          "version",
-                          "instance",
-                          "agents",
-                          "state",
-                          "isolation",
-                          "hooks",
-                          "tools",
-                          "methods",
-                          "cage",
-                          "restarts",
-                          "error"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "package",
-                    "version",
-                    "description",
-                    "author",
-                    "license",
-                    "homepage",
-                    "dir",
-                    "roles",
-                    "capabilities",
-                    "hooks",
-                    "methods",
-                    "notifications",
-                    "tools",
-                    "agents",
-                    "instances"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Plugin"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           }
         }
       }
@@ -1686,8 +356,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           }
         ],
@@ -1697,382 +366,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "package": {
-                      "type": "string"
-                    },
-                    "version": {
-                      "type": "string"
-                    },
-                    "description": {
-                      "type": "string"
-                    },
-                    "author": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "license": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "homepage": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "dir": {
-                      "type": "string"
-                    },
-                    "roles": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "capabilities": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "capability": {
-                            "type": "string"
-                          },
-                          "text": {
-                            "type": "string"
-                          },
-                          "danger": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "capability",
-                          "text",
-                          "danger"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "hooks": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "methods": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "notifications": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "tools": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "name": {
-                            "type": "string"
-                          },
-                          "description": {
-                            "type": "string"
-                          },
-                          "parameters_schema": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "name",
-                          "description",
-                          "parameters_schema"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "agent": {
-                            "type": "string"
-                          },
-                          "key": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "config": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "agent",
-                          "key",
-                          "instance",
-                          "config"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "instances": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "key": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "version": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "agents": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "state": {
-                            "enum": [
-                              "disabled",
-                              "spawning",
-                              "running",
-                              "crashed",
-                              "failed",
-                              "stopped"
-                            ],
-                            "type": "string"
-                          },
-                          "isolation": {
-                            "enum": [
-                              "agent",
-                              "project"
-                            ],
-                            "type": "string"
-                          },
-                          "hooks": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "tools": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "methods": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "cage": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "id": {
-                                    "type": "string"
-                                  },
-                                  "limits": {
-                                    "type": "object",
-                                    "properties": {
-                                      "tier": {
-                                        "type": "string"
-                                      },
-                                      "memory_mb": {
-                                        "type": "number"
-                                      },
-                                      "cpu_shares": {
-                                        "type": "number"
-                                      },
-                                      "pids": {
-                                        "type": "number"
-                                      }
-                                    },
-                                    "required": [
-                                      "tier",
-                                      "memory_mb",
-                                      "cpu_shares",
-                                      "pids"
-                                    ],
-                                    "additionalProperties": false
-                                  }
-                                },
-                                "required": [
-                                  "id",
-                                  "limits"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "restarts": {
-                            "type": "number"
-                          },
-                          "error": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "code": {
-                                    "type": "string"
-                                  },
-                                  "message": {
-                                    "type": "string"
-                                  },
-                                  "hint": {
-                                    "type": "string"
-                                  }
-                                },
-                                "required": [
-                                  "code",
-                                  "message"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "key",
-                          "plugin",
-                          "package",
-                          "version",
-                          "instance",
-                          "agents",
-                          "state",
-                          "isolation",
-                          "hooks",
-                          "tools",
-                          "methods",
-                          "cage",
-                          "restarts",
-                          "error"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "package",
-                    "version",
-                    "description",
-                    "author",
-                    "license",
-                    "homepage",
-                    "dir",
-                    "roles",
-                    "capabilities",
-                    "hooks",
-                    "methods",
-                    "notifications",
-                    "tools",
-                    "agents",
-                    "instances"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Plugin"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           },
           "409": {
             "description": "\`plugin.reload_failed\`: The plugin could not be started anew; the one that ran goes on",
@@ -2085,14 +394,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "502": {
-            "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
           }
         }
       }
@@ -2107,8 +409,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           }
         ],
@@ -2118,392 +419,25 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "package": {
-                      "type": "string"
-                    },
-                    "version": {
-                      "type": "string"
-                    },
-                    "description": {
-                      "type": "string"
-                    },
-                    "author": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "license": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "homepage": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "dir": {
-                      "type": "string"
-                    },
-                    "roles": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "capabilities": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "capability": {
-                            "type": "string"
-                          },
-                          "text": {
-                            "type": "string"
-                          },
-                          "danger": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "capability",
-                          "text",
-                          "danger"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "hooks": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "methods": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "notifications": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "tools": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "name": {
-                            "type": "string"
-                          },
-                          "description": {
-                            "type": "string"
-                          },
-                          "parameters_schema": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "name",
-                          "description",
-                          "parameters_schema"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "agent": {
-                            "type": "string"
-                          },
-                          "key": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "config": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "agent",
-                          "key",
-                          "instance",
-                          "config"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "instances": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "key": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "version": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "agents": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "state": {
-                            "enum": [
-                              "disabled",
-                              "spawning",
-                              "running",
-                              "crashed",
-                              "failed",
-                              "stopped"
-                            ],
-                            "type": "string"
-                          },
-                          "isolation": {
-                            "enum": [
-                              "agent",
-                              "project"
-                            ],
-                            "type": "string"
-                          },
-                          "hooks": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "tools": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "methods": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "cage": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "id": {
-                                    "type": "string"
-                                  },
-                                  "limits": {
-                                    "type": "object",
-                                    "properties": {
-                                      "tier": {
-                                        "type": "string"
-                                      },
-                                      "memory_mb": {
-                                        "type": "number"
-                                      },
-                                      "cpu_shares": {
-                                        "type": "number"
-                                      },
-                                      "pids": {
-                                        "type": "number"
-                                      }
-                                    },
-                                    "required": [
-                                      "tier",
-                                      "memory_mb",
-                                      "cpu_shares",
-                                      "pids"
-                                    ],
-                                    "additionalProperties": false
-                                  }
-                                },
-                                "required": [
-                                  "id",
-                                  "limits"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "restarts": {
-                            "type": "number"
-                          },
-                          "error": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "code": {
-                                    "type": "string"
-                                  },
-                                  "message": {
-                                    "type": "string"
-                                  },
-                                  "hint": {
-                                    "type": "string"
-                                  }
-                                },
-                                "required": [
-                                  "code",
-                                  "message"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "key",
-                          "plugin",
-                          "package",
-                          "version",
-                          "instance",
-                          "agents",
-                          "state",
-                          "isolation",
-                          "hooks",
-                          "tools",
-                          "methods",
-                          "cage",
-                          "restarts",
-                          "error"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "package",
-                    "version",
-                    "description",
-                    "author",
-                    "license",
-                    "homepage",
-                    "dir",
-                    "roles",
-                    "capabilities",
-                    "hooks",
-                    "methods",
-                    "notifications",
-                    "tools",
-                    "agents",
-                    "instances"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Plugin"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           },
           "502": {
-            "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
           }
         }
       }
@@ -2518,8 +452,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           }
         ],
@@ -2575,44 +508,16 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           },
           "502": {
             "description": "\`storage.unavailable\`: This runtime has no SQLite that can be fenced",
@@ -2637,8 +542,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           },
           {
@@ -2664,8 +568,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+              "$ref": "#/components/schemas/AgentPath"
             }
           },
           {
@@ -2673,9 +576,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 200
+              "$ref": "#/components/schemas/SessionId"
             }
           },
           {
@@ -2694,14 +595,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "result": {}
-                  },
-                  "required": [
-                    "result"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/CallResult"
                 }
               }
             }
@@ -2717,74 +611,25 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered; \`protocol.method_unknown\`: The method does not exist",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown"
           },
           "409": {
-            "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/protocol.busy-instance.ambiguous"
           },
           "422": {
-            "description": "\`plugin.error\`: The plugin reported an error of its own",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.error"
           },
           "429": {
-            "description": "\`http.rate_limited\`: More calls came than are taken in a second",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.rate_limited"
           },
           "502": {
-            "description": "\`plugin.unavailable\`: The plugin is not running; \`protocol.timeout\`: No answer came in time",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unavailable-protocol.timeout"
           }
         }
       },
@@ -2797,8 +642,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           },
           {
@@ -2815,8 +659,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+              "$ref": "#/components/schemas/AgentPath"
             }
           },
           {
@@ -2824,9 +667,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 200
+              "$ref": "#/components/schemas/SessionId"
             }
           },
           {
@@ -2855,14 +696,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "result": {}
-                  },
-                  "required": [
-                    "result"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/CallResult"
                 }
               }
             }
@@ -2878,104 +712,34 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered; \`protocol.method_unknown\`: The method does not exist",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown"
           },
           "408": {
-            "description": "\`http.body_timeout\`: The body took too long to come",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
-            "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/protocol.busy-instance.ambiguous"
           },
           "413": {
-            "description": "\`http.body_too_large\`: The body is larger than it may be",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_too_large"
           },
           "415": {
-            "description": "\`http.media_type\`: The body is not sent as JSON",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.media_type"
           },
           "422": {
-            "description": "\`plugin.error\`: The plugin reported an error of its own",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.error"
           },
           "429": {
-            "description": "\`http.rate_limited\`: More calls came than are taken in a second",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.rate_limited"
           },
           "502": {
-            "description": "\`plugin.unavailable\`: The plugin is not running; \`protocol.timeout\`: No answer came in time",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unavailable-protocol.timeout"
           }
         }
       }
@@ -2990,8 +754,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           },
           {
@@ -2999,8 +762,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+              "$ref": "#/components/schemas/AgentPath"
             }
           }
         ],
@@ -3010,97 +772,19 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "agent": {
-                            "type": "string"
-                          },
-                          "key": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "knobs": {
-                            "type": "object",
-                            "propertyNames": {
-                              "type": "string"
-                            },
-                            "additionalProperties": {
-                              "type": "object",
-                              "properties": {
-                                "type": {
-                                  "type": "string"
-                                },
-                                "label": {
-                                  "type": "string"
-                                },
-                                "value": {}
-                              },
-                              "required": [
-                                "type",
-                                "label",
-                                "value"
-                              ]
-                            }
-                          }
-                        },
-                        "required": [
-                          "agent",
-                          "key",
-                          "instance",
-                          "knobs"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "agents"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Knobs"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
             "description": "\`plugin.unknown\`: No plugin of that name is registered; \`agent.unknown\`: The project has no such agent",
@@ -3125,8 +809,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           },
           {
@@ -3147,8 +830,7 @@ export const OPENAPI_TEXT: string = `{
                 "type": "object",
                 "properties": {
                   "agent": {
-                    "type": "string",
-                    "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$",
+                    "$ref": "#/components/schemas/AgentPath",
                     "default": "primary"
                   },
                   "value": {}
@@ -3167,97 +849,19 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "agent": {
-                            "type": "string"
-                          },
-                          "key": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "knobs": {
-                            "type": "object",
-                            "propertyNames": {
-                              "type": "string"
-                            },
-                            "additionalProperties": {
-                              "type": "object",
-                              "properties": {
-                                "type": {
-                                  "type": "string"
-                                },
-                                "label": {
-                                  "type": "string"
-                                },
-                                "value": {}
-                              },
-                              "required": [
-                                "type",
-                                "label",
-                                "value"
-                              ]
-                            }
-                          }
-                        },
-                        "required": [
-                          "agent",
-                          "key",
-                          "instance",
-                          "knobs"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "agents"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Knobs"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes; \`http.body_invalid\`: The body is not JSON",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid-http.body_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
             "description": "\`plugin.unknown\`: No plugin of that name is registered; \`knob.unknown\`: The plugin has no such knob",
@@ -3270,14 +874,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "408": {
-            "description": "\`http.body_timeout\`: The body took too long to come",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
             "description": "\`knob.edit_refused\`: The change cannot be written without touching something else",
@@ -3290,24 +887,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "413": {
-            "description": "\`http.body_too_large\`: The body is larger than it may be",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_too_large"
           },
           "415": {
-            "description": "\`http.media_type\`: The body is not sent as JSON",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.media_type"
           },
           "422": {
             "description": "\`knob.value_invalid\`: The value does not fit the knob; \`plugin.config_invalid\`: The plugin refused its configuration",
@@ -3332,8 +915,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           }
         ],
@@ -3380,44 +962,16 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           }
         }
       }
@@ -3437,89 +991,7 @@ export const OPENAPI_TEXT: string = `{
                     "agents": {
                       "type": "array",
                       "items": {
-                        "type": "object",
-                        "properties": {
-                          "path": {
-                            "type": "string"
-                          },
-                          "parent": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "plugins": {
-                            "type": "array",
-                            "items": {
-                              "type": "object",
-                              "properties": {
-                                "key": {
-                                  "type": "string"
-                                },
-                                "plugin": {
-                                  "type": "string"
-                                },
-                                "package": {
-                                  "type": "string"
-                                },
-                                "version": {
-                                  "type": "string"
-                                },
-                                "instance": {
-                                  "type": "string"
-                                },
-                                "isolation": {
-                                  "enum": [
-                                    "agent",
-                                    "project"
-                                  ],
-                                  "type": "string"
-                                },
-                                "state": {
-                                  "type": "string"
-                                },
-                                "hooks": {
-                                  "type": "array",
-                                  "items": {
-                                    "type": "string"
-                                  }
-                                },
-                                "tools": {
-                                  "type": "array",
-                                  "items": {
-                                    "type": "string"
-                                  }
-                                },
-                                "config": {
-                                  "type": "object"
-                                }
-                              },
-                              "required": [
-                                "key",
-                                "plugin",
-                                "package",
-                                "version",
-                                "instance",
-                                "isolation",
-                                "state",
-                                "hooks",
-                                "tools",
-                                "config"
-                              ],
-                              "additionalProperties": false
-                            }
-                          }
-                        },
-                        "required": [
-                          "path",
-                          "parent",
-                          "plugins"
-                        ],
-                        "additionalProperties": false
+                        "$ref": "#/components/schemas/Agent"
                       }
                     }
                   },
@@ -3532,34 +1004,13 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -3574,8 +1025,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+              "$ref": "#/components/schemas/AgentPath"
             }
           }
         ],
@@ -3585,132 +1035,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "path": {
-                      "type": "string"
-                    },
-                    "parent": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "plugins": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "key": {
-                            "type": "string"
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "version": {
-                            "type": "string"
-                          },
-                          "instance": {
-                            "type": "string"
-                          },
-                          "isolation": {
-                            "enum": [
-                              "agent",
-                              "project"
-                            ],
-                            "type": "string"
-                          },
-                          "state": {
-                            "type": "string"
-                          },
-                          "hooks": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "tools": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "config": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "key",
-                          "plugin",
-                          "package",
-                          "version",
-                          "instance",
-                          "isolation",
-                          "state",
-                          "hooks",
-                          "tools",
-                          "config"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "path",
-                    "parent",
-                    "plugins"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Agent"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`agent.unknown\`: The project has no such agent",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/agent.unknown"
           }
         }
       },
@@ -3807,24 +1147,7 @@ export const OPENAPI_TEXT: string = `{
                       "type": "string"
                     },
                     "usage": {
-                      "type": "object",
-                      "properties": {
-                        "promptTokens": {
-                          "type": "number"
-                        },
-                        "completionTokens": {
-                          "type": "number"
-                        },
-                        "totalTokens": {
-                          "type": "number"
-                        }
-                      },
-                      "required": [
-                        "promptTokens",
-                        "completionTokens",
-                        "totalTokens"
-                      ],
-                      "additionalProperties": false
+                      "$ref": "#/components/schemas/Usage"
                     },
                     "toolsUsed": {
                       "type": "array",
@@ -3868,34 +1191,13 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes; \`http.body_invalid\`: The body is not JSON",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid-http.body_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
             "description": "\`jobs.agent_unknown\`: No run is registered for the agent",
@@ -3908,14 +1210,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "408": {
-            "description": "\`http.body_timeout\`: The body took too long to come",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
             "description": "\`jobs.stopped\`: The jobs were stopped",
@@ -3928,24 +1223,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "413": {
-            "description": "\`http.body_too_large\`: The body is larger than it may be",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_too_large"
           },
           "415": {
-            "description": "\`http.media_type\`: The body is not sent as JSON",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.media_type"
           },
           "500": {
             "description": "\`jobs.run_failed\`: The agent failed",
@@ -3958,14 +1239,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "503": {
-            "description": "\`jobs.store_unavailable\`: The database cannot be reached",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.store_unavailable"
           }
         }
       }
@@ -3980,8 +1254,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+              "$ref": "#/components/schemas/AgentPath"
             }
           }
         ],
@@ -4076,36 +1349,10 @@ export const OPENAPI_TEXT: string = `{
                             "type": "string"
                           },
                           "before": {
-                            "type": "object",
-                            "properties": {
-                              "messages": {
-                                "type": "number"
-                              },
-                              "tokens": {
-                                "type": "number"
-                              }
-                            },
-                            "required": [
-                              "messages",
-                              "tokens"
-                            ],
-                            "additionalProperties": false
+                            "$ref": "#/components/schemas/Size"
                           },
                           "after": {
-                            "type": "object",
-                            "properties": {
-                              "messages": {
-                                "type": "number"
-                              },
-                              "tokens": {
-                                "type": "number"
-                              }
-                            },
-                            "required": [
-                              "messages",
-                              "tokens"
-                            ],
-                            "additionalProperties": false
+                            "$ref": "#/components/schemas/Size"
                           },
                           "superseded": {
                             "type": "number"
@@ -4183,44 +1430,16 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`agent.unknown\`: The project has no such agent",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/agent.unknown"
           }
         }
       }
@@ -4285,84 +1504,7 @@ export const OPENAPI_TEXT: string = `{
                     "jobs": {
                       "type": "array",
                       "items": {
-                        "type": "object",
-                        "properties": {
-                          "id": {
-                            "type": "string"
-                          },
-                          "agentName": {
-                            "type": "string"
-                          },
-                          "input": {
-                            "type": "string"
-                          },
-                          "conversationId": {
-                            "type": "string"
-                          },
-                          "scopeId": {
-                            "type": "string"
-                          },
-                          "status": {
-                            "enum": [
-                              "queued",
-                              "running",
-                              "completed",
-                              "failed",
-                              "cancelled"
-                            ],
-                            "type": "string"
-                          },
-                          "result": {
-                            "type": "string"
-                          },
-                          "error": {
-                            "type": "string"
-                          },
-                          "usage": {
-                            "type": "object",
-                            "properties": {
-                              "promptTokens": {
-                                "type": "number"
-                              },
-                              "completionTokens": {
-                                "type": "number"
-                              },
-                              "totalTokens": {
-                                "type": "number"
-                              }
-                            },
-                            "required": [
-                              "promptTokens",
-                              "completionTokens",
-                              "totalTokens"
-                            ],
-                            "additionalProperties": false
-                          },
-                          "toolsUsed": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "createdAt": {
-                            "type": "string"
-                          },
-                          "startedAt": {
-                            "type": "string"
-                          },
-                          "completedAt": {
-                            "type": "string"
-                          }
-                        },
-                        "required": [
-                          "id",
-                          "agentName",
-                          "input",
-                          "conversationId",
-                          "status",
-                          "createdAt"
-                        ],
-                        "additionalProperties": false
+                        "$ref": "#/components/schemas/Job"
                       }
                     },
                     "before": {
@@ -4386,54 +1528,19 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`jobs.agent_unknown\`: No run is registered for the agent; \`jobs.unknown\`: There is no such job in this scope",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
           "503": {
-            "description": "\`jobs.store_unavailable\`: The database cannot be reached",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.store_unavailable"
           }
         }
       }
@@ -4459,137 +1566,25 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "id": {
-                      "type": "string"
-                    },
-                    "agentName": {
-                      "type": "string"
-                    },
-                    "input": {
-                      "type": "string"
-                    },
-                    "conversationId": {
-                      "type": "string"
-                    },
-                    "scopeId": {
-                      "type": "string"
-                    },
-                    "status": {
-                      "enum": [
-                        "queued",
-                        "running",
-                        "completed",
-                        "failed",
-                        "cancelled"
-                      ],
-                      "type": "string"
-                    },
-                    "result": {
-                      "type": "string"
-                    },
-                    "error": {
-                      "type": "string"
-                    },
-                    "usage": {
-                      "type": "object",
-                      "properties": {
-                        "promptTokens": {
-                          "type": "number"
-                        },
-                        "completionTokens": {
-                          "type": "number"
-                        },
-                        "totalTokens": {
-                          "type": "number"
-                        }
-                      },
-                      "required": [
-                        "promptTokens",
-                        "completionTokens",
-                        "totalTokens"
-                      ],
-                      "additionalProperties": false
-                    },
-                    "toolsUsed": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "createdAt": {
-                      "type": "string"
-                    },
-                    "startedAt": {
-                      "type": "string"
-                    },
-                    "completedAt": {
-                      "type": "string"
-                    }
-                  },
-                  "required": [
-                    "id",
-                    "agentName",
-                    "input",
-                    "conversationId",
-                    "status",
-                    "createdAt"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Job"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`jobs.agent_unknown\`: No run is registered for the agent; \`jobs.unknown\`: There is no such job in this scope",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
           "503": {
-            "description": "\`jobs.store_unavailable\`: The database cannot be reached",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.store_unavailable"
           }
         }
       },
@@ -4613,59 +1608,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "success": {
-                      "const": true
-                    }
-                  },
-                  "required": [
-                    "success"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Success"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`jobs.agent_unknown\`: No run is registered for the agent; \`jobs.unknown\`: There is no such job in this scope",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
           "409": {
             "description": "\`jobs.not_finished\`: The job has not come to its end",
@@ -4678,14 +1636,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "503": {
-            "description": "\`jobs.store_unavailable\`: The database cannot be reached",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.store_unavailable"
           }
         }
       }
@@ -4711,59 +1662,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "success": {
-                      "const": true
-                    }
-                  },
-                  "required": [
-                    "success"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Success"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`jobs.agent_unknown\`: No run is registered for the agent; \`jobs.unknown\`: There is no such job in this scope",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
           "409": {
             "description": "\`jobs.finished\`: The job has come to its end already",
@@ -4776,14 +1690,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "503": {
-            "description": "\`jobs.store_unavailable\`: The database cannot be reached",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.store_unavailable"
           }
         }
       }
@@ -4823,54 +1730,19 @@ export const OPENAPI_TEXT: string = `{
             "description": "Nothing comes after the event named in Last-Event-ID"
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`jobs.agent_unknown\`: No run is registered for the agent; \`jobs.unknown\`: There is no such job in this scope",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
           "503": {
-            "description": "\`jobs.store_unavailable\`: The database cannot be reached",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.store_unavailable"
           }
         }
       }
@@ -4890,223 +1762,7 @@ export const OPENAPI_TEXT: string = `{
                     "consents": {
                       "type": "array",
                       "items": {
-                        "type": "object",
-                        "properties": {
-                          "id": {
-                            "type": "string"
-                          },
-                          "package": {
-                            "type": "string"
-                          },
-                          "source": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "version": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "agents": {
-                            "type": "array",
-                            "items": {
-                              "type": "string"
-                            }
-                          },
-                          "step": {
-                            "enum": [
-                              "source",
-                              "fetch",
-                              "grant"
-                            ],
-                            "type": "string"
-                          },
-                          "state": {
-                            "enum": [
-                              "waiting",
-                              "declined",
-                              "installed"
-                            ],
-                            "type": "string"
-                          },
-                          "offer": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "name": {
-                                    "type": "string"
-                                  },
-                                  "version": {
-                                    "type": "string"
-                                  },
-                                  "kaged_api": {
-                                    "type": "number"
-                                  },
-                                  "description": {
-                                    "type": "string"
-                                  },
-                                  "author": {
-                                    "anyOf": [
-                                      {
-                                        "type": "string"
-                                      },
-                                      {
-                                        "type": "null"
-                                      }
-                                    ]
-                                  },
-                                  "license": {
-                                    "anyOf": [
-                                      {
-                                        "type": "string"
-                                      },
-                                      {
-                                        "type": "null"
-                                      }
-                                    ]
-                                  },
-                                  "homepage": {
-                                    "anyOf": [
-                                      {
-                                        "type": "string"
-                                      },
-                                      {
-                                        "type": "null"
-                                      }
-                                    ]
-                                  },
-                                  "hash": {
-                                    "type": "string"
-                                  },
-                                  "bytes": {
-                                    "type": "number"
-                                  },
-                                  "capabilities": {
-                                    "type": "array",
-                                    "items": {
-                                      "type": "object",
-                                      "properties": {
-                                        "capability": {
-                                          "type": "string"
-                                        },
-                                        "text": {
-                                          "type": "string"
-                                        },
-                                        "danger": {
-                                          "anyOf": [
-                                            {
-                                              "type": "string"
-                                            },
-                                            {
-                                              "type": "null"
-                                            }
-                                          ]
-                                        }
-                                      },
-                                      "required": [
-                                        "capability",
-                                        "text",
-                                        "danger"
-                                      ],
-                                      "additionalProperties": false
-                                    }
-                                  },
-                                  "installed": {
-                                    "anyOf": [
-                                      {
-                                        "type": "string"
-                                      },
-                                      {
-                                        "type": "null"
-                                      }
-                                    ]
-                                  },
-                                  "added": {
-                                    "type": "array",
-                                    "items": {
-                                      "type": "string"
-                                    }
-                                  },
-                                  "removed": {
-                                    "type": "array",
-                                    "items": {
-                                      "type": "string"
-                                    }
-                                  }
-                                },
-                                "required": [
-                                  "name",
-                                  "version",
-                                  "kaged_api",
-                                  "description",
-                                  "author",
-                                  "license",
-                                  "homepage",
-                                  "hash",
-                                  "bytes",
-                                  "capabilities",
-                                  "installed",
-                                  "added",
-                                  "removed"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "error": {
-                            "anyOf": [
-                              {
-                                "type": "object",
-                                "properties": {
-                                  "code": {
-                                    "type": "string"
-                                  },
-                                  "message": {
-                                    "type": "string"
-                                  },
-                                  "hint": {
-                                    "type": "string"
-                                  }
-                                },
-                                "required": [
-                                  "code",
-                                  "message"
-                                ],
-                                "additionalProperties": false
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "id",
-                          "package",
-                          "source",
-                          "version",
-                          "agents",
-                          "step",
-                          "state",
-                          "offer",
-                          "error"
-                        ],
-                        "additionalProperties": false
+                        "$ref": "#/components/schemas/Consent"
                       }
                     }
                   },
@@ -5119,34 +1775,13 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -5208,223 +1843,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "id": {
-                      "type": "string"
-                    },
-                    "package": {
-                      "type": "string"
-                    },
-                    "source": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "version": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "step": {
-                      "enum": [
-                        "source",
-                        "fetch",
-                        "grant"
-                      ],
-                      "type": "string"
-                    },
-                    "state": {
-                      "enum": [
-                        "waiting",
-                        "declined",
-                        "installed"
-                      ],
-                      "type": "string"
-                    },
-                    "offer": {
-                      "anyOf": [
-                        {
-                          "type": "object",
-                          "properties": {
-                            "name": {
-                              "type": "string"
-                            },
-                            "version": {
-                              "type": "string"
-                            },
-                            "kaged_api": {
-                              "type": "number"
-                            },
-                            "description": {
-                              "type": "string"
-                            },
-                            "author": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "license": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "homepage": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "hash": {
-                              "type": "string"
-                            },
-                            "bytes": {
-                              "type": "number"
-                            },
-                            "capabilities": {
-                              "type": "array",
-                              "items": {
-                                "type": "object",
-                                "properties": {
-                                  "capability": {
-                                    "type": "string"
-                                  },
-                                  "text": {
-                                    "type": "string"
-                                  },
-                                  "danger": {
-                                    "anyOf": [
-                                      {
-                                        "type": "string"
-                                      },
-                                      {
-                                        "type": "null"
-                                      }
-                                    ]
-                                  }
-                                },
-                                "required": [
-                                  "capability",
-                                  "text",
-                                  "danger"
-                                ],
-                                "additionalProperties": false
-                              }
-                            },
-                            "installed": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "added": {
-                              "type": "array",
-                              "items": {
-                                "type": "string"
-                              }
-                            },
-                            "removed": {
-                              "type": "array",
-                              "items": {
-                                "type": "string"
-                              }
-                            }
-                          },
-                          "required": [
-                            "name",
-                            "version",
-                            "kaged_api",
-                            "description",
-                            "author",
-                            "license",
-                            "homepage",
-                            "hash",
-                            "bytes",
-                            "capabilities",
-                            "installed",
-                            "added",
-                            "removed"
-                          ],
-                          "additionalProperties": false
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "error": {
-                      "anyOf": [
-                        {
-                          "type": "object",
-                          "properties": {
-                            "code": {
-                              "type": "string"
-                            },
-                            "message": {
-                              "type": "string"
-                            },
-                            "hint": {
-                              "type": "string"
-                            }
-                          },
-                          "required": [
-                            "code",
-                            "message"
-                          ],
-                          "additionalProperties": false
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    }
-                  },
-                  "required": [
-                    "id",
-                    "package",
-                    "source",
-                    "version",
-                    "agents",
-                    "step",
-                    "state",
-                    "offer",
-                    "error"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Consent"
                 }
               }
             }
@@ -5440,14 +1859,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
             "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`install.consent_missing\`: A capability was not granted by name",
@@ -5460,24 +1872,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "404": {
-            "description": "\`consent.unknown\`: No such request waits for consent",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/consent.unknown"
           },
           "408": {
-            "description": "\`http.body_timeout\`: The body took too long to come",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
             "description": "\`install.changed\`: The plugin changed after it was shown; \`install.source_unspecified\`: The project names no source",
@@ -5490,24 +1888,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "413": {
-            "description": "\`http.body_too_large\`: The body is larger than it may be",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.body_too_large"
           },
           "415": {
-            "description": "\`http.media_type\`: The body is not sent as JSON",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.media_type"
           },
           "422": {
             "description": "\`install.version_unfit\`: The version is not the one asked for",
@@ -5553,266 +1937,22 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "id": {
-                      "type": "string"
-                    },
-                    "package": {
-                      "type": "string"
-                    },
-                    "source": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "version": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "agents": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "step": {
-                      "enum": [
-                        "source",
-                        "fetch",
-                        "grant"
-                      ],
-                      "type": "string"
-                    },
-                    "state": {
-                      "enum": [
-                        "waiting",
-                        "declined",
-                        "installed"
-                      ],
-                      "type": "string"
-                    },
-                    "offer": {
-                      "anyOf": [
-                        {
-                          "type": "object",
-                          "properties": {
-                            "name": {
-                              "type": "string"
-                            },
-                            "version": {
-                              "type": "string"
-                            },
-                            "kaged_api": {
-                              "type": "number"
-                            },
-                            "description": {
-                              "type": "string"
-                            },
-                            "author": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "license": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "homepage": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "hash": {
-                              "type": "string"
-                            },
-                            "bytes": {
-                              "type": "number"
-                            },
-                            "capabilities": {
-                              "type": "array",
-                              "items": {
-                                "type": "object",
-                                "properties": {
-                                  "capability": {
-                                    "type": "string"
-                                  },
-                                  "text": {
-                                    "type": "string"
-                                  },
-                                  "danger": {
-                                    "anyOf": [
-                                      {
-                                        "type": "string"
-                                      },
-                                      {
-                                        "type": "null"
-                                      }
-                                    ]
-                                  }
-                                },
-                                "required": [
-                                  "capability",
-                                  "text",
-                                  "danger"
-                                ],
-                                "additionalProperties": false
-                              }
-                            },
-                            "installed": {
-                              "anyOf": [
-                                {
-                                  "type": "string"
-                                },
-                                {
-                                  "type": "null"
-                                }
-                              ]
-                            },
-                            "added": {
-                              "type": "array",
-                              "items": {
-                                "type": "string"
-                              }
-                            },
-                            "removed": {
-                              "type": "array",
-                              "items": {
-                                "type": "string"
-                              }
-                            }
-                          },
-                          "required": [
-                            "name",
-                            "version",
-                            "kaged_api",
-                            "description",
-                            "author",
-                            "license",
-                            "homepage",
-                            "hash",
-                            "bytes",
-                            "capabilities",
-                            "installed",
-                            "added",
-                            "removed"
-                          ],
-                          "additionalProperties": false
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "error": {
-                      "anyOf": [
-                        {
-                          "type": "object",
-                          "properties": {
-                            "code": {
-                              "type": "string"
-                            },
-                            "message": {
-                              "type": "string"
-                            },
-                            "hint": {
-                              "type": "string"
-                            }
-                          },
-                          "required": [
-                            "code",
-                            "message"
-                          ],
-                          "additionalProperties": false
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    }
-                  },
-                  "required": [
-                    "id",
-                    "package",
-                    "source",
-                    "version",
-                    "agents",
-                    "step",
-                    "state",
-                    "offer",
-                    "error"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/Consent"
                 }
               }
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`consent.unknown\`: No such request waits for consent",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/consent.unknown"
           }
         }
       }
@@ -5839,8 +1979,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           },
           {
@@ -5848,8 +1987,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+              "$ref": "#/components/schemas/EventId"
             }
           },
           {
@@ -5920,34 +2058,13 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           }
         }
       }
@@ -5962,8 +2079,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "path",
             "required": true,
             "schema": {
-              "type": "string",
-              "pattern": "^[a-z][a-z0-9-]{0,63}$"
+              "$ref": "#/components/schemas/PluginName"
             }
           },
           {
@@ -5981,8 +2097,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+              "$ref": "#/components/schemas/EventId"
             }
           },
           {
@@ -6066,44 +2181,16 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid"
           },
           "401": {
-            "description": "\`http.unauthorized\`: The token is missing or wrong",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unknown"
           }
         }
       }
@@ -6116,7 +2203,537 @@ export const OPENAPI_TEXT: string = `{
         "scheme": "bearer"
       }
     },
+    "responses": {
+      "agent.unknown": {
+        "description": "\`agent.unknown\`: The project has no such agent",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "consent.unknown": {
+        "description": "\`consent.unknown\`: No such request waits for consent",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.body_timeout": {
+        "description": "\`http.body_timeout\`: The body took too long to come",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.body_too_large": {
+        "description": "\`http.body_too_large\`: The body is larger than it may be",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.host_refused-http.origin_refused": {
+        "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.input_invalid": {
+        "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.input_invalid-http.body_invalid": {
+        "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes; \`http.body_invalid\`: The body is not JSON",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.media_type": {
+        "description": "\`http.media_type\`: The body is not sent as JSON",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.rate_limited": {
+        "description": "\`http.rate_limited\`: More calls came than are taken in a second",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.unauthorized": {
+        "description": "\`http.unauthorized\`: The token is missing or wrong",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "jobs.agent_unknown-jobs.unknown": {
+        "description": "\`jobs.agent_unknown\`: No run is registered for the agent; \`jobs.unknown\`: There is no such job in this scope",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "jobs.store_unavailable": {
+        "description": "\`jobs.store_unavailable\`: The database cannot be reached",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "plugin.disabled-plugin.unavailable": {
+        "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "plugin.error": {
+        "description": "\`plugin.error\`: The plugin reported an error of its own",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "plugin.unavailable-protocol.timeout": {
+        "description": "\`plugin.unavailable\`: The plugin is not running; \`protocol.timeout\`: No answer came in time",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "plugin.unknown": {
+        "description": "\`plugin.unknown\`: No plugin of that name is registered",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "plugin.unknown-protocol.method_unknown": {
+        "description": "\`plugin.unknown\`: No plugin of that name is registered; \`protocol.method_unknown\`: The method does not exist",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "protocol.busy-instance.ambiguous": {
+        "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      }
+    },
     "schemas": {
+      "Failure": {
+        "type": "object",
+        "properties": {
+          "code": {
+            "type": "string"
+          },
+          "message": {
+            "type": "string"
+          },
+          "hint": {
+            "type": "string"
+          }
+        },
+        "required": [
+          "code",
+          "message"
+        ],
+        "additionalProperties": false
+      },
+      "Instance": {
+        "type": "object",
+        "properties": {
+          "key": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "plugin": {
+            "type": "string"
+          },
+          "package": {
+            "type": "string"
+          },
+          "version": {
+            "type": "string"
+          },
+          "instance": {
+            "type": "string"
+          },
+          "agents": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "state": {
+            "enum": [
+              "disabled",
+              "spawning",
+              "running",
+              "crashed",
+              "failed",
+              "stopped"
+            ],
+            "type": "string"
+          },
+          "isolation": {
+            "enum": [
+              "agent",
+              "project"
+            ],
+            "type": "string"
+          },
+          "hooks": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "tools": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "methods": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "cage": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "id": {
+                    "type": "string"
+                  },
+                  "limits": {
+                    "type": "object",
+                    "properties": {
+                      "tier": {
+                        "type": "string"
+                      },
+                      "memory_mb": {
+                        "type": "number"
+                      },
+                      "cpu_shares": {
+                        "type": "number"
+                      },
+                      "pids": {
+                        "type": "number"
+                      }
+                    },
+                    "required": [
+                      "tier",
+                      "memory_mb",
+                      "cpu_shares",
+                      "pids"
+                    ],
+                    "additionalProperties": false
+                  }
+                },
+                "required": [
+                  "id",
+                  "limits"
+                ],
+                "additionalProperties": false
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "restarts": {
+            "type": "number"
+          },
+          "error": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Failure"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "key",
+          "plugin",
+          "package",
+          "version",
+          "instance",
+          "agents",
+          "state",
+          "isolation",
+          "hooks",
+          "tools",
+          "methods",
+          "cage",
+          "restarts",
+          "error"
+        ],
+        "additionalProperties": false
+      },
+      "PluginName": {
+        "type": "string",
+        "pattern": "^[a-z][a-z0-9-]{0,63}$"
+      },
+      "Capability": {
+        "type": "object",
+        "properties": {
+          "capability": {
+            "type": "string"
+          },
+          "text": {
+            "type": "string"
+          },
+          "danger": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "capability",
+          "text",
+          "danger"
+        ],
+        "additionalProperties": false
+      },
+      "Plugin": {
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "type": "string"
+          },
+          "package": {
+            "type": "string"
+          },
+          "version": {
+            "type": "string"
+          },
+          "description": {
+            "type": "string"
+          },
+          "author": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "license": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "homepage": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "dir": {
+            "type": "string"
+          },
+          "roles": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "capabilities": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Capability"
+            }
+          },
+          "hooks": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "methods": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "notifications": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "tools": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "name": {
+                  "type": "string"
+                },
+                "description": {
+                  "type": "string"
+                },
+                "parameters_schema": {
+                  "type": "object"
+                }
+              },
+              "required": [
+                "name",
+                "description",
+                "parameters_schema"
+              ],
+              "additionalProperties": false
+            }
+          },
+          "agents": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "agent": {
+                  "type": "string"
+                },
+                "key": {
+                  "type": "string"
+                },
+                "instance": {
+                  "type": "string"
+                },
+                "config": {
+                  "type": "object"
+                }
+              },
+              "required": [
+                "agent",
+                "key",
+                "instance",
+                "config"
+              ],
+              "additionalProperties": false
+            }
+          },
+          "instances": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Instance"
+            }
+          }
+        },
+        "required": [
+          "plugin",
+          "package",
+          "version",
+          "description",
+          "author",
+          "license",
+          "homepage",
+          "dir",
+          "roles",
+          "capabilities",
+          "hooks",
+          "methods",
+          "notifications",
+          "tools",
+          "agents",
+          "instances"
+        ],
+        "additionalProperties": false
+      },
       "Problem": {
         "type": "object",
         "properties": {
@@ -6147,6 +2764,467 @@ export const OPENAPI_TEXT: string = `{
           "detail",
           "code"
         ]
+      },
+      "AgentPath": {
+        "type": "string",
+        "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+      },
+      "SessionId": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 200
+      },
+      "CallResult": {
+        "type": "object",
+        "properties": {
+          "result": {}
+        },
+        "required": [
+          "result"
+        ],
+        "additionalProperties": false
+      },
+      "Knobs": {
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "type": "string"
+          },
+          "agents": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "agent": {
+                  "type": "string"
+                },
+                "key": {
+                  "type": "string"
+                },
+                "instance": {
+                  "type": "string"
+                },
+                "knobs": {
+                  "type": "object",
+                  "propertyNames": {
+                    "type": "string"
+                  },
+                  "additionalProperties": {
+                    "type": "object",
+                    "properties": {
+                      "type": {
+                        "type": "string"
+                      },
+                      "label": {
+                        "type": "string"
+                      },
+                      "value": {}
+                    },
+                    "required": [
+                      "type",
+                      "label",
+                      "value"
+                    ]
+                  }
+                }
+              },
+              "required": [
+                "agent",
+                "key",
+                "instance",
+                "knobs"
+              ],
+              "additionalProperties": false
+            }
+          }
+        },
+        "required": [
+          "plugin",
+          "agents"
+        ],
+        "additionalProperties": false
+      },
+      "Agent": {
+        "type": "object",
+        "properties": {
+          "path": {
+            "type": "string"
+          },
+          "parent": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "plugins": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "key": {
+                  "type": "string"
+                },
+                "plugin": {
+                  "type": "string"
+                },
+                "package": {
+                  "type": "string"
+                },
+                "version": {
+                  "type": "string"
+                },
+                "instance": {
+                  "type": "string"
+                },
+                "isolation": {
+                  "enum": [
+                    "agent",
+                    "project"
+                  ],
+                  "type": "string"
+                },
+                "state": {
+                  "type": "string"
+                },
+                "hooks": {
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
+                },
+                "tools": {
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
+                },
+                "config": {
+                  "type": "object"
+                }
+              },
+              "required": [
+                "key",
+                "plugin",
+                "package",
+                "version",
+                "instance",
+                "isolation",
+                "state",
+                "hooks",
+                "tools",
+                "config"
+              ],
+              "additionalProperties": false
+            }
+          }
+        },
+        "required": [
+          "path",
+          "parent",
+          "plugins"
+        ],
+        "additionalProperties": false
+      },
+      "Usage": {
+        "type": "object",
+        "properties": {
+          "promptTokens": {
+            "type": "number"
+          },
+          "completionTokens": {
+            "type": "number"
+          },
+          "totalTokens": {
+            "type": "number"
+          }
+        },
+        "required": [
+          "promptTokens",
+          "completionTokens",
+          "totalTokens"
+        ],
+        "additionalProperties": false
+      },
+      "Size": {
+        "type": "object",
+        "properties": {
+          "messages": {
+            "type": "number"
+          },
+          "tokens": {
+            "type": "number"
+          }
+        },
+        "required": [
+          "messages",
+          "tokens"
+        ],
+        "additionalProperties": false
+      },
+      "Job": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "agentName": {
+            "type": "string"
+          },
+          "input": {
+            "type": "string"
+          },
+          "conversationId": {
+            "type": "string"
+          },
+          "scopeId": {
+            "type": "string"
+          },
+          "status": {
+            "enum": [
+              "queued",
+              "running",
+              "completed",
+              "failed",
+              "cancelled"
+            ],
+            "type": "string"
+          },
+          "result": {
+            "type": "string"
+          },
+          "error": {
+            "type": "string"
+          },
+          "usage": {
+            "$ref": "#/components/schemas/Usage"
+          },
+          "toolsUsed": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "createdAt": {
+            "type": "string"
+          },
+          "startedAt": {
+            "type": "string"
+          },
+          "completedAt": {
+            "type": "string"
+          }
+        },
+        "required": [
+          "id",
+          "agentName",
+          "input",
+          "conversationId",
+          "status",
+          "createdAt"
+        ],
+        "additionalProperties": false
+      },
+      "Success": {
+        "type": "object",
+        "properties": {
+          "success": {
+            "const": true
+          }
+        },
+        "required": [
+          "success"
+        ],
+        "additionalProperties": false
+      },
+      "Offer": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "type": "string"
+          },
+          "version": {
+            "type": "string"
+          },
+          "kaged_api": {
+            "type": "number"
+          },
+          "description": {
+            "type": "string"
+          },
+          "author": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "license": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "homepage": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "hash": {
+            "type": "string"
+          },
+          "bytes": {
+            "type": "number"
+          },
+          "capabilities": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Capability"
+            }
+          },
+          "installed": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "added": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "removed": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          }
+        },
+        "required": [
+          "name",
+          "version",
+          "kaged_api",
+          "description",
+          "author",
+          "license",
+          "homepage",
+          "hash",
+          "bytes",
+          "capabilities",
+          "installed",
+          "added",
+          "removed"
+        ],
+        "additionalProperties": false
+      },
+      "Consent": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "package": {
+            "type": "string"
+          },
+          "source": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "version": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "agents": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "step": {
+            "enum": [
+              "source",
+              "fetch",
+              "grant"
+            ],
+            "type": "string"
+          },
+          "state": {
+            "enum": [
+              "waiting",
+              "declined",
+              "installed"
+            ],
+            "type": "string"
+          },
+          "offer": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Offer"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "error": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Failure"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "id",
+          "package",
+          "source",
+          "version",
+          "agents",
+          "step",
+          "state",
+          "offer",
+          "error"
+        ],
+        "additionalProperties": false
+      },
+      "EventId": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9_-]{1,100}$"
       }
     }
   },

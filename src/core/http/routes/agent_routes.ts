@@ -7,22 +7,25 @@ import * as v from "valibot";
 import { type Api, type Route, route } from "../route.ts";
 import { anyMap, namedAgent, size } from "../schemas.ts";
 
-const agent = v.strictObject({
-  path: v.string(),
-  parent: v.nullable(v.string()),
-  plugins: v.array(v.strictObject({
-    key: v.string(),
-    plugin: v.string(),
-    package: v.string(),
-    version: v.string(),
-    instance: v.string(),
-    isolation: v.picklist(["agent", "project"]),
-    state: v.string(),
-    hooks: v.array(v.string()),
-    tools: v.array(v.string()),
-    config: anyMap,
-  })),
-});
+const agent = v.pipe(
+  v.strictObject({
+    path: v.string(),
+    parent: v.nullable(v.string()),
+    plugins: v.array(v.strictObject({
+      key: v.string(),
+      plugin: v.string(),
+      package: v.string(),
+      version: v.string(),
+      instance: v.string(),
+      isolation: v.picklist(["agent", "project"]),
+      state: v.string(),
+      hooks: v.array(v.string()),
+      tools: v.array(v.string()),
+      config: anyMap,
+    })),
+  }),
+  v.title("Agent"),
+);
 
 /** Routes about agents. */
 export const AGENT_ROUTES: readonly Route[] = [

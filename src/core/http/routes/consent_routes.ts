@@ -8,32 +8,38 @@ import type { ConsentRequest } from "../../install/consent_types.ts";
 import { type Route, route } from "../route.ts";
 import { capability, failure } from "../schemas.ts";
 
-const offer = v.strictObject({
-  name: v.string(),
-  version: v.string(),
-  kaged_api: v.number(),
-  description: v.string(),
-  author: v.nullable(v.string()),
-  license: v.nullable(v.string()),
-  homepage: v.nullable(v.string()),
-  hash: v.string(),
-  bytes: v.number(),
-  capabilities: v.array(capability),
-  installed: v.nullable(v.string()),
-  added: v.array(v.string()),
-  removed: v.array(v.string()),
-});
-const request = v.strictObject({
-  id: v.string(),
-  package: v.string(),
-  source: v.nullable(v.string()),
-  version: v.nullable(v.string()),
-  agents: v.array(v.string()),
-  step: v.picklist(["source", "fetch", "grant"]),
-  state: v.picklist(["waiting", "declined", "installed"]),
-  offer: v.nullable(offer),
-  error: v.nullable(failure),
-});
+const offer = v.pipe(
+  v.strictObject({
+    name: v.string(),
+    version: v.string(),
+    kaged_api: v.number(),
+    description: v.string(),
+    author: v.nullable(v.string()),
+    license: v.nullable(v.string()),
+    homepage: v.nullable(v.string()),
+    hash: v.string(),
+    bytes: v.number(),
+    capabilities: v.array(capability),
+    installed: v.nullable(v.string()),
+    added: v.array(v.string()),
+    removed: v.array(v.string()),
+  }),
+  v.title("Offer"),
+);
+const request = v.pipe(
+  v.strictObject({
+    id: v.string(),
+    package: v.string(),
+    source: v.nullable(v.string()),
+    version: v.nullable(v.string()),
+    agents: v.array(v.string()),
+    step: v.picklist(["source", "fetch", "grant"]),
+    state: v.picklist(["waiting", "declined", "installed"]),
+    offer: v.nullable(offer),
+    error: v.nullable(failure),
+  }),
+  v.title("Consent"),
+);
 const named = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/, "It is no id of a request")),
 });

@@ -31,23 +31,29 @@ const jobId = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "I
 const agentName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name of an agent"));
 const namedJob = v.strictObject({ id: jobId });
 const flag = v.exactOptional(v.picklist(["true", "false"]));
-const usage = v.strictObject({ promptTokens: v.number(), completionTokens: v.number(), totalTokens: v.number() });
-const success = v.strictObject({ success: v.literal(true) });
-const job = v.strictObject({
-  id: v.string(),
-  agentName: v.string(),
-  input: v.string(),
-  conversationId: v.string(),
-  scopeId: v.exactOptional(v.string()),
-  status,
-  result: v.exactOptional(v.string()),
-  error: v.exactOptional(v.string()),
-  usage: v.exactOptional(usage),
-  toolsUsed: v.exactOptional(v.array(v.string())),
-  createdAt: v.string(),
-  startedAt: v.exactOptional(v.string()),
-  completedAt: v.exactOptional(v.string()),
-});
+const usage = v.pipe(
+  v.strictObject({ promptTokens: v.number(), completionTokens: v.number(), totalTokens: v.number() }),
+  v.title("Usage"),
+);
+const success = v.pipe(v.strictObject({ success: v.literal(true) }), v.title("Success"));
+const job = v.pipe(
+  v.strictObject({
+    id: v.string(),
+    agentName: v.string(),
+    input: v.string(),
+    conversationId: v.string(),
+    scopeId: v.exactOptional(v.string()),
+    status,
+    result: v.exactOptional(v.string()),
+    error: v.exactOptional(v.string()),
+    usage: v.exactOptional(usage),
+    toolsUsed: v.exactOptional(v.array(v.string())),
+    createdAt: v.string(),
+    startedAt: v.exactOptional(v.string()),
+    completedAt: v.exactOptional(v.string()),
+  }),
+  v.title("Job"),
+);
 
 /** Routes about agents' runs and jobs. */
 export const JOB_ROUTES: readonly Route<JobsApi>[] = [

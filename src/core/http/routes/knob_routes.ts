@@ -9,15 +9,18 @@ import type { PluginView } from "../../host/view_types.ts";
 import { type Route, route } from "../route.ts";
 import { agentPath, anyMap, namedPlugin, pluginName } from "../schemas.ts";
 
-const knobs = v.strictObject({
-  plugin: v.string(),
-  agents: v.array(v.strictObject({
-    agent: v.string(),
-    key: v.string(),
-    instance: v.string(),
-    knobs: v.record(v.string(), v.looseObject({ type: v.string(), label: v.string(), value: v.unknown() })),
-  })),
-});
+const knobs = v.pipe(
+  v.strictObject({
+    plugin: v.string(),
+    agents: v.array(v.strictObject({
+      agent: v.string(),
+      key: v.string(),
+      instance: v.string(),
+      knobs: v.record(v.string(), v.looseObject({ type: v.string(), label: v.string(), value: v.unknown() })),
+    })),
+  }),
+  v.title("Knobs"),
+);
 const knobName = v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, "It is no name of a knob"));
 
 /** Routes about knobs. */

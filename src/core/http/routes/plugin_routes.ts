@@ -8,24 +8,27 @@ import type { InstanceView } from "../../host/view_types.ts";
 import { type Route, route } from "../route.ts";
 import { anyMap, capability, type failure, instance, namedPlugin } from "../schemas.ts";
 
-const plugin = v.strictObject({
-  plugin: v.string(),
-  package: v.string(),
-  version: v.string(),
-  description: v.string(),
-  author: v.nullable(v.string()),
-  license: v.nullable(v.string()),
-  homepage: v.nullable(v.string()),
-  dir: v.string(),
-  roles: v.array(v.string()),
-  capabilities: v.array(capability),
-  hooks: v.array(v.string()),
-  methods: v.array(v.string()),
-  notifications: v.array(v.string()),
-  tools: v.array(v.strictObject({ name: v.string(), description: v.string(), parameters_schema: anyMap })),
-  agents: v.array(v.strictObject({ agent: v.string(), key: v.string(), instance: v.string(), config: anyMap })),
-  instances: v.array(instance),
-});
+const plugin = v.pipe(
+  v.strictObject({
+    plugin: v.string(),
+    package: v.string(),
+    version: v.string(),
+    description: v.string(),
+    author: v.nullable(v.string()),
+    license: v.nullable(v.string()),
+    homepage: v.nullable(v.string()),
+    dir: v.string(),
+    roles: v.array(v.string()),
+    capabilities: v.array(capability),
+    hooks: v.array(v.string()),
+    methods: v.array(v.string()),
+    notifications: v.array(v.string()),
+    tools: v.array(v.strictObject({ name: v.string(), description: v.string(), parameters_schema: anyMap })),
+    agents: v.array(v.strictObject({ agent: v.string(), key: v.string(), instance: v.string(), config: anyMap })),
+    instances: v.array(instance),
+  }),
+  v.title("Plugin"),
+);
 const one = { types: ["application/json"], schema: plugin } as const;
 
 /** Routes about plugins. */
