@@ -56,7 +56,7 @@ export function openApi(): Json {
 }
 
 function operation(route: Route): Json {
-  const { method, path, summary, isOpen = false, params, query, body, answer, errors } = route;
+  const { method, path, summary, isOpen = false, params, query, body, answer } = route;
   const parameters = [
     ...parametersOf(params, "path"),
     ...parametersOf(query, "query"),
