@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type LiveHost, liveHosts } from "../adapters/shared/live_hosts.ts";
+import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
 import { ERRORS, HostError } from "../core/errors.ts";
 
 /** A plugin as one running host has it. */
@@ -35,9 +35,13 @@ export function isUp({ instances }: PluginInHost): boolean {
   return instances.some(({ state }) => UP.includes(state));
 }
 
-/** Returns the running hosts that have a plugin. */
-export async function hostsWith(home: string, plugin: string): Promise<PluginInHost[]> {
-  const hosts = await Promise.all((await liveHosts(home)).map(async (host) => {
+/** Returns the running hosts that have a plugin; those whose sockets are in `except` are not asked. */
+export async function hostsWith(
+  home: string,
+  plugin: string,
+  options: Pick<LiveHostsOptions, "except"> = {},
+): Promise<PluginInHost[]> {
+  const hosts = await Promise.all((await liveHosts(home, options)).map(async (host) => {
     const [about, found] = await Promise.all([
       get(host, "/api/v1/host"),
       get(host, `/api/v1/plugins/${plugin}`),

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
-import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { test, type TestContext } from "node:test";
+import { detectRuntime } from "../../src/adapters/default.ts";
+import type { Host } from "../../src/core/host/types.ts";
+import type { Runtime } from "../../src/core/ports.ts";
 import { createHost } from "../../src/create_host.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { gitServer } from "../support/git_server.ts";
@@ -186,6 +190,69 @@ test("logs shows what a plugin wrote, also when no host runs, and -f goes on", a
   const later = await kaged("plugin", "logs", "echo", "-n", "1");
   assert.match(later.stdout, /^\S+Z echo@music\/primary second\n$/);
   assert.equal((await kaged("plugin", "logs", "../../etc")).code, 2);
+});
+
+test("K-003 logs -f hears running hosts through their sockets, goes on when one ends or starts, and tells no line twice", async (t) => {
+  const { kaged, home, dir } = await ground(t);
+  await kaged(...INSTALL);
+  await kaged("plugin", "enable", "echo");
+  const runtime = await detectRuntime();
+  const { files } = runtime;
+  const isLog = (path: string): boolean => path.includes("/logs/");
+  const full = (path: string, text: string): Promise<void> =>
+    isLog(path) ? Promise.reject(new Error("no space left")) : files.append(path, text);
+  const open = async (ports: Runtime) => {
+    const host = await createHost({
+      project: join(dir, "music"),
+      home,
+      audit: [],
+      onWarning: () => {},
+      runtime: ports,
+    });
+    await host.start();
+    return host;
+  };
+  const log = (host: Host, text: string): Promise<unknown> =>
+    host.callMethod("echo", "echo.log", { text: `${text}\n` });
+  const file = join(home, "logs/echo.jsonl");
+  const first = await open({ ...runtime, files: { ...files, append: full } });
+  let child: ChildProcess | null = null;
+  let second: Host | null = null;
+  const steps: [seen: string, then: () => Promise<unknown>][] = [
+    [`following music (pid ${process.pid})`, () => log(first, "by socket alone")],
+    ["by socket alone", () => first.stop()],
+    [`no longer following music (pid ${process.pid})`, async () => second = await open(runtime)],
+    [`following music (pid ${process.pid})`, () => log(second!, "by both")],
+    ["by both", async () => {
+      while (!(await readFile(file, "utf8").catch(() => "")).includes('by both"}\n'));
+      await appendFile(file, `{"timestamp":"2026-01-01T00:00:00.000Z","instance":"echo","line":"by file alone"}\n`);
+    }],
+    ["by file alone", () => Promise.resolve(signalKaged(child!, "SIGINT"))],
+  ];
+  const { code, stdout } = await runKaged(["plugin", "logs", "echo", "-f", "--home", home], {
+    onStart(started) {
+      child = started;
+      let text = "";
+      const onData = (chunk: unknown): void => {
+        text += chunk;
+        const [seen, then] = steps[0] ?? [];
+        const at = seen === undefined ? -1 : text.indexOf(seen);
+        if (at === -1) return;
+        text = text.slice(at + seen!.length);
+        steps.shift();
+        void then!();
+      };
+      started.stdout!.on("data", onData);
+      started.stderr!.on("data", onData);
+    },
+  });
+  await second!.stop();
+  assert.deepEqual([code, steps], [0, []]);
+  assert.deepEqual(stdout.trim().split("\n").map((line) => line.split(" ").slice(2).join(" ")), [
+    "by socket alone",
+    "by both",
+    "by file alone",
+  ]);
 });
 
 test("K-039 knobs get and set work with a running host and without, and keep comments", async (t) => {

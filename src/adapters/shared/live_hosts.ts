@@ -4,7 +4,7 @@
  * @module
  */
 import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { requestOverSocket } from "./request_over_socket.ts";
 
 /** A host that answers. */
@@ -20,28 +20,35 @@ export interface LiveHost {
 /** A host that has not answered by then is busy with something worse than a command. */
 const PATIENCE_MS = 5000;
 
+/** How hosts are looked for. */
+export interface LiveHostsOptions {
+  /** How long one may take to answer. Default 5 000. */
+  readonly patienceMs?: number;
+  /** Sockets that are left alone. */
+  readonly except?: Pick<ReadonlySet<string>, "has">;
+}
+
 /**
- * Returns the hosts that run under `home`. Sockets nobody listens at are removed; a host that does not answer in
- * `patienceMs` (default 5 000) is left out.
+ * Returns the hosts that run under `home`. Sockets nobody listens at are removed; a host that does not answer in time
+ * is left out.
  */
-export async function liveHosts(
-  home: string,
-  { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {},
-): Promise<LiveHost[]> {
+export async function liveHosts(home: string, options: LiveHostsOptions = {}): Promise<LiveHost[]> {
+  const { patienceMs = PATIENCE_MS, except } = options;
   const run = join(home, "run");
   const names = (await readdir(run).catch(() => [])).filter((name) => SOCKET_NAME.test(name)).sort();
-  const hosts = await Promise.all(names.map((name) => liveHost(join(run, name), parseInt(name, 10), patienceMs)));
+  const paths = names.map((name) => join(run, name)).filter((path) => !except?.has(path));
+  const hosts = await Promise.all(paths.map((path) => liveHost(path, patienceMs)));
   return hosts.filter((host) => host !== null);
 }
 
 const SOCKET_NAME = /^[0-9]+(-[0-9]+)?\.sock$/;
 
-async function liveHost(path: string, pid: number, patienceMs: number): Promise<LiveHost | null> {
+async function liveHost(path: string, patienceMs: number): Promise<LiveHost | null> {
   const request = (asked: Request): Promise<Response> => requestOverSocket(path, asked);
   try {
     const signal = AbortSignal.timeout(patienceMs);
     await (await request(new Request("http://kaged/healthz", { signal }))).body?.cancel();
-    return { pid, path, request };
+    return { pid: parseInt(basename(path), 10), path, request };
   } catch (error) {
     if ((error as { code?: string }).code === "ECONNREFUSED") await rm(path, { force: true });
     return null;

@@ -1,0 +1,162 @@
+/**
+ * Follows what a plugin logs: from the running hosts that have it, through their sockets, and from its file, which also
+ * has what hosts without a socket write. Hosts may end and start meanwhile.
+ *
+ * @module
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { logPath, type PluginLogEntry, readLogEntry } from "../core/host/plugin_logs.ts";
+import type { Files } from "../core/ports.ts";
+import { hostsWith, type PluginInHost } from "./running_hosts.ts";
+
+/** What is followed, and who hears of it. */
+export interface LogFollower {
+  /** The operator's folder. */
+  readonly home: string;
+  /** The plugin. */
+  readonly plugin: string;
+  /** How much of its file was read before. */
+  readonly offset: number;
+  /** The file system. */
+  readonly files: Files;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Takes each new line, once. */
+  onLine(entry: PluginLogEntry): void;
+  /** Hears which host is followed from now on, or no longer. */
+  onHost(host: PluginInHost, isFollowed: boolean): void;
+}
+
+const LOOK_AT_FILE_MS = 200;
+const LOOK_FOR_HOSTS_MS = 1000;
+const CHUNK_BYTES = 64 * 1024;
+
+/** Gives out each line from now on until the signal ends it. */
+export async function followLog(follower: LogFollower): Promise<void> {
+  const { onLine } = follower;
+  const isNew = seenFirst();
+  await Promise.all([
+    followFile(follower, (entry) => isNew(entry, "file") && onLine(entry)),
+    followHosts(follower, (entry) => isNew(entry, "host") && onLine(entry)),
+  ]);
+}
+
+/** Lines that wait for their twin at most; one that never comes must not be kept for ever. */
+const MAX_WAITING = 50_000;
+
+/** Returns whether a line was not seen yet: each comes from its host and from the file, and counts where it is first. */
+function seenFirst(): (entry: PluginLogEntry, from: "file" | "host") => boolean {
+  const ahead = new Map<string, number>();
+  return ({ timestamp, instance, line }, from) => {
+    const key = JSON.stringify([timestamp, instance, line]);
+    const step = from === "host" ? 1 : -1;
+    const count = ahead.get(key) ?? 0;
+    if (count + step === 0) ahead.delete(key);
+    else ahead.set(key, count + step);
+    if (ahead.size > MAX_WAITING) ahead.delete(ahead.keys().next().value!);
+    return count * step >= 0;
+  };
+}
+
+type Give = (entry: PluginLogEntry) => void;
+
+async function followHosts(follower: LogFollower, give: Give): Promise<void> {
+  const { home, plugin, signal } = follower;
+  const followed = new Map<string, Promise<void>>();
+  for (; !signal.aborted; await pause(LOOK_FOR_HOSTS_MS, signal)) {
+    for (const host of await hostsWith(home, plugin, { except: followed })) {
+      const { path } = host.host;
+      followed.set(path, followHost(host, follower, give).finally(() => followed.delete(path)));
+    }
+  }
+  await Promise.all(followed.values());
+}
+
+/** Follows one host until it ends, or dies in the middle of a line: the file has what it wrote. */
+async function followHost(host: PluginInHost, { plugin, signal, onHost }: LogFollower, give: Give): Promise<void> {
+  // From now on: what it wrote before is in the file.
+  const address = `http://kaged/api/v1/plugins/${plugin}/logs?tail=0`;
+  const request = new Request(address, { headers: { Accept: "text/event-stream" }, signal });
+  const response = await host.host.request(request).catch(() => null);
+  if (!response?.ok) return await response?.body?.cancel();
+  onHost(host, true);
+  const entriesIn = lineSplitter((line) => line.startsWith(DATA) ? readLogEntry(line.slice(DATA.length)) : []);
+  try {
+    for await (const chunk of response.body ?? []) entriesIn(chunk).forEach(give);
+  } catch {
+    // It is told below.
+  }
+  if (!signal.aborted) onHost(host, false);
+}
+
+/** How a line of a server-sent event begins that carries something. */
+const DATA = "data: ";
+
+/** Gives out what comes to the file, also when it is set aside for a new one. */
+async function followFile({ home, plugin, offset, files, signal }: LogFollower, give: Give): Promise<void> {
+  const path = logPath(home, plugin);
+  let file: FileHandle | null = null;
+  let read = fileReader(offset);
+  try {
+    for (; !signal.aborted; await pause(LOOK_AT_FILE_MS, signal)) {
+      file ??= await openIfThere(path);
+      if (file === null) continue;
+      await read(file, give);
+      const inode = (await files.info(path))?.ino;
+      if (inode === undefined || inode === (await file.stat()).ino) continue;
+      await read(file, give); // What came before it was set aside.
+      await file.close();
+      file = null;
+      read = fileReader(0);
+    }
+  } finally {
+    await file?.close();
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Returns a function that gives out what a file has got since it was last asked. */
+function fileReader(offset: number): (file: FileHandle, give: Give) => Promise<void> {
+  const bytes = new Uint8Array(CHUNK_BYTES);
+  const entriesIn = lineSplitter(readLogEntry);
+  return async (file, give) => {
+    for (;;) {
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, offset);
+      if (bytesRead === 0) return;
+      offset += bytesRead;
+      entriesIn(bytes.subarray(0, bytesRead)).forEach(give);
+    }
+  };
+}
+
+/** Returns a function that takes the next bytes of a text and gives the entries of the lines they complete. */
+function lineSplitter(entriesOf: (line: string) => PluginLogEntry[]): (bytes: Uint8Array) => PluginLogEntry[] {
+  const decoder = new TextDecoder();
+  let rest = "";
+  return (bytes) => {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    return lines.flatMap(entriesOf);
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end);
+  });
+}
