@@ -28,10 +28,10 @@ export interface OpenedConsole {
  * page that only this user may read and that leads there. Null where there is no screen.
  */
 export async function openConsole(link: string, home: string, runtime: Runtime): Promise<OpenedConsole | null> {
-  const { files, ids } = runtime;
+  const { files, ids, pid } = runtime;
   const env = screenOf(runtime);
   if (!env["DISPLAY"] && !env["WAYLAND_DISPLAY"]) return null;
-  const page = `${home}/run/${ids.create("console")}.html`;
+  const page = `${home}/run/console-${pid}-${ids.create("page")}.html`;
   await files.write(page, `<!DOCTYPE html><title>kaged</title><meta http-equiv="refresh" content="0;url=${link}">\n`);
   const unheard = { stdout: () => {}, stdoutEnd: () => {}, stderr: () => {} };
   try {
@@ -40,6 +40,18 @@ export async function openConsole(link: string, home: string, runtime: Runtime):
     // No such program: the link was printed.
   }
   return { close: () => files.remove(page) };
+}
+
+/** Removes the pages of commands that were killed before they could; this process has none yet. */
+export async function sweepConsolePages(home: string, { files, network, pid }: Runtime): Promise<void> {
+  for (const name of await files.list(`${home}/run`).catch(() => [])) {
+    const owner = /^console-([0-9]+)-.*\.html$/.exec(name)?.[1];
+    if (owner === undefined) continue;
+    // Not by the process alone, whose number may be another's by now: a command with a page has a socket too.
+    const socket = `${home}/run/${owner}.sock`;
+    const isLive = owner !== `${pid}` && await files.info(socket) !== null && !await network.isDeserted(socket);
+    if (!isLive) await files.remove(`${home}/run/${name}`);
+  }
 }
 
 function screenOf({ env }: Runtime): Record<string, string> {

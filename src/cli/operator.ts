@@ -9,6 +9,7 @@ import { homeFolder } from "../core/home.ts";
 import type { InstallPorts } from "../core/install/install_ports.ts";
 import type { LocalConfig } from "../core/project/local_config.ts";
 import { interruptible } from "./interrupt.ts";
+import { sweepConsolePages } from "./open_console.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */
@@ -58,6 +59,7 @@ export async function withOperator<T>(
   const { files, clock } = runtime;
   const given = homeFolder(flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home), runtime.env);
   const home = await files.realPath(given).catch(() => given); // Only a command that writes makes it.
+  await sweepConsolePages(home, runtime);
   const auditFiles = {
     ...files,
     async append(path: string, text: string): Promise<void> {

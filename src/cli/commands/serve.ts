@@ -12,7 +12,7 @@ import { watchPlugins, type WatchReport } from "../../core/host/watch_plugins.ts
 import type { ServedHost } from "../../core/http/serve_host.ts";
 import type { Runtime } from "../../core/ports.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
-import { openConsole } from "../open_console.ts";
+import { openConsole, sweepConsolePages } from "../open_console.ts";
 import { printWatch } from "../print_watch.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
@@ -80,6 +80,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
         if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
       },
     });
+    await sweepConsolePages(host.view.home, runtime);
     const { http } = await readOperatorConfig(host.view.home, runtime.files);
     const hostname = flags.host ?? http.host;
     const port = flags.port ?? http.port;
