@@ -7,6 +7,7 @@ import { Command, CommanderError } from "commander";
 import { asHostError, HostError } from "../core/errors.ts";
 import { HOST_VERSION } from "../core/version.ts";
 import { addCompact } from "./commands/compact.ts";
+import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHookFire } from "./commands/hook_fire.ts";
 import { addHooks } from "./commands/hooks.ts";
@@ -70,6 +71,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .addHelpText("after", EXAMPLES + EXIT_CODES);
 
   addDoctor(kaged, terminal, exit);
+  addConfig(kaged, terminal);
   const plugin = kaged.command("plugin")
     .summary("make, check and call plugins; install them and look after them")
     .description(

@@ -139,4 +139,5 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "project.unknown_tool": row(-32602, 422, "No plugin of the agent has this tool", "Use the tool's full name"),
   ...tomlRows("local", "local.toml"),
   ...tomlRows("config", "config.toml"),
+  "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or go by what holds without it"),
 };

@@ -19,6 +19,14 @@ export interface HttpSettings {
   readonly calls_per_second?: number;
 }
 
+/** What each setting holds. */
+export const HTTP_SETTING_KINDS: Readonly<Record<keyof HttpSettings, "number" | "text" | "list">> = {
+  port: "number",
+  host: "text",
+  allowed_hosts: "list",
+  calls_per_second: "number",
+};
+
 /** What each setting of the HTTP API must be, and how to say that it is not. */
 const SETTINGS: Readonly<Record<keyof HttpSettings, readonly [(value: unknown) => boolean, string]>> = {
   port: [(value) => isWhole(value, 0, 65_535), "The port is not a whole number from 0 to 65535"],

@@ -31,6 +31,9 @@ export interface OperatorLimits {
   readonly storage_mb?: number;
 }
 
+/** Names of the limits. */
+export const LIMIT_NAMES: readonly string[] = ["memory_mb", "cpu_shares", "pids", "storage_mb"];
+
 /** How the host runs on this machine. */
 export interface OperatorConfig {
   /** The file, whether it exists or not. */
@@ -55,7 +58,6 @@ export interface OperatorConfig {
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 const LOG_LEVELS: readonly string[] = ["debug", "info", "warn", "error"];
-const LIMITS: readonly string[] = ["memory_mb", "cpu_shares", "pids", "storage_mb"];
 const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks", "http", "log_level"];
 
 /**
@@ -120,8 +122,8 @@ function limitsOf(table: Record<string, unknown>, path: DocumentPath, report: Do
   return Object.fromEntries(
     Object.entries(table).flatMap(([name, value]) => {
       const at = [...path, name];
-      if (!LIMITS.includes(name)) {
-        const hint = didYouMean(name, LIMITS, `Limits: ${LIMITS.join(", ")}`);
+      if (!LIMIT_NAMES.includes(name)) {
+        const hint = didYouMean(name, LIMIT_NAMES, `Limits: ${LIMIT_NAMES.join(", ")}`);
         report.error("config.unknown_key", at, { message: `Unknown limit ${shown(name)}`, hint, part: "key" });
       } else if (Number.isSafeInteger(value) && value as number > 0) return [[name, value]];
       else report.error("config.invalid_value", at, { message: "A limit is not a whole number above 0" });

@@ -9,19 +9,21 @@ import { readTomlTree } from "../project/toml_tree.ts";
 import { canonicalText } from "../schema/canonical_text.ts";
 import { DocumentReport } from "../yaml/document_report.ts";
 
-/** A value a record may have. */
-export type TomlValue = string | boolean | readonly string[];
+/** A value that can be written. */
+export type TomlValue = string | number | boolean | readonly string[];
 
-/** What to change in the table `[<group>.<name>]`. */
+/** What to change in one table. */
 export interface TableEdit {
-  /** The table above. */
-  readonly group: string;
-  /** The table. */
-  readonly name: string;
+  /** Name of the file, for errors: `local.toml`. */
+  readonly file: "local.toml" | "config.toml";
+  /** Keys that lead to the table: `["plugins", "notes"]` for `[plugins.notes]`, none for the top of the file. */
+  readonly table: readonly string[];
   /** Keys to set. */
   readonly set?: Readonly<Record<string, TomlValue>>;
   /** Keys to remove; a table that is left empty goes with them. */
   readonly unset?: readonly string[];
+  /** Whether a table stays for the sake of comments inside it. */
+  readonly keepsComments?: boolean;
 }
 
 type Data = Record<string, unknown>;
@@ -29,21 +31,23 @@ type Data = Record<string, unknown>;
 /**
  * Returns `text` with that one change.
  *
- * @throws {HostError} `local.edit_refused` when it cannot be made without touching something else.
+ * @throws {HostError} `<file>.edit_refused` when it cannot be made without touching something else.
  */
 export async function editTomlTable(text: string, edit: TableEdit): Promise<string> {
-  const { group, name } = edit;
-  const before = await dataIn(text);
+  const before = await dataIn(text, edit);
   if (before === null) throw refused(edit, "the file cannot be read");
-  if (Object.hasOwn(before, group) && !isMap(before[group])) throw refused(edit, `"${group}" is no table`);
-  const old = mapAt(before, group)[name];
-  if (old !== undefined && !isMap(old)) throw refused(edit, "it is no table");
-  const wanted = withEdit(before, edit);
-  const same = (data: Data | null): boolean => canonicalText(pruned(data)) === canonicalText(pruned(wanted));
-  if (same(before)) return text;
-  for (const attempt of [appended, cut, cutKeys, patched]) {
+  let above: unknown = before;
+  edit.table.forEach((name, depth) => {
+    above = isMap(above) && Object.hasOwn(above, name) ? above[name] : {};
+    const isLast = depth === edit.table.length - 1;
+    if (!isMap(above)) throw refused(edit, isLast ? "it is no table" : `"${name}" is no table`);
+  });
+  const wanted = canonicalText(pruned(withEdit(before, edit)));
+  const isWanted = (data: Data | null): boolean => data !== null && canonicalText(pruned(data)) === wanted;
+  if (isWanted(before)) return text;
+  for (const attempt of [appended, inserted, cut, cutKeys, patched]) {
     const result = await attempt(text, edit);
-    if (result === null || !same(await dataIn(result))) continue;
+    if (result === null || !isWanted(await dataIn(result, edit))) continue;
     // What was cut out took its own comments with it.
     if (attempt !== patched || await keepsComments(text, result)) return result;
   }
@@ -51,25 +55,53 @@ export async function editTomlTable(text: string, edit: TableEdit): Promise<stri
 }
 
 /** A table that is not there yet is written at the end, where nothing else can be disturbed. */
-function appended(text: string, { group, name, set = {} }: TableEdit): string {
-  const lines = Object.entries(set).map(([key, value]) =>
-    `${key} = ${JSON.stringify(value).replaceAll('","', '", "')}`
-  );
+function appended(text: string, { table, set = {} }: TableEdit): string | null {
+  if (table.length === 0) return null;
   const gap = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";
-  return `${text}${gap}[${group}.${name}]\n${lines.join("\n")}\n`;
+  return `${text}${gap}[${table.map(keyText).join(".")}]\n${settingLines(set).join("\n")}\n`;
+}
+
+/** Keys that are not there yet go after the last line of their table, or before what follows the top of the file. */
+function inserted(text: string, edit: TableEdit): string | null {
+  const lines = text.split("\n");
+  const range = linesOf(lines, edit);
+  if (range === null || edit.unset) return null;
+  const [start, end] = range;
+  let at = end;
+  const isOpen = (line: string): boolean => /^\s*(?:#.*)?$/.test(line);
+  while (at > start + 1 && isOpen(lines[at - 1]!)) at--;
+  const added = settingLines(edit.set ?? {});
+  if (at === 0 && end < lines.length) {
+    at = aboveTable(lines, end);
+    added.push("");
+  } else if (at === 0) at = end - (lines[end - 1] === "" ? 1 : 0);
+  return [...lines.slice(0, at), ...added, ...lines.slice(at)].join("\n");
 }
 
 /** A table that has its own header and goes away as a whole: its lines are cut out. */
 function cut(text: string, edit: TableEdit): string | null {
   const lines = text.split("\n");
   const range = linesOf(lines, edit);
-  if (range === null) return null;
+  if (range === null || edit.table.length === 0) return null;
   const [start] = range;
   let [, end] = range;
   // Comments and gaps before the next table are about that one.
   while (end > start + 1 && /^\s*(?:#.*)?$/.test(lines[end - 1]!)) end--;
+  if (edit.keepsComments && lines.slice(start, aboveTable(lines, range[1])).some(isNoted)) return null;
   while (end < lines.length - 1 && /^\s*$/.test(lines[end]!)) end++;
   return [...lines.slice(0, start), ...lines.slice(end)].join("\n");
+}
+
+/** Comments right above a table are about it: the line before those, for a table at `index`. */
+function aboveTable(lines: readonly string[], index: number): number {
+  let at = index;
+  while (index < lines.length && at > 0 && /^\s*#/.test(lines[at - 1]!)) at--;
+  return at;
+}
+
+/** Whether a line is a comment, or a header with one. */
+function isNoted(line: string): boolean {
+  return /^\s*(?:\[[^#]*\]\s*)?#/.test(line);
 }
 
 /** Single lines of a table that has its own header: each that sets a key to be removed is cut out. */
@@ -78,15 +110,36 @@ function cutKeys(text: string, edit: TableEdit): string | null {
   const range = linesOf(lines, edit);
   if (range === null) return null;
   const [start, end] = range;
-  const isGone = (line: string): boolean => (edit.unset ?? []).some((key) => new RegExp(`^\\s*${key}\\s*=`).test(line));
-  return lines.filter((line, index) => index <= start || index >= end || !isGone(line)).join("\n");
+  const gone = (edit.unset ?? []).map((key) => new RegExp(`^\\s*${keyPattern(key)}\\s*=`));
+  const isGone = (index: number): boolean =>
+    index > start && index < end && gone.some((pattern) => pattern.test(lines[index]!));
+  // A gap after the first line of the file was that line's.
+  const isGap = (index: number): boolean => index === 1 && isGone(0) && lines[1] === "";
+  return lines.filter((_, index) => !isGone(index) && !isGap(index)).join("\n");
 }
 
-/** The line of a table's header, and the line after its last. */
-function linesOf(lines: readonly string[], { group, name }: TableEdit): [number, number] | null {
-  const header = new RegExp(`^\\s*\\[\\s*${group}\\s*\\.\\s*(?:${name}|"${name}"|'${name}')\\s*\\]\\s*(?:#.*)?$`);
-  const start = lines.findIndex((line) => header.test(line));
-  if (start === -1) return null;
+function settingLines(set: Readonly<Record<string, TomlValue>>): string[] {
+  return Object.entries(set).map(([key, value]) =>
+    `${keyText(key)} = ${JSON.stringify(value).replaceAll('","', '", "')}`
+  );
+}
+
+/** A key as TOML has it. */
+function keyText(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+/** Finds a key, quoted or not. */
+function keyPattern(key: string): string {
+  const plain = key.replace(/[^A-Za-z0-9_-]/g, "\\$&");
+  return `(?:${plain}|"${plain}"|'${plain}')`;
+}
+
+/** The line of a table's header, and the line after its last; the top of the file has its header before the first. */
+function linesOf(lines: readonly string[], { table }: TableEdit): [number, number] | null {
+  const header = new RegExp(`^\\s*\\[\\s*${table.map(keyPattern).join("\\s*\\.\\s*")}\\s*\\]\\s*(?:#.*)?$`);
+  const start = table.length === 0 ? -1 : lines.findIndex((line) => header.test(line));
+  if (start === -1 && table.length > 0) return null;
   const next = lines.findIndex((line, index) => index > start && /^\s*\[/.test(line));
   return [start, next === -1 ? lines.length : next];
 }
@@ -101,27 +154,27 @@ async function patched(text: string, edit: TableEdit): Promise<string | null> {
   }
 }
 
-async function dataIn(text: string): Promise<Data | null> {
+async function dataIn(text: string, { file }: TableEdit): Promise<Data | null> {
   if (text.trim() === "") return {};
-  return await readTomlTree(text, new DocumentReport("local.toml", { room: "local", title: "local.toml" }));
+  return await readTomlTree(text, new DocumentReport(file, { room: roomOf(file), title: file }));
 }
 
 /** Returns the data as the edit makes it. A table that is left empty goes. */
-function withEdit(data: Data, { group, name, set = {}, unset = [] }: TableEdit): Data {
-  const { [name]: old, ...others } = mapAt(data, group);
-  const kept = Object.entries(isMap(old) ? old : {}).filter(([key]) => !unset.includes(key));
-  const table: Data = { ...Object.fromEntries(kept), ...set };
-  return { ...data, [group]: { ...others, ...(Object.keys(table).length === 0 ? {} : { [name]: table }) } };
+function withEdit(data: Data, { table, set = {}, unset = [] }: Pick<TableEdit, "table" | "set" | "unset">): Data {
+  const [name, ...below] = table;
+  if (name === undefined) {
+    return { ...Object.fromEntries(Object.entries(data).filter(([key]) => !unset.includes(key))), ...set };
+  }
+  const { [name]: old, ...others } = data;
+  const inner = withEdit(isMap(old) ? old : {}, { table: below, set, unset });
+  return Object.keys(inner).length === 0 ? others : { ...others, [name]: inner };
 }
 
-function mapAt(data: Data, key: string): Data {
-  return Object.hasOwn(data, key) && isMap(data[key]) ? data[key] : {};
-}
-
-/** A table above that holds nothing says nothing, whether it is written or not. */
-function pruned(data: Data | null): Data | null {
-  return data && Object.fromEntries(
-    Object.entries(data).filter(([, value]) => !(isMap(value) && Object.keys(value).length === 0)),
+/** A table that holds nothing says nothing, whether it is written or not. */
+function pruned(data: Data): Data {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, isMap(value) ? pruned(value) : value] as const)
+      .filter(([, value]) => !(isMap(value) && Object.keys(value).length === 0)),
   );
 }
 
@@ -158,9 +211,15 @@ async function commentsIn(text: string): Promise<string[]> {
   return found;
 }
 
-function refused({ group, name }: TableEdit, why: string): HostError {
-  return new HostError("local.edit_refused", `Cannot change [${group}.${name}] in local.toml: ${why}`, {
-    data: { table: `${group}.${name}` },
-    hint: `Write it as a table of its own, under [${group}.${name}]`,
+function roomOf(file: TableEdit["file"]): string {
+  return file.slice(0, -".toml".length);
+}
+
+function refused({ file, table }: TableEdit, why: string): HostError {
+  const name = table.map(keyText).join(".");
+  const place = name === "" ? file : `[${name}] in ${file}`;
+  return new HostError(`${roomOf(file)}.edit_refused`, `Cannot change ${place}: ${why}`, {
+    data: { table: name },
+    hint: name === "" ? "Edit it by hand" : `Write it as a table of its own, under [${name}]`,
   });
 }

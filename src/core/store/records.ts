@@ -57,6 +57,7 @@ async function changedFile(home: string, plugin: string, { fields, files }: Reco
   // What a link leads to is changed, and the link stays.
   const file = exists ? await files.realPath(path) : path;
   const before = exists ? await files.readText(file) : null;
-  const edit = { group: "plugins", name: plugin, ...(fields ? { set: fields } : { unset: RECORD_KEYS }) };
+  const change = fields ? { set: fields } : { unset: RECORD_KEYS };
+  const edit = { file: LOCAL_FILE, table: ["plugins", plugin], ...change } as const;
   return { file, before, text: await editTomlTable(before ?? "", edit) };
 }

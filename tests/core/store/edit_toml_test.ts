@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { editTomlTable } from "../../../src/core/store/edit_toml.ts";
 
 const edit = (text: string, set: Record<string, string | boolean | string[]>, unset: string[] = []) =>
-  editTomlTable(text, { group: "plugins", name: "notes", set, unset });
+  editTomlTable(text, { file: "local.toml", table: ["plugins", "notes"], set, unset });
 
 const FILE = `# mine
 [models]
@@ -28,12 +28,19 @@ test("a new table is written at the end, and not one character before it changes
 });
 
 test("a change touches its own value and keeps comments and order", async () => {
-  const text = await editTomlTable(FILE, { group: "plugins", name: "weather", set: { enabled: false, hash: "x" } });
+  const text = await editTomlTable(FILE, {
+    file: "local.toml",
+    table: ["plugins", "weather"],
+    set: { enabled: false, hash: "x" },
+  });
   assert.equal(text, FILE.replace("enabled = true #", "enabled = false #") + 'hash = "x"\n');
 });
 
 test("a change that changes nothing gives the text back", async () => {
-  assert.equal(await editTomlTable(FILE, { group: "plugins", name: "weather", set: { enabled: true } }), FILE);
+  assert.equal(
+    await editTomlTable(FILE, { file: "local.toml", table: ["plugins", "weather"], set: { enabled: true } }),
+    FILE,
+  );
   assert.equal(await edit(FILE, {}, ["installed"]), FILE);
   assert.equal(await edit("[models]\n", {}, ["installed"]), "[models]\n");
 });

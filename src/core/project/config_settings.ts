@@ -1,0 +1,86 @@
+/**
+ * What can be set in `config.toml`, by the names commands use: `limits.memory_mb`, `log_level`.
+ *
+ * @module
+ */
+import { HostError } from "../errors.ts";
+import { didYouMean } from "../manifest/nearest_word.ts";
+import { isMap } from "../manifest/plain_data.ts";
+import { shown } from "../manifest/shown_value.ts";
+import { DEFAULT_HOOK_SETTINGS } from "./hook_settings.ts";
+import { HTTP_SETTING_KINDS } from "./http_settings.ts";
+import { LIMIT_NAMES } from "./operator_config.ts";
+
+/** What a setting holds. */
+export type SettingKind = "text" | "number" | "flag" | "list";
+
+/** A setting, and where it stands in the file. */
+export interface Setting {
+  /** Its whole name. */
+  readonly key: string;
+  /** Keys of its table; none at the top of the file. */
+  readonly table: readonly string[];
+  /** Its key there. */
+  readonly name: string;
+  /** What it holds. */
+  readonly kind: SettingKind;
+}
+
+const limits: [string, SettingKind][] = LIMIT_NAMES.map((name) => [name, "number"]);
+
+/** Every setting and what it holds; a part in `<…>` is the operator's to name. */
+export const CONFIG_SETTINGS: Readonly<Record<string, SettingKind>> = {
+  log_level: "text",
+  ...under("limits", limits),
+  ...under("plugin_limits.<plugin>", limits),
+  "runtimes.<name>": "text",
+  ...under("hooks", Object.entries(DEFAULT_HOOK_SETTINGS).map(([name, value]) => [name, kindOf(value)])),
+  ...under("http", Object.entries(HTTP_SETTING_KINDS)),
+};
+
+/**
+ * Finds a setting by its name.
+ *
+ * @throws {HostError} `config.unknown_key`, with the nearest name there is.
+ */
+export function settingOf(key: string): Setting {
+  const [, runtime] = /^runtimes\.([^<>]+)$/.exec(key) ?? [];
+  if (runtime !== undefined) return { key, table: ["runtimes"], name: runtime, kind: "text" };
+  const known = key.replace(/^(plugin_limits\.)[a-z][a-z0-9-]*(?=\.)/, "$1<plugin>");
+  if (key.includes("<") || !Object.hasOwn(CONFIG_SETTINGS, known)) throw unknownSetting(key, known);
+  const steps = key.split(".");
+  return { key, table: steps.slice(0, -1), name: steps.at(-1)!, kind: CONFIG_SETTINGS[known]! };
+}
+
+/** Returns the settings in a file's data, by name, in the order of the file. What is none is left out. */
+export function settingsIn(data: Readonly<Record<string, unknown>>): Map<string, unknown> {
+  return new Map(leavesOf([], data).filter(([key]) => isSetting(key)));
+}
+
+function leavesOf(path: readonly string[], value: unknown): [string, unknown][] {
+  if (!isMap(value)) return [[path.join("."), value]];
+  return Object.entries(value).flatMap(([key, inner]) => leavesOf([...path, key], inner));
+}
+
+function isSetting(key: string): boolean {
+  try {
+    return settingOf(key) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function under(table: string, settings: readonly [string, SettingKind][]): Record<string, SettingKind> {
+  return Object.fromEntries(settings.map(([name, kind]) => [`${table}.${name}`, kind]));
+}
+
+function kindOf(value: unknown): SettingKind {
+  return Array.isArray(value) ? "list" : typeof value === "boolean" ? "flag" : "text";
+}
+
+function unknownSetting(key: string, known: string): HostError {
+  const names = Object.keys(CONFIG_SETTINGS);
+  const [, plugin = "<plugin>"] = /^plugin_limits\.([^.]+)\./.exec(key) ?? [];
+  const hint = didYouMean(known, names, `Settings: ${names.join(", ")}`).replace("<plugin>", plugin);
+  return new HostError("config.unknown_key", `config.toml has no setting ${shown(key)}`, { data: { key }, hint });
+}
