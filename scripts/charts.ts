@@ -4,7 +4,8 @@
  *   npm run charts             every file of bench/results
  *   npm run charts -- wire     one of them
  *
- * `bench/results/<name>.json` becomes `docs/img/bench-<name>.svg`, and `soak.json` becomes `docs/img/soak.svg`.
+ * `bench/results/<name>.json` becomes `docs/img/bench-<name>.svg`, and `soak-<runtime>.json` becomes
+ * `docs/img/soak-<runtime>.svg`.
  */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
@@ -33,8 +34,8 @@ export async function drawCharts(names: readonly string[], { results, images }: 
   const drawn = await Promise.all((names.length > 0 ? names : kept).map(async (name) => {
     const path = `${results}/${name}.json`;
     const text = await readFile(path, "utf8");
-    return name === "soak"
-      ? { path: `${images}/soak.svg`, svg: soakChart(readSoak(text, path)) }
+    return isSoak(name)
+      ? { path: `${images}/${name}.svg`, svg: soakChart(readSoak(text, path)) }
       : { path: `${images}/bench-${name}.svg`, svg: benchChart(readBench(text, path)) };
   }));
   await mkdir(images, { recursive: true });
@@ -42,7 +43,9 @@ export async function drawCharts(names: readonly string[], { results, images }: 
   return drawn.map(({ path }) => path);
 }
 
-const how = (name: string): string => name === "soak" ? "soak" : `bench -- ${name} --write`;
+const isSoak = (name: string): boolean => name.startsWith("soak-");
+const how = (name: string): string =>
+  isSoak(name) ? `soak -- --runtime ${name.slice("soak-".length)}` : `bench -- ${name} --write`;
 
 if (import.meta.main) {
   try {

@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { soakChart } from "../../scripts/pictures/soak_chart.ts";
 import { withSection } from "../report.ts";
 import { runtimeCommands } from "../wire/runtimes.ts";
-import { countsLine, judgeAll, soakMarkdown, type SoakResult, soakTable, type Told } from "./soak_report.ts";
+import { countsLine, judgeAll, soakMarkdown, soakName, type SoakResult, soakTable, type Told } from "./soak_report.ts";
 
 const USAGE = `Usage: npm run soak -- [--minutes 10] [--runtime node|deno|bun] [--dry]
 
@@ -23,7 +23,7 @@ early, with a verdict and nothing written.
 
   --minutes   how long (default 10)
   --runtime   what the host runs on (default node)
-  --dry       do not write bench/results/soak.json, bench/RESULTS.md and docs/img/soak.svg
+  --dry       do not write bench/results/soak-<runtime>.json, bench/RESULTS.md and docs/img/soak-<runtime>.svg
 `;
 
 /** How the host says that it has ended. */
@@ -120,10 +120,11 @@ function about(
 /** Writes a run to RESULTS.md, as JSON, and as a chart. */
 function keep(result: SoakResult): void {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+  const name = soakName(result);
   const results = path("../RESULTS.md");
   mkdirSync(path("../results"), { recursive: true });
-  writeFileSync(path("../results/soak.json"), `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(path(`../results/${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
   const former = existsSync(results) ? readFileSync(results, "utf8") : "";
-  writeFileSync(results, withSection(former, "soak", soakMarkdown(result)));
-  writeFileSync(path("../../docs/img/soak.svg"), soakChart(result));
+  writeFileSync(results, withSection(former, name, soakMarkdown(result)));
+  writeFileSync(path(`../../docs/img/${name}.svg`), soakChart(result));
 }

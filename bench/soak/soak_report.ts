@@ -41,7 +41,7 @@ export interface JudgedSeries {
   readonly last: number;
 }
 
-/** A long run as it is kept in `bench/results/soak.json`. */
+/** A long run as it is kept in `bench/results/soak-<runtime>.json`. */
 export interface SoakResult {
   readonly name: "soak";
   readonly date: string;
@@ -81,19 +81,28 @@ export function soakTable(series: readonly JudgedSeries[]): string {
   return [line(rows[0]!), line(widths.map((width) => "-".repeat(width))), ...rows.slice(1).map(line)].join("\n");
 }
 
+/** What a run is called among the results: each runtime keeps its last one. */
+export function soakName({ runtime }: Pick<SoakResult, "runtime">): string {
+  return `soak-${runtime.split(" ")[0]}`;
+}
+
 /** Returns the section of `RESULTS.md`. */
-export function soakMarkdown({ date, machine, runtime, minutes, counts, series }: SoakResult): string {
+export function soakMarkdown(result: SoakResult): string {
+  const { date, machine, runtime, minutes, counts, series } = result;
+  const name = soakName(result);
   return `# Benchmark results
 
 Written by \`npm run bench -- <name> --write\`; figures are what that run measured.
 
-## soak
+## ${name}
 
-${date}, ${machine}, ${runtime}. \`npm run soak -- --minutes ${minutes}\`: ten plugins under load for ${minutes} minutes, each
+${date}, ${machine}, ${runtime}. \`npm run soak -- --runtime ${
+    runtime.split(" ")[0]
+  } --minutes ${minutes}\`: ten plugins under load for ${minutes} minutes, each
 figure sampled while the load is held. ${countsLine(counts)}. Flat means that the slope of the second half stays within
 bounds.
 
-![the figures over time](../docs/img/soak.svg)
+![the figures over time](../docs/img/${name}.svg)
 
 ${soakTable(series)}
 `;

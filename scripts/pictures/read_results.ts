@@ -48,7 +48,7 @@ export function readBench(text: string, path: string): KeptReport {
   return read(benchSchema, text, path);
 }
 
-/** Reads `bench/results/soak.json`. @throws {Error} That says where it is not what a long run writes. */
+/** Reads `bench/results/soak-<runtime>.json`. @throws {Error} That says where it is not what a long run writes. */
 export function readSoak(text: string, path: string): SoakReport {
   return read(soakSchema, text, path);
 }

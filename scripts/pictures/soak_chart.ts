@@ -30,7 +30,7 @@ export interface SoakReport {
 const PANEL = { width: 440, height: 190 } as const;
 const HEAD = 56;
 
-/** Returns docs/img/soak.svg. */
+/** Returns docs/img/soak-<runtime>.svg. */
 export function soakChart({ series, date, machine, runtime, minutes }: SoakReport): string {
   const rows = Math.ceil(series.length / 2);
   return svgFile({

@@ -31,20 +31,23 @@ async function places(t: TestContext, files: Readonly<Record<string, unknown>> =
 }
 
 test("npm run charts draws every kept result", async (t) => {
-  const where = await places(t, { "wire.json": BENCH, "soak.json": SOAK });
+  const where = await places(t, { "wire.json": BENCH, "soak-node.json": SOAK });
   const written = await drawCharts([], where);
-  assert.deepEqual(written, [join(where.images, "soak.svg"), join(where.images, "bench-wire.svg")]);
+  assert.deepEqual(written, [join(where.images, "soak-node.svg"), join(where.images, "bench-wire.svg")]);
   for (const path of written) assert.ok(readXml(await readFile(path, "utf8")).length > 10, path);
 });
 
 test("npm run charts -- wire draws that one", async (t) => {
-  const where = await places(t, { "wire.json": BENCH, "soak.json": SOAK });
+  const where = await places(t, { "wire.json": BENCH, "soak-node.json": SOAK });
   assert.deepEqual(await drawCharts(["wire"], where), [join(where.images, "bench-wire.svg")]);
 });
 
 test("without results there is a message that says how to get some, and no picture", async (t) => {
   const where = await places(t, { "wire.json": BENCH });
-  await assert.rejects(drawCharts(["soak"], where), /no .*results\/soak\.json\n {2}Measure first: npm run soak$/);
+  await assert.rejects(
+    drawCharts(["soak-node"], where),
+    /no .*results\/soak-node\.json\n {2}Measure first: npm run soak -- --runtime node$/,
+  );
   await assert.rejects(drawCharts(["wire", "jobs"], where), /npm run bench -- jobs --write$/);
   await assert.rejects(
     drawCharts([], { ...where, results: `${where.results}/none` }),
@@ -57,11 +60,11 @@ test("a result that is not what a run writes is refused by file and place, and n
   const where = await places(t, {
     "wire.json": BENCH,
     "torn.json": '{"name":',
-    "soak.json": { ...SOAK, series: [{ ...SOAK.series[0], samples: [{ t: 0, value: "much" }] }] },
+    "soak-node.json": { ...SOAK, series: [{ ...SOAK.series[0], samples: [{ t: 0, value: "much" }] }] },
     "alone.json": { ...BENCH, rows: [{ ...BENCH.rows[0], peers: {} }] },
   });
   await assert.rejects(drawCharts(["wire", "torn"], where), /torn\.json is not JSON: /);
-  await assert.rejects(drawCharts(["wire", "soak"], where), /soak\.json at series\.0\.samples\.0\.value: /);
+  await assert.rejects(drawCharts(["wire", "soak-node"], where), /soak-node\.json at series\.0\.samples\.0\.value: /);
   await assert.rejects(drawCharts(["wire", "alone"], where), /Nothing to draw/);
   await assert.rejects(readdir(where.images));
 });

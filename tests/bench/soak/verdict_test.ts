@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgeAll, soakMarkdown, soakTable, WATCHED } from "../../../bench/soak/soak_report.ts";
+import { judgeAll, soakMarkdown, soakName, soakTable, WATCHED } from "../../../bench/soak/soak_report.ts";
 import { judge, median, type Sample, slope } from "../../../bench/soak/verdict.ts";
 import { withSection } from "../../../bench/report.ts";
 import { soakChart } from "../../../scripts/pictures/soak_chart.ts";
@@ -63,8 +63,11 @@ test("a run is kept as its chart reads it, and told in a table under its own hea
   const result = { ...about, counts, series: judged };
   assert.match(soakChart(readSoak(JSON.stringify(result), "soak.json")), /memory of the host/);
   assert.match(soakTable(judged), /^\| figure +\| first +\| last +\| verdict +\|\n\| -+ \|/);
-  const results = withSection("# Benchmark results\n\n## wire\n\nkept\n", "soak", soakMarkdown(result));
+  const former = "# Benchmark results\n\n## wire\n\nkept\n\n## soak-deno\n\nits own\n\n## soak-node\n\nformer\n";
+  const results = withSection(former, soakName(result), soakMarkdown(result));
   assert.match(results, /^## wire\n\nkept\n/m);
-  assert.match(results, /^## soak\n\n2026-01-02, 2 × CPU, node 24\..*--minutes 10/m);
+  assert.match(results, /^## soak-deno\n\nits own\n/m, "each runtime keeps its last run");
+  assert.doesNotMatch(results, /former/);
+  assert.match(results, /^## soak-node\n\n2026-01-02, 2 × CPU, node 24\..*--minutes 10/m);
   assert.match(results, /76,805 calls, .* 0 failed otherwise/);
 });
