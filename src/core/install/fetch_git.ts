@@ -54,6 +54,7 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<Fetch
   const git = async (args: string[], extra: Partial<GitRun> = {}): Promise<string> => {
     const result = await runGit(args, { ...run, ...extra }, runtime);
     if (result.code !== 0) throw unreachable(url, result);
+    if (result.isCut) throw tooLarge(url, limits); // What is not in a list was not counted.
     return result.stdout;
   };
   const tag = release === null ? null : await chooseTag(await git(["ls-remote", "--tags", "--refs", "--", url]));

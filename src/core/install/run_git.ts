@@ -26,6 +26,8 @@ export interface GitResult {
   readonly code: number | null;
   /** What it printed, cut at 4 MiB. */
   readonly stdout: string;
+  /** Whether there was more of it. */
+  readonly isCut: boolean;
   /** What it complained of, cut at 16 KiB. */
   readonly stderr: string;
 }
@@ -72,7 +74,7 @@ export async function runGit(args: readonly string[], run: GitRun, runtime: Runt
     child.release();
     if (ended) signalAll("SIGKILL");
     if (ended) throw ended;
-    return { code, stdout: out.text(), stderr: err.text() };
+    return { code, stdout: out.text(), isCut: out.isCut(), stderr: err.text() };
   } finally {
     for (const cancel of [cancelTimeout, cancelWatch, cancelKill]) cancel();
     run.signal?.removeEventListener("abort", abort);
@@ -146,7 +148,7 @@ function tooSlow(timeoutMs: number): HostError {
   });
 }
 
-function collector(maxBytes: number): { take(chunk: Uint8Array): void; text(): string } {
+function collector(maxBytes: number): { take(chunk: Uint8Array): void; isCut(): boolean; text(): string } {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   return {
@@ -154,6 +156,7 @@ function collector(maxBytes: number): { take(chunk: Uint8Array): void; text(): s
       if (bytes < maxBytes) chunks.push(chunk.subarray(0, maxBytes - bytes));
       bytes += chunk.length;
     },
+    isCut: () => bytes > maxBytes,
     text() {
       const decoder = new TextDecoder();
       return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -189,4 +190,18 @@ test("K-054 a repository that is too large is refused before its files are writt
   const other = parseSource(await server.publish("many", many), { allowHttp: true });
   await assert.rejects(obtain(other, null, stage.ports), { code: "install.too_large" });
   assert.deepEqual(await readdir(join(stage.home, "run")), []);
+});
+
+test("K-054 names so long that their list is cut hide no large file", async (t) => {
+  const stage = await installStage(t, { limits: { maxBytes: 200_000, maxEntries: 20_000 } });
+  await using server = await gitServer(join(stage.root, "srv"));
+  const bare = join(server.dir, "long.git");
+  git(server.dir, "init", "--quiet", "--bare", "--initial-branch=main", bare);
+  const deep = Array(9).fill("d".repeat(250)).join("/");
+  const small = Array.from({ length: 2_000 }, (_, n) => `M 100644 inline ${deep}/${n}\ndata 0\n\n`);
+  const large = `M 100644 inline z\ndata 3000000\n${"\0".repeat(3_000_000)}\n`;
+  const head = "commit refs/heads/main\ncommitter Ada <ada@example.org> 1700000000 +0000\ndata 0\n";
+  execFileSync("/usr/bin/git", ["fast-import", "--quiet"], { cwd: bare, input: head + small.join("") + large });
+  const source = parseSource(`${server.url}/long.git`, { allowHttp: true });
+  await assert.rejects(obtain(source, null, stage.ports), { code: "install.too_large" });
 });
