@@ -181,11 +181,14 @@ export class HostStore {
   /** Has new processes of a plugin take over from those that run. What fails leaves everything as it was. */
   async #swap(plugin: string): Promise<SyncOutcome> {
     const { model, supervisor, ports: { audit } } = this.#options;
+    const loading = this.#load();
+    await loading.catch(() => {});
+    // Looked at now and not before: one that came up meanwhile serves already.
     const running = supervisor.plugins().filter((one) => one.plugin === plugin && one.status === "running");
-    if (running.length === 0) return await this.#sync({ plugin });
+    if (running.length === 0) return await this.#adopt(await loading, { plugin });
     let fresh: HostProject;
     try {
-      fresh = await this.#load();
+      fresh = await loading;
       checkNotRefused(plugin, model.project, fresh.resolved);
     } catch (thrown) {
       const error = asHostError(thrown);

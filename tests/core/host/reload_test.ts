@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { detectRuntime } from "../../../src/adapters/default.ts";
 import type { HostError } from "../../../src/core/errors.ts";
 import { changePlugin, fixturePlugin } from "../../support/fixture_plugins.ts";
 import { type Hosted, hosted } from "../../support/hosted.ts";
@@ -131,6 +132,30 @@ test("K-070 instances of one plugin are swapped together or not at all", async (
   assert.deepEqual(states(h), ["2.0.0 running", "2.0.0 running"]);
   const other = { agent: "primary.subagents.other" };
   assert.deepEqual(await h.host.callMethod("picky-config", "fixture.call", {}, other), { level: 3 });
+});
+
+test("K-070 a plugin that comes up while its files are read is swapped, not stopped", async () => {
+  const { files } = await detectRuntime();
+  let read: () => Promise<void> = () => Promise.resolve();
+  const readHead: typeof files.readHead = async (path, bytes) => {
+    if (path.endsWith("/project.yaml")) await read();
+    return await files.readHead(path, bytes);
+  };
+  await using h = await hosted({
+    primary: { a: {} },
+    fixtures: { "@test/a": "crashes_on_call" },
+    ports: { files: { ...files, readHead } },
+  });
+  await h.next("plugin.initialized");
+  await assert.rejects(h.host.callMethod("crashes-on-call", "fixture.call"));
+  await h.next("plugin.crashed");
+  read = async () => {
+    read = () => Promise.resolve();
+    await h.pass(1_000); // Its wait is over.
+    await h.next("plugin.initialized");
+  };
+  await h.host.reload("crashes-on-call");
+  assert.deepEqual(h.all("plugin.reloaded").map(({ name }) => name), ["crashes-on-call"]);
 });
 
 test("K-070 of reloads asked for at once one runs, and the others join the next", async () => {
