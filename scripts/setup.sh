@@ -13,7 +13,10 @@ need bwrap bubblewrap
 need jq jq
 need python3 python3
 case $level in
-  test | extras) need git git ;;
+  test | extras)
+    need git git
+    need curl curl
+    ;;
 esac
 case $level in
   extras)

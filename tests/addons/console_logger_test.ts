@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ConsoleLoggerOptions, createConsoleLogger } from "../../src/addons/mod.ts";
 import { EVENT_NAMES } from "../../src/core/events/types.ts";
+import { blocksFor } from "../docs/support/guides.ts";
 import { TOLD, toldEvents } from "../support/told_events.ts";
 
 function printed(options: Omit<ConsoleLoggerOptions, "write">) {
@@ -19,6 +20,8 @@ test("T-012 the console logger prints the documented lines", async () => {
     "[tool]  searchEmails called by email-checker (890ms)",
     "[agent] summarizer failed: Rate limit exceeded (450ms)",
   ]);
+  const [shown] = await blocksFor("tests/addons/console_logger_test.ts", "docs/addons.md");
+  assert.equal(`${lines.join("\n")}\n`, shown);
 });
 
 test("T-012 every event has its line", async () => {

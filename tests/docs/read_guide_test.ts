@@ -32,7 +32,6 @@ test("readGuide() puts given code and continued blocks together", () => {
 test("readGuide() refuses a comment that says nothing of use", () => {
   const comments = {
     "<!-- test: skip -->": /g\.md:1: say the reason/,
-    "<!-- test: types -->": /say the reason/,
     "<!-- test: skpi -->": /unknown word "skpi"/,
     "<!-- test: continues -->": /no sh block to continue/,
   };

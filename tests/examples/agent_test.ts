@@ -10,7 +10,8 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { compiledCode } from "../support/compiled_code.ts";
 import { nextMove } from "../../examples/deno-agent/local_model.ts";
-import { requireOrSkip } from "../support/require_or_skip.ts";
+import { blocksFor } from "../docs/support/guides.ts";
+import { requireOrSkip, runtimeName } from "../support/require_or_skip.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 const path = (relative: string): string => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
@@ -19,18 +20,34 @@ const AGENT = path("examples/deno-agent/agent.ts");
 const bubblewrap = (t: TestContext): Promise<boolean> =>
   requireOrSkip(t, "bubblewrap", existsSync("/usr/bin/bwrap"), "install the package bubblewrap");
 
+interface AgentOptions {
+  readonly env?: Record<string, string>;
+  readonly input?: string;
+}
+
 /** Runs the agent on the runtime of the test. */
-async function runAgent(
-  args: readonly string[],
-  { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {},
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
+async function runAgent(args: readonly string[], options: AgentOptions = {}): Promise<Awaited<ReturnType<typeof run>>> {
   const { versions, execPath } = process;
   const prefix = versions["deno"]
     ? ["run", "-A", "--quiet", "--no-lock", "--no-check", "--config", path("deno.json")]
     : versions["bun"]
     ? ["--config=/dev/null", "--no-env-file", "--no-install"]
     : ["--disable-warning=ExperimentalWarning"];
-  const child = spawn(execPath, [...prefix, AGENT, ...args], {
+  return await run([execPath, ...prefix, AGENT, ...args], options);
+}
+
+/** Runs what a guide shows, from the root of the repository. */
+const runShown = (script: string, { env = {}, input = "" }: AgentOptions = {}): ReturnType<typeof run> =>
+  run(["/bin/bash", "-ec", script], {
+    env: { PATH: `${path("node_modules/.bin")}:${process.env["PATH"]}`, ...env },
+    input,
+  });
+
+async function run([file, ...args]: readonly string[], { env = {}, input = "" }: AgentOptions): Promise<
+  { code: number | null; stdout: string; stderr: string }
+> {
+  const child = spawn(file!, args, {
+    cwd: path(""),
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", ...compiledCode, ...env },
   });
   let [stdout, stderr] = ["", ""];
@@ -42,16 +59,25 @@ async function runAgent(
   return { code, stdout, stderr };
 }
 
+/** The same variables under other names: a guide sets those it names itself. */
+const mine = (env: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [`MY_${name}`, value]));
+
 /** The conversation and nothing else: what the user and the agents say, and the tools they call. */
 const spoken = (stdout: string): string[] =>
   stdout.split("\n").filter((line) => /^ {2}(you|primary|researcher|→)/.test(line)).map((line) =>
     line.trim().slice(0, 90)
   );
 
+/** The blocks of its guide: how it is started, and how with a model of one's own. */
+const [STARTS, WITH_A_MODEL] = await blocksFor("tests/examples/agent_test.ts", "examples/deno-agent/README.md");
+
 test("K-067 the example agent shows cages, memory, a tool, a subagent, a compaction and the audit trail", async (t) => {
   if (!await bubblewrap(t)) return;
   const home = await scratchDir(t);
-  const { code, stdout, stderr } = await runAgent(["--home", home]);
+  const shown = STARTS!.split("\n").map((line) => line.replace(/ *#.*/, ""));
+  const start = shown[["node", "deno", "bun"].indexOf(runtimeName)]!;
+  const { code, stdout, stderr } = await runShown(`${start}${runtimeName === "node" ? " --" : ""} --home ${home}`);
   assert.deepEqual([code, stderr], [0, ""], stdout);
   assert.deepEqual(spoken(stdout), [
     "you: Let me tell you about Harbor. Our deploy target is Cloudflare Workers. Our database i",
@@ -142,7 +168,12 @@ test("the agent speaks to any chat endpoint: key, model, aliases of tools, and a
     OPENAI_API_KEY: "test-key",
     OPENAI_MODEL: "test-model",
   };
-  const { code, stdout, stderr } = await runAgent(["Which tags are there?"], { env });
+  const { code, stdout, stderr } = runtimeName === "deno"
+    ? await runShown(
+      WITH_A_MODEL!.replace(/^export .*$/m, (names) => names.replaceAll(/(\w+)=\S+/g, '$1="$MY_$1"')),
+      { env: { HOME: await scratchDir(t), ...mine(env) }, input: "Which tags are there?\n" },
+    )
+    : await runAgent(["Which tags are there?"], { env });
   assert.deepEqual([code, stderr], [0, ""], stdout);
   assert.deepEqual(spoken(stdout), [
     "you: Which tags are there?",

@@ -22,6 +22,12 @@ export async function allGuides(): Promise<Map<string, Block[]>> {
   return guides;
 }
 
+/** The blocks of a guide that this test is said to run, in order. */
+export async function blocksFor(test: string, file: string): Promise<string[]> {
+  const blocks = readGuide(file, await readFile(new URL(file, root), "utf8"));
+  return blocks.filter(({ said }) => said.elsewhere === test).map(({ text }) => text);
+}
+
 /** The first block of a guide in one language. */
 export async function guideBlock(file: string, language: string): Promise<string> {
   const blocks = readGuide(file, await readFile(new URL(file, root), "utf8"));

@@ -13,7 +13,7 @@ import { isShown, shownCommands } from "./shown_output.ts";
 import type { Workshop } from "./workshop.ts";
 
 /** What was done with a block. */
-export type Outcome = "ran" | "read" | "written" | "types" | "elsewhere" | "skipped";
+export type Outcome = "ran" | "read" | "written" | "elsewhere" | "skipped";
 
 /** Blocks that are run together: programs that follow one another share a process, as they cost one start then. */
 export function stepsOf(blocks: readonly Block[]): Block[][] {
@@ -33,8 +33,9 @@ export function stepsOf(blocks: readonly Block[]): Block[][] {
 
 /** Says whether a block is run or written, and not only looked at. */
 export function needsWorkshop({ language, said }: Block): boolean {
-  const isLookedAt = [said.skip, said.types, said.elsewhere].some((word) => word !== undefined);
-  return !isLookedAt && (said.file !== undefined || !DATA.includes(language));
+  const isLookedAt = [said.skip, said.elsewhere].some((word) => word !== undefined);
+  const isMade = said.file !== undefined || said.output !== undefined;
+  return !isLookedAt && (isMade || !DATA.includes(language));
 }
 
 /** Runs, reads or writes the blocks of a step in the workshop; throws where one does not hold. */
@@ -47,16 +48,20 @@ export async function runBlocks(step: readonly Block[], workshop: Workshop): Pro
 export async function runBlock(block: Block, workshop: Workshop): Promise<Outcome> {
   const { place, language, text, said } = block;
   if (said.skip !== undefined) return await hasReason(said.reason ?? "", place);
-  if (said.types !== undefined) return "types";
   if (said.elsewhere !== undefined) return await isNamedIn(said.elsewhere, place);
   if (said.runtime !== undefined && !said.runtime.split(",").includes(runtimeName)) return "elsewhere";
+  if (said.output !== undefined) return await runShown(block, [{ command: said.output, output: text }], workshop);
   const isData = DATA.includes(language);
   if (isData) await checkData(language, text).catch((error) => assert.fail(`${place}: ${error.message}`));
   if (said.file !== undefined) await workshop.write(said.file, text);
   if (isData || said.file !== undefined) return said.file === undefined ? "read" : "written";
+  if (said.told !== undefined) return await wasTold(block, workshop);
+  if (said.stays !== undefined) {
+    await workshop.stay(text, said.stays).catch((error) => assert.fail(`${place}: ${error.message}`));
+    return "ran";
+  }
   if (PROGRAM.includes(language)) return await runPrograms([block], workshop);
   if (["sh", "bash", "run"].includes(language)) return await runScript(block, workshop);
-  if (said.output !== undefined) return await runShown(block, [{ command: said.output, output: text }], workshop);
   if (text.startsWith("$ ")) return await runShown(block, shownCommands(text), workshop);
   throw new Error(
     `${place}: nobody knows how to test a block of "${language}"; put before it one of\n` +
@@ -86,24 +91,35 @@ async function runPrograms(blocks: readonly Block[], workshop: Workshop): Promis
   const place = [...output.matchAll(/^▶ (.+)$/gm)].at(-1)?.[1] ?? blocks[0]!.place;
   if (until === undefined) assert.ok(code === Number(exit), `${place} ends with ${code}:\n${output}`);
   else assert.ok(output.includes(until), `${place} never prints ${until}:\n${output}`);
+  assert.ok(!/^Assertion failed/m.test(output), `${place}: a console.assert() does not hold:\n${output}`);
   return "ran";
 }
 
-async function runScript({ place, text, said: { until, exit = "0" } }: Block, workshop: Workshop): Promise<Outcome> {
+async function runScript({ place, text, said }: Block, workshop: Workshop): Promise<Outcome> {
+  const { until, tells, exit = "0" } = said;
+  const told = tells === undefined ? null : workshop.told(tells);
   const { code, output } = await workshop.script(text, until === undefined ? {} : { until });
   if (until === undefined) assert.ok(code === Number(exit), `${place} ends with ${code}:\n${output}`);
   else assert.ok(output.includes(until), `${place} never prints ${until}:\n${output}`);
+  await told?.catch((error) => assert.fail(`${place}: ${error.message}`));
+  return "ran";
+}
+
+/** The lines shown are all that the program which stays has printed since it was ready. */
+async function wasTold({ place, text, said: { told = "" } }: Block, workshop: Workshop): Promise<Outcome> {
+  const output = await workshop.told(told).catch((error) => assert.fail(`${place}: ${error.message}`));
+  assert.ok(isShown(text, output), `${place}: it prints\n${output}\nand the guide shows\n${text}`);
   return "ran";
 }
 
 async function runShown(
-  { place, said: { exit = "0" } }: Block,
+  { place, said: { exit = "0", until } }: Block,
   commands: ReturnType<typeof shownCommands>,
   workshop: Workshop,
 ): Promise<Outcome> {
   for (const { command, output: shown } of commands) {
-    const { code, output } = await workshop.script(command);
-    assert.ok(code === Number(exit), `${place}: ${command} ends with ${code}:\n${output}`);
+    const { code, output } = await workshop.script(command, until === undefined ? {} : { until });
+    assert.ok(until !== undefined || code === Number(exit), `${place}: ${command} ends with ${code}:\n${output}`);
     if (shown !== null) {
       assert.ok(isShown(shown, output), `${place}: ${command} prints\n${output}\nand the guide shows\n${shown}`);
     }

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -14,17 +12,10 @@ import { compiledCode } from "../../support/compiled_code.ts";
 import { kagedCommand, runKaged } from "../../support/run_kaged.ts";
 import { runtimeName } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { type Child, type Ran, startChild } from "./child.ts";
 import { piecesOf } from "./plain_commands.ts";
 
 const root: string = fileURLToPath(new URL("../../../", import.meta.url));
-const LIMIT_MS = 90_000;
-
-/** How a command or program ended. */
-export interface Ran {
-  readonly code: number | null;
-  /** Stdout and stderr as a terminal shows them. */
-  readonly output: string;
-}
 
 /** A folder for one guide. */
 export interface Workshop {
@@ -33,6 +24,10 @@ export interface Workshop {
   write(path: string, text: string): Promise<void>;
   /** Runs a bash script, plain `kaged` commands inside the test; with `until` it is interrupted once it printed that. */
   script(text: string, options?: { readonly until?: string }): Promise<Ran>;
+  /** Starts a script that stays until the test ends, or another is to stay; resolves once it has printed `ready`. */
+  stay(text: string, ready: string): Promise<void>;
+  /** What the script that stays has printed after `ready`, once `text` is among what it prints from now on. */
+  told(text: string): Promise<string>;
   /** Runs a TypeScript or JavaScript program on the runtime of the test. */
   program(file: string, options?: { readonly until?: string }): Promise<Ran>;
 }
@@ -60,21 +55,42 @@ export async function openWorkshop(
     NO_COLOR: "1",
     ...compiledCode,
     COLUMNS: "120",
+    PORT: "0",
   };
+  // The port a reader has may be taken here: any that is free, and what the guide then asks goes there.
+  const kagedHome = join(scratch, "home/.local/share/kaged");
+  await mkdir(kagedHome, { recursive: true, mode: 0o700 });
+  await writeFile(join(kagedHome, "config.toml"), "[http]\nport = 0\n");
   const here = async (args: readonly string[]): Promise<Ran> => {
     let output = "";
     const { code } = await runKaged(args, { cwd: dir, env, onPrint: (text) => output += text });
     return { code, output };
   };
-  const run = (command: string, args: readonly string[], until?: string) =>
-    ran(command, args, { cwd: dir, env, until });
+  let stays: { readonly child: Child; readonly from: number } | null = null;
+  const end = async (): Promise<void> => {
+    stays?.child.signal("SIGINT");
+    await stays?.child.ended;
+    stays = null;
+  };
+  t.after(end);
+  /** What the guide asks at the port it names goes to the one that was free here. */
+  const placed = (text: string): string => {
+    const port = stays && /127\.0\.0\.1:(\d+)/.exec(stays.child.output())?.[1];
+    return port ? text.replaceAll(/127\.0\.0\.1:47\d\d\b/g, `127.0.0.1:${port}`) : text;
+  };
+  const run = async (command: string, args: readonly string[], until?: string): Promise<Ran> => {
+    const child = startChild(command, args, { cwd: dir, env });
+    if (until !== undefined) child.printed(until).then(() => child.signal("SIGINT"), () => {});
+    return await child.ended;
+  };
   return {
     dir,
     async write(path, text) {
       await mkdir(dirname(join(dir, path)), { recursive: true });
-      await writeFile(join(dir, path), text);
+      await writeFile(join(dir, path), placed(text));
     },
-    async script(text, { until } = {}) {
+    async script(given, { until } = {}) {
+      const text = placed(given);
       if (until !== undefined) return await run("/bin/bash", ["-ec", text], until);
       let [code, output]: [number | null, string] = [0, ""];
       for (const piece of piecesOf(text)) {
@@ -83,6 +99,19 @@ export async function openWorkshop(
         if ((code = ended.code) !== 0) break; // As the shell's own -e does.
       }
       return { code, output };
+    },
+    async stay(text, ready) {
+      await end();
+      const child = startChild("/bin/bash", ["-ec", text], { cwd: dir, env });
+      stays = { child, from: 0 };
+      const printed = await child.printed(ready);
+      stays = { child, from: printed.indexOf("\n", printed.indexOf(ready)) + 1 };
+    },
+    async told(text) {
+      if (stays === null) throw new Error("Nothing stays");
+      const { child, from } = stays;
+      const output = text === "" ? child.output() : await child.printed(text, child.output().length);
+      return output.slice(from);
     },
     program: (file, { until } = {}) => run(process.execPath, [...PREFIX[runtimeName]!, file], until),
   };
@@ -93,35 +122,5 @@ const PREFIX: Readonly<Record<string, readonly string[]>> = {
   deno: ["run", "-A", "--quiet", "--no-lock", "--no-check", "--config", join(root, "deno.json")],
   bun: ["--config=/dev/null", "--no-env-file", "--no-install"],
 };
-
-interface RunOptions {
-  readonly cwd: string;
-  readonly env: Record<string, string>;
-  readonly until: string | undefined;
-}
-
-async function ran(command: string, args: readonly string[], { cwd, env, until }: RunOptions): Promise<Ran> {
-  const child = spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  const signal = (name: "SIGINT" | "SIGKILL") => {
-    try {
-      process.kill(-child.pid!, name); // Its whole group: bash and what it runs.
-    } catch { /* It has ended. */ }
-  };
-  let output = "";
-  const decoders = [new TextDecoder(), new TextDecoder()];
-  [child.stdout, child.stderr].forEach((stream, n) =>
-    stream.on("data", (chunk: Uint8Array) => {
-      output += decoders[n]!.decode(chunk, { stream: true });
-      if (until !== undefined && output.includes(until)) signal("SIGINT");
-    })
-  );
-  const limit = setTimeout(() => {
-    output += `\n(stopped: it did not end within ${LIMIT_MS / 1000} s)`;
-    signal("SIGKILL");
-  }, LIMIT_MS);
-  const [code] = await once(child, "close") as [number | null];
-  clearTimeout(limit);
-  return { code, output };
-}
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
