@@ -15,7 +15,13 @@ export interface PluginInHost {
   /** How many sessions are open there. */
   readonly sessions: number;
   /** The plugin's instances. */
-  readonly instances: readonly { readonly instance: string; readonly state: string; readonly restarts: number }[];
+  readonly instances: readonly {
+    readonly instance: string;
+    readonly state: string;
+    readonly restarts: number;
+    /** Why it is down, or runs though it was to be replaced. */
+    readonly error: HostFailure | null;
+  }[];
 }
 
 /** Why a host did not do what it was asked. */

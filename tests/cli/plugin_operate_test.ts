@@ -80,7 +80,7 @@ test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
 });
 
 test("K-070 plugin reload has running hosts start a plugin anew; who has none to tell, and why one refused, is said", async (t) => {
-  const { kaged, host: open } = await ground(t);
+  const { kaged, home, host: open } = await ground(t);
   await kaged(...INSTALL);
   const nobody = await kaged("plugin", "reload", "echo");
   assert.deepEqual([nobody.code, nobody.stdout], [1, ""]);
@@ -99,6 +99,11 @@ test("K-070 plugin reload has running hosts start a plugin anew; who has none to
   assert.notEqual(host.plugins()[0]?.cage?.id, before);
   const { stdout } = await kaged("plugin", "reload", "echo", "--json");
   assert.deepEqual(JSON.parse(stdout), { name: "echo", hosts: 1 });
+  await chmod(join(home, "plugins/echo/index.js"), 0o644);
+  await appendFile(join(home, "plugins/echo/index.js"), "// Not what was agreed to.\n");
+  assert.equal((await kaged("plugin", "reload", "echo")).code, 1);
+  const { stdout: info } = await kaged("plugin", "info", "echo");
+  assert.match(info, / runs: .*, running, .*\n {4}problem: Plugin "echo" goes on as it was: .*\n {4}hint: /);
 });
 
 test("K-056 uninstall with active sessions is refused without --force", async (t) => {

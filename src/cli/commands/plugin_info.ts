@@ -56,7 +56,7 @@ async function showInfo(name: string, flags: OperatorFlags, terminal: Terminal):
     const running = hosts.map(({ project, sessions, instances }) => ({
       project: project.id,
       sessions,
-      instances: instances.map(({ instance, state, restarts }) => ({ instance, state, restarts })),
+      instances: instances.map(({ instance, state, restarts, error }) => ({ instance, state, restarts, error })),
     }));
     const shown = { name, installed: installed && installedJson(installed, status), running, limits, storage };
     out.line(JSON.stringify(shown, null, 2));
@@ -104,8 +104,10 @@ function printInfo(name: string, info: Info, operator: Operator, out: Printer): 
   if (problem?.hint !== undefined) line(printable(`  hint: ${problem.hint}`));
   if (manifest) printCapabilities(describe(installed!, operator), out);
   for (const { project, sessions, instances } of hosts) {
-    for (const { instance, state } of instances) {
+    for (const { instance, state, error } of instances) {
       line(printable(`  runs: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`));
+      if (error) line(paint.yellow(printable(`    problem: ${error.message}`)));
+      if (error?.hint !== undefined) line(printable(`    hint: ${error.hint}`));
     }
   }
   const { tier, memory_mb, cpu_shares, pids } = limits;

@@ -24,6 +24,7 @@ import { createHarness } from "./harness.ts";
 import { loadHostProject } from "./host_project.ts";
 import { hostHooks } from "./host_hooks.ts";
 import { hostJobs } from "./host_jobs.ts";
+import { FailedReloads } from "./failed_reloads.ts";
 import { hostLimits } from "./host_limits.ts";
 import { hostStorage } from "./host_storage.ts";
 import { HostStore } from "./host_store.ts";
@@ -124,12 +125,14 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     tracing,
     warn,
   });
+  const failedReloads = new FailedReloads();
   const store = new HostStore({
     places,
     loaded,
     model,
     supervisor,
     storage,
+    failedReloads,
     onAdopted: chain.refresh,
     ports: { runtime, home, audit },
     ...(options.tellHosts && { tellHosts: options.tellHosts }),
@@ -200,6 +203,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     view: hostView({
       model,
       supervisor,
+      failedReloads,
       storage,
       logs,
       compactions,
@@ -214,7 +218,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
         parent,
         plugins: plugins.map(({ key }) => key),
       })),
-    plugins: (agent) => pluginRows(model, supervisor, agent),
+    plugins: (agent) => pluginRows({ model, supervisor, failedReloads }, agent),
     tools(agent) {
       const down = new Set(
         supervisor.plugins().filter(({ status }) => status === "failed" || status === "disabled")

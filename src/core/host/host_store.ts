@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { asHostError } from "../errors.ts";
+import { asHostError, type HostError } from "../errors.ts";
 import { ConsentDesk } from "../install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../install/consent_types.ts";
 import { type InstallPorts, settleStore } from "../install/install_ports.ts";
@@ -12,7 +12,8 @@ import { setEnabled } from "../install/set_enabled.ts";
 import { readLocalConfig } from "../project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../project/types.ts";
 import { auditReloadFailed } from "../supervisor/reload_audit.ts";
-import type { Replacement } from "../supervisor/types.ts";
+import type { PluginInfo, Replacement } from "../supervisor/types.ts";
+import type { FailedReloads } from "./failed_reloads.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { keepRefused } from "./keep_refused.ts";
@@ -31,6 +32,8 @@ export interface HostStoreOptions extends SyncPorts {
   readonly ports: InstallPorts;
   /** The plugins' tables. */
   readonly storage: HostStorage;
+  /** Hears of reloads that failed. */
+  readonly failedReloads: FailedReloads;
   /** Has every host of this home take up another version of a plugin. */
   readonly tellHosts?: (plugin: string) => void;
 }
@@ -193,7 +196,7 @@ export class HostStore {
     } catch (thrown) {
       const error = asHostError(thrown);
       for (const { instance } of running) auditReloadFailed(error, audit, { name: plugin, instance });
-      throw reloadFailed(plugin, error);
+      throw this.#notReloaded(plugin, running, error);
     }
     let replacements: ReadonlyMap<string, Replacement> = new Map();
     try {
@@ -202,8 +205,14 @@ export class HostStore {
     } catch (thrown) {
       const error = asHostError(thrown);
       await discardAll(replacements, error);
-      throw reloadFailed(plugin, error);
+      throw this.#notReloaded(plugin, running, error);
     }
+  }
+
+  #notReloaded(plugin: string, running: readonly PluginInfo[], cause: HostError): HostError {
+    const error = reloadFailed(plugin, cause);
+    this.#options.failedReloads.note(running, error);
+    return error;
   }
 
   async #sync(renewal: Renewal = {}): Promise<SyncOutcome> {

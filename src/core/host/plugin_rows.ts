@@ -6,11 +6,22 @@
 import type { ManifestTool } from "../manifest/manifest.ts";
 import type { ResolvedInstance, ResolvedPlugin } from "../project/types.ts";
 import type { Supervisor } from "../supervisor/types.ts";
+import type { FailedReloads } from "./failed_reloads.ts";
 import type { HostModel } from "./model.ts";
 import type { HostPluginInfo } from "./view_types.ts";
 
+/** What the rows are made from. */
+export interface RowPorts {
+  /** The project. */
+  readonly model: HostModel;
+  /** The processes. */
+  readonly supervisor: Supervisor;
+  /** Which of them go on though they were to be replaced. */
+  readonly failedReloads: FailedReloads;
+}
+
 /** Returns the plugins of an agent in the order they are declared, or every instance of the project. */
-export function pluginRows(model: HostModel, supervisor: Supervisor, agent: string | undefined): HostPluginInfo[] {
+export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent?: string): HostPluginInfo[] {
   const { agents, instances } = model.project;
   const live = new Map(supervisor.plugins().map((info) => [info.instance, info]));
   const row = (
@@ -30,7 +41,7 @@ export function pluginRows(model: HostModel, supervisor: Supervisor, agent: stri
       tools: own && info?.mcp ? listedTools(own, info.tools) : own?.tools ?? [],
       cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
-      error: info?.error ?? null,
+      error: info ? info.error ?? failedReloads.of(info) : null,
     };
   };
   if (agent !== undefined) return model.agent(agent).plugins.map((plugin) => row(plugin, plugin));

@@ -11,15 +11,11 @@ import type { CompactionLog } from "./compaction_log.ts";
 import type { HostStorage } from "./host_storage.ts";
 import type { HostModel } from "./model.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
-import { pluginRows } from "./plugin_rows.ts";
+import { pluginRows, type RowPorts } from "./plugin_rows.ts";
 import type { HostView, InstanceView } from "./view_types.ts";
 
 /** What a view looks at. */
-export interface ViewPorts {
-  /** What the host knows of the project. */
-  readonly model: HostModel;
-  /** Looks after the processes. */
-  readonly supervisor: Supervisor;
+export interface ViewPorts extends RowPorts {
   /** The plugins' tables. */
   readonly storage: HostStorage;
   /** What they log. */
@@ -43,7 +39,7 @@ export function hostView(ports: ViewPorts): HostView {
   function instances(): InstanceView[] {
     const live = new Map(supervisor.plugins().map((info) => [info.instance, info]));
     const agents = new Map(model.project.instances.map((one) => [one.instance, one.agents]));
-    return pluginRows(model, supervisor, undefined).map((row) => ({
+    return pluginRows(ports).map((row) => ({
       ...row,
       agents: agents.get(row.instance) ?? [],
       methods: live.get(row.instance)?.methods ?? [],

@@ -38,7 +38,7 @@ export interface HostPluginInfo {
   readonly cage: PluginCage | null;
   /** Starts after the first. */
   readonly restarts: number;
-  /** Why it is down, when it is. */
+  /** Why it is down, when it is; `plugin.reload_failed` when it runs and was not to. */
   readonly error: HostError | null;
 }
 

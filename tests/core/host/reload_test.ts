@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
@@ -97,6 +97,25 @@ test("K-070 what cannot be started leaves the old process, its tools and its pla
   await writeFile(join(h.dir, "project.yaml"), "primary: [");
   await assert.rejects(h.host.reload("answers-hooks"), { code: "plugin.reload_failed", message: /project\.yaml/ });
   await works();
+});
+
+test("K-070 after a failed reload the plugin says so, until it is started from the files that are there", async () => {
+  await using h = await hosted({ primary: { a: {} }, fixtures: { "@test/a": "crashes_on_call" } });
+  const state = (): unknown =>
+    h.host.view.plugin("crashes-on-call").instances.map((one) => [one.state, one.error?.code]);
+  const dir = dirOf(h, "crashes-on-call");
+  assert.deepEqual(state(), [["running", undefined]]);
+  const program = await readFile(join(dir, "index.js"), "utf8");
+  await changePlugin(dir, { files: { "index.js": "throw new Error('unfinished')" }, manifest: { version: "2.0.0" } });
+  await assert.rejects(h.host.reload("crashes-on-call"), { code: "plugin.reload_failed" });
+  assert.deepEqual(state(), [["running", "plugin.reload_failed"]]);
+  await writeFile(join(dir, "index.js"), program); // Mended, and not reloaded.
+  assert.deepEqual(states(h), ["1.0.0 running"]);
+  await assert.rejects(h.host.callMethod("crashes-on-call", "fixture.call"), { code: "plugin.unavailable" });
+  await h.pass(1_000);
+  while (states(h)[0] !== "2.0.0 running") await h.next("plugin.initialized");
+  assert.deepEqual(state(), [["running", undefined]]);
+  assert.deepEqual(h.all("plugin.spawned").map(({ data }) => data.version), ["1.0.0", "2.0.0", "2.0.0"]);
 });
 
 test("K-070 a neighbour whose manifest cannot be read just now goes on too", async () => {
