@@ -6,10 +6,8 @@
 import { describeCapability } from "../consent/describe_capability.ts";
 import type { JobsClient } from "../jobs/create_jobs.ts";
 import type { Runtime } from "../ports.ts";
-import type { Supervisor } from "../supervisor/types.ts";
 import type { CompactionLog } from "./compaction_log.ts";
 import type { HostStorage } from "./host_storage.ts";
-import type { HostModel } from "./model.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
 import { pluginRows, type RowPorts } from "./plugin_rows.ts";
 import type { HostView, InstanceView } from "./view_types.ts";
