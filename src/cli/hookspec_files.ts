@@ -7,6 +7,7 @@ import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Files } from "../core/ports.ts";
 import type { TargetLanguage } from "../core/spec/types.ts";
+import { requireOwnOut } from "./hookspec_owner.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */
@@ -54,13 +55,19 @@ export interface Following {
   readonly files: Files;
 }
 
-/** Returns every file that follows from a hookspec. Throws `hookspec.*` for one that is not in order. */
+/**
+ * Returns every file that follows from a hookspec. Throws `hookspec.*` for one that is not in order, and for a folder
+ * that is another's.
+ */
 export async function followingFiles({ dir, out }: HookspecFlags, terminal: Terminal): Promise<Following> {
   const { readHookspec } = await import("../core/spec/read_hookspec.ts");
   const { emitHookspec } = await import("../core/spec/emit/emit_hookspec.ts");
   const { leftoverFiles } = await import("../core/spec/emit/leftovers.ts");
   const { files } = await terminal.runtime();
   const spec = await readHookspec(resolve(terminal.cwd, dir), files);
+  if (out !== undefined) {
+    await requireOwnOut({ out: resolve(terminal.cwd, out), dir: resolve(terminal.cwd, dir) }, files);
+  }
   const languages = Object.keys(spec.targets) as TargetLanguage[];
   const folderOf = (language: TargetLanguage): string =>
     out === undefined ? join(dir, spec.targets[language]!) : join(out, language);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -116,6 +116,53 @@ test("D-001 a folder that holds no hookspec is told from one that does", async (
     "hookspec.missing",
     "Name the folder that holds _meta and kinds",
   ]);
+});
+
+test("D-001 a kind whose file is not found stops every command: nothing of it is taken for left over", async (t) => {
+  const cwd = await hookspecCopy(t);
+  await rename(join(cwd, "hookspec/kinds/tool/v1.yaml"), join(cwd, "hookspec/kinds/tool/v1.yml"));
+  const renamed = await runKaged(["hookspec", "emit"], { cwd });
+  assert.equal(renamed.code, 1);
+  assert.match(renamed.stderr, /^error\[hookspec\.missing\]: No kind at ".*\/kinds\/tool": it has no file v<N>\.yaml\n/);
+  await rm(join(cwd, "hookspec/kinds"), { recursive: true });
+  await mkdir(join(cwd, "hookspec/kinds"));
+  const empty = await runKaged(["hookspec", "emit"], { cwd });
+  assert.equal(empty.code, 1);
+  assert.match(empty.stderr, /^error\[hookspec\.missing\]: No hookspec at .*\n {2}hint: Name the folder/);
+});
+
+test("D-001 a folder in place of a file is told by its name and with the next step", async (t) => {
+  const cwd = await hookspecCopy(t);
+  const kind = join(cwd, "hookspec/kinds/tool/v1.yaml");
+  await rm(kind);
+  await mkdir(kind);
+  const { code, stderr } = await runKaged(["hookspec", "check"], { cwd });
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `error[hookspec.unreadable]: "${kind}" is no file\n  hint: Check that it is a file you may read\n`,
+  );
+});
+
+test("D-006 a folder of --out belongs to one hookspec: another can neither write nor check there", async (t) => {
+  const cwd = await hookspecCopy(t, "first");
+  await cp(join(cwd, "first"), join(cwd, "second"), { recursive: true });
+  await rm(join(cwd, "second/kinds/orchestrator"), { recursive: true });
+  assert.equal((await runKaged(["hookspec", "emit", "--dir", "first", "--out", "out"], { cwd })).code, 0);
+  for (const command of ["emit", "check"]) {
+    const { code, stdout, stderr } = await runKaged(["hookspec", command, "--dir", "second", "--out", "out"], { cwd });
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.equal(
+      stderr,
+      `error[hookspec.out_taken]: "${cwd}/out" holds what follows from the hookspec at "${cwd}/first"\n` +
+        `  hint: Give each hookspec a folder of its own; if that one has moved, remove ${cwd}/out/.hookspec\n`,
+    );
+  }
+  const check = await runKaged(["hookspec", "check", "--dir", "first", "--out", "out"], { cwd });
+  assert.equal(check.stdout, "15 files follow from the hookspec\n", "the first one's are all there");
+  await rm(join(cwd, "out/.hookspec"));
+  const taken = await runKaged(["hookspec", "emit", "--dir", "second", "--out", "out"], { cwd });
+  assert.match(taken.stdout, /^10 files, 0 written, 5 removed\n$/m);
 });
 
 test("D-013 kaged hookspec diff says what each change does, and exits 1 when the version is too low", async (t) => {

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { addHookspecOptions, followingFiles, type HookspecFlags } from "../hookspec_files.ts";
+import { claimOut } from "../hookspec_owner.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
 /** Adds the command. */
@@ -15,7 +16,7 @@ export function addHookspecEmit(parent: Command, terminal: Terminal): void {
     .description(
       "Writes types, schemas and pages for every kind of a hookspec: TypeScript, Python, Go, OpenRPC and Markdown.\n" +
         "The same hookspec gives the same bytes; a file that holds them already is left alone. A generated file of a\n" +
-        "kind that is gone is removed.",
+        "kind that is gone is removed. A folder of --out is one hookspec's: another is refused there.",
     );
   addHookspecOptions(command)
     .addHelpText("after", EXAMPLES)
@@ -36,6 +37,9 @@ async function emit(flags: HookspecFlags, terminal: Terminal): Promise<void> {
     await files.write(file, text, 0o644);
   }
   for (const { file } of leftovers) await files.remove(file);
+  if (flags.out !== undefined) {
+    await claimOut({ out: resolve(terminal.cwd, flags.out), dir: resolve(terminal.cwd, flags.dir) }, files);
+  }
   if (flags.json) {
     const removed = leftovers.map(({ path }) => path);
     const rows = all.map(({ path, language, text, found }) => ({ path, language, written: text !== found }));

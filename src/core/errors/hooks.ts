@@ -41,6 +41,12 @@ export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "A folder holds more hook files than are read",
     "Put hooks together into fewer files",
   ),
+  "hooks.uncoverable": row(
+    -32003,
+    403,
+    "A hook file names more scripts than trust can cover",
+    "Name fewer or smaller scripts, or split the file",
+  ),
   "hooks.untrusted": row(
     -32003,
     403,

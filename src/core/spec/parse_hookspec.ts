@@ -31,7 +31,13 @@ export async function parseHookspec(
   for (const [path, text] of texts) {
     documents.set(path, await openDocument(path, text, root));
   }
-  checkClasses(documents.get(CLASSES_FILE) ?? await openDocument(CLASSES_FILE, "", root), documents);
+  const classes = documents.get(CLASSES_FILE);
+  if (classes) checkClasses(classes);
+  else {
+    const missing = await openDocument(CLASSES_FILE, "", root);
+    missing.report.error("hookspec.dispatch_classes_changed", [], { message: "The list of dispatch classes is missing" });
+    documents.set(CLASSES_FILE, missing);
+  }
   const targets = targetsIn(documents.get(TARGETS_FILE));
   const kinds: KindSpec[] = [];
   for (const document of documents.values()) {
@@ -45,9 +51,7 @@ export async function parseHookspec(
 }
 
 /** The file must hold the five classes, no other and no fewer. */
-function checkClasses(document: SpecDocument, documents: Map<string, SpecDocument>): void {
-  documents.set(document.path, document);
-  const { data, report } = document;
+function checkClasses({ data, report }: SpecDocument): void {
   if (!report.isClean) return;
   const fields = new FieldReader(data, [], report, ["dispatch_classes"]);
   const list = fields.required("dispatch_classes", "a list", Array.isArray) ?? [];

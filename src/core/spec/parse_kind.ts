@@ -71,10 +71,11 @@ export function parseKind(document: SpecDocument, folder: string, schemas: Schem
 function versionIn(fields: FieldReader, path: string): { version: string; major: number } {
   const name = path.split("/").at(-1)!;
   const major = Number(FILE_NAME.exec(name)?.[1] ?? NaN);
-  const version = fields.required("kind_api_version", "a text such as 1.0.0", isText) ?? "0.0.0";
+  const version = fields.required("kind_api_version", "a text such as 1.0.0", isText);
+  if (version === undefined) return { version: "0.0.0", major };
   if (!isSemanticVersion(version)) {
     fields.error("hookspec.invalid_version", "kind_api_version", `${shown(version)} is not a SemVer version`);
-  } else if (Number(version.split(".")[0]) !== major && fields.has("kind_api_version")) {
+  } else if (Number(version.split(".")[0]) !== major) {
     const message = `Version ${version} stands in ${shown(name)}`;
     fields.error("hookspec.version_misplaced", "kind_api_version", message, `Call the file v${parseInt(version)}.yaml`);
   }

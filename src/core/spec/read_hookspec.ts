@@ -22,10 +22,7 @@ const MAX_FILES = 2000;
 export async function readHookspec(dir: string, files: Files): Promise<Hookspec> {
   const root = dir.replace(/(?<=.)\/+$/, "");
   if ((await files.target(`${root}/kinds`))?.kind !== "directory") {
-    throw new HostError("hookspec.missing", `No hookspec at "${root}": it has no folder "kinds"`, {
-      data: { dir: root },
-      hint: "Name the folder that holds _meta and kinds",
-    });
+    throw missing(root, `No hookspec at "${root}": it has no folder "kinds"`);
   }
   const texts = new Map<string, string>();
   for (const path of await pathsIn(root, files)) {
@@ -40,8 +37,10 @@ export async function readHookspec(dir: string, files: Files): Promise<Hookspec>
 /** Returns the files a hookspec is made of, from its folder; what else is there is none of it. */
 async function pathsIn(root: string, files: Files): Promise<string[]> {
   const found: string[] = [];
+  const isFolder = async (folder: string): Promise<boolean> =>
+    (await files.target(`${root}/${folder}`))?.kind === "directory";
   const add = async (folder: string, ending: string): Promise<void> => {
-    if ((await files.target(`${root}/${folder}`))?.kind !== "directory") return;
+    if (!await isFolder(folder)) return;
     const names = (await files.list(`${root}/${folder}`)).filter((name) => name.endsWith(ending)).sort();
     found.push(...names.map((name) => `${folder}/${name}`));
     if (found.length > MAX_FILES) {
@@ -49,9 +48,20 @@ async function pathsIn(root: string, files: Files): Promise<string[]> {
     }
   };
   await add("_meta", ".yaml");
+  const before = found.length;
   for (const kind of (await files.list(`${root}/kinds`)).sort()) {
+    const known = found.length;
     await add(`kinds/${kind}`, ".yaml");
+    // Taken for gone, what follows from it would be removed.
+    if (found.length === known && await isFolder(`kinds/${kind}`)) {
+      throw missing(root, `No kind at "${root}/kinds/${kind}": it has no file v<N>.yaml`, "Add it, or remove the folder");
+    }
     await add(`kinds/${kind}/schemas`, ".json");
   }
+  if (found.length === before) throw missing(root, `No hookspec at "${root}": it has no kinds/<kind>/v<N>.yaml`);
   return found;
+}
+
+function missing(dir: string, message: string, hint = "Name the folder that holds _meta and kinds"): HostError {
+  return new HostError("hookspec.missing", message, { data: { dir }, hint });
 }

@@ -47,16 +47,17 @@ export function oneLine(text: string): string {
 export class FieldReader {
   /** Where the map stands. */
   readonly path: DocumentPath;
-  readonly #data: Readonly<Record<string, unknown>>;
+  /** Null when there is no map: then nothing in it is missing. */
+  readonly #data: Readonly<Record<string, unknown>> | null;
   readonly #report: DocumentReport;
 
   /** Reads `data`; a key that is not `known` is an error. */
   constructor(data: unknown, path: DocumentPath, report: DocumentReport, known: readonly string[]) {
     this.path = path;
-    this.#data = isMap(data) ? data : {};
+    this.#data = isMap(data) ? data : null;
     this.#report = report;
-    if (!isMap(data)) report.error("hookspec.not_a_map", path);
-    for (const key of Object.keys(this.#data)) {
+    if (!this.#data) report.error("hookspec.not_a_map", path);
+    for (const key of Object.keys(this.#data ?? {})) {
       if (known.includes(key)) continue;
       const hint = didYouMean(key, known, `Keys here: ${known.join(", ")}`);
       report.error("hookspec.unknown_key", [...path, key], { message: `Unknown key ${shown(key)}`, hint, part: "key" });
@@ -65,7 +66,7 @@ export class FieldReader {
 
   /** Whether there is a value under `key`. */
   has(key: string): boolean {
-    return Object.hasOwn(this.#data, key);
+    return this.#data !== null && Object.hasOwn(this.#data, key);
   }
 
   /** Adds an error about the value under `key`. */
@@ -76,13 +77,14 @@ export class FieldReader {
   /** Returns what must be there, or undefined once its absence or its type is reported. */
   required<T>(key: string, wanted: string, fits: (value: unknown) => value is T): T | undefined {
     if (this.has(key)) return this.optional(key, wanted, fits);
+    if (!this.#data) return undefined;
     this.#report.error("hookspec.missing_field", [...this.path, key], { message: `Field ${shown(key)} is missing` });
     return undefined;
   }
 
   /** Returns what may be there, or undefined when it is not, or is of another type. */
   optional<T>(key: string, wanted: string, fits: (value: unknown) => value is T): T | undefined {
-    const value = this.has(key) ? this.#data[key] : undefined;
+    const value = this.has(key) ? this.#data![key] : undefined;
     if (value === undefined || fits(value)) return value;
     this.error("hookspec.wrong_type", key, `Expected ${wanted}, got ${shown(value)}`);
     return undefined;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
+import { ERRORS, HostError, messageOf } from "../errors.ts";
 import type { Files } from "../ports.ts";
 import type { DocumentReport } from "./document_report.ts";
 
@@ -36,13 +36,14 @@ async function readBounded(
   files: Files,
   { code, maxBytes }: { readonly code: string; readonly maxBytes: number },
 ): Promise<Uint8Array | null> {
+  const hint = ERRORS[code]!.fix;
   let kind: string | undefined;
   try {
     kind = (await files.target(file))?.kind;
     if (kind === "file") return await files.readHead(file, maxBytes + 1);
   } catch (thrown) {
-    throw new HostError(code, `Cannot read "${file}": ${messageOf(thrown)}`, { cause: thrown, data: { file } });
+    throw new HostError(code, `Cannot read "${file}": ${messageOf(thrown)}`, { cause: thrown, data: { file }, hint });
   }
   if (kind === undefined) return null;
-  throw new HostError(code, `"${file}" is no file`, { data: { file, kind } });
+  throw new HostError(code, `"${file}" is no file`, { data: { file, kind }, hint });
 }

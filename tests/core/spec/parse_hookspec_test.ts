@@ -95,7 +95,17 @@ test("D-003 the list of dispatch classes is closed: a sixth, a missing or a rena
       /hookspec.dispatch_classes_changed.*dispatch_classes$/,
     );
   }
-  assert.match((await problems(changed({ [file]: null }))).join(), /hookspec\.not_a_map dispatch_classes.yaml:1:1/);
+  const [missing] = await issuesOf(changed({ [file]: null }));
+  assert.deepEqual([missing?.code, missing?.file, missing?.message], [
+    "hookspec.dispatch_classes_changed",
+    `hookspec/${file}`,
+    "The list of dispatch classes is missing",
+  ]);
+});
+
+test("D-002 a file that holds no map is one issue: nothing more can be missing in it", async () => {
+  assert.deepEqual(await problems(changed({ [KIND]: "" })), ["hookspec.not_a_map v1.yaml:1:1"]);
+  assert.deepEqual(await problems(changed({ [KIND]: "- kind\n" })), ["hookspec.not_a_map v1.yaml:1:1"]);
 });
 
 test("D-004 kind_api_version is SemVer and its major is that of the file", async () => {
@@ -103,7 +113,7 @@ test("D-004 kind_api_version is SemVer and its major is that of the file", async
     const found = (await problems(kindWith("1.2.3", `"${version}"`))).join();
     assert.match(found, /hookspec.invalid_version v1.yaml:2:19 kind_api_version/, version);
   }
-  assert.match((await problems(kindWith("1.2.3", "1.2"))).join(), /hookspec.wrong_type v1.yaml:2:19/);
+  assert.deepEqual(await problems(kindWith("1.2.3", "1.2")), ["hookspec.wrong_type v1.yaml:2:19 kind_api_version"]);
   const [issue] = await issuesOf(kindWith("1.2.3", "2.0.0"));
   assert.deepEqual([issue?.code, issue?.hint], ["hookspec.version_misplaced", "Call the file v2.yaml"]);
 });

@@ -5,13 +5,14 @@
  * @module
  */
 import { resolveLimits } from "../../cage/limits/cage_limits.ts";
-import type { HostError } from "../../errors.ts";
-import type { Runtime } from "../../ports.ts";
+import { asHostError, type HostError } from "../../errors.ts";
+import type { ManifestIssue } from "../../manifest/manifest.ts";
+import type { Files, Runtime } from "../../ports.ts";
 import type { HookSettings } from "../../project/hook_settings.ts";
 import { readOperatorConfig } from "../../project/operator_config.ts";
 import { type CoveredFile, gatherEvidence, type HookEvidence } from "../files/hook_evidence.ts";
 import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "../files/load_hook_files.ts";
-import { readTrust, type TrustRecord, trustRecord, type TrustState, trustState } from "../files/trust_store.ts";
+import { readTrust, type TrustRecord, trustRecord, type TrustState, trustState, type TrustStore } from "../files/trust_store.ts";
 import { mcpHooks } from "../mcp/registrations.ts";
 import type { HookRegistration } from "../portable/types.ts";
 import { cagedRunner } from "./caged_runner.ts";
@@ -75,13 +76,9 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   const userHome = options.userHome === undefined ? runtime.env("HOME") : options.userHome;
   const config = await readOperatorConfig(home, files);
   const settings = config.hooks;
-  const found = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
-  const store = await readTrust(home, runtime);
-  const judged = await Promise.all(found.files.map(async (file): Promise<JudgedHookFile> => {
-    const evidence = await gatherEvidence(file, found.dir, files);
-    const trust = file.origin === "user" ? "own" : trustState(store, found.dir, evidence);
-    return { file, trust, evidence, record: trustRecord(store, found.dir, file.name) };
-  }));
+  const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
+  const { judged, errors } = await judge(loaded, await readTrust(home, runtime), files);
+  const found: HookFiles = { ...loaded, files: judged.map(({ file }) => file), errors: [...loaded.errors, ...errors] };
   const { storage_mb: _storage, ...limits } = config.limits;
   const ground = {
     runtime,
@@ -111,6 +108,27 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     await Promise.all([runner.idle(), tools.close()]);
   };
   return { found, judged, registrations, settings, close, [Symbol.asyncDispose]: close };
+}
+
+/** Holds each file against what is trusted. One that trust cannot cover is an error, and left out. */
+async function judge(
+  { files: loaded, dir }: HookFiles,
+  store: TrustStore,
+  files: Files,
+): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: ManifestIssue[] }> {
+  const errors: ManifestIssue[] = [];
+  const judged = await Promise.all(loaded.map(async (file): Promise<JudgedHookFile | null> => {
+    try {
+      const evidence = await gatherEvidence(file, dir, files);
+      const trust = file.origin === "user" ? "own" : trustState(store, dir, evidence);
+      return { file, trust, evidence, record: trustRecord(store, dir, file.name) };
+    } catch (thrown) {
+      const { code, message, hint } = asHostError(thrown);
+      errors.push({ code, message, file: file.file, line: 1, column: 1, path: "", ...(hint !== undefined && { hint }) });
+      return null;
+    }
+  }));
+  return { judged: judged.filter((one) => one !== null), errors };
 }
 
 const isUsable = ({ trust }: Pick<JudgedHookFile, "trust">): boolean => trust === "own" || trust === "trusted";

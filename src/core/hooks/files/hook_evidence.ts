@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { HostError } from "../../errors.ts";
 import type { Files } from "../../ports.ts";
 import { parseShebang, SHEBANG_BYTES } from "../../cage/shebang.ts";
 import { folderVariables } from "./folder_variables.ts";
@@ -33,43 +34,69 @@ export interface HookEvidence {
   readonly files: readonly CoveredFile[];
 }
 
-/** A script of more bytes is not covered, and so is never run from a trusted copy. */
-const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
+/** What one hook file may name: each word is looked for, and each script read, before each run. */
 const MAX_SCRIPTS = 100;
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_WORDS = 20_000;
+/** Folders among the words of one command that names are looked for in. */
+const MAX_ROOTS = 10;
 const SCRIPT_NAME = /\.(?:sh|bash|zsh|[cm]?[jt]s|py|rb|pl|php|lua|ps1|cmd|bat)$/i;
 
-/** Gathers what trusting `file` covers. */
+/**
+ * Gathers what trusting `file` covers. The operator's own files need no trust: of those it is the file alone.
+ *
+ * @throws {HostError} `hooks.uncoverable` when it names more than trust can cover: nothing of it is left uncovered.
+ */
 export async function gatherEvidence(file: LoadedHookFile, dir: string, files: Files): Promise<HookEvidence> {
   const bytes = new TextEncoder().encode(file.text);
   const own = { path: file.name, sha256: await sha256(bytes), bytes, executable: false };
-  const paths = new Set<string>();
-  for (const hook of file.hooks) for (const path of await scriptsOf(hook, dir, files)) paths.add(path);
-  for (const { command } of file.servers ?? []) {
-    const words = (command ?? []).map((word) => filledIn(word, dir, {}));
-    for (const path of await scriptsAmong(words, [dir], dir, files)) paths.add(path);
-  }
-  const scripts = await Promise.all([...paths].sort().slice(0, MAX_SCRIPTS).map((path) => covered(path, dir, files)));
-  const all = [own, ...scripts.flatMap((script) => script ?? [])];
+  const scripts = file.origin === "user" ? [] : await coveredScripts(file, dir, files);
+  const all = [own, ...scripts];
   return { name: file.name, hash: await evidenceHash(all), files: all };
 }
 
-/** Returns one covered file as it is now, or null when it is gone, too large or no file. */
-export async function covered(path: string, dir: string, files: Files): Promise<CoveredFile | null> {
-  const info = await files.target(`${dir}/${path}`);
-  if (info?.kind !== "file" || info.size > MAX_SCRIPT_BYTES) return null;
-  const bytes = await files.readBytes(`${dir}/${path}`);
-  return { path, sha256: await sha256(bytes), bytes, executable: (info.mode & 0o111) !== 0 };
+async function coveredScripts(file: LoadedHookFile, dir: string, files: Files): Promise<CoveredFile[]> {
+  const known = folderVariables(dir);
+  const commands = [
+    ...file.hooks.map((hook) => ({
+      words: shellWords(hook.script, { ...hook.env, ...known }),
+      roots: [hookFolder(hook, dir), dir],
+    })),
+    ...(file.servers ?? []).map(({ command }) => ({
+      words: (command ?? []).map((word) => filledIn(word, dir, {})),
+      roots: [dir],
+    })),
+  ];
+  const count = commands.reduce((sum, { words }) => sum + words.length, 0);
+  if (count > MAX_WORDS) throw uncoverable(file, `its commands have ${count} words`);
+  const paths = new Set<string>();
+  for (const { words, roots } of commands) {
+    for (const path of await scriptsAmong(words, roots, dir, files)) paths.add(path);
+  }
+  if (paths.size > MAX_SCRIPTS) throw uncoverable(file, `it names ${paths.size} scripts`);
+  const scripts: CoveredFile[] = [];
+  let left = MAX_BYTES;
+  for (const path of [...paths].sort()) {
+    const info = await files.target(`${dir}/${path}`);
+    if (info?.kind !== "file") continue; // It went away since it was found.
+    const bytes = await files.readHead(`${dir}/${path}`, Math.min(info.size, left) + 1);
+    left -= bytes.length;
+    if (left < 0) throw uncoverable(file, `with "${path}", its scripts have more than ${MAX_BYTES / 2 ** 20} MiB`);
+    scripts.push({ path, sha256: await sha256(bytes), bytes, executable: (info.mode & 0o111) !== 0 });
+  }
+  return scripts;
+}
+
+function uncoverable({ name, file }: LoadedHookFile, why: string): HostError {
+  return new HostError("hooks.uncoverable", `Trust cannot cover ${name}: ${why}`, {
+    data: { file },
+    hint: `At most ${MAX_SCRIPTS} scripts of ${MAX_BYTES / 2 ** 20} MiB in all and ${MAX_WORDS} words: split the file`,
+  });
 }
 
 /** Returns the folder a hook runs in. */
 export function hookFolder({ cwd = "." }: Pick<LoadedHook, "cwd">, dir: string): string {
   return normalPath(cwd.startsWith("/") ? cwd : `${dir}/${cwd}`);
-}
-
-/** Returns the files of the repository that a command names, below its folder. */
-async function scriptsOf(hook: LoadedHook, dir: string, files: Files): Promise<string[]> {
-  const words = shellWords(hook.script, { ...hook.env, ...folderVariables(dir) });
-  return await scriptsAmong(words, [hookFolder(hook, dir), dir], dir, files);
 }
 
 /** Returns the files of the repository among the words of a command. */
@@ -79,17 +106,33 @@ async function scriptsAmong(
   dir: string,
   files: Files,
 ): Promise<string[]> {
-  const candidates = words.flatMap((word) => [word, ...word.split("=").slice(1)]).flatMap((word) =>
-    word.startsWith("/") ? [word] : roots.map((root) => `${root}/${word}`)
-  );
+  const named = words.flatMap((word) => [word, ...word.split("=").slice(1)]);
+  // A command may go there first: cd hooks && ./guard.sh
+  const folders = (await existing(named, roots, dir, files)).filter(({ kind }) => kind === "directory");
+  const all = [...roots, ...folders.slice(0, MAX_ROOTS).map(({ path }) => path)];
   const found: string[] = [];
-  for (const path of new Set(candidates.map(normalPath))) {
-    if (!path.startsWith(`${dir}/`) || path.length > 4096 || path.includes("\0")) continue;
-    const info = await files.target(path).catch(() => null);
-    if (info?.kind !== "file") continue;
+  for (const { path, kind, mode } of await existing(named, all, dir, files)) {
+    if (kind !== "file") continue;
     // By its real place: what runs is what the link leads to, and it must not lead out.
     const real = await files.realPath(path);
-    if (real.startsWith(`${dir}/`) && await isScript(real, info.mode, files)) found.push(real.slice(dir.length + 1));
+    if (real.startsWith(`${dir}/`) && await isScript(real, mode, files)) found.push(real.slice(dir.length + 1));
+  }
+  return found;
+}
+
+/** Returns what of the repository `words` name, from any of `roots`. */
+async function existing(
+  words: readonly string[],
+  roots: readonly string[],
+  dir: string,
+  files: Files,
+): Promise<{ readonly path: string; readonly kind: string; readonly mode: number }[]> {
+  const paths = words.flatMap((word) => word.startsWith("/") ? [word] : roots.map((root) => `${root}/${word}`));
+  const found = [];
+  for (const path of new Set(paths.map(normalPath))) {
+    if (!path.startsWith(`${dir}/`) || path.length > 4096 || path.includes("\0")) continue;
+    const info = await files.target(path).catch(() => null);
+    if (info) found.push({ path, kind: info.kind, mode: info.mode });
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { lineDiff } from "../../../../src/core/hooks/files/line_diff.ts";
 import { shellWords } from "../../../../src/core/hooks/files/shell_words.ts";
@@ -62,6 +62,37 @@ test("B-018 trust covers the scripts that commands name, whichever way they name
     "e f.sh",
     "exec_me",
   ]);
+});
+
+test("B-018 a script is covered where a command goes before it runs it", async (t) => {
+  const command = 'cd "$CLAUDE_PROJECT_DIR/.claude/hooks" && bash guard.sh; cd sub; ./run';
+  const repo = await hookRepo(t, { [FILE]: guard(command), ".claude/hooks/guard.sh": "x", "sub/run": SCRIPT });
+  const { evidence } = (await repo.open()).judged[0]!;
+  assert.deepEqual(evidence.files.map(({ path }) => path), [FILE, ".claude/hooks/guard.sh", "sub/run"]);
+});
+
+test("B-018 a hook file that names more than trust can cover is an error and never runs: no script is left out of it", async (t) => {
+  const other = ".github/hooks/other.json";
+  const repo = await hookRepo(t, { [other]: guard("true") });
+  const errorsFor = async (command: string): Promise<unknown[]> => {
+    await repo.write(FILE, guard(command));
+    const { judged, found } = await repo.open();
+    const isThere = judged.some(({ file }) => file.name === FILE);
+    assert.deepEqual(judged.map(({ file }) => file.name), isThere ? [FILE, other] : [other]);
+    assert.equal(found.errors.length, isThere ? 0 : 1);
+    return found.errors.map(({ code, file, message }) => [code, file === `${repo.dir}/${FILE}`, message]);
+  };
+  const scripts = Array.from({ length: 101 }, (_, index) => `s${index}.sh`);
+  await Promise.all(scripts.map((name) => repo.write(name, SCRIPT)));
+  const refused = (why: string) => [["hooks.uncoverable", true, `Trust cannot cover ${FILE}: ${why}`]];
+  assert.deepEqual(await errorsFor(scripts.slice(1).join("; ")), []);
+  assert.deepEqual(await errorsFor(scripts.join("; ")), refused("it names 101 scripts"));
+  assert.deepEqual(await errorsFor("a ".repeat(20_001)), refused("its commands have 20001 words"));
+  await repo.write("s1.sh", "");
+  await truncate(`${repo.dir}/s1.sh`, 32 * 1024 * 1024);
+  assert.deepEqual(await errorsFor("./s1.sh"), []);
+  const many = 'with "s2.sh", its scripts have more than 32 MiB';
+  assert.deepEqual(await errorsFor("./s1.sh ./s2.sh"), refused(many));
 });
 
 test("B-018 a script behind a link is covered by what the link leads to, and never by what lies outside", async (t) => {
