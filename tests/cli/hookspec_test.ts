@@ -123,7 +123,10 @@ test("D-001 a kind whose file is not found stops every command: nothing of it is
   await rename(join(cwd, "hookspec/kinds/tool/v1.yaml"), join(cwd, "hookspec/kinds/tool/v1.yml"));
   const renamed = await runKaged(["hookspec", "emit"], { cwd });
   assert.equal(renamed.code, 1);
-  assert.match(renamed.stderr, /^error\[hookspec\.missing\]: No kind at ".*\/kinds\/tool": it has no file v<N>\.yaml\n/);
+  assert.match(
+    renamed.stderr,
+    /^error\[hookspec\.missing\]: No kind at ".*\/kinds\/tool": it has no file v<N>\.yaml\n/,
+  );
   await rm(join(cwd, "hookspec/kinds"), { recursive: true });
   await mkdir(join(cwd, "hookspec/kinds"));
   const empty = await runKaged(["hookspec", "emit"], { cwd });

@@ -35,7 +35,9 @@ export async function parseHookspec(
   if (classes) checkClasses(classes);
   else {
     const missing = await openDocument(CLASSES_FILE, "", root);
-    missing.report.error("hookspec.dispatch_classes_changed", [], { message: "The list of dispatch classes is missing" });
+    missing.report.error("hookspec.dispatch_classes_changed", [], {
+      message: "The list of dispatch classes is missing",
+    });
     documents.set(CLASSES_FILE, missing);
   }
   const targets = targetsIn(documents.get(TARGETS_FILE));

@@ -9,7 +9,7 @@ import { killCage } from "../../cage/kill_cage.ts";
 import { openCage } from "../../cage/open_cage.ts";
 import { asHostError, type HostError } from "../../errors.ts";
 import type { ChildProcess, Exit, Runtime } from "../../ports.ts";
-import { type CommandRunnerOptions, hookCageRequest, writeCopies } from "./hook_cage.ts";
+import { type CommandRunnerOptions, hookCageRequest, layGround } from "./hook_cage.ts";
 import { outputBuffer } from "./output_buffer.ts";
 import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
 
@@ -46,14 +46,14 @@ export function cagedRunner(options: CommandRunnerOptions): CommandRunner {
 async function runInCage(run: CommandRun, options: CommandRunnerOptions): Promise<CommandEnd> {
   const { runtime } = options;
   const startedMs = runtime.clock.monotonic();
-  const copies = await writeCopies(run, options);
+  const ground = await layGround(run, options);
   try {
-    const cage = await openCage(hookCageRequest(run.hook, copies.overlays, options), runtime);
+    const cage = await openCage(hookCageRequest(run.hook, ground.overlays, options), runtime);
     const leftMs = run.hook.timeoutMs - (runtime.clock.monotonic() - startedMs);
     const signal = options.signal ? AbortSignal.any([run.signal, options.signal]) : run.signal;
     return await runIn(cage, { ...run, signal }, { runtime, leftMs });
   } finally {
-    if (copies.dir !== null) await runtime.files.remove(copies.dir);
+    await ground.clear();
   }
 }
 

@@ -12,7 +12,7 @@ const MAX_POINTER_BYTES = 5_000;
 
 /**
  * Returns what is shown read-only so that no hook of `dir` can change where git looks: `.git`, and the folders it leads
- * to where those are the project's own.
+ * to where those are the project's own. Nothing, where there is no `.git`.
  *
  * @throws {HostError} `hooks.git_unsealed` where a hook could put something else in their place.
  */

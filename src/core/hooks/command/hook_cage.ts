@@ -14,6 +14,7 @@ import { folderVariables } from "../files/folder_variables.ts";
 import { hookFolder } from "../files/hook_evidence.ts";
 import type { LoadedHook } from "../files/load_hook_files.ts";
 import { gitSeals } from "./git_seal.ts";
+import { holdGitPlace } from "./git_stand_in.ts";
 import type { CommandRun } from "./types.ts";
 
 /** Stands in for the plugin's folder: every cage shows it anyway. */
@@ -134,24 +135,44 @@ export function handedVariables(
   }));
 }
 
-/** Writes the checked bytes where only the host can change them, to be shown in place of the files themselves. */
-export async function writeCopies(
+/** What one run in a cage stands on. */
+export interface CageGround {
+  /** What the cage shows in place of the project's own. */
+  readonly overlays: readonly CageOverlay[];
+  /** Takes away what was made for the run, once that has ended. */
+  readonly clear: () => Promise<void>;
+}
+
+/**
+ * Seals `.git`, and writes the checked bytes where only the host can change them, to be shown in place of the files
+ * themselves.
+ *
+ * @throws {HostError} `hooks.git_unsealed` or `hooks.command_failed`
+ */
+export async function layGround(
   { sealed }: Pick<CommandRun, "sealed">,
   { home, dir, settings, runtime: { files } }: CommandRunnerOptions,
-): Promise<{ readonly dir: string | null; readonly overlays: readonly CageOverlay[] }> {
-  const overlays = settings.git_writable ? [] : await gitSeals(dir, files);
-  if (sealed.length === 0) return { dir: null, overlays };
-  await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
-  const folder = await files.makeTempDir(`${home}/run/cage-hook-`);
+): Promise<CageGround> {
+  const letGo = settings.git_writable ? async () => {} : await holdGitPlace(dir, files);
+  let folder: string | null = null;
+  const clear = async (): Promise<void> => {
+    await letGo();
+    if (folder !== null) await files.remove(folder);
+  };
   try {
+    const overlays = settings.git_writable ? [] : await gitSeals(dir, files);
+    if (sealed.length === 0) return { overlays, clear };
+    await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
+    folder = await files.makeTempDir(`${home}/run/cage-hook-`);
     for (const [index, { path, bytes, executable }] of sealed.entries()) {
       const source = `${folder}/${index}`;
       await files.write(source, bytes, executable ? 0o700 : 0o600);
       overlays.push({ source, dest: `${dir}/${path}` });
     }
-    return { dir: folder, overlays };
+    return { overlays, clear };
   } catch (error) {
-    await files.remove(folder);
+    await clear();
+    if (error instanceof HostError) throw error;
     throw new HostError("hooks.command_failed", "Cannot keep a copy of the checked scripts", { cause: error });
   }
 }

@@ -12,7 +12,14 @@ import type { HookSettings } from "../../project/hook_settings.ts";
 import { readOperatorConfig } from "../../project/operator_config.ts";
 import { type CoveredFile, gatherEvidence, type HookEvidence } from "../files/hook_evidence.ts";
 import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "../files/load_hook_files.ts";
-import { readTrust, type TrustRecord, trustRecord, type TrustState, trustState, type TrustStore } from "../files/trust_store.ts";
+import {
+  readTrust,
+  type TrustRecord,
+  trustRecord,
+  type TrustState,
+  trustState,
+  type TrustStore,
+} from "../files/trust_store.ts";
 import { mcpHooks } from "../mcp/registrations.ts";
 import type { HookRegistration } from "../portable/types.ts";
 import { cagedRunner } from "./caged_runner.ts";
@@ -124,7 +131,15 @@ async function judge(
       return { file, trust, evidence, record: trustRecord(store, dir, file.name) };
     } catch (thrown) {
       const { code, message, hint } = asHostError(thrown);
-      errors.push({ code, message, file: file.file, line: 1, column: 1, path: "", ...(hint !== undefined && { hint }) });
+      errors.push({
+        code,
+        message,
+        file: file.file,
+        line: 1,
+        column: 1,
+        path: "",
+        ...(hint !== undefined && { hint }),
+      });
       return null;
     }
   }));

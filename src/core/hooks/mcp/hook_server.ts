@@ -9,7 +9,7 @@ import { loadClient } from "../../mcp/load_sdk.ts";
 import type { McpClient } from "../../mcp/sdk_types.ts";
 import { type McpToolResult, readToolResult } from "../../mcp/tool_result.ts";
 import { HOST_VERSION } from "../../version.ts";
-import { type CommandRunnerOptions, handedVariables, programCageRequest, writeCopies } from "../command/hook_cage.ts";
+import { type CommandRunnerOptions, handedVariables, layGround, programCageRequest } from "../command/hook_cage.ts";
 import type { CoveredFile } from "../files/hook_evidence.ts";
 import { filledIn } from "../files/mcp_server.ts";
 import type { McpServerEntry } from "../files/types.ts";
@@ -101,14 +101,11 @@ export class HookServer {
   async #start(): Promise<McpClient> {
     const { runtime, verify, onLog, entry: { name } } = this.#options;
     const [Client, sealed] = await Promise.all([loadClient(), verify()]);
-    const copies = await writeCopies({ sealed }, this.#options);
-    const cleanUp = async (): Promise<void> => {
-      if (copies.dir !== null) await runtime.files.remove(copies.dir);
-    };
+    const { overlays, clear: cleanUp } = await layGround({ sealed }, this.#options);
     let transport: CagedTransport | null = null;
     let isUp = false;
     try {
-      const cage = await openCage(programCageRequest(this.#program(), copies.overlays, this.#options), runtime);
+      const cage = await openCage(programCageRequest(this.#program(), overlays, this.#options), runtime);
       transport = this.#transport = new CagedTransport({ runtime, cage, cleanUp, ...(onLog && { onLog }) });
       const client = new Client({ name: "kaged", version: HOST_VERSION });
       client.onclose = () => {

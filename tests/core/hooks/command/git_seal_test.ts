@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../../src/adapters/default.ts";
 import { gitSeals } from "../../../../src/core/hooks/command/git_seal.ts";
+import { holdGitPlace } from "../../../../src/core/hooks/command/git_stand_in.ts";
 import { canCage, guard, hookRepo } from "../../../support/hook_repo.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";
 
@@ -29,6 +30,54 @@ test("B-018 a git folder is sealed, and where there is none there is nothing to 
   assert.deepEqual(await sealed(dir), []);
   await mkdir(`${dir}/.git`);
   assert.deepEqual(await sealed(dir), [".git"]);
+});
+
+test("B-018 while hooks run, an empty .git stands where there is none, and the last of them takes it away", async (t) => {
+  const { dir } = await project(t);
+  const names = async (): Promise<string[]> => (await readdir(dir)).filter((name) => name === ".git");
+  const [first, second] = await Promise.all([holdGitPlace(dir, files), holdGitPlace(dir, files)]);
+  assert.deepEqual(await sealed(dir), [".git"]);
+  await first();
+  assert.deepEqual(await names(), [".git"]);
+  // A run that begins while the last one ends finds it there.
+  const [, third] = await Promise.all([second(), holdGitPlace(dir, files)]);
+  assert.deepEqual(await names(), [".git"]);
+  await third();
+  assert.deepEqual(await names(), []);
+});
+
+test("B-018 a repository that somebody makes there meanwhile stays, and so does any that was there before", async (t) => {
+  const { dir } = await project(t);
+  const letGo = await holdGitPlace(dir, files);
+  await writeFile(`${dir}/.git/HEAD`, "ref: refs/heads/main\n");
+  await letGo();
+  assert.deepEqual(await readdir(`${dir}/.git`), ["HEAD"]);
+  await (await holdGitPlace(dir, files))();
+  assert.deepEqual(await readdir(`${dir}/.git`), ["HEAD"]);
+  const other = await project(t);
+  await writeFile(`${other.dir}/.git`, "gitdir: ../main.git\n");
+  await (await holdGitPlace(other.dir, files))();
+  assert.equal(await readFile(`${other.dir}/.git`, "utf8"), "gitdir: ../main.git\n");
+});
+
+test("B-018 an empty .git that a host left behind is taken away by the next run", async (t) => {
+  const { dir } = await project(t);
+  await mkdir(`${dir}/.git`);
+  await (await holdGitPlace(dir, files))();
+  assert.deepEqual(await readdir(dir), ["deep"]);
+});
+
+test("B-018 a hook cannot make a .git where there was none, unless config.toml lets hooks write there", async (t) => {
+  if (!await canCage(t)) return;
+  const script = "mkdir -p .git/hooks; echo x > .git/config; rmdir .git; mv .git away; echo $? > moved";
+  const repo = await hookRepo(t, { ".github/hooks/guard.json": guard(`(${script}) 2>/dev/null; true`) });
+  await repo.trust();
+  await repo.fire();
+  assert.deepEqual((await readdir(repo.dir)).sort(), [".github", "moved"]);
+  assert.equal(await readFile(`${repo.dir}/moved`, "utf8"), "1\n");
+  await writeFile(`${repo.home}/config.toml`, "[hooks]\ngit_writable = true\n");
+  await repo.fire();
+  assert.deepEqual((await readdir(repo.dir)).sort(), [".github", "away", "moved"]);
 });
 
 test("B-018 a .git that is a file is sealed, with the folders it leads to within the project", async (t) => {
