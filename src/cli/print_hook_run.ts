@@ -15,7 +15,11 @@ export function printHookRun({ hook, blocked, blockedBy, reason, trace, warnings
     const where = by?.file === undefined ? "" : ` (${by.file}:${by.line})`;
     line(`${paint.red("blocked")} ${hook} by ${printable(`${blockedBy}${where}`)}`);
     line(`  ${printable(reason ?? "")}`);
-  } else line(`${paint.green("passed")} ${hook}: ${trace.length === 0 ? "no hook is for it" : "nothing was blocked"}`);
+  } else {line(
+      `${paint.green("passed")} ${hook}: ${
+        trace.length === 0 ? "no hook that may run is for it" : "nothing was blocked"
+      }`,
+    );}
   for (const each of trace) line(`  ${traceLine(each, out)}`);
   for (const warning of warnings) line(`  ${paint.yellow("warning")}: ${printable(warning)}`);
 }

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { HostError, messageOf } from "../core/errors.ts";
 import type { Host } from "../core/host/types.ts";
 import { interruptible, unlessAborted } from "./interrupt.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "./project_options.ts";
+import { readText } from "./read_text.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */
@@ -70,7 +70,7 @@ export async function withHost<T>(
 
 /** Reads a JSON file; `-` is standard input. */
 export async function readJson(path: string, terminal: Terminal): Promise<unknown> {
-  const text = path === "-" ? await terminal.readInput() : await readFile(resolve(terminal.cwd, path), "utf8");
+  const text = path === "-" ? await terminal.readInput() : await readText(resolve(terminal.cwd, path));
   try {
     return JSON.parse(text);
   } catch (error) {

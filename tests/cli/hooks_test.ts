@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { canCage, guard, type HookRepo, hookRepo } from "../support/hook_repo.ts";
 import { processesIn } from "../support/processes_in.ts";
@@ -60,6 +60,14 @@ test("B-018 kaged hooks list names what is wrong with a file and fails", async (
   assert.equal(code, 1);
   assert.match(stdout, /check\.sh/);
   assert.match(stderr, /error\[hooks\.json_comment\] .*b\.json:2:3 {2}The file is JSON with comments/);
+  await mkdir(`${repo.dir}/.github/hooks/folder.json`);
+  await symlink("nothing", `${repo.dir}/.github/hooks/link.json`);
+  const { stderr: unreadable } = await kaged(["list"]);
+  assert.match(unreadable, /error\[hooks\.unreadable\] .*folder\.json:1:1 {2}".*" is no file\n {2}hint: Check/);
+  assert.match(
+    unreadable,
+    /error\[hooks\.unreadable\] .*link\.json:1:1 {2}.* a link that leads to nothing\n {2}hint: /,
+  );
 });
 
 test("B-018 kaged hooks trust shows the commands and, where nobody can be asked, wants their hash", async (t) => {
@@ -116,7 +124,7 @@ test("B-018 kaged hooks run runs nothing that is not trusted, and says so", asyn
   await repo.write("check.sh", "#!/bin/bash\necho ran > ran\n");
   const { code, stdout, stderr } = await kaged(["run", "PreToolUse"]);
   assert.equal(code, 0);
-  assert.match(stdout, /passed PreToolUse: no hook is for it/);
+  assert.match(stdout, /passed PreToolUse: no hook that may run is for it/);
   assert.match(stderr, /guard\.json is not trusted: kaged hooks trust/);
   await assert.rejects(readFile(`${repo.dir}/ran`), { code: "ENOENT" });
 });
@@ -158,7 +166,9 @@ test("B-007 kaged hooks convert prints the file in another dialect and reports w
   assert.match(stderr, /1 hook carried over/);
   assert.equal((await kaged(["convert", FILE, "--to", "claude", "--output", "out.json"])).code, 0);
   assert.deepEqual(JSON.parse(await readFile(`${repo.dir}/out.json`, "utf8")), JSON.parse(stdout));
-  assert.equal((await kaged(["convert", FILE, "--to", "claude", "--output", "out.json"])).code, 1);
+  const again = await kaged(["convert", FILE, "--to", "claude", "--output", "out.json"]);
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /^error\[host\.misuse\]: ".*\/out\.json" is there already\n {2}hint: Name another file/);
 });
 
 test("B-018 kaged hooks says what was asked wrongly", async (t) => {
@@ -169,6 +179,30 @@ test("B-018 kaged hooks says what was asked wrongly", async (t) => {
   };
   assert.deepEqual(await outcome("run", "preTooluse"), [1, "hooks.unknown_hook"]);
   assert.deepEqual(await outcome("run", "PreToolUse", "--input", "none.json"), [1, "host.file_unreadable"]);
+  const given = async (text: string) => (await kaged(["run", "PreToolUse", "--input", "-"], text)).stderr;
+  assert.match(await given("[]"), /^error\[host\.misuse\]: "-" holds no JSON object\n {2}hint: Write /);
+  assert.match(
+    await given('{"tols": {}}'),
+    /^error\[hooks\.event_invalid\]: .* no field "tols"\n {2}hint: Did you mean/,
+  );
+  assert.match(await given('{"tool_input": {}}'), /no field "tool_input"\n {2}hint: .*input/);
+  assert.match(
+    await given('{"tool": "Bash"}'),
+    /^error\[hooks\.event_invalid\]: .*the field "tool" is not an object\n {2}/,
+  );
+  await writeFile(`${repo.dir}/latin1.json`, new Uint8Array([0x7b, 0xe9, 0x7d]));
+  for (
+    const [name, why] of [["none", "there is no such file"], [".github", "it is a folder"], ["latin1.json", "UTF-8"]]
+  ) {
+    for (const args of [["run", "PreToolUse", "--input", name!], ["convert", name!, "--to", "claude"]]) {
+      const { code, stderr } = await kaged(args);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`^error\\[host\\.file_unreadable\\]: Cannot read ".*/${name}": .*${why}.*\n {2}hint: `),
+      );
+    }
+  }
   assert.deepEqual(await outcome("list", "--dir", "none"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("trust", "none.json"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("convert", FILE, "--to", "cursor"), [2, "host.misuse"]);

@@ -3,12 +3,14 @@
  *
  * @module
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { HostError } from "../../core/errors.ts";
 import { convertHooks, type ConvertTarget } from "../../core/hooks/files/convert_hooks.ts";
 import { parseHookFile } from "../../core/hooks/files/parse_hook_file.ts";
 import { printIssues } from "../hook_places.ts";
+import { readText } from "../read_text.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
 interface ConvertFlags {
@@ -46,13 +48,13 @@ Examples:
 
 async function convert(given: string, flags: ConvertFlags, { cwd, out, err }: Terminal): Promise<void> {
   const file = resolve(cwd, given);
-  const parsed = await parseHookFile(await readFile(file, "utf8"), { file, name: given });
+  const parsed = await parseHookFile(await readText(file), { file, name: given });
   const { text, carried, notes } = await convertHooks(
     parsed,
     flags.to,
     flags.agent === undefined ? {} : { agent: flags.agent },
   );
-  if (flags.output !== undefined) await writeFile(resolve(cwd, flags.output), text, { flag: "wx" });
+  if (flags.output !== undefined) await writeNew(resolve(cwd, flags.output), text);
   if (flags.json) return out.line(JSON.stringify({ text, carried, notes, warnings: parsed.warnings }, null, 2));
   if (flags.output === undefined) out.line(text.trimEnd());
   printIssues(parsed.warnings, "warning", err);
@@ -63,4 +65,15 @@ async function convert(given: string, flags: ConvertFlags, { cwd, out, err }: Te
   const lost = parsed.hooks.length + parsed.tools.length - carried;
   const count = `${carried} ${carried === 1 ? "hook" : "hooks"} carried over`;
   err.line(lost === 0 ? count : `${count}, ${lost} not`);
+}
+
+/** Writes a file that is not there yet. */
+async function writeNew(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { flag: "wx" }).catch((cause) => {
+    if ((cause as { code?: string }).code !== "EEXIST") throw cause;
+    throw new HostError("host.misuse", `"${path}" is there already`, {
+      data: { path },
+      hint: "Name another file with --output, or remove that one first",
+    });
+  });
 }

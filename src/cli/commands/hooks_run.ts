@@ -4,12 +4,11 @@
  * @module
  */
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
 import type { CommandEnd } from "../../core/hooks/command/types.ts";
 import type { HookRun } from "../../core/hooks/command/last_run.ts";
 import type { FiredEvent } from "../../core/hooks/portable/engine.ts";
 import type { HookResult } from "../../core/hooks/portable/result.ts";
-import { isMap } from "../../core/manifest/plain_data.ts";
+import { eventFields } from "../hook_event.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { printHookRun } from "../print_hook_run.ts";
@@ -46,8 +45,8 @@ budget { usedTokens, effectiveLimit }, repository, branch and details.
 With --json it prints { "hook", "blocked", "blockedBy", "reason", "input", "output", "context", "warnings", "trace", "commands" }.`;
 
 async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise<number> {
-  const fields = flags.input === undefined ? {} : await readJson(flags.input, terminal);
-  if (!isMap(fields)) throw new HostError("host.misuse", `"${flags.input}" holds no JSON object`);
+  const { input } = flags;
+  const fields = input === undefined ? {} : eventFields(await readJson(input, terminal), input);
   const places = await hookPlaces(flags, terminal);
   const [{ createHookEngine }, { saveHookRun }] = await Promise.all([
     import("../../core/hooks/portable/engine.ts"),

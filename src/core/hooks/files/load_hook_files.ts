@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../../errors.ts";
+import { ERRORS, HostError, messageOf } from "../../errors.ts";
 import type { ManifestIssue } from "../../manifest/manifest.ts";
 import type { Files } from "../../ports.ts";
 import { DEFAULT_HOOK_SETTINGS, type HookSettings } from "../../project/hook_settings.ts";
@@ -150,9 +150,16 @@ async function readOne(found: FoundHookFile, dir: string, files: Files): Promise
     return { good: { parsed: await parseHookFile(text, found), found, text }, errors: [] };
   } catch (error) {
     const issues = error instanceof HostError ? (error.data as { issues?: ManifestIssue[] } | undefined)?.issues : null;
-    const unread = { code: "hooks.unreadable", message: messageOf(error), file, line: 1, column: 1, path: "" };
-    return { errors: issues ?? [unread] };
+    return { errors: issues ?? [{ ...unread(error), file, line: 1, column: 1, path: "" }] };
   }
+}
+
+function unread(error: unknown): Pick<ManifestIssue, "code" | "message" | "hint"> {
+  const code = "hooks.unreadable";
+  const message = (error as { code?: unknown }).code === "ENOENT"
+    ? "The file is a link that leads to nothing"
+    : messageOf(error);
+  return { code, message, hint: ERRORS[code]!.fix };
 }
 
 async function realFolder(dir: string, files: Files): Promise<string> {

@@ -1,0 +1,35 @@
+/**
+ * The fields of an event that `kaged hooks run` is given. What an event does not have would reach no hook, and the run
+ * would show nothing of it: so it is an error.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors.ts";
+import { didYouMean } from "../core/manifest/nearest_word.ts";
+import { isMap } from "../core/manifest/plain_data.ts";
+import { shown } from "../core/manifest/shown_value.ts";
+
+const OBJECTS: readonly string[] = ["tool", "error", "subagent", "budget", "details"];
+const TEXTS: readonly string[] = ["sessionId", "repository", "branch", "timestamp", "hook", "agent"];
+const FIELDS: readonly string[] = ["input", "output", ...OBJECTS, ...TEXTS];
+
+/** Returns the fields of an event that stand in `source`. Throws `hooks.event_invalid`, or `host.misuse`. */
+export function eventFields(value: unknown, source: string): Readonly<Record<string, unknown>> {
+  if (!isMap(value)) {
+    throw new HostError("host.misuse", `"${source}" holds no JSON object`, {
+      hint: 'Write { "tool": { "name": "Bash" } }',
+    });
+  }
+  for (const [key, field] of Object.entries(value)) {
+    const wanted = OBJECTS.includes(key) ? "an object" : TEXTS.includes(key) ? "a text" : null;
+    if (!FIELDS.includes(key)) {
+      const hint = didYouMean(key, FIELDS, `Fields: ${FIELDS.slice(0, -2).join(", ")}`);
+      throw new HostError("hooks.event_invalid", `"${source}": an event has no field ${shown(key)}`, { hint });
+    }
+    if (wanted === null || (wanted === "a text" ? typeof field === "string" : isMap(field))) continue;
+    throw new HostError("hooks.event_invalid", `"${source}": the field "${key}" is not ${wanted}`, {
+      hint: "See kaged hooks run --help for the fields of an event",
+    });
+  }
+  return value;
+}
