@@ -39,11 +39,27 @@ test("B-018 while hooks run, an empty .git stands where there is none, and the l
   assert.deepEqual(await sealed(dir), [".git"]);
   await first();
   assert.deepEqual(await names(), [".git"]);
-  // A run that begins while the last one ends finds it there.
-  const [, third] = await Promise.all([second(), holdGitPlace(dir, files)]);
-  assert.deepEqual(await names(), [".git"]);
-  await third();
+  await second();
   assert.deepEqual(await names(), []);
+});
+
+test("B-018 a run that begins while the last one ends looks for .git when that is done, and has its own", async (t) => {
+  const { dir } = await project(t);
+  const log: string[] = [];
+  const slow: typeof files = {
+    ...files,
+    info: (path) => (log.push("look"), files.info(path)),
+    removeDir: async (path) => {
+      await new Promise(setImmediate);
+      await files.removeDir(path);
+      log.push("removed");
+    },
+  };
+  const last = await holdGitPlace(dir, slow);
+  const [, letGo] = await Promise.all([last(), holdGitPlace(dir, slow)]);
+  assert.deepEqual(log, ["look", "removed", "look"]);
+  assert.deepEqual(await readdir(`${dir}/.git`), []);
+  await letGo();
 });
 
 test("B-018 a repository that somebody makes there meanwhile stays, and so does any that was there before", async (t) => {
