@@ -11,7 +11,10 @@ const bad = (cause: string, fix: string): ErrorRow => row(-32602, 400, cause, fi
 export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hookspec", "hookspec"),
   "hookspec.missing": bad("There is no hookspec here", "Name the folder that holds _meta and kinds"),
-  "hookspec.out_taken": bad("A folder holds what follows from another hookspec", "Give each hookspec a folder of its own"),
+  "hookspec.out_taken": bad(
+    "A folder holds what follows from another hookspec",
+    "Give each hookspec a folder of its own",
+  ),
   "hookspec.too_many_files": bad("A hookspec has more files than it may have", "Keep it under 2000 files"),
   "hookspec.not_json": bad("A schema file is not JSON", "Write the schema as JSON"),
   "hookspec.dispatch_classes_changed": bad(
