@@ -36,10 +36,10 @@ test("K-045 processes are started in these places and nowhere else in the source
   assert.deepEqual(
     await filesWith(/child_process|Deno\.Command|Bun\.spawn|node:cluster|worker_threads|process\.dlopen/),
     [
+      "src/adapters/generated/relay_program.ts", // The text of relay.js, which runs inside a cage.
       "src/adapters/generated/storage_program.ts", // The text of storage_child.ts.
       "src/adapters/shared/processes.ts",
       "src/adapters/shared/storage_child.ts", // A thread that looks whether the host still lives.
-      "src/core/cage/net/generated/relay_source.ts", // The text of the next one, which runs inside a cage.
       "src/core/check/leaving_imports.ts", // A list of names.
       "src/relay/relay.js",
     ],

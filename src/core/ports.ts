@@ -320,6 +320,8 @@ export interface Network {
   ): Promise<Socket>;
   /** Every address of a name, as the system finds them. Rejects when there is none. */
   resolve(name: string): Promise<string[]>;
+  /** Text of the program that passes a cage's connections on to the host; it runs inside, on this runtime. */
+  relayProgram(): Promise<string>;
 }
 
 /** Follows work across its waits: an `AsyncLocalStorage`. */

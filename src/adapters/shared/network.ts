@@ -49,6 +49,8 @@ export const network: Network = {
   },
 
   resolve: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
+
+  relayProgram: async () => (await import("../generated/relay_program.ts")).RELAY_PROGRAM,
 };
 
 /** Opens a connection, and gives it up when the signal says so. */

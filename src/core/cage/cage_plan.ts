@@ -93,7 +93,7 @@ export interface CageFacts {
   readonly arch: string;
   /** Who sees to the limits. */
   readonly tier: LimitTier;
-  /** The runtime that a relay would run on. */
+  /** The relay, and the runtime it would run on. */
   readonly relay: RelayRuntime;
   /** Folder of the files of this start. */
   readonly runDir: string;

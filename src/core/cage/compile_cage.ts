@@ -12,7 +12,6 @@ import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, RootEntry } fro
 import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { rlimitPart } from "./limits/rlimits.ts";
-import { RELAY_SOURCE } from "./net/generated/relay_source.ts";
 import { netMode, type NetRule } from "./net/net_mode.ts";
 import { netFiles, netNamespaceArgs, proxyEnv, relayed } from "./net/net_parts.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
@@ -38,11 +37,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     projectDir: places.projectDir,
     proxy: proxyEnv(net),
   });
-  const program = relayed({ command: command.argv, env: own }, net, {
-    runDir: facts.runDir,
-    runtime: facts.relay,
-    source: RELAY_SOURCE,
-  });
+  const program = relayed({ command: command.argv, env: own }, net, facts);
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
     ...namespaceArgs(bwrap.flags, net),

@@ -23,7 +23,7 @@ const facts: CageFacts = {
   },
   grants: [granted("/data", "read"), granted("/data/out", "write")],
   arch: "x86_64",
-  relay: { executable: "/opt/node/bin/node", args: ["--flag"] },
+  relay: { executable: "/opt/node/bin/node", args: ["--flag"], program: "/* relay */" },
   runDir: "/srv/home/run/cage-1",
   tier: { name: "cgroup2", base: "/groups" },
 };
@@ -161,6 +161,7 @@ test("a cage with rules for hosts runs its plugin behind the relay", () => {
     ...["--setenv", "DENO_NO_PROMPT", "1", "--setenv", "DENO_NO_UPDATE_CHECK", "1"],
   ]);
   assert.deepEqual(Object.keys(files), ["relay.mjs", "relay.json"]);
+  assert.equal(files["relay.mjs"], "/* relay */");
   const orders = JSON.parse(files["relay.json"] ?? "");
   assert.deepEqual([orders.command, orders.port, orders.socket], [facts.command.argv, 3128, "/.cage/net.sock"]);
   assert.deepEqual([orders.env.NODE_OPTIONS, orders.env.KAGED_PLUGIN_NAME], ["--import=x", "caged"]);

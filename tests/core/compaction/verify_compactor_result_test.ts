@@ -65,7 +65,7 @@ function withMessages(messages: unknown[], superseded?: unknown): Record<string,
   return { ...honest, messages, superseded: superseded ?? gone };
 }
 
-const only = (ids: string): IdentifiedMessage[] => ids.split(" ").map((id) => original.find((each) => each.id === id)!);
+const those = (ids: string): IdentifiedMessage[] => ids.split(" ").map((id) => original.find((each) => each.id === id)!);
 
 test("K-027 an honest result is accepted: the host's own messages, the new ones adopted, ids in order", () => {
   lastId = 0;
@@ -80,16 +80,16 @@ test("K-027 an honest result is accepted: the host's own messages, the new ones 
 });
 
 test("K-027 a result without summary, without new messages, or with a null id on a new one is accepted", () => {
-  const { summary: _, ...rest } = withMessages(only("s a2 u2 a3 u3"));
+  const { summary: _, ...rest } = withMessages(those("s a2 u2 a3 u3"));
   assert.equal((verify(rest) as GoodCompaction).summary, null);
-  assert.equal(verify(withMessages([...only("s"), { id: null, ...summary }, ...only("a2 u2 a3 u3")])).ok, true);
+  assert.equal(verify(withMessages([...those("s"), { id: null, ...summary }, ...those("a2 u2 a3 u3")])).ok, true);
 });
 
 test("K-027 a kept message may have its keys in another order and lack what JSON leaves out", () => {
   const window = [{ ...original[0]!, note: undefined, at: new Date(0) }, ...original.slice(1)];
   const { id, role, content } = original[0]!;
   const back = { at: "1970-01-01T00:00:00.000Z", content, role, id };
-  const verdict = verify({ ...honest, messages: [back, ...only("a2 u2 a3 u3")] }, {
+  const verdict = verify({ ...honest, messages: [back, ...those("a2 u2 a3 u3")] }, {
     original: window as IdentifiedMessage[],
     beingCompacted: new Set([...beingCompacted]),
   }) as GoodCompaction;
@@ -152,7 +152,7 @@ test("K-028 a summary that is no text is refused", () => {
 test("K-028 a message that is no object is refused", () => {
   for (const odd of [null, "text", 5, [summary]]) {
     refuses(
-      withMessages([...only("s"), odd, ...only("a2 u2 a3 u3")]),
+      withMessages([...those("s"), odd, ...those("a2 u2 a3 u3")]),
       "malformed_message",
       /Message 1 is not an object/,
     );
@@ -179,7 +179,7 @@ test("K-028 a new message that could not stand in a conversation is refused", ()
     [{ role: "user", content: "x", added_by: "summarize" }, /added_by/],
   ];
   for (const [added, detail] of faults) {
-    refuses(withMessages([...only("s"), added, ...only("a2 u2 a3 u3")]), "malformed_message", detail);
+    refuses(withMessages([...those("s"), added, ...those("a2 u2 a3 u3")]), "malformed_message", detail);
   }
 });
 
@@ -191,7 +191,7 @@ test("K-028 a new message with a field __proto__, at any depth, is refused", () 
     ]
   ) {
     const result = JSON.parse(
-      JSON.stringify(withMessages([...only("s"), 0, ...only("a2 u2 a3 u3")])).replace(",0,", `,${json},`),
+      JSON.stringify(withMessages([...those("s"), 0, ...those("a2 u2 a3 u3")])).replace(",0,", `,${json},`),
     );
     const verdict = verifyCompactorResult(result, question);
     assert.deepEqual([verdict.ok, !verdict.ok && verdict.reason], [false, "malformed_message"]);
@@ -200,7 +200,7 @@ test("K-028 a new message with a field __proto__, at any depth, is refused", () 
 
 test("K-028 a new message that is nested without end is refused, and nothing overflows", () => {
   const deep = JSON.parse(`{"role":"user","content":[{"type":"text","text":${"[".repeat(5000)}${"]".repeat(5000)}}]}`);
-  const verdict = verifyCompactorResult(withMessages([original[0], deep, ...only("a2 u2 a3 u3")]), question);
+  const verdict = verifyCompactorResult(withMessages([original[0], deep, ...those("a2 u2 a3 u3")]), question);
   assert.ok(!verdict.ok);
   assert.match(verdict.detail, /deeper than 32/);
 });
@@ -208,7 +208,7 @@ test("K-028 a new message that is nested without end is refused, and nothing ove
 test("K-028 an original that is nested without end where it was text is refused", () => {
   const deep = JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`);
   const verdict = verifyCompactorResult(
-    withMessages([...only("s"), { ...only("a2")[0], content: deep }, ...only("u2 a3 u3")]),
+    withMessages([...those("s"), { ...those("a2")[0], content: deep }, ...those("u2 a3 u3")]),
     question,
   );
   assert.deepEqual([verdict.ok, !verdict.ok && verdict.reason], [false, "altered_message"]);
@@ -222,7 +222,7 @@ test("K-028 more messages than before are refused", () => {
 test("K-028 an id of no message is refused", () => {
   for (const id of ["msg_999", "", 5, true, {}, "__proto__", "constructor"]) {
     refuses(
-      withMessages([...only("s"), { ...summary, id }, ...only("a2 u2 a3 u3")]),
+      withMessages([...those("s"), { ...summary, id }, ...those("a2 u2 a3 u3")]),
       "invented_id",
       /id of no message/,
     );
@@ -230,31 +230,31 @@ test("K-028 an id of no message is refused", () => {
 });
 
 test("K-028 a message that is there twice is refused", () => {
-  refuses(withMessages(only("s a2 a2 u2 a3 u3")), "repeated_message", /"a2" is there twice/);
+  refuses(withMessages(those("s a2 a2 u2 a3 u3")), "repeated_message", /"a2" is there twice/);
 });
 
 test("K-028 a message that is not what it was is refused: text, role, a part, a field more, a field less", () => {
-  const [a2, u1] = only("a2 u1") as [IdentifiedMessage, IdentifiedMessage];
+  const [a2, u1] = those("a2 u1") as [IdentifiedMessage, IdentifiedMessage];
   const { name: _, ...withoutName } = u1;
   const altered = [{ ...a2, content: "content of a2 " }, { ...a2, role: "user" }, { ...a2, extra: 1 }];
   for (const each of altered) {
-    refuses(withMessages([...only("s"), each, ...only("u2 a3 u3")]), "altered_message", /"a2"/);
+    refuses(withMessages([...those("s"), each, ...those("u2 a3 u3")]), "altered_message", /"a2"/);
   }
   const parts = u1.content as { type: string }[];
   for (const each of [withoutName, { ...u1, content: [parts[0]] }, { ...u1, content: { ...parts } }]) {
-    refuses(withMessages([...only("s"), each, ...only("u2 a3 u3")]), "altered_message", /"u1"/);
+    refuses(withMessages([...those("s"), each, ...those("u2 a3 u3")]), "altered_message", /"u1"/);
   }
   const polluted = JSON.parse(JSON.stringify(a2).replace("{", '{"__proto__":{},'));
-  const verdict = verifyCompactorResult(withMessages([...only("s"), polluted, ...only("u2 a3 u3")]), question);
+  const verdict = verifyCompactorResult(withMessages([...those("s"), polluted, ...those("u2 a3 u3")]), question);
   assert.deepEqual([verdict.ok, !verdict.ok && verdict.reason], [false, "altered_message"]);
 });
 
 test("K-028 messages that changed places are refused", () => {
-  refuses(withMessages(only("s a2 u2 u3 a3")), "reordered_messages", /"a3"/);
+  refuses(withMessages(those("s a2 u2 u3 a3")), "reordered_messages", /"a3"/);
 });
 
 test("K-028 a missing message that always stays is refused, and every such message is named", () => {
-  const system = verify(withMessages(only("a2 u2 a3 u3"), ["u1", "a1", "t1", "t2", "s"]));
+  const system = verify(withMessages(those("a2 u2 a3 u3"), ["u1", "a1", "t1", "t2", "s"]));
   assert.deepEqual(system, {
     ok: false,
     reason: "compactor_dropped_always_keep",
@@ -266,10 +266,10 @@ test("K-028 a missing message that always stays is refused, and every such messa
 });
 
 test("K-028 an altered message that always stays, or one that comes back without its id, counts as dropped", () => {
-  const pinned = only("u2")[0]!;
+  const pinned = those("u2")[0]!;
   const { id: _, always_keep: __, ...anonymous } = pinned;
   for (const each of [{ ...pinned, content: "changed" }, { ...pinned, always_keep: false }, anonymous]) {
-    const verdict = verify(withMessages([...only("s a2"), each, ...only("a3 u3")]));
+    const verdict = verify(withMessages([...those("s a2"), each, ...those("a3 u3")]));
     assert.deepEqual(!verdict.ok && verdict.droppedAlwaysKeep, ["u2"]);
   }
 });
@@ -290,19 +290,19 @@ test("K-027 superseded names every message that is gone", () => {
 });
 
 test("K-028 a message that neither always stays nor was up for compaction may not go", () => {
-  const result = withMessages(only("s u2 a3 u3"), ["u1", "a1", "t1", "t2"]);
+  const result = withMessages(those("s u2 a3 u3"), ["u1", "a1", "t1", "t2"]);
   const verdict = verify(result, { beingCompacted: new Set(["u1", "a1", "t1", "t2"]) });
   assert.equal(!verdict.ok && verdict.reason, "vanished_message");
 });
 
 test("K-028 a tool call that loses a result, and a result that loses its call, are refused", () => {
-  refuses(withMessages(only("s a1 t1 a2 u2 a3 u3")), "split_tool_call", /"a1"/);
-  refuses(withMessages(only("s a1 u2 a3 u3")), "split_tool_call", /"a1"/);
-  refuses(withMessages(only("s t1 t2 u2 a3 u3")), "split_tool_call", /"a1"/);
+  refuses(withMessages(those("s a1 t1 a2 u2 a3 u3")), "split_tool_call", /"a1"/);
+  refuses(withMessages(those("s a1 u2 a3 u3")), "split_tool_call", /"a1"/);
+  refuses(withMessages(those("s t1 t2 u2 a3 u3")), "split_tool_call", /"a1"/);
 });
 
 test("K-028 a message added between a tool call and its results is refused", () => {
-  const [s, a1, t1, t2, ...rest] = only("s a1 t1 t2 u2 a3 u3");
+  const [s, a1, t1, t2, ...rest] = those("s a1 t1 t2 u2 a3 u3");
   refuses(withMessages([s, a1, summary, t1, t2, ...rest]), "split_tool_call", /between/);
   refuses(withMessages([s, a1, t1, summary, t2, ...rest]), "split_tool_call", /between/);
   assert.equal(verify(withMessages([s, summary, a1, t1, t2, ...rest])).ok, true);

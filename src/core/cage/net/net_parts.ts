@@ -42,12 +42,14 @@ export function proxyEnv(rules: readonly NetRule[]): Record<string, string> {
   };
 }
 
-/** The host's own runtime, as the relay runs on it. */
+/** The relay, and the host's own runtime as the relay runs on it. */
 export interface RelayRuntime {
   /** Its executable, links resolved. */
   readonly executable: string;
   /** Arguments before the program. */
   readonly args: readonly string[];
+  /** Text of the relay's program. */
+  readonly program: string;
 }
 
 /** What a cage runs, and in which environment. */
@@ -79,22 +81,22 @@ const RELAY_ENV = {
 export function relayed(
   program: CageProgram,
   rules: readonly NetRule[],
-  { runDir, runtime, source }: { readonly runDir: string; readonly runtime: RelayRuntime; readonly source: string },
+  { runDir, relay }: { readonly runDir: string; readonly relay: RelayRuntime },
 ): RelayedProgram {
   if (netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
   const inside = (name: string): string => `/.cage/${name}`;
   const { command, env } = program;
   const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE) };
   return {
-    command: [inside("js"), ...runtime.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
+    command: [inside("js"), ...relay.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
     env: RELAY_ENV,
     mounts: [
-      { source: runtime.executable, dest: inside("js") },
+      { source: relay.executable, dest: inside("js") },
       ...[RELAY_FILE, RELAY_ORDERS_FILE, SOCKET_FILE].map((name) => ({
         source: `${runDir}/${name}`,
         dest: inside(name),
       })),
     ],
-    files: { [RELAY_FILE]: source, [RELAY_ORDERS_FILE]: JSON.stringify(orders) },
+    files: { [RELAY_FILE]: relay.program, [RELAY_ORDERS_FILE]: JSON.stringify(orders) },
   };
 }

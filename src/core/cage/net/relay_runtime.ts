@@ -1,5 +1,5 @@
 /**
- * The runtime a relay runs on: the host's own, which is the one program that is surely there.
+ * The relay and the runtime it runs on: the host's own, which is the one program that is surely there.
  *
  * @module
  */
@@ -14,7 +14,8 @@ const ARGS: Readonly<Record<Runtime["name"], readonly string[]>> = {
   deno: ["run", "-A", "--quiet", "--no-lock", "--no-config", "--no-code-cache"],
 };
 
-/** Returns the runtime for the relay. */
-export async function relayRuntime({ name, executable, files }: Runtime): Promise<RelayRuntime> {
-  return { executable: await files.realPath(executable), args: ARGS[name] };
+/** Returns the relay with the runtime for it. */
+export async function relayRuntime({ name, executable, files, network }: Runtime): Promise<RelayRuntime> {
+  const [path, program] = await Promise.all([files.realPath(executable), network.relayProgram()]);
+  return { executable: path, args: ARGS[name], program };
 }

@@ -6,7 +6,7 @@
  */
 
 /** Text of the relay's program. */
-export const RELAY_SOURCE: string =
+export const RELAY_PROGRAM: string =
   `// The relay of @kaged/plugin-host: runs in a cage whose network is empty but for itself. It passes connections from a
 // port of that network to the gatekeeper's socket, and runs the plugin with its own stdin, stdout and stderr.
 import { spawn } from "node:child_process";
