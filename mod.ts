@@ -36,11 +36,11 @@ export type {
 } from "./src/core/events/types.ts";
 export type { TracingOption } from "./src/core/tracing/load_tracing.ts";
 export type { ApiSpan, ApiTracer, SpanAttributes, TracingApi } from "./src/core/tracing/types.ts";
-export {
-  type JudgedHookFile,
-  type OpenedHookFiles,
-  openHookFiles,
-  type OpenHookFilesOptions,
+export { openHookFiles } from "./src/open_hook_files.ts";
+export type {
+  JudgedHookFile,
+  OpenedHookFiles,
+  OpenHookFilesOptions,
 } from "./src/core/hooks/command/open_hook_files.ts";
 export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";

@@ -5,9 +5,8 @@
  */
 import { resolve } from "node:path";
 import { detectRuntime } from "./adapters/default.ts";
-import { type LiveHost, liveHosts } from "./adapters/shared/live_hosts.ts";
+import type { LiveHost } from "./adapters/shared/live_hosts.ts";
 import { homeFolder } from "./core/home.ts";
-import { createHost as createOn } from "./core/host/create_host.ts";
 import type { Host, HostOptions } from "./core/host/types.ts";
 
 /**
@@ -33,6 +32,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const plugins = Object.entries(options.plugins ?? {}).map(([pkg, dir]) => [pkg, resolve(dir)]);
   await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
   const realHome = await runtime.files.realPath(home);
+  const { createHost: createOn } = await import("./core/host/create_host.ts"); // Most of the package: for who asks.
   return await createOn({
     ...options,
     runtime,
@@ -49,5 +49,6 @@ async function tellHosts(home: string, plugin: string): Promise<void> {
   const order = (): Request => new Request(`http://kaged/api/v1/plugins/${plugin}/enable`, { method: "POST" });
   const tell = ({ request }: LiveHost): Promise<void> =>
     request(order()).then((answer) => answer.body?.cancel(), () => {}); // One that has ended needs nothing.
+  const { liveHosts } = await import("./adapters/shared/live_hosts.ts");
   await Promise.all((await liveHosts(home)).map(tell));
 }

@@ -6,7 +6,6 @@
 import { detectRuntime } from "./adapters/default.ts";
 import { homeFolder } from "./core/home.ts";
 import type { Runtime } from "./core/ports.ts";
-import { createSupervisor as createOn } from "./core/supervisor/supervisor.ts";
 import type { Supervisor, SupervisorOptions } from "./core/supervisor/types.ts";
 
 /** How a supervisor is set up; runtime and home have defaults. */
@@ -32,5 +31,6 @@ export interface CreateSupervisorOptions extends Omit<SupervisorOptions, "runtim
  */
 export async function createSupervisor(options: CreateSupervisorOptions = {}): Promise<Supervisor> {
   const runtime = options.runtime ?? await detectRuntime();
+  const { createSupervisor: createOn } = await import("./core/supervisor/supervisor.ts");
   return createOn({ ...options, runtime, home: homeFolder(options.home, runtime.env) });
 }

@@ -57,18 +57,30 @@ test("adapters import the core and never each other", async () => {
   }
 });
 
-test("importing the host loads no HTTP, of a library or of the runtime: that comes with the first request", async () => {
-  const sources = new Map((await sourcesIn("src")).map((source) => [source.path, source.text]));
-  sources.set("mod.ts", await readFile(join(root, "mod.ts"), "utf8"));
-  const loaded = new Set(["mod.ts"]);
-  for (const path of loaded) {
-    for (const [, clause, name] of sources.get(path)!.matchAll(/^(?:import|export) ([^;]*?)from "([^"]+)";/gms)) {
+/** What importing a file loads: files of ours, and names of everything else. */
+async function loadedBy(entry: string): Promise<{ files: Set<string>; others: Set<string> }> {
+  const [files, others] = [new Set([entry]), new Set<string>()];
+  for (const path of files) {
+    const text = await readFile(join(root, path), "utf8");
+    for (const [, clause, name] of text.matchAll(/^(?:import|export) ([^;]*?)from "([^"]+)";/gms)) {
       if (clause!.startsWith("type ")) continue;
-      assert.doesNotMatch(name!, /^(hono|@hono\/|ws$|node:https?$)/, path);
-      if (name!.startsWith(".")) loaded.add(normalize(join(dirname(path), name!)));
+      if (name!.startsWith(".")) files.add(normalize(join(dirname(path), name!)));
+      else others.add(name!);
     }
   }
-  assert.ok(loaded.size > 100);
+  return { files, others };
+}
+
+test("importing the package loads no library, no adapter and no host: that comes with who asks for it", async () => {
+  const { files, others } = await loadedBy("mod.ts");
+  assert.deepEqual([...others], ["node:path"]);
+  assert.deepEqual([...files].filter((path) => /\/(host|supervisor|hooks|shared)\//.test(path)), []);
+});
+
+test("a host loads no HTTP, of a library or of the runtime: that comes with the first request", async () => {
+  const { files, others } = await loadedBy("src/core/host/create_host.ts");
+  assert.ok(files.size > 100);
+  for (const name of others) assert.doesNotMatch(name, /^(hono|@hono\/|ws$|node:https?$)/);
 });
 
 test("src/sdk/mod.ts imports no other file: a plugin carries it alone", async () => {

@@ -13,10 +13,16 @@ import type { RuntimeCommand } from "./runtimes.ts";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The least of several imports. */
+/** The least of several imports, over a program that imports nothing. */
 export interface ImportCost {
+  /** Memory. */
   readonly mebibytes: number;
+  /** Time. */
   readonly ms: number;
+  /** Memory that the import of an empty module takes: what is the runtime's own of the above. */
+  readonly emptyModule: number;
+  /** Memory with a host of an empty project made, which loads what the import left for later. */
+  readonly withHost: number;
 }
 
 /** Measures the import of `.` on each runtime, the least of `rounds`. Each is a new process. */
@@ -31,11 +37,23 @@ export function measureImport(runtimes: readonly RuntimeCommand[], rounds: numbe
       return join(dir, name);
     };
     install(dir);
-    const empty = program("empty.mjs", "globalThis.host = {};");
-    const whole = program("import.mjs", 'globalThis.host = await import("@kaged/plugin-host");');
+    writeFileSync(join(dir, "nothing.mjs"), "export {};\n");
+    writeFileSync(join(dir, "project.yaml"), "id: empty\nprimary: {}\n");
+    const places = JSON.stringify({ project: dir, home: join(dir, "home") });
+    const programs = {
+      empty: program("empty.mjs", "globalThis.host = {};"),
+      control: program("control.mjs", 'globalThis.host = await import("./nothing.mjs");'),
+      whole: program("import.mjs", 'globalThis.host = await import("@kaged/plugin-host");'),
+      host: program(
+        "host.mjs",
+        `globalThis.host = await (await import("@kaged/plugin-host")).createHost(${places});`,
+      ),
+    };
     const figures = runtimes.map((runtime): [string, ImportCost] => {
-      const [before, after] = [least(runtime, empty, rounds), least(runtime, whole, rounds)];
-      return [runtime.name, { mebibytes: Math.max(0, after.rss - before.rss) / 1024 ** 2, ms: after.ms }];
+      const [empty, control, whole, host] = Object.values(programs).map((path) => least(runtime, path, rounds));
+      const over = ({ rss }: Least): number => Math.max(0, rss - empty!.rss) / 1024 ** 2;
+      const cost = { mebibytes: over(whole!), ms: whole!.ms, emptyModule: over(control!), withHost: over(host!) };
+      return [runtime.name, cost];
     });
     return new Map(figures);
   } finally {
@@ -54,7 +72,12 @@ function install(dir: string): void {
   }
 }
 
-function least({ file, args }: RuntimeCommand, program: string, rounds: number): { rss: number; ms: number } {
+interface Least {
+  readonly rss: number;
+  readonly ms: number;
+}
+
+function least({ file, args }: RuntimeCommand, program: string, rounds: number): Least {
   const all = Array.from({ length: rounds }, () => {
     return execFileSync(file, [...args, program], { encoding: "utf8" }).split(" ").map(Number);
   });

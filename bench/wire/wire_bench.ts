@@ -23,9 +23,12 @@ export function benchWire({ quick, say }: BenchOptions): BenchReport {
     rows.push(...hostRows(runtime, quick), memoryRow(runtime, quick));
   }
   say("wire: import");
-  for (const [runtime, { mebibytes, ms }] of measureImport(runtimes, quick ? 2 : 7)) {
+  for (const [runtime, { mebibytes, ms, emptyModule, withHost }] of measureImport(runtimes, quick ? 2 : 7)) {
     const row = { runtime, better: "lower", peers: {} } as const;
-    rows.push({ ...row, case: "import of .", unit: "MiB over an empty program", ours: mebibytes });
+    const memory = { ...row, unit: "MiB over an empty program" } as const;
+    rows.push({ ...memory, case: "import of .", ours: mebibytes });
+    rows.push({ ...memory, case: "import of an empty module", ours: emptyModule });
+    rows.push({ ...memory, case: "import of . and a host", ours: withHost });
     rows.push({ ...row, case: "cold import of .", unit: "ms", ours: ms });
   }
   // Two measurements of one thing: what lies between them is noise.
