@@ -65,7 +65,8 @@ function withMessages(messages: unknown[], superseded?: unknown): Record<string,
   return { ...honest, messages, superseded: superseded ?? gone };
 }
 
-const those = (ids: string): IdentifiedMessage[] => ids.split(" ").map((id) => original.find((each) => each.id === id)!);
+const those = (ids: string): IdentifiedMessage[] =>
+  ids.split(" ").map((id) => original.find((each) => each.id === id)!);
 
 test("K-027 an honest result is accepted: the host's own messages, the new ones adopted, ids in order", () => {
   lastId = 0;
