@@ -89,15 +89,19 @@ export function dispatchCollect<I, O>(
   checkInput(hook, input);
   const answers: Answer<O>[] = [];
   const failures: Failure[] = [];
-  const fail = (name: string, error: unknown): void => {
-    if (!bestEffort) throw error;
-    failures.push({ name, error });
-  };
-  const done = inTurn(inOrder(participants), (one) => {
-    const keep = (value: O): void => void answers.push({ name: one.name, value });
-    return attempt(() => ask(hook, one, input), keep, (error) => fail(one.name, error));
+  return inTurn(inOrder(participants), {
+    wants: () => true,
+    ask: ({ call }) => call(input),
+    take({ name }, value) {
+      checkOutput(hook, name, value);
+      answers.push({ name, value });
+    },
+    fail({ name }, error) {
+      if (!bestEffort) throw error;
+      failures.push({ name, error });
+    },
+    result: () => ({ answers, failures }),
   });
-  return isPromise(done) ? done.then(() => ({ answers, failures })) : { answers, failures };
 }
 
 /**
@@ -141,20 +145,22 @@ export function dispatchChain<T>(
   checkInput(hook, input);
   let value = jsonInput(hook, input);
   let stoppedBy: string | null = null;
-  const done = inTurn(inOrder(participants), (one) => {
-    const take = (output: T | typeof STOP): boolean => {
+  return inTurn(inOrder(participants), {
+    wants: () => stoppedBy === null,
+    ask: ({ call }) => call(jsonCopy(value)),
+    take({ name }, output) {
       if (output === STOP) {
-        stoppedBy = one.name;
-        return true;
+        stoppedBy = name;
+        return;
       }
-      checkOutput(hook, one.name, output);
-      value = jsonOutput(hook, one.name, output as T);
-      return false;
-    };
-    const output = one.call(jsonCopy(value));
-    return isPromise(output) ? output.then(take) : take(output);
+      checkOutput(hook, name, output);
+      value = jsonOutput(hook, name, output);
+    },
+    fail(_, error) {
+      throw error;
+    },
+    result: () => ({ value, stoppedBy }),
   });
-  return isPromise(done) ? done.then(() => ({ value, stoppedBy })) : { value, stoppedBy };
 }
 
 /** Asks one, and holds its answer against the contract. */
@@ -165,19 +171,4 @@ function ask<I, O>(hook: HookContract, { name, call }: Participant<I, O>, input:
   };
   const output = call(input);
   return isPromise(output) ? output.then(check) : check(output);
-}
-
-/** Runs `work` and hands on what comes of it, at once where it can. */
-function attempt<T>(
-  work: () => MaybePromise<T>,
-  keep: (value: T) => void,
-  fail: (error: unknown) => void,
-): MaybePromise<void> {
-  let value: MaybePromise<T>;
-  try {
-    value = work();
-  } catch (error) {
-    return fail(error);
-  }
-  return isPromise(value) ? value.then(keep, fail) : keep(value);
 }

@@ -1,5 +1,5 @@
 /**
- * One after the other, without waiting where there is nothing to wait for.
+ * One after the other, without waiting where there is nothing to wait for: how every class asks that asks in turn.
  *
  * @module
  */
@@ -10,27 +10,116 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/**
- * Calls `step` for each item once the one before is done, until one answers true. As long as every step answers at
- * once, so does this.
- */
-export function inTurn<T>(items: readonly T[], step: (item: T) => MaybePromise<boolean | void>): MaybePromise<void> {
-  for (let index = 0; index < items.length; index++) {
-    const stop = step(items[index]!);
-    if (stop === true) return;
-    if (isPromise(stop)) return wait(items, index, stop, step);
-  }
+/** What is done with each one, and what is made of it all. */
+export interface Asking<T, A, R> {
+  /** Whether one is asked, as things stand. What it throws goes to {@link fail}. */
+  wants(one: T): boolean;
+  /** Asks one. What it throws, now or in its promise, goes to {@link fail}. */
+  ask(one: T): MaybePromise<A>;
+  /** One has answered. What this throws goes to {@link fail}. */
+  take(one: T, answer: A): void;
+  /** One has failed. What this throws ends everything, and is the caller's. */
+  fail(one: T, thrown: unknown): void;
+  /** What came of it, when all are done. */
+  result(): R;
+  /** Asking begins, or goes on after a wait. */
+  begin?(): void;
+  /** Asking rests until a wait is over, or has ended. */
+  rest?(): void;
 }
 
-async function wait<T>(
-  items: readonly T[],
-  index: number,
-  first: Promise<boolean | void>,
-  step: (item: T) => MaybePromise<boolean | void>,
-): Promise<void> {
-  if (await first) return;
-  while (++index < items.length) {
-    const stop = step(items[index]!);
-    if (stop === true || (isPromise(stop) && await stop)) return;
+/** Asks everybody in turn; at once, as long as everybody answers at once. */
+export function inTurn<T, A, R>(all: readonly T[], asking: Asking<T, A, R>): MaybePromise<R> {
+  return new Turns(all, asking).run();
+}
+
+/** Everybody's turn, for those who may give one up. */
+export class Turns<T, A, R> {
+  readonly #all: readonly T[];
+  readonly #asking: Asking<T, A, R>;
+  /** The place of the one at hand. */
+  #at = 0;
+  /** Counts up when one is given up: whoever waits for it wakes up to find that others went on. */
+  #round = 0;
+  #resolve: ((result: R) => void) | null = null;
+  #reject: ((error: unknown) => void) | null = null;
+
+  /** Has asked nobody yet. */
+  constructor(all: readonly T[], asking: Asking<T, A, R>) {
+    this.#all = all;
+    this.#asking = asking;
+  }
+
+  /** The one at hand. */
+  get current(): T {
+    return this.#all[this.#at]!;
+  }
+
+  /** Asks everybody; at once, as long as everybody answers at once. */
+  run(): MaybePromise<R> {
+    const answer = this.#goOn();
+    if (answer === null) return this.#asking.result();
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      void this.#follow(answer);
+    });
+  }
+
+  /** Gives up the one that is waited for: it has failed for that reason, and the next is asked. */
+  giveUp(reason: Error): void {
+    this.#round++;
+    void this.#follow(Promise.reject(reason));
+  }
+
+  /** Asks until one has to be waited for, and returns its promise; null when all are done. */
+  #goOn(): Promise<A> | null {
+    const asking = this.#asking;
+    asking.begin?.();
+    try {
+      for (; this.#at < this.#all.length; this.#at++) {
+        const answer = this.#askOne(this.#all[this.#at]!);
+        if (answer !== null) return answer;
+      }
+      return null;
+    } finally {
+      asking.rest?.();
+    }
+  }
+
+  /** Asks one, and returns its promise; null when it is done. */
+  #askOne(one: T): Promise<A> | null {
+    const asking = this.#asking;
+    try {
+      if (!asking.wants(one)) return null;
+      const answer = asking.ask(one);
+      if (isPromise(answer)) return answer;
+      asking.take(one, answer);
+    } catch (error) {
+      asking.fail(one, error);
+    }
+    return null;
+  }
+
+  /** Waits for the one at hand, then for those after it. Never rejects. */
+  async #follow(first: Promise<A>): Promise<void> {
+    const round = this.#round;
+    try {
+      for (let answer: Promise<A> | null = first; answer !== null; answer = this.#goOn()) {
+        const one = this.current;
+        try {
+          const value = await answer;
+          if (round !== this.#round) return;
+          this.#asking.take(one, value);
+        } catch (error) {
+          if (round !== this.#round) return;
+          this.#asking.fail(one, error);
+        }
+        this.#at++;
+      }
+      this.#resolve!(this.#asking.result());
+    } catch (error) {
+      this.#reject!(error);
+    }
   }
 }

@@ -11,7 +11,7 @@ export interface Awaited {
   /** When it is given up, on the monotonic clock; {@link NOT_YET} until its time has begun. */
   readonly dueMs: number;
   /** Its time begins: sets {@link dueMs}. */
-  begin(nowMs: number): void;
+  startTime(nowMs: number): void;
   /** Gives it up. */
   expire(): void;
 }
@@ -41,7 +41,7 @@ export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic
   function begin(): void {
     isBeginning = false;
     const nowMs = clock.monotonic();
-    for (const awaited of waiting) if (awaited.dueMs === NOT_YET) awaited.begin(nowMs);
+    for (const awaited of waiting) if (awaited.dueMs === NOT_YET) awaited.startTime(nowMs);
     arm(nowMs);
   }
 

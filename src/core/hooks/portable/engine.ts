@@ -15,7 +15,7 @@ import { PORTABLE_HOOKS, requireHook } from "./names.ts";
 import { tellOf } from "./outcome.ts";
 import type { HookResult, HookTrace } from "./result.ts";
 import { sealEvent } from "./sealed_event.ts";
-import type { HookEvent, HookHandler, HookOptions, HookRegistration, HookSource, PortableHookName } from "./types.ts";
+import type { HookEvent, HookHandler, HookOptions, HookRegistration, PortableHookName } from "./types.ts";
 
 /** How an engine is set up. */
 export interface HookEngineOptions {
@@ -43,25 +43,9 @@ export interface FiredEvent extends Omit<HookEvent, "hook" | "timestamp"> {
 }
 
 /** A handler where it stands in the order. */
-export interface ListedHook {
-  /** The moment. */
-  readonly hook: PortableHookName;
+export interface ListedHook extends Omit<Entry, "handler" | "matches"> {
   /** Its place among the handlers of that hook, from 1. */
   readonly place: number;
-  /** Priority. */
-  readonly priority: number;
-  /** Time it may take. */
-  readonly timeoutMs: number;
-  /** What a failure of it means. */
-  readonly onFailure: "pass" | "block";
-  /** Whether it is advisory: warns and injects only. */
-  readonly advisory: boolean;
-  /** Whether it only looks on. */
-  readonly telemetryOnly: boolean;
-  /** Agents it is for, or null for all. */
-  readonly agents: readonly string[] | null;
-  /** Where it comes from, with file and line when it has them. */
-  readonly source: HookSource;
 }
 
 /** Runs handlers of portable hooks. */
@@ -104,8 +88,6 @@ class Engine implements HookEngine {
   readonly #ports: FiringPorts;
   /** By hook, in order. A list is never changed: firings under way go on with theirs. */
   readonly #entries = new Map<PortableHookName, readonly Entry[]>();
-  /** The firing whose handler runs right now, until its next wait. */
-  #running: Firing | null = null;
 
   constructor({ clock, onTrace, openRoom, asyncStorage, injectBudgetBytes }: HookEngineOptions) {
     this.#clock = clock;
@@ -115,13 +97,8 @@ class Engine implements HookEngine {
       deadlines: createDeadlines(clock),
       openRoom: openRoom ?? (() => openContextRoom(injectBudgetBytes)),
       onTrace: onTrace ?? null,
-      within: (firing, work) => this.#within(firing, work),
-      enter: (firing) => {
-        const before = this.#running;
-        this.#running = firing;
-        return before;
-      },
-      leave: (before) => void (this.#running = before),
+      within: (firing, work) => asyncStorage ? asyncStorage.run(firing, work) : work(),
+      running: null,
     };
   }
 
@@ -154,14 +131,14 @@ class Engine implements HookEngine {
     if (typeof (given.timestamp ?? "") !== "string") throw invalidEvent(hook, '"timestamp" is no text');
     const entries = this.#entries.get(hook) ?? [];
     if (entries.length === 0) return untouched(hook, given);
-    const outer = this.#running ?? this.#outer();
+    const outer = this.#ports.running ?? this.#outer();
     for (let firing = outer; firing; firing = firing.outer) {
-      if (firing.hook === hook) return this.#refused(hook, given, entries);
+      if (firing.event.hook === hook && firing.isOf(this.#ports)) return this.#refused(hook, given, entries);
     }
     this.#checkCount(hook, given.sessionId);
     const event = this.#sealed(given, hook);
     const firing = new Firing({ event, given, entries, scope, outer }, this.#ports);
-    return this.#within(firing, () => firing.run());
+    return this.#storage ? this.#storage.run(firing, () => firing.run()) : firing.run();
   }
 
   list(hook?: string): ListedHook[] {
@@ -179,18 +156,14 @@ class Engine implements HookEngine {
     if (waiting.size >= MAX_UNDER_WAY) throw tooMany(hook, MAX_UNDER_WAY);
     if (this.#storage || waiting.size < MAX_OF_SESSION || waiting.size % LOOK_EVERY !== 0) return;
     let count = 0;
-    for (const firing of waiting) if (firing.hook === hook && firing.sessionId === sessionId) count++;
+    for (const { event } of waiting) if (event.hook === hook && event.sessionId === sessionId) count++;
     if (count >= MAX_OF_SESSION) throw tooMany(hook, count);
   }
 
-  #within<T>(firing: Firing, work: () => T): T {
-    return this.#storage ? this.#storage.run({ engine: this, firing }, work) : work();
-  }
-
-  /** The firing that what runs here comes from, across waits. */
+  /** The firing that what runs here comes from, across waits; of any engine that shares the storage. */
   #outer(): Firing | null {
-    const frame = this.#storage?.getStore() as Frame | undefined;
-    return frame?.engine === this ? frame.firing : null;
+    const firing = this.#storage?.getStore();
+    return firing instanceof Firing ? firing : null;
   }
 
   #sealed(given: FiredEvent, hook: PortableHookName): HookEvent {
@@ -213,12 +186,6 @@ class Engine implements HookEngine {
     if (onTrace) { for (const each of trace) tellOf(each, onTrace, warnings); }
     return { ...untouched(hook, given), warnings, trace };
   }
-}
-
-/** What an engine puts into the storage, which other engines may share. */
-interface Frame {
-  readonly engine: HookEngine;
-  readonly firing: Firing;
 }
 
 /** What comes of a firing when nobody is asked. */

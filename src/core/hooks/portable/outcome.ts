@@ -123,12 +123,12 @@ export class Outcome {
   }
 
   /** A handler is not asked: this event is not for it. */
-  skip(entry: Entry, reason: string): void {
+  protected skip(entry: Entry, reason: string): void {
     this.#tell(entry, "skipped", { reason });
   }
 
   /** A handler is not asked: another one has blocked. */
-  passOver(entry: Entry): void {
+  protected passOver(entry: Entry): void {
     this.#tell(entry, `blocked by ${this.blockedBy}`, NOTHING);
   }
 
