@@ -14,12 +14,14 @@ export interface JsonCopyOptions {
   readonly frozen?: boolean;
 }
 
-interface Walk {
+/** Copies under way: what they hold together has one limit. */
+export interface JsonWalk {
+  /** Characters they may still have. */
   charsLeft: number;
+  /** Lists and maps within each other. */
   readonly maxDepth: number;
+  /** Whether copies are frozen. */
   readonly frozen: boolean;
-  /** The key at each depth on the way to the value at hand. */
-  readonly keys: PropertyKey[];
 }
 
 const MAX_CHARS = 4 * 1024 * 1024;
@@ -30,22 +32,33 @@ const MAX_DEPTH = 64;
  *
  * @throws {TypeError} that says where the value is no JSON, or that it is too large or too deep.
  */
-export function jsonCopy<T>(
-  value: T,
-  { maxChars = MAX_CHARS, maxDepth = MAX_DEPTH, frozen = false }: JsonCopyOptions = {},
-): T {
-  return copyValue(value, { charsLeft: maxChars, maxDepth, frozen, keys: [] }, 0) as T;
+export function jsonCopy<T>(value: T, options: JsonCopyOptions = {}): T {
+  return copyValue(value, openWalk(options), 0) as T;
 }
 
-function copyValue(value: unknown, walk: Walk, depth: number): unknown {
+/** Returns the start of copies that are made field by field. */
+export function openWalk(
+  { maxChars = MAX_CHARS, maxDepth = MAX_DEPTH, frozen = false }: JsonCopyOptions = {},
+): JsonWalk {
+  return { charsLeft: maxChars, maxDepth, frozen };
+}
+
+/** Copies what stands under a key, as {@link jsonCopy} does. */
+export function copyField<T>(key: PropertyKey, value: T, walk: JsonWalk, depth: number = 0): T {
+  try {
+    return copyValue(value, walk, depth) as T;
+  } catch (error) {
+    throw error instanceof NotJson ? error.under(key) : error; // The way there is told by those who went it.
+  }
+}
+
+function copyValue(value: unknown, walk: JsonWalk, depth: number): unknown {
   if (typeof value === "string") {
     spend(walk, value.length);
     return value;
   }
   if (isPlain(value)) return value;
-  if (typeof value !== "object" || value === null) {
-    throw new TypeError(`${place(walk, depth)} is ${shown(value)}, which JSON cannot hold`);
-  }
+  if (typeof value !== "object" || value === null) throw new NotJson(`is ${shown(value)}, which JSON cannot hold`);
   // A circle ends here too.
   if (depth === walk.maxDepth) throw new TypeError(`It is nested deeper than ${walk.maxDepth} levels`);
   spend(walk, 8);
@@ -53,19 +66,16 @@ function copyValue(value: unknown, walk: Walk, depth: number): unknown {
   return walk.frozen ? Object.freeze(copy) : copy;
 }
 
-function copyList(copy: unknown[], walk: Walk, depth: number): unknown[] {
-  for (let index = 0; index < copy.length; index++) {
-    walk.keys[depth] = index;
-    copy[index] = copyValue(copy[index], walk, depth + 1);
-  }
+function copyList(copy: unknown[], walk: JsonWalk, depth: number): unknown[] {
+  for (let index = 0; index < copy.length; index++) copy[index] = copyField(index, copy[index], walk, depth + 1);
   return copy;
 }
 
-function copyMap(map: object, walk: Walk, depth: number): object {
+function copyMap(map: object, walk: JsonWalk, depth: number): object {
   const prototype = Object.getPrototypeOf(map);
   // Objects of another realm have a prototype of their own, which has none.
   if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    throw new TypeError(`${place(walk, depth)} is a ${map.constructor?.name || "class"}, and no plain object`);
+    throw new NotJson(`is a ${map.constructor?.name || "class"}, and no plain object`);
   }
   const copy: Record<string, unknown> = { ...map };
   for (const key in copy) {
@@ -73,10 +83,7 @@ function copyMap(map: object, walk: Walk, depth: number): object {
     // Most fields are texts and numbers, and need no copy.
     if (typeof value === "string") spend(walk, value.length);
     else if (value === undefined) delete copy[key];
-    else if (!isPlain(value)) {
-      walk.keys[depth] = key;
-      copy[key] = copyValue(value, walk, depth + 1); // Also a field called __proto__: it is the copy's own already.
-    }
+    else if (!isPlain(value)) copy[key] = copyField(key, value, walk, depth + 1); // __proto__ is the copy's own too.
   }
   return copy;
 }
@@ -85,13 +92,25 @@ function isPlain(value: unknown): boolean {
   return value === null || typeof value === "boolean" || Number.isFinite(value);
 }
 
-function spend(walk: Walk, chars: number): void {
+function spend(walk: JsonWalk, chars: number): void {
   walk.charsLeft -= chars;
   if (walk.charsLeft < 0) throw new TypeError("It is too large");
 }
 
-function place({ keys }: Walk, depth: number): string {
-  return depth === 0 ? "The value" : `"${keys.slice(0, depth).join(".")}"`;
+/** Something that JSON cannot hold, and the keys that lead to it. */
+class NotJson extends TypeError {
+  readonly #problem: string;
+  readonly #keys: readonly PropertyKey[];
+
+  constructor(problem: string, keys: readonly PropertyKey[] = []) {
+    super(`${keys.length === 0 ? "The value" : `"${keys.join(".")}"`} ${problem}`);
+    this.#problem = problem;
+    this.#keys = keys;
+  }
+
+  under(key: PropertyKey): NotJson {
+    return new NotJson(this.#problem, [key, ...this.#keys]);
+  }
 }
 
 function shown(value: unknown): string {

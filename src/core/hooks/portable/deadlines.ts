@@ -10,6 +10,8 @@ import type { Clock } from "../../ports.ts";
 export interface Awaited {
   /** When it is given up, on the monotonic clock; {@link NOT_YET} until its time has begun. */
   readonly dueMs: number;
+  /** Its place among those that are waited for; theirs to set who wait. */
+  place: number;
   /** Its time begins: sets {@link dueMs}. */
   startTime(nowMs: number): void;
   /** Gives it up. */
@@ -22,7 +24,7 @@ export const NOT_YET: number = Infinity;
 /** Deadlines that are waited for. */
 export interface Deadlines<T extends Awaited> {
   /** What is waited for. */
-  readonly waiting: ReadonlySet<T>;
+  readonly waiting: readonly T[];
   /** Waits for one from now on; its time begins when the program rests. */
   watch(awaited: T): void;
   /** Goes on with one whose `dueMs` is {@link NOT_YET} again. */
@@ -33,7 +35,7 @@ export interface Deadlines<T extends Awaited> {
 
 /** Returns deadlines that share the timers of `clock`: one is set at a time, two when a nearer one comes. */
 export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic" | "after">): Deadlines<T> {
-  const waiting = new Set<T>();
+  const waiting: T[] = []; // In no order: a set would cost more than a small handler does.
   let isBeginning = false;
   let nextMs = Infinity; // When the nearest timer rings; those further away find nothing to do and set none.
 
@@ -48,7 +50,7 @@ export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic
   function ring(): void {
     const nowMs = clock.monotonic();
     if (nowMs >= nextMs) nextMs = Infinity;
-    for (const awaited of [...waiting]) if (awaited.dueMs <= nowMs && waiting.has(awaited)) awaited.expire();
+    for (const awaited of waiting.filter(({ dueMs }) => dueMs <= nowMs)) awaited.expire();
     arm(nowMs);
   }
 
@@ -69,10 +71,15 @@ export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic
   return {
     waiting,
     watch(awaited) {
-      waiting.add(awaited);
+      awaited.place = waiting.push(awaited) - 1;
       renew();
     },
     renew,
-    forget: (awaited) => void waiting.delete(awaited),
+    forget({ place }) {
+      const last = waiting.pop()!;
+      if (last.place === place) return;
+      waiting[place] = last;
+      last.place = place;
+    },
   };
 }

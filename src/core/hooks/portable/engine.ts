@@ -153,8 +153,8 @@ class Engine implements HookEngine {
   /** Throws when more firings wait than can be meant: without a storage, a handler may fire its own hook unseen. */
   #checkCount(hook: PortableHookName, sessionId: string): void {
     const { waiting } = this.#ports.deadlines;
-    if (waiting.size >= MAX_UNDER_WAY) throw tooMany(hook, MAX_UNDER_WAY);
-    if (this.#storage || waiting.size < MAX_OF_SESSION || waiting.size % LOOK_EVERY !== 0) return;
+    if (waiting.length >= MAX_UNDER_WAY) throw tooMany(hook, MAX_UNDER_WAY);
+    if (this.#storage || waiting.length < MAX_OF_SESSION || waiting.length % LOOK_EVERY !== 0) return;
     let count = 0;
     for (const { event } of waiting) if (event.hook === hook && event.sessionId === sessionId) count++;
     if (count >= MAX_OF_SESSION) throw tooMany(hook, count);

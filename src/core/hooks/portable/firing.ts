@@ -43,6 +43,8 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
   readonly outer: Firing | null;
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
+  /** See {@link Awaited.place}. */
+  place = 0;
   readonly #ports: FiringPorts;
   readonly #turns: Turns<Entry, unknown, HookResult>;
   #before: Firing | null = null;
@@ -51,7 +53,7 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
 
   /** Has asked nobody yet. */
   constructor({ event, given, entries, scope, outer }: FiringTask, ports: FiringPorts) {
-    super(event, given, scope, ports);
+    super(event, given, { scope, handlers: entries.length }, ports);
     this.outer = outer;
     this.#ports = ports;
     this.#turns = new Turns<Entry, unknown, HookResult>(entries, this);

@@ -55,19 +55,21 @@ export class Outcome {
   #injected: Injected[] = [];
   #broke = 0;
   readonly #warnings: string[] = [];
-  readonly #trace: HookTrace[] = [];
+  readonly #trace: HookTrace[];
+  #told = 0;
 
   /** Nothing has come of it. */
   constructor(
     event: HookEvent,
     given: Pick<HookEvent, "input" | "output">,
-    scope: object | null,
+    { scope, handlers }: { readonly scope: object | null; readonly handlers: number },
     ports: OutcomePorts,
   ) {
     this.event = event;
     this.#given = given;
     this.#scope = scope;
     this.#ports = ports;
+    this.#trace = new Array(handlers);
     this.askedMs = ports.onTrace ? ports.clock.monotonic() : UNKNOWN;
   }
 
@@ -141,7 +143,7 @@ export class Outcome {
       reason: this.#reason,
       input: this.#changedInput ? this.event.input : this.#given.input,
       output: this.#changedOutput ? this.event.output : this.#given.output,
-      context: this.#injected.map(({ text }) => text),
+      context: this.#injected.length === 0 ? [] : this.#injected.map(({ text }) => text),
       warnings: this.#warnings,
       trace: this.#trace,
     };
@@ -186,7 +188,7 @@ export class Outcome {
     const trace: HookTrace = facts === NOTHING
       ? { hook, sessionId, agent, source, outcome, durationMs }
       : { hook, sessionId, agent, source, outcome, durationMs, ...facts };
-    this.#trace.push(trace);
+    this.#trace[this.#told++] = trace;
     const { onTrace } = this.#ports;
     if (onTrace) tellOf(trace, onTrace, this.#warnings);
   }

@@ -103,9 +103,10 @@ function readChanges(
   return changes;
 }
 
+/** Nobody can change what is set in, and it is what the next handler is given. */
 function bounded(value: unknown, field: string): unknown {
   try {
-    return jsonCopy(value);
+    return jsonCopy(value, { frozen: true });
   } catch (error) {
     throw invalid(`"${field}": ${messageOf(error)}`);
   }

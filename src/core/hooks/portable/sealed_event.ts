@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { jsonCopy } from "../dispatch/json_copy.ts";
+import { copyField, openWalk } from "../dispatch/json_copy.ts";
 import type { HookEvent, PortableHookName } from "./types.ts";
 
 /** What a caller gives. */
@@ -22,29 +22,21 @@ const LIMITS = { frozen: true, maxChars: 64 * 1024 * 1024 };
 export function sealEvent(given: GivenEvent, hook: PortableHookName, timestamp: string): HookEvent {
   const { sessionId, agent, repository, branch, budget, tool, input, output, error, subagent, details } = given;
   const event: Draft = { hook, timestamp, sessionId, agent };
+  const walk = openWalk(LIMITS);
   // Field by field, not in a loop: the shapes are few, and engines of the language are quick with those.
-  if (repository !== undefined) event.repository = sealed("repository", repository);
-  if (branch !== undefined) event.branch = sealed("branch", branch);
-  if (budget !== undefined) event.budget = sealed("budget", budget);
-  if (tool !== undefined) event.tool = sealed("tool", tool);
-  if (input !== undefined) event.input = sealed("input", input);
-  if (output !== undefined) event.output = sealed("output", output);
-  if (error !== undefined) event.error = sealed("error", error);
-  if (subagent !== undefined) event.subagent = sealed("subagent", subagent);
-  if (details !== undefined) event.details = sealed("details", details);
+  if (repository !== undefined) event.repository = copyField("repository", repository, walk);
+  if (branch !== undefined) event.branch = copyField("branch", branch, walk);
+  if (budget !== undefined) event.budget = copyField("budget", budget, walk);
+  if (tool !== undefined) event.tool = copyField("tool", tool, walk);
+  if (input !== undefined) event.input = copyField("input", input, walk);
+  if (output !== undefined) event.output = copyField("output", output, walk);
+  if (error !== undefined) event.error = copyField("error", error, walk);
+  if (subagent !== undefined) event.subagent = copyField("subagent", subagent, walk);
+  if (details !== undefined) event.details = copyField("details", details, walk);
   return Object.freeze(event);
 }
 
-/** Returns the sealed event with another input or output, which nobody else holds. */
+/** Returns the sealed event with another input or output, which is sealed already. */
 export function changeEvent(event: HookEvent, change: Pick<HookEvent, "input" | "output">): HookEvent {
-  return Object.freeze({ ...event, ...jsonCopy(change, LIMITS) });
-}
-
-function sealed<T>(field: string, value: T): T {
-  if (typeof value === "string") return value;
-  try {
-    return jsonCopy(value, LIMITS);
-  } catch (error) {
-    throw new TypeError(`In "${field}": ${(error as Error).message}`);
-  }
+  return Object.freeze({ ...event, ...change });
 }

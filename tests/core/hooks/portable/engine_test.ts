@@ -173,7 +173,7 @@ test("B-005 an event without session or agent, or with what JSON cannot hold, is
   );
   assert.throws(
     () => engine.fire({ ...at, input: { run: () => 1 } }),
-    code("hooks.event_invalid", /In "input": "run" is a function/),
+    code("hooks.event_invalid", /"input.run" is a function/),
   );
 });
 
