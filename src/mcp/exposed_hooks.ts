@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { checkInput, checkOutput } from "../core/hooks/dispatch/boundary.ts";
+import { dispatchSingleton } from "../core/hooks/dispatch/dispatch.ts";
+import type { HookContract } from "../core/hooks/dispatch/types.ts";
 import { completeParams, lifecycleContract } from "../core/hooks/lifecycle.ts";
 import type { CallAt, Host } from "../core/host/types.ts";
 import * as lifecycle from "../core/spec/generated/agent_lifecycle.ts";
@@ -32,6 +33,11 @@ export interface ExposedHook {
   call(args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown>;
 }
 
+const EXECUTE: HookContract = {
+  ...tool.HOOKS.find(({ name }) => name === "execute")!,
+  ...tool.HOOK_SCHEMAS.execute as Pick<HookContract, "input" | "output">,
+};
+
 /** Returns the exposed hooks that plugins of an agent take part in. */
 export function exposedHooks(
   host: Host,
@@ -51,7 +57,7 @@ export function exposedHooks(
   });
 }
 
-/** A moment of an agent's life: the plugin itself is asked, and both sides are held against the hookspec. */
+/** A moment of an agent's life: the plugin that the name of the tool says is asked, and nobody else. */
 function moment(host: Host, plugin: string, hook: ExposableHook): ExposedHook[] {
   const { name, description, wireMethod, mcpToolName } = hook;
   if (mcpToolName === null || wireMethod === null) return [];
@@ -61,10 +67,8 @@ function moment(host: Host, plugin: string, hook: ExposableHook): ExposedHook[] 
     tool: { name: toolName, description: `${description} (of ${plugin})`, inputSchema: { type: "object" } },
     async call(args, at) {
       const params = completeParams(name, args, { agent_path: at.agent, session_id: at.session, nowMs: Date.now() });
-      checkInput(contract, params);
-      const answer = await host.callMethod(plugin, wireMethod, params, at) ?? null;
-      checkOutput(contract, plugin, answer);
-      return answer;
+      const call = async (): Promise<unknown> => await host.callMethod(plugin, wireMethod, params, at) ?? null;
+      return await dispatchSingleton(contract, [{ name: plugin, call }], params);
     },
   }];
 }
@@ -90,10 +94,12 @@ function execution(
     tool: { name, description: `${description} (of ${plugin})`, inputSchema },
     async call(args, at) {
       await checkArguments({ name, parameters_schema: inputSchema }, args);
-      const { name: wanted, args: given } = args as { name: string; args: Record<string, unknown> };
-      const startedMs = performance.now();
-      const result = await host.callTool(`${plugin}.${wanted}`, given, at);
-      return { result, elapsed_ms: Math.round(performance.now() - startedMs) };
+      const execute = async ({ name: wanted, args: given }: tool.ExecuteInput): Promise<tool.ExecuteOutput> => {
+        const startedMs = performance.now();
+        const result = await host.callTool(`${plugin}.${wanted}`, given, at);
+        return { result, elapsed_ms: Math.round(performance.now() - startedMs) };
+      };
+      return await dispatchSingleton(EXECUTE, [{ name: plugin, call: execute }], args as unknown as tool.ExecuteInput);
     },
   }];
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";
 import { portableHook } from "../../../../src/core/hooks/portable/names.ts";
 import type { HookEvent, HookResponse } from "../../../../src/core/hooks/portable/types.ts";
@@ -311,6 +312,22 @@ test("B-010 recursion is seen through another hook, and before the first wait wi
   assert.deepEqual(s.outcomes(), ["pre: skipped", "error: quiet", "pre: quiet"]);
 });
 
+test("B-010 recursion is seen through another engine that shares the storage", async () => {
+  const asyncStorage = new AsyncLocalStorage<unknown>();
+  const [outer, inner] = [stage({ asyncStorage }), stage({ asyncStorage })];
+  outer.engine.register("PreToolUse", async () => {
+    await turn();
+    await inner.fire("PreToolUse");
+  }, from("outer"));
+  inner.engine.register("PreToolUse", async () => {
+    await turn();
+    await outer.fire("PreToolUse");
+  }, from("inner"));
+  await outer.fire("PreToolUse");
+  assert.deepEqual(outer.outcomes(), ["outer: skipped", "outer: quiet"]);
+  assert.deepEqual(inner.outcomes(), ["inner: quiet"]);
+});
+
 test("B-010 without any storage, a handler that waits and fires its own hook is stopped, and other sessions are not", async () => {
   const { engine, fire } = stage({ asyncStorage: undefined });
   let asked = 0;
@@ -582,6 +599,20 @@ test("B-010 whatever a handler throws, and a listener too, the chain goes on and
     assert.deepEqual(context, ["on"]);
     assert.equal(trace.filter(({ outcome }) => outcome === "broke").length, 2 * thrown.length);
     assert.equal(warnings[0], "Hook failed: it threw what cannot be shown");
+  }
+});
+
+test("B-010 firings that end in any order leave the others their deadlines", async () => {
+  const s = stage();
+  const held = new Map(["a", "b", "c", "d"].map((name) => [name, Promise.withResolvers<null>()]));
+  s.engine.register("PreToolUse", ({ input }) => held.get(input as string)!.promise);
+  const fired = new Map([...held.keys()].map((input) => [input, s.fire("PreToolUse", { input })]));
+  await turn();
+  for (const name of ["b", "d"]) held.get(name)!.resolve(null);
+  assert.deepEqual((await Promise.all([fired.get("b"), fired.get("d")])).map((result) => result!.warnings), [[], []]);
+  s.clock.advance(3_000);
+  for (const name of ["a", "c"]) {
+    assert.deepEqual((await fired.get(name)!).warnings, ["Hook failed: No answer within 3000 ms"]);
   }
 });
 
