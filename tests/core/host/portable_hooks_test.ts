@@ -153,6 +153,15 @@ test("B-011 X-15 code before and after plugins shares their chain: session.start
   assert.match(listed!.source.file!, /kaged-plugin\.yaml$/);
 });
 
+test("D-009 a moment that is broadcast_collect takes text from plugins: none can end it, or change it", async () => {
+  const answer = { action: "block", reason: "mine", modifiedInput: "mine", inject: "text" };
+  await using h = await hosted(answering({ on_session_start: answer }));
+  h.host.hooks.register("SessionStart", () => ({ action: "injectContext", additionalContext: ["after"] }));
+  const { systemPrompt, blocked } = await h.host.openSession().start("Prompt");
+  const block = "<plugin:answers-hooks>\ntext\n</plugin:answers-hooks>";
+  assert.deepEqual([systemPrompt, blocked], [`${block}\n\nafter\n\nPrompt`, undefined]);
+});
+
 test("B-002 session.start() tells who blocked it; a session that never started does not end", async () => {
   await using h = await hosted(answering({}));
   const ended: string[] = [];
