@@ -18,13 +18,8 @@
  *
  * @module
  */
-export {
-  createHookEngine,
-  type FiredEvent,
-  type HookEngine,
-  type HookEngineOptions,
-  type ListedHook,
-} from "./portable/engine.ts";
+export { createHookEngine, type FiredEvent, type HookEngine, type HookEngineOptions } from "./portable/engine.ts";
+export type { ListedHook } from "./portable/entry.ts";
 export type { ContextRoom, RoomText } from "./portable/context_room.ts";
 export { PORTABLE_HOOKS, portableHook } from "./portable/names.ts";
 export type { HookResult, HookTrace, HookTraceOutcome } from "./portable/result.ts";

@@ -9,7 +9,7 @@ import { inOrder } from "../dispatch/order.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
 import { type ContextRoom, openContextRoom } from "./context_room.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { type Entry, entryOf } from "./entry.ts";
+import { type Entry, entryOf, type ListedHook } from "./entry.ts";
 import { Firing, type FiringPorts } from "./firing.ts";
 import { PORTABLE_HOOKS, requireHook } from "./names.ts";
 import { tellOf } from "./outcome.ts";
@@ -40,12 +40,6 @@ export interface FiredEvent extends Omit<HookEvent, "hook" | "timestamp"> {
   readonly hook: string;
   /** When, ISO 8601. Default: now. */
   readonly timestamp?: string;
-}
-
-/** A handler where it stands in the order. */
-export interface ListedHook extends Omit<Entry, "handler" | "matches"> {
-  /** Its place among the handlers of that hook, from 1. */
-  readonly place: number;
 }
 
 /** Runs handlers of portable hooks. */

@@ -8,28 +8,34 @@ import { DEFAULT_PRIORITY } from "../dispatch/order.ts";
 import { requireHook } from "./names.ts";
 import type { HookEvent, HookHandler, HookRegistration, HookSource, PortableHookName } from "./types.ts";
 
-/** A handler, ready to be asked. */
-export interface Entry {
+/** A handler where it stands in the order. */
+export interface ListedHook {
   /** The moment. */
   readonly hook: PortableHookName;
-  /** The handler. */
-  readonly handler: HookHandler;
+  /** Its place among the handlers of that hook, from 1. */
+  readonly place: number;
   /** Lowest first. */
   readonly priority: number;
   /** Time it may take. */
   readonly timeoutMs: number;
   /** What a failure of it means. */
   readonly onFailure: "pass" | "block";
-  /** Whether it warns and injects only. */
+  /** Whether it is advisory: warns and injects only. */
   readonly advisory: boolean;
-  /** Runs after a block too, without a say. */
+  /** Whether it only looks on: runs after a block too, without a say. */
   readonly telemetryOnly: boolean;
   /** Agents it is for, or null for all. */
   readonly agents: readonly string[] | null;
+  /** Where it comes from, with file and line when it has them. */
+  readonly source: HookSource;
+}
+
+/** A handler, ready to be asked. */
+export interface Entry extends Omit<ListedHook, "place"> {
+  /** The handler. */
+  readonly handler: HookHandler;
   /** Whether it wants an event, or null for all. */
   readonly matches: ((event: HookEvent) => boolean) | null;
-  /** Where it comes from. */
-  readonly source: HookSource;
 }
 
 const TIMEOUT_MS = 3_000;
