@@ -8,7 +8,7 @@ import type { InstallPlan, PlanRequest } from "../core/install/plan.ts";
 import type { Source } from "../core/install/source.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
-import { declined, type Questions } from "./questions.ts";
+import { declined, grantQuestion, type Questions } from "./questions.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 /** What to install. */
@@ -91,10 +91,7 @@ async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: FlowPort
   const isNamed = missing.length === 0 && wish.granted.length > 0;
   if (isNamed || (!ask.canAsk && missing.length === 0)) return { ...consent, granted: [...wish.granted] };
   if (!ask.canAsk) throw consentMissing(name, missing);
-  if (installed && added.length > 0) {
-    const what = added.length === 1 ? "the new capability" : `the ${added.length} new capabilities`;
-    if (!await ask.confirm(`Grant ${name} ${what}?`)) throw declined();
-  }
+  if (installed && added.length > 0 && !await ask.confirm(grantQuestion(name, added))) throw declined();
   const question = installed ? `Upgrade ${name} ${installed.version} → ${version}?` : `Install ${name}?`;
   if (!await ask.confirm(question)) throw declined();
   return { ...consent, granted: [...added] };

@@ -64,6 +64,11 @@ export async function showProgress(message: string): Promise<(outcome: string) =
   return (outcome) => shown.stop(outcome);
 }
 
+/** The question about what an upgrade asks for that the version before did not. */
+export function grantQuestion(name: string, added: readonly string[]): string {
+  return `Grant ${name} ${added.length === 1 ? "the new capability" : `the ${added.length} new capabilities`}?`;
+}
+
 /** The error of a question that was answered with no. */
 export function declined(): HostError {
   return new HostError("install.declined", "Nothing was changed: the answer was no", {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gitServer } from "../support/git_server.ts";
@@ -9,6 +9,7 @@ import { canUseTerminal, onTerminal } from "../support/pty.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
 import { kagedCommand, runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { putInStore } from "../support/store.ts";
 
 const CAPABILITIES = ["read:fs:/opt/oh-my-pi", "exec:bash:/opt/oh-my-pi", "net:[]"];
 
@@ -218,6 +219,44 @@ test("K-053 on a terminal nothing is fetched before the first yes", async (t) =>
   assert.ok(yes.shown.includes("✓ Installed oh-my-pi 1.4.2"), yes.shown);
 });
 
+test("K-053 K-055 project load on a terminal: a no leaves it pending, a yes installs, what an upgrade adds needs its own yes", async (t) => {
+  if (!await canUseTerminal(t)) return;
+  const { dir, terminal, local } = await bench(t);
+  const yaml = (version: string) =>
+    writeFile(
+      join(dir, "music/project.yaml"),
+      `primary: { plugins: { pi: { package: oh-my-pi, source: ./p, version: ${version} } } }`,
+    );
+  await plugin(join(dir, "music/p"));
+  await yaml("^1");
+  const load = (...answers: [string, string][]) => terminal(["project", "load", "music"], answers);
+  const [install, grant, upgrade] = [
+    "Install oh-my-pi?",
+    "Grant oh-my-pi the new capability?",
+    "Upgrade oh-my-pi 1.4.2 → 2.0.0?",
+  ]
+    .map((question) => `${question} [y/N]`) as [string, string, string];
+  const no = await load([install, "n"]);
+  assert.equal(no.code, 1);
+  assert.ok(no.shown.includes("    - exec:bash:/opt/oh-my-pi\n"), no.shown);
+  assert.ok(no.shown.endsWith("Project music is pending: oh-my-pi not installed\n"), no.shown);
+  assert.equal(await local(), "");
+  const yes = await load([install, "y"]);
+  assert.ok(yes.shown.endsWith("✓ Installed oh-my-pi 1.4.2\n✓ Project music is ready\n"), yes.shown);
+  assert.match(await local(), /\nlocal = false\n[^]*\nprojects = \["music"\]\n/);
+  await plugin(join(dir, "music/p"), {
+    version: "2.0.0",
+    capabilities: [...CAPABILITIES.slice(0, 2), "net:api.openai.com:443"],
+  });
+  await yaml("^2");
+  const kept = await load([grant, "n"]);
+  assert.deepEqual([kept.code, kept.shown.includes(upgrade)], [1, false]);
+  assert.match(await local(), /version = "1\.4\.2"/);
+  const newer = await load([grant, "y"], [upgrade, "y"]);
+  assert.ok(newer.shown.includes("    - net:api.openai.com:443  (NEW)\n"), newer.shown);
+  assert.ok(newer.shown.endsWith("✓ Upgraded oh-my-pi to 2.0.0\n✓ Project music is ready\n"), newer.shown);
+});
+
 test("K-052 2 GB are refused with the way to allow them, and a smaller limit can be set", async (t) => {
   const { dir, kaged } = await bench(t);
   await plugin(join(dir, "pi"), { capabilities: [] });
@@ -262,14 +301,19 @@ test("K-063 list shows description and status, --verbose adds the homepage, and 
   await plugin(join(dir, "b"), { name: "broken", capabilities: [] });
   for (const name of ["pi", "b"]) assert.equal((await kaged("plugin", "install", name)).code, 0);
   assert.equal((await kaged("plugin", "enable", "oh-my-pi")).stdout, "✓ Enabled oh-my-pi\n");
-  const { chmod } = await import("node:fs/promises");
   await chmod(join(home, "plugins/broken/index.js"), 0o644);
   await writeFile(join(home, "plugins/broken/index.js"), "evil()");
+  // Valid when it was installed, by an older host: the files are what they were.
+  await putInStore(home, "old", await plugin(join(dir, "old"), { kaged_api: 0 }), "local = true\nenabled = true");
+  await putInStore(home, "lost", join(dir, "old"));
+  await rm(join(home, "plugins/lost"), { recursive: true });
   const rows = (await kaged("plugin", "list")).stdout.trim().split("\n").map((line) => line.split(/ {2,}/));
   assert.deepEqual(rows, [
     ["NAME", "VERSION", "STATUS", "SCOPE", "DESCRIPTION"],
     ["broken", "1.4.2", "tampered", "local", "Presets for the shell"],
+    ["lost", "unknown", "files missing", "local"],
     ["oh-my-pi", "1.4.2", "enabled", "local", "Presets for the shell"],
+    ["old", "unknown", "disabled (invalid manifest)", "local"],
   ]);
   const verbose = await kaged("plugin", "list", "--verbose");
   assert.ok(verbose.stdout.includes("    homepage: https://example.org/pi\n"), verbose.stdout);

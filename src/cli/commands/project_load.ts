@@ -11,7 +11,7 @@ import type { ConsentOffer, ConsentRequest } from "../../core/install/consent_ty
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { parseMegabytes, withOperator } from "../operator.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
-import { declined, type Questions, questions } from "../questions.ts";
+import { declined, grantQuestion, type Questions, questions } from "../questions.ts";
 import { tellHosts } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -121,6 +121,7 @@ async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, term
     if (missing.length > 0 || (granted.length === 0 && ask.canAsk)) {
       const flag = missing.map((capability) => `--grant '${capability}'`).join(" ");
       const { name, version, installed } = offer!;
+      if (isUpgrade(offer!) && missing.length > 0) await agree(ask, grantQuestion(name, missing), flag);
       await agree(ask, isUpgrade(offer!) ? `Upgrade ${name} ${installed} → ${version}?` : `Install ${name}?`, flag);
     }
     await desk.approve(id, { hash: offer!.hash, grant: offer!.added });

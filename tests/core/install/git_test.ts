@@ -66,9 +66,16 @@ test("K-054 a repository is fetched shallow, at the newest tag of the range, wit
     await server.publish("pi", dir, version === "1.2.0" ? version : `v${version}`);
   }
   const url = await server.publish("pi", await stage.plugin("head", { version: "3.0.0-dev" }));
+  let asked = "";
+  server.instead = (request) => {
+    request.on("data", (chunk) => asked += chunk);
+    return false;
+  };
   const versionAt = async (release: string | null) => {
+    asked = "";
     await using fetched = await obtain(parseSource(url, { allowHttp: true }), release, stage.ports);
     assert.deepEqual((await readdir(fetched.dir)).sort(), ["index.js", "kaged-plugin.yaml"]);
+    assert.match(asked, /000cdeepen 1/); // A line of its length: one commit and no more is asked for.
     return JSON.parse(await readFile(join(fetched.dir, "kaged-plugin.yaml"), "utf8")).version;
   };
   assert.equal(await versionAt(null), "3.0.0-dev");
