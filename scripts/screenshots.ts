@@ -8,7 +8,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromium, type Page } from "playwright-core";
-import { compactOnce, type ConsoleProject, consoleProject } from "../tests/support/console_project.ts";
+import { CLIPPER, compactOnce, type ConsoleProject, consoleProject } from "../tests/support/console_project.ts";
 
 const { values: { out } } = parseArgs({ options: { out: { type: "string", default: "docs/img" } } });
 const SIZE = { width: 1180, height: 760 };
@@ -19,6 +19,8 @@ interface Picture {
   readonly place: string;
   readonly dark?: boolean;
   readonly narrow?: boolean;
+  /** Whether it is of a project that asks for another version. */
+  readonly isUpgrade?: boolean;
   ready(page: Page): Promise<void>;
 }
 
@@ -34,6 +36,12 @@ const PICTURES: readonly Picture[] = [
       await page.getByRole("checkbox").nth(1).check();
       await page.getByText("3 left to acknowledge").waitFor();
     },
+  },
+  {
+    name: "console-upgrade",
+    place: "consents",
+    isUpgrade: true,
+    ready: (page) => page.getByText("Version 1.9.0 → 2.1.0").waitFor(),
   },
   {
     name: "console-knobs",
@@ -117,21 +125,32 @@ await using project = await consoleProject({
   },
 });
 await live(project);
+const kept = CLIPPER.capabilities!.filter((capability) => capability !== "net:*");
+await using upgrading = await consoleProject({
+  installed: { manifest: { version: "1.9.0", capabilities: [...kept, "read:fs:/srv/archive"] }, enabled: true },
+});
 await mkdir(out, { recursive: true });
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
-  for (const { name, place, dark = false, narrow = false, ready } of PICTURES) {
-    const viewport = narrow ? { width: 420, height: 860 } : SIZE;
-    const page = await browser.newPage({ viewport, colorScheme: dark ? "dark" : "light" });
-    page.setDefaultTimeout(10_000);
-    await page.goto(project.link);
-    await page.getByRole("heading", { name: "Plugins", exact: true }).waitFor();
-    await page.goto(`${project.address}/#/${place}`);
-    await ready(page);
-    await page.mouse.move(0, 0);
-    await page.screenshot({ path: join(out, `${name}.png`) });
-    await page.close();
-  }
+  for (const picture of PICTURES) await take(picture, picture.isUpgrade ? upgrading : project);
+  const page = await browser.newPage({ viewport: SIZE, colorScheme: "light" });
+  await page.goto(project.address);
+  await page.getByLabel("Token").waitFor();
+  await page.screenshot({ path: join(out, "console-sign-in.png") });
 } finally {
   await browser.close();
+}
+
+async function take(picture: Picture, { link, address }: ConsoleProject): Promise<void> {
+  const { name, place, dark = false, narrow = false, ready } = picture;
+  const viewport = narrow ? { width: 420, height: 860 } : SIZE;
+  const page = await browser.newPage({ viewport, colorScheme: dark ? "dark" : "light" });
+  page.setDefaultTimeout(10_000);
+  await page.goto(link);
+  await page.getByRole("heading", { name: "Plugins", exact: true }).waitFor();
+  await page.goto(`${address}/#/${place}`);
+  await ready(page);
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: join(out, `${name}.png`) });
+  await page.close();
 }
