@@ -88,7 +88,7 @@ export type {
 } from "./dispatch/types.ts";
 export { type ErrorRow, HostError, type HostErrorOptions } from "../errors.ts";
 export type { AsyncStorage, Clock, Exit, FileInfo, Files, Ids } from "../ports.ts";
-export { type HookFileOptions, parseHookFile, parseMcpHookMap } from "./files/parse_hook_file.ts";
+export { type HookFileOptions, parseHookFile } from "./files/parse_hook_file.ts";
 export {
   type HookFiles,
   type LeftOutHook,
@@ -117,7 +117,6 @@ export type {
   HookDialect,
   HookPlace,
   McpHook,
-  McpHookMap,
   McpServerEntry,
   ParsedHookFile,
 } from "./files/types.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseMcpHookMap } from "../../../src/core/hooks/files/parse_hook_file.ts";
+import { parseHookFile } from "../../../src/core/hooks/files/parse_hook_file.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 import { parseLocalConfig } from "../../../src/core/project/local_config.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
@@ -21,7 +21,7 @@ export async function checkData(language: string, text: string): Promise<void> {
     if (data?.jsonrpc !== undefined && kindOf(parseLine(text)) === "invalid") {
       throw new Error("No JSON-RPC 2.0 message");
     }
-    if (data?.mcpServers !== undefined && data.hooks !== undefined) await parseMcpHookMap(text, { file: "mcp.json" });
+    if (data?.mcpServers !== undefined && data.hooks !== undefined) await parseHookFile(text, { file: "mcp.json" });
   } else if (/^kaged_api:/m.test(text)) {
     await parseManifest(text, { file: "kaged-plugin.yaml" });
   } else if (/^primary:/m.test(text)) {

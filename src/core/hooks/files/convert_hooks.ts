@@ -44,11 +44,11 @@ const FAMILY: Readonly<Record<HookDialect, "copilot" | "claude" | "mcp">> = {
   mcp: "mcp",
 };
 
-/** Writes the hooks of a file in another dialect. `agent` names the agent that an `.agent.md` is for. */
+/** Writes the hooks of a file in another dialect. `agent` names the agent that an `.agent.md` is for, if not its own. */
 export async function convertHooks(
   parsed: ParsedHookFile,
   to: ConvertTarget,
-  { agent = "agent" }: { readonly agent?: string } = {},
+  { agent }: { readonly agent?: string } = {},
 ): Promise<Conversion> {
   const notes: ConversionNote[] = [];
   const note: Note = ({ path, line }, kind, text) => void notes.push({ path, line, kind, text });
@@ -69,7 +69,7 @@ export async function convertHooks(
     carried++;
     tellDifferences(hook, name, to, note);
   }
-  return { text: await textOf(events, to, parsed.hooks[0]?.agent ?? agent), carried, notes };
+  return { text: await textOf(events, to, agent ?? parsed.hooks[0]?.agent ?? "agent"), carried, notes };
 }
 
 function nameIn({ hook, nativeName: own, dialect }: FileHook, to: ConvertTarget): string | null {
@@ -127,7 +127,8 @@ function withVariables(script: string, env: Readonly<Record<string, string>>): s
 }
 
 function inFolder(script: string, cwd: string | undefined): string {
-  return cwd === undefined || cwd === "." ? script : `cd ${shellWord(cwd)} && ${script}`;
+  // Nothing of the script runs elsewhere when the folder is gone, however it goes on.
+  return cwd === undefined || cwd === "." ? script : `cd ${shellWord(cwd)} || exit 1; ${script}`;
 }
 
 function tellDifferences(hook: FileHook, name: string, to: ConvertTarget, note: Note): void {

@@ -5,7 +5,7 @@
  * @module
  */
 import { HostError } from "../../errors.ts";
-import type { Files } from "../../ports.ts";
+import type { FileInfo, Files } from "../../ports.ts";
 import { parseShebang, SHEBANG_BYTES } from "../../cage/shebang.ts";
 import { folderVariables } from "./folder_variables.ts";
 import type { LoadedHook, LoadedHookFile } from "./load_hook_files.ts";
@@ -70,8 +70,9 @@ async function coveredScripts(file: LoadedHookFile, dir: string, files: Files): 
   const count = commands.reduce((sum, { words }) => sum + words.length, 0);
   if (count > MAX_WORDS) throw uncoverable(file, `its commands have ${count} words`);
   const paths = new Set<string>();
+  const once = lookingOnce(files);
   for (const { words, roots } of commands) {
-    for (const path of await scriptsAmong(words, roots, dir, files)) paths.add(path);
+    for (const path of await scriptsAmong(words, roots, dir, once)) paths.add(path);
   }
   if (paths.size > MAX_SCRIPTS) throw uncoverable(file, `it names ${paths.size} scripts`);
   const scripts: CoveredFile[] = [];
@@ -120,6 +121,17 @@ async function scriptsAmong(
   return found;
 }
 
+/** Files that are looked for once: commands name the same ones again and again. */
+function lookingOnce(files: Files): Files {
+  const seen = new Map<string, Promise<FileInfo | null>>();
+  const target = (path: string): Promise<FileInfo | null> => {
+    const known = seen.get(path) ?? files.target(path).catch(() => null);
+    seen.set(path, known);
+    return known;
+  };
+  return { ...files, target };
+}
+
 /** Returns what of the repository `words` name, from any of `roots`. */
 async function existing(
   words: readonly string[],
@@ -131,7 +143,7 @@ async function existing(
   const found = [];
   for (const path of new Set(paths.map(normalPath))) {
     if (!path.startsWith(`${dir}/`) || path.length > 4096 || path.includes("\0")) continue;
-    const info = await files.target(path).catch(() => null);
+    const info = await files.target(path);
     if (info) found.push({ path, kind: info.kind, mode: info.mode });
   }
   return found;

@@ -33,6 +33,7 @@ class JsonReader implements PlaceFinder {
   readonly #text: string;
   readonly #report: DocumentReport;
   readonly #spots = new Map<string, { readonly key: number | null; readonly value: number }>();
+  #lineStarts: readonly number[] | null = null;
   #at = 0;
 
   constructor(text: string, report: DocumentReport) {
@@ -144,8 +145,20 @@ class JsonReader implements PlaceFinder {
   }
 
   #place(offset: number): Place {
-    const before = this.#text.slice(0, offset);
-    const lineStart = before.lastIndexOf("\n") + 1;
-    return { line: before.split("\n").length, column: offset - lineStart + 1 };
+    this.#lineStarts ??= lineStarts(this.#text);
+    // The last line that starts at or before it, by halving: a file may hold tens of thousands of hooks.
+    let [line, end] = [0, this.#lineStarts.length];
+    while (end - line > 1) {
+      const middle = (line + end) >> 1;
+      if (this.#lineStarts[middle]! <= offset) line = middle;
+      else end = middle;
+    }
+    return { line: line + 1, column: offset - this.#lineStarts[line]! + 1 };
   }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
 }

@@ -12,7 +12,7 @@ import { isInTheCloud } from "./event_names.ts";
 import { findHookFiles, type FoundHookFile } from "./find_hook_files.ts";
 import { mcpHookId, serverProblem } from "./mcp_server.ts";
 import { MAX_HOOK_FILE_BYTES, parseHookFile, reportOn } from "./parse_hook_file.ts";
-import type { FileHook, McpHookMap, ParsedHookFile } from "./types.ts";
+import type { FileHook, ParsedHookFile } from "./types.ts";
 
 /** Where hook files are read from. */
 export interface LoadHookFilesOptions {
@@ -62,8 +62,6 @@ export interface HookFiles {
   readonly dir: string;
   /** Files, in the order in which their hooks are registered. */
   readonly files: readonly LoadedHookFile[];
-  /** MCP hook maps among them, whether they are trusted or not. */
-  readonly mcp: readonly McpHookMap[];
   /** Hooks that do not run here. */
   readonly leftOut: readonly LeftOutHook[];
   /** What is wrong with files: those are left out whole. */
@@ -84,14 +82,10 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
   const found = await findHookFiles({ dir, userHome, settings, files, report: (issue) => void issues.push(issue) });
   const read = await Promise.all(found.map((one) => readOne(one, dir, files)));
   const loaded: LoadedHookFile[] = [];
-  const mcp: McpHookMap[] = [];
   const leftOut: LeftOutHook[] = [];
   for (const { parsed, found: { name, origin }, text } of read.flatMap(({ good }) => good ?? [])) {
-    const { warnings, hooks, ...rest } = parsed;
-    if (parsed.dialect === "mcp") {
-      if (parsed.tools.length === 0) continue; // It names servers only.
-      mcp.push({ file: parsed.file, hooks: parsed.tools, warnings });
-    }
+    const { warnings: _warnings, hooks, ...rest } = parsed;
+    if (parsed.dialect === "mcp" && parsed.tools.length === 0) continue; // It names servers only.
     const running = hooks.flatMap((hook): LoadedHook[] => {
       const script = selectCommand(hook, options.platform ?? "linux");
       const reason = whyNot(hook, name, script, settings);
@@ -111,7 +105,6 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
   return {
     dir,
     files: loaded,
-    mcp,
     leftOut,
     errors: [...issues, ...read.flatMap(({ errors }) => errors)],
     warnings: read.flatMap(({ good }) => good?.parsed.warnings ?? []),

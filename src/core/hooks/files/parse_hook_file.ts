@@ -13,7 +13,7 @@ import { readJsonTree } from "./json_tree.ts";
 import { checkMatchers } from "./matcher.ts";
 import { readMcpServers, readMcpTools } from "./mcp_hook_map.ts";
 import { readHookMap } from "./parse_hook_map.ts";
-import type { FileHook, HookDialect, McpHookMap, ParsedHookFile } from "./types.ts";
+import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
 
 /** Bytes a hook file may have. */
 export const MAX_HOOK_FILE_BYTES: number = 1024 * 1024;
@@ -63,16 +63,6 @@ export async function parseHookFile(text: string, options: HookFileOptions): Pro
     : readHookMap(data["hooks"], ["hooks"], context);
   if (isOff) report.warn("hooks.all_disabled", ["disableAllHooks"], { part: "key" });
   return await finished({ file, dialect, hooks: isOff ? [] : hooks, tools: [] }, report);
-}
-
-/**
- * Reads the hook map of an `mcp.json`: which tool answers which moment.
- *
- * @throws {HostError} `hooks.invalid`, with every issue in `data.issues`.
- */
-export async function parseMcpHookMap(text: string, { file }: { readonly file: string }): Promise<McpHookMap> {
-  const { tools, warnings } = await parseHookFile(text, { file, dialect: "mcp" });
-  return { file, hooks: tools, warnings };
 }
 
 /** Returns an empty report about a hook file. */

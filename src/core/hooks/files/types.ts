@@ -87,16 +87,6 @@ export interface McpServerEntry {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The hook map of one `mcp.json`, in the order of the file. */
-export interface McpHookMap {
-  /** The file, absolute. */
-  readonly file: string;
-  /** Its entries. */
-  readonly hooks: readonly McpHook[];
-  /** What is allowed and yet looks like a slip. */
-  readonly warnings: readonly ManifestIssue[];
-}
-
 /** A hook file, read. */
 export interface ParsedHookFile {
   /** The file, absolute. */

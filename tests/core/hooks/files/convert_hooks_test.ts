@@ -33,7 +33,7 @@ test("B-007 a converted file is a file of its dialect with the same hooks, and e
   });
   const { back, carried, notes } = await converted(parsed, "claude", CLAUDE);
   assert.deepEqual(gist(back), [
-    ["PreToolUse", undefined, 7_000, String.raw`cd 'sub dir' && export MODE='it'\''s'; ./a.sh`],
+    ["PreToolUse", undefined, 7_000, String.raw`cd 'sub dir' || exit 1; export MODE='it'\''s'; ./a.sh`],
   ]);
   assert.equal(carried, 1);
   assert.deepEqual(notes.map(({ kind, path, text }) => [kind, path, text.split(":")[0]]), [
@@ -78,6 +78,8 @@ test("B-009 hooks of an agent and of all are told apart when they are converted"
     "/r/b.agent.md",
   );
   assert.deepEqual([back.hooks[0]?.agent, notes.length], ["agent", 1]);
+  assert.match((await convertHooks(agent, "agent")).text, /^---\nname: guard\n/);
+  assert.match((await convertHooks(agent, "agent", { agent: "other" })).text, /^---\nname: other\n/);
 });
 
 test("B-007 an MCP tool is no command: it is reported as lost", async () => {

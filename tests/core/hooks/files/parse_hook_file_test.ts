@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../../../src/core/errors.ts";
 import { nativeEvent, nativeName } from "../../../../src/core/hooks/files/event_names.ts";
-import { parseHookFile, parseMcpHookMap } from "../../../../src/core/hooks/files/parse_hook_file.ts";
+import { parseHookFile } from "../../../../src/core/hooks/files/parse_hook_file.ts";
 import type { FileHook, ParsedHookFile } from "../../../../src/core/hooks/files/types.ts";
 import type { Issue } from "../../../../src/core/project/types.ts";
 import { PORTABLE_HOOKS } from "../../../../src/core/hooks/portable/names.ts";
@@ -140,9 +140,11 @@ hooks: { this: is, prose }
 test("B-007 the hook map of an mcp.json gives tools with their priority", async () => {
   const map = { SessionStart: [{ tool: "memory.load", priority: 10 }], PostToolUse: [{ tool: "errors.capture" }] };
   const text = JSON.stringify({ mcpServers: {}, hooks: map }, null, 1);
-  assert.deepEqual(await parseMcpHookMap(text, { file: "/repo/.mcp.json" }), {
+  assert.deepEqual(await parseHookFile(text, { file: "/repo/.mcp.json" }), {
     file: "/repo/.mcp.json",
-    hooks: [
+    dialect: "mcp",
+    hooks: [],
+    tools: [
       {
         tool: "memory.load",
         priority: 10,
@@ -166,7 +168,7 @@ test("B-007 the hook map of an mcp.json gives tools with their priority", async 
   });
   assert.deepEqual(
     await issuesOf(
-      parseMcpHookMap('{"hooks": {"Stop": [{}, {"tool": 1}, 2, {"tool": "a.b", "priority": 1e999}]}}', {
+      parseHookFile('{"hooks": {"Stop": [{}, {"tool": 1}, 2, {"tool": "a.b", "priority": 1e999}]}}', {
         file: "/r/mcp.json",
       }),
     ),
