@@ -89,6 +89,16 @@ test("B-018 kaged hooks trust shows the commands and, where nobody can be asked,
   assert.equal((await repo.open()).judged[0]?.trust, "trusted");
 });
 
+test("B-018 kaged hooks trust shows the folder and the variables that programs get, those of MCP servers too", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  await repo.write(FILE, guard("./check.sh", { cwd: "sub", env: { MODE: "block" } }));
+  const servers = { mem: { command: "node", args: ["server.js"], env: { NODE_OPTIONS: "--require ./x.js" } } };
+  await repo.write(".mcp.json", JSON.stringify({ mcpServers: servers, hooks: { PreToolUse: [{ tool: "mem.load" }] } }));
+  const { stdout } = await kaged(["trust"]);
+  assert.match(stdout, /^ {4}\.\/check\.sh\n {4}in sub\n {4}with MODE=block$/m);
+  assert.match(stdout, /^ {4}node server\.js\n {4}with NODE_OPTIONS=--require \.\/x\.js$/m);
+});
+
 test("B-018 kaged hooks trust asks again after a change, with the difference", async (t) => {
   const { repo, kaged } = await setUp(t);
   const old = await hashOf(kaged);

@@ -112,18 +112,24 @@ function show(
   for (const hook of file.hooks) {
     line(`  ${describeHook(hook)}  ${paint.dim(`line ${hook.line}`)}`);
     for (const text of hook.script.split("\n")) line(`    ${printable(text)}`);
-    for (const [name, value] of Object.entries(hook.env)) line(paint.dim(printable(`    with ${name}=${value}`)));
+    if (hook.cwd !== undefined && hook.cwd !== ".") line(paint.dim(printable(`    in ${hook.cwd}`)));
+    showVariables(hook.env, out);
   }
   for (const tool of file.tools) {
     line(`  ${printable(describeTool(tool))}  ${paint.dim(`line ${tool.line}`)}`);
-    const program = servedTool(tool.tool, file.servers)?.server.command ?? [];
-    line(`    ${printable(program.join(" "))}`);
+    const server = servedTool(tool.tool, file.servers)?.server;
+    line(`    ${printable((server?.command ?? []).join(" "))}`);
+    showVariables(server?.env ?? {}, out);
   }
   for (const text of describeCage(found.dir, settings)) line(paint.dim(printable(`  ${text}`)));
   line(`  Covers ${printable(evidence.files.map(({ path }) => path).join(", "))}`);
   line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));
   if (record !== null) showChanges(record.files, evidence.files, out);
   line(`  hash ${evidence.hash}`);
+}
+
+function showVariables(env: Readonly<Record<string, string>>, { line, paint }: Printer): void {
+  for (const [name, value] of Object.entries(env)) line(paint.dim(printable(`    with ${name}=${value}`)));
 }
 
 function showChanges(
