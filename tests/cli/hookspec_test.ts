@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -144,6 +144,23 @@ test("D-001 a folder in place of a file is told by its name and with the next st
   assert.equal(
     stderr,
     `error[hookspec.unreadable]: "${kind}" is no file\n  hint: Check that it is a file you may read\n`,
+  );
+});
+
+test("D-001 a file that is a link out of the hookspec is refused, and one within is read", async (t) => {
+  const cwd = await hookspecCopy(t);
+  const schema = join(cwd, "hookspec/kinds/tool/schemas/execute.input.json");
+  await rename(schema, join(cwd, "hookspec/input.json"));
+  await symlink("../../../input.json", schema);
+  assert.equal((await runKaged(["hookspec", "emit"], { cwd })).code, 0);
+  await rename(join(cwd, "hookspec/input.json"), join(cwd, "input.json"));
+  await rm(schema);
+  await symlink(join(cwd, "input.json"), schema);
+  const { code, stderr } = await runKaged(["hookspec", "check"], { cwd });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /execute\.input\.json:1:1 \[hookspec\.schema_outside\] The file leads to ".*\/input\.json" \(Copy/,
   );
 });
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
+import { DEFAULT_PRIORITY } from "../../core/hooks/dispatch/order.ts";
 import { PORTABLE_HOOKS } from "../../core/hooks/portable/names.ts";
 import type { LoadedHook } from "../../core/hooks/files/load_hook_files.ts";
 import type { McpHook } from "../../core/hooks/files/types.ts";
@@ -11,8 +12,6 @@ import type { TrustState } from "../../core/hooks/files/trust_store.ts";
 import type { OpenedHookFiles } from "../../core/hooks/command/open_hook_files.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
-
-const DEFAULT_PRIORITY = 50;
 
 /** Adds the command; `exit` takes the exit code. */
 export function addHooksList(parent: Command, terminal: Terminal, exit: (code: number) => void): void {

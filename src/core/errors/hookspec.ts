@@ -34,7 +34,7 @@ export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hookspec.invalid_value": bad("A value is not one that may stand here", "Use one of the values named"),
   "hookspec.schema_missing": bad("A schema does not exist", "Add the file, or correct the path"),
   "hookspec.schema_outside": bad(
-    "A schema is outside the hookspec",
+    "A file is outside the hookspec",
     "Copy it into kinds/<kind>/schemas: nothing is fetched",
   ),
   "hookspec.reference_dangling": bad("A reference leads to nothing", "Correct it, or add what it names"),

@@ -25,9 +25,15 @@ export async function readHookspec(dir: string, files: Files): Promise<Hookspec>
     throw missing(root, `No hookspec at "${root}": it has no folder "kinds"`);
   }
   const texts = new Map<string, string>();
+  const realRoot = await files.realPath(root);
   for (const path of await pathsIn(root, files)) {
     const file = `${root}/${path}`;
     const report = new DocumentReport(file, { room: "hookspec", title: "Hookspec" });
+    const real = await files.realPath(file).catch(() => file); // A link to nothing is told when it is read.
+    if (real !== file && !real.startsWith(`${realRoot}/`)) {
+      report.errorAt("hookspec.schema_outside", { line: 1, column: 1 }, { message: `The file leads to "${real}"` });
+      report.throwErrors();
+    }
     const text = await readDocumentText(file, files, { report, maxBytes: MAX_BYTES });
     if (text !== null) texts.set(path, text);
   }

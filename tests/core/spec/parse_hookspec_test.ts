@@ -127,7 +127,7 @@ test("D-004 hooks are snake_case, and a name stands for one hook", async () => {
   assert.deepEqual(await problems(changed({ [KIND]: twice })), ["hookspec.duplicate_hook v1.yaml:11:11 hooks[1].name"]);
 });
 
-test("D-004 an MCP tool is named {kind}.{plugin}.{hook} and no other way", async () => {
+test("D-004 X-19 an MCP tool is named {kind}.{plugin}.{hook} and no other way", async () => {
   const template = (text: string) => changed({ [KIND]: `${KIND_TEXT}    mcp_tool_name_template: "${text}"\n` });
   assert.deepEqual(await problems(template("{kind}.{plugin}.{hook}")), []);
   for (const text of ["{kind}.{plugin}.{function}", "{plugin}.{hook}", "{kind}.{plugin}.{hook}!"]) {

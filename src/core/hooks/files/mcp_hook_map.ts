@@ -7,10 +7,9 @@ import { isMap } from "../../manifest/plain_data.ts";
 import { shown } from "../../manifest/shown_value.ts";
 import { typeName } from "../../project/values.ts";
 import { type DocumentPath, type DocumentReport, formatPath } from "../../yaml/document_report.ts";
+import { DEFAULT_PRIORITY } from "../dispatch/order.ts";
 import { eventLists } from "./parse_hook_map.ts";
 import type { McpHook, McpServerEntry } from "./types.ts";
-
-const DEFAULT_PRIORITY = 50;
 
 /** Reads the tools of a map; none when the file names servers only. */
 export function readMcpTools(data: Readonly<Record<string, unknown>>, file: string, report: DocumentReport): McpHook[] {

@@ -94,7 +94,7 @@ test("D-005 the emitted schemas say what the JSON Schemas say, of values right a
   assert.ok(verdicts.true > 100 && verdicts.false > 100, JSON.stringify(verdicts));
 });
 
-test("D-005 a generated module knows every hook of its kind", async () => {
+test("D-005 X-19 a generated module knows every hook of its kind", async () => {
   const byKind = new Map((await ownHookspec()).kinds.map((spec): [string, KindSpec] => [spec.kind, spec]));
   for (const { KIND, KIND_API_VERSION, HOOKS } of [lifecycle, orchestrator, tool]) {
     const spec = byKind.get(KIND)!;
@@ -130,7 +130,7 @@ test("D-008 every portable hook has its portable name in the event's envelope", 
   assert.ok(!named("on_session_idle"));
 });
 
-test("D-008 a tool call takes { name, args } and gives { result, elapsed_ms }", () => {
+test("D-008 X-19 a tool call takes { name, args } and gives { result, elapsed_ms }", () => {
   const { input, output } = tool.HOOK_SCHEMAS.execute;
   assert.ok(fits(input, { name: "add", args: {} }));
   assert.ok(!fits(input, { function: "add", args: {} }));
