@@ -1,0 +1,88 @@
+/**
+ * Which test files run on which runtime, and which of them together: the costliest first, so that none is left alone at
+ * the end.
+ *
+ * @module
+ */
+
+/** Files that one process of a runtime runs. */
+export interface Batch {
+  readonly runtime: string;
+  readonly files: readonly string[];
+  /** About how many seconds of a processor they take. */
+  readonly cost: number;
+}
+
+/** Costly, and the least about a runtime: each has lighter tests of the same rooms beside it that run on all three. */
+export const HEAVY: readonly string[] = [
+  "./tests/cli/hook", // Commands over rooms whose own tests run everywhere.
+  "./tests/cli/host_commands_test.ts",
+  "./tests/cli/plugin_",
+  "./tests/console/", // A browser in front of the API that tests/core/http asks directly.
+  "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
+  "./tests/core/conformance/check_conformance_test.ts",
+  "./tests/core/install/killed_test.ts",
+  "./tests/core/manifest/hostile_manifest_test.ts",
+  "./tests/core/spec/emit/", // Compilers of other languages.
+  "./tests/docs/docs_", // Programs and commands of the guides.
+  "./tests/docs/readme_test.ts",
+  "./tests/examples/agent_test.ts",
+  "./tests/sdk/python",
+];
+
+/** Seconds of a processor, of what takes far more than most: files, or folders of such files. */
+const COSTS: Readonly<Record<string, number>> = {
+  "./tests/package/npm_package_test.ts": 40,
+  "./tests/console/page_test.ts": 30,
+  "./tests/console/": 15,
+  "./tests/docs/docs_": 10,
+  "./tests/core/jobs/postgres": 8,
+  "./tests/core/install/killed_test.ts": 8,
+  "./tests/core/conformance/check_conformance_test.ts": 8,
+  "./tests/core/http/routes_test.ts": 8,
+  "./tests/core/supervisor/": 4,
+  "./tests/core/cage/open_cage_test.ts": 5,
+  "./tests/core/cage/escapes_": 3,
+  "./tests/core/host/": 3,
+  "./tests/core/storage/": 2,
+  "./tests/cli/": 3,
+  "./tests/examples/": 4,
+  "./tests/package/": 4,
+};
+const USUAL_COST = 1;
+/** Enough that starting a process costs little beside it, little enough that no processor is idle at the end. */
+const BATCH_COST = 16;
+
+/** About how many seconds of a processor a file takes: what the longest start of its path that is known says. */
+export function costOf(file: string): number {
+  const known = Object.keys(COSTS).filter((start) => file.startsWith(start));
+  return COSTS[known.reduce((longest, start) => start.length > longest.length ? start : longest, "")] ?? USUAL_COST;
+}
+
+/** Returns what is run where, the costliest first; where `isLight`, what is {@link HEAVY} runs on Bun alone. */
+export function planBatches(
+  files: readonly string[],
+  { runtimes, isLight }: { readonly runtimes: readonly string[]; readonly isLight: boolean },
+): Batch[] {
+  const isHeavy = (file: string): boolean => HEAVY.some((start) => file.startsWith(start));
+  const batches = runtimes.flatMap((runtime) => {
+    const own = isLight && runtime !== "bun" ? files.filter((file) => !isHeavy(file)) : files;
+    return filled(own).map((some) => ({ runtime, files: some, cost: sumOf(some) }));
+  });
+  return batches.sort((a, b) => b.cost - a.cost);
+}
+
+/** Cuts the files, in their order, where the next would make a batch cost too much. */
+function filled(files: readonly string[]): string[][] {
+  const batches: string[][] = [];
+  let last: string[] = [];
+  for (const file of files) {
+    if (last.length === 0 || sumOf(last) + costOf(file) > BATCH_COST) batches.push(last = []);
+    last.push(file);
+  }
+  return batches;
+}
+
+function sumOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + costOf(file), 0);
+}

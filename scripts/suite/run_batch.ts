@@ -1,0 +1,147 @@
+/**
+ * Runs a batch of test files on its runtime, and reads what the runner says.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import process from "node:process";
+import type { Batch } from "./plan.ts";
+
+/** What became of a batch. */
+export interface BatchRun {
+  readonly runtime: string;
+  /** All that the runner printed. */
+  readonly output: string;
+  readonly passed: number;
+  readonly failed: number;
+  /** Names of the tests that failed, as far as the runner told them. */
+  readonly failures: readonly string[];
+}
+
+/** How a batch is run. */
+export interface BatchOptions {
+  /** Only tests whose name matches. */
+  readonly filter?: string | undefined;
+  /** File that tests which were skipped are noted in. */
+  readonly skipReport: string;
+  /** Hears what the runner prints, as it comes. */
+  readonly onOutput?: (text: string) => void;
+}
+
+/** After this a batch is ended: a file that hangs outside of its tests would hold up the suite for ever. */
+const PATIENCE_MS = 10 * 60_000;
+/** A runner that is asked to end says first what it knows. */
+const LAST_WORDS_MS = 5000;
+
+/** How a runtime's runner is called, and what its closing lines look like. */
+interface Runner {
+  readonly args: (filter: string | undefined) => string[];
+  readonly passed: RegExp;
+  readonly failed: RegExp;
+  readonly failure: RegExp;
+}
+
+/** The runners, one file after the other. */
+const RUNNERS: Readonly<Record<string, Runner>> = {
+  node: {
+    // In one process: starting one for each file, and loading the same modules there, costs more than most tests.
+    args: (filter) => [
+      "--test",
+      "--test-isolation=none",
+      "--test-timeout=120000",
+      "--test-reporter=spec",
+      ...(filter ? [`--test-name-pattern=${filter}`] : []),
+    ],
+    passed: /^ℹ pass (\d+)$/gm,
+    failed: /^ℹ (?:fail|cancelled) (\d+)$/gm,
+    failure: /^test at .+\n✖ .+(?= \([\d.]+m?s\)$)/gm,
+  },
+  deno: {
+    args: (filter) => ["test", "-A", "--no-check", "--parallel", "--quiet", ...(filter ? ["--filter", filter] : [])],
+    passed: /(\d+) passed/g,
+    failed: /(\d+) failed/g,
+    failure: /^.+ => \.\/.+:\d+:\d+$/gm,
+  },
+  bun: {
+    args: (filter) => [
+      "test",
+      "--parallel=1",
+      "--timeout=120000",
+      ...(filter ? ["-t", filter, "--pass-with-no-tests"] : []),
+    ],
+    passed: /^\s*(\d+) pass$/gm,
+    failed: /^\s*(\d+) (?:fail|error|errors)$/gm,
+    failure: /(?<=^\(fail\) ).+?(?=(?: \[[\d.]+m?s\])?$)/gm,
+  },
+};
+
+/** Names of the runtimes that a suite can be run on. */
+export const RUNTIMES: readonly string[] = Object.keys(RUNNERS);
+
+// deno-lint-ignore no-control-regex
+const COLOUR = /\x1b\[[0-9;]*m/g;
+
+/** Runs the files and resolves with what became of them; never rejects. */
+export function runBatch({ runtime, files }: Batch, options: BatchOptions): Promise<BatchRun> {
+  const { filter, skipReport, onOutput } = options;
+  const program = join(process.cwd(), "node_modules/.bin", runtime);
+  const child = spawn(program, [...RUNNERS[runtime]!.args(filter), ...files], {
+    env: {
+      // Compiled code is kept, also for the hundreds of commands that the tests start.
+      NODE_COMPILE_CACHE: join(process.cwd(), "node_modules/.cache/kaged"),
+      DENO_DIR: join(process.cwd(), "node_modules/.cache/deno"),
+      ...process.env,
+      KAGED_SKIP_REPORT: skipReport,
+      DENO_JOBS: "1",
+      NO_COLOR: "1",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const chunks: Uint8Array[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Uint8Array) => {
+      chunks.push(chunk);
+      onOutput?.(new TextDecoder().decode(chunk));
+    });
+  }
+  let verdict = "";
+  const patience = setTimeout(() => {
+    verdict = `\nerror: Ended after ${PATIENCE_MS / 60_000} minutes: ${files.join(" ")}\n`;
+    child.kill("SIGTERM");
+    setTimeout(() => {
+      child.kill("SIGKILL");
+      for (const stream of [child.stdout, child.stderr]) stream.destroy(); // What it started may hold them open.
+    }, LAST_WORDS_MS).unref();
+  }, PATIENCE_MS);
+  return new Promise((resolve) => {
+    const done = (code: number | null): void => {
+      clearTimeout(patience);
+      const output = new TextDecoder().decode(Buffer.concat(chunks)).replace(COLOUR, "") + verdict;
+      resolve({ runtime, output, ...readOutput(runtime, output, { code, isFiltered: filter !== undefined }) });
+    };
+    child.on("error", (error) => {
+      verdict = `\nerror: ${error.message}\n`;
+      done(null);
+    });
+    child.on("close", done);
+  });
+}
+
+/** Reads a runner's closing lines. One that ended badly, or ran nothing though nothing was filtered, has failed. */
+export function readOutput(
+  runtime: string,
+  output: string,
+  { code, isFiltered = false }: { readonly code: number | null; readonly isFiltered?: boolean },
+): Pick<BatchRun, "passed" | "failed" | "failures"> {
+  const runner = RUNNERS[runtime]!;
+  const passed = sumOf(output, runner.passed);
+  const told = sumOf(output, runner.failed);
+  const failed = told === 0 && (code !== 0 || (passed === 0 && !isFiltered)) ? 1 : told;
+  const failures = failed > 0 ? [...output.matchAll(runner.failure)].map(([text]) => text.replace(/\n✖/, ":")) : [];
+  return { passed, failed, failures: [...new Set(failures)] };
+}
+
+function sumOf(output: string, pattern: RegExp): number {
+  return [...output.matchAll(pattern)].reduce((sum, [, count]) => sum + Number(count), 0);
+}

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { test } from "node:test";
+import { costOf, HEAVY, planBatches } from "../../../scripts/suite/plan.ts";
+
+const RUNTIMES = ["node", "deno", "bun"];
+const FILES = globSync("tests/**/*_test.ts").map((path) => `./${path}`).sort();
+const runOn = (runtime: string, isLight: boolean): string[] =>
+  planBatches(FILES, { runtimes: RUNTIMES, isLight }).filter((batch) => batch.runtime === runtime)
+    .flatMap(({ files }) => files).sort();
+
+test("planBatches() runs every file once on every runtime", () => {
+  for (const runtime of RUNTIMES) assert.deepEqual(runOn(runtime, false), FILES, runtime);
+});
+
+test("planBatches() leaves out of an everyday run what is heavy, but not on Bun", () => {
+  const light = FILES.filter((file) => !HEAVY.some((start) => file.startsWith(start)));
+  assert.ok(light.length < FILES.length && light.length > FILES.length / 2);
+  assert.deepEqual(runOn("node", true), light);
+  assert.deepEqual(runOn("deno", true), light);
+  assert.deepEqual(runOn("bun", true), FILES);
+});
+
+test("planBatches() starts with the costliest batch, and none takes long beside the others", () => {
+  const costs = planBatches(FILES, { runtimes: RUNTIMES, isLight: false }).map(({ cost }) => cost);
+  assert.deepEqual(costs, [...costs].sort((a, b) => b - a));
+  const costliest = Math.max(...FILES.map(costOf));
+  assert.equal(costs[0], costliest, "a file that costs much has a batch of its own");
+});
+
+test("what is called heavy exists", () => {
+  for (const start of HEAVY) assert.ok(FILES.some((file) => file.startsWith(start)), start);
+});
