@@ -13,7 +13,7 @@
  */
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { HEAVY, planBatches } from "./suite/plan.ts";
@@ -35,9 +35,10 @@ const skipReport = join(scratch, "skips.jsonl");
 async function testFiles(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => null);
   if (!found) throw new Error(`There is no ${path}`);
-  if (!found.isDirectory()) return [path];
+  if (!found.isDirectory()) return [`./${relative(".", path)}`];
   const entries = await readdir(path, { recursive: true });
-  return entries.filter((entry) => entry.endsWith("_test.ts")).map((entry) => `./${join(path, entry)}`).sort();
+  return entries.filter((entry) => entry.endsWith("_test.ts")).map((entry) => `./${relative(".", join(path, entry))}`)
+    .sort();
 }
 
 const progress: Record<string, number> = {};
@@ -62,7 +63,12 @@ async function runAll(files: readonly string[]): Promise<BatchRun[]> {
   const work = async (): Promise<void> => {
     for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
       const { runtime } = batch;
-      const run = await runBatch(batch, { filter, skipReport, onOutput: (text) => showProgress(runtime, text) });
+      const run = await runBatch(batch, {
+        filter,
+        scratch,
+        skipReport,
+        onOutput: (text) => showProgress(runtime, text),
+      });
       if (run.failed > 0) say(`──── ${runtime} ────\n${run.output}`);
       ended.push(run);
     }
@@ -85,7 +91,7 @@ async function report(runs: readonly BatchRun[]): Promise<boolean> {
     const own = runs.filter((run) => run.runtime === runtime);
     const passed = own.reduce((sum, run) => sum + run.passed, 0);
     // Where nothing passed, nothing was shown: a filter that fits no test is a mistake.
-    const failed = own.reduce((sum, run) => sum + run.failed, 0) || (passed === 0 ? 1 : 0);
+    const failed = own.reduce((sum, run) => sum + run.failed, 0) || (passed === 0 && own.length > 0 ? 1 : 0);
     if (passed === 0) { for (const { output } of own.filter((run) => run.failed === 0)) console.log(output); }
     console.log(`${runtime}: ${passed} passed, ${failed} failed`);
     total.passed += passed;

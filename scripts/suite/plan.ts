@@ -30,6 +30,9 @@ export const HEAVY: readonly string[] = [
   "./tests/sdk/python",
 ];
 
+/** File → the one runtime that has it do its work, for all of them. */
+const ELSEWHERE: Readonly<Record<string, string>> = { "./tests/package/npm_package_test.ts": "node" };
+
 /** Seconds of a processor, of what takes far more than most: files, or folders of such files. */
 const COSTS: Readonly<Record<string, number>> = {
   "./tests/package/npm_package_test.ts": 40,
@@ -66,7 +69,9 @@ export function planBatches(
 ): Batch[] {
   const isHeavy = (file: string): boolean => HEAVY.some((start) => file.startsWith(start));
   const batches = runtimes.flatMap((runtime) => {
-    const own = isLight && runtime !== "bun" ? files.filter((file) => !isHeavy(file)) : files;
+    const own = files.filter((file) =>
+      (ELSEWHERE[file] ?? runtime) === runtime && !(isLight && runtime !== "bun" && isHeavy(file))
+    );
     return filled(own).map((some) => ({ runtime, files: some, cost: sumOf(some) }));
   });
   return batches.sort((a, b) => b.cost - a.cost);

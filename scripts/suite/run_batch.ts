@@ -4,8 +4,10 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { join } from "node:path";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join, resolve as absolute } from "node:path";
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import type { Batch } from "./plan.ts";
 
 /** What became of a batch. */
@@ -23,6 +25,8 @@ export interface BatchRun {
 export interface BatchOptions {
   /** Only tests whose name matches. */
   readonly filter?: string | undefined;
+  /** Folder for what the run writes. */
+  readonly scratch: string;
   /** File that tests which were skipped are noted in. */
   readonly skipReport: string;
   /** Hears what the runner prints, as it comes. */
@@ -37,6 +41,8 @@ const LAST_WORDS_MS = 5000;
 /** How a runtime's runner is called, and what its closing lines look like. */
 interface Runner {
   readonly args: (filter: string | undefined) => string[];
+  /** Whether it loads the source anew for every file that it is given. */
+  readonly isForgetful?: true;
   readonly passed: RegExp;
   readonly failed: RegExp;
   readonly failure: RegExp;
@@ -45,7 +51,7 @@ interface Runner {
 /** The runners, one file after the other. */
 const RUNNERS: Readonly<Record<string, Runner>> = {
   node: {
-    // In one process: starting one for each file, and loading the same modules there, costs more than most tests.
+    // Not a process for each: starting it, and loading the same modules in it, costs more than most tests.
     args: (filter) => [
       "--test",
       "--test-isolation=none",
@@ -58,18 +64,21 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
     failure: /^test at .+\n✖ .+(?= \([\d.]+m?s\)$)/gm,
   },
   deno: {
-    args: (filter) => ["test", "-A", "--no-check", "--parallel", "--quiet", ...(filter ? ["--filter", filter] : [])],
+    args: (filter) => [
+      "test",
+      "-A",
+      "--no-check",
+      "--quiet",
+      "--config=deno.json",
+      ...(filter ? ["--filter", filter] : []),
+    ],
+    isForgetful: true,
     passed: /(\d+) passed/g,
     failed: /(\d+) failed/g,
     failure: /^.+ => \.\/.+:\d+:\d+$/gm,
   },
   bun: {
-    args: (filter) => [
-      "test",
-      "--parallel=1",
-      "--timeout=120000",
-      ...(filter ? ["-t", filter, "--pass-with-no-tests"] : []),
-    ],
+    args: (filter) => ["test", "--timeout=120000", ...(filter ? ["-t", filter, "--pass-with-no-tests"] : [])],
     passed: /^\s*(\d+) pass$/gm,
     failed: /^\s*(\d+) (?:fail|error|errors)$/gm,
     failure: /(?<=^\(fail\) ).+?(?=(?: \[[\d.]+m?s\])?$)/gm,
@@ -84,16 +93,17 @@ const COLOUR = /\x1b\[[0-9;]*m/g;
 
 /** Runs the files and resolves with what became of them; never rejects. */
 export function runBatch({ runtime, files }: Batch, options: BatchOptions): Promise<BatchRun> {
-  const { filter, skipReport, onOutput } = options;
+  const { filter, scratch, skipReport, onOutput } = options;
   const program = join(process.cwd(), "node_modules/.bin", runtime);
-  const child = spawn(program, [...RUNNERS[runtime]!.args(filter), ...files], {
+  const { args, isForgetful } = RUNNERS[runtime]!;
+  const given = isForgetful && files.length > 1 ? [joined(files, scratch)] : files;
+  const child = spawn(program, [...args(filter), ...given], {
     env: {
       // Compiled code is kept, also for the hundreds of commands that the tests start.
       NODE_COMPILE_CACHE: join(process.cwd(), "node_modules/.cache/kaged"),
       DENO_DIR: join(process.cwd(), "node_modules/.cache/deno"),
       ...process.env,
       KAGED_SKIP_REPORT: skipReport,
-      DENO_JOBS: "1",
       NO_COLOR: "1",
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -126,6 +136,13 @@ export function runBatch({ runtime, files }: Batch, options: BatchOptions): Prom
     });
     child.on("close", done);
   });
+}
+
+/** Writes one file that loads all of them, and returns its path. */
+function joined(files: readonly string[], scratch: string): string {
+  const path = join(mkdtempSync(join(scratch, "batch-")), "all_test.ts");
+  writeFileSync(path, files.map((file) => `import "${pathToFileURL(absolute(file))}";\n`).join(""));
+  return path;
 }
 
 /** Reads a runner's closing lines. One that ended badly, or ran nothing though nothing was filtered, has failed. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { canCage, guard, type HookRepo, hookRepo } from "../support/hook_repo.ts";
+import { moment } from "../support/moment.ts";
 import { processesIn } from "../support/processes_in.ts";
 import { type KagedRun, runKaged, signalKaged } from "../support/run_kaged.ts";
 
@@ -159,7 +160,7 @@ test("B-018 kaged hooks run that is interrupted ends its hook and leaves no proc
     cwd: repo.dir,
     env: { KAGED_HOME: repo.home, HOME: repo.userHome },
     onStart: async (child) => {
-      while (!await began()) await new Promise(setImmediate);
+      while (!await began()) await moment();
       signalKaged(child, "SIGINT");
     },
   });

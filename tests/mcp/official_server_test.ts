@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { ANY_OBJECT, argumentsSchema } from "../../src/core/mcp/arguments_schema.ts";
+import { moment } from "../support/moment.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { supervised } from "../support/supervised.ts";
 
@@ -60,7 +61,7 @@ test("D-012 a server made with the official SDK runs caged, lists its tools and 
   await promise;
   controller.abort();
   await assert.rejects(waiting, { code: "protocol.cancelled" });
-  while (s.logs.length === 0) await new Promise(setImmediate);
+  while (s.logs.length === 0) await moment();
   assert.equal(s.logs[0]?.line, "[info] wait: gave up");
 
   await s.supervisor.stop(instance);

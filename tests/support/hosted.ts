@@ -15,6 +15,7 @@ import type { Runtime } from "../../src/core/ports.ts";
 import type { PluginLogLine } from "../../src/core/supervisor/types.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
+import { moment } from "./moment.ts";
 
 type Event<T extends AuditType> = Extract<AuditEvent, { type: T }>;
 
@@ -109,7 +110,7 @@ export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
     logs,
     all: <T extends AuditType>(type: T) => events.filter((event): event is Event<T> => event.type === type),
     async next<T extends AuditType>(type: T) {
-      for (;; await turn()) {
+      for (;; await moment()) {
         const found = events.find((event) => event.type === type && !taken.has(event));
         if (!found) continue;
         taken.add(found);
@@ -117,17 +118,17 @@ export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
       }
     },
     async logged(count) {
-      while (logs.length < count) await turn();
+      while (logs.length < count) await moment();
     },
     async pass(ms) {
-      while (!clock.isDueIn(ms)) await turn();
+      while (!clock.isDueIn(ms)) await moment();
       clock.advance(ms);
     },
     async [Symbol.asyncDispose]() {
       let isStopped = false;
       const stopping = host.stop().finally(() => isStopped = true);
       while (!isStopped) { // The clock stands still unless moved, and a plugin may need its SIGKILL.
-        await turn();
+        await moment();
         clock.advance(100);
       }
       await stopping;
@@ -135,8 +136,4 @@ export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
       await rm(root, { recursive: true, force: true });
     },
   };
-}
-
-function turn(): Promise<unknown> {
-  return new Promise(setImmediate);
 }

@@ -1,5 +1,6 @@
 /** What is running, read from /proc. */
 import { readdir, readFile } from "node:fs/promises";
+import { moment } from "./moment.ts";
 
 /** Whether a process exists and is no zombie. */
 export async function isAlive(pid: number): Promise<boolean> {
@@ -22,5 +23,5 @@ export async function processTree(pid: number): Promise<number[]> {
 
 /** Resolves when none of the processes exists any more. */
 export async function allGone(pids: readonly number[]): Promise<void> {
-  while ((await Promise.all(pids.map(isAlive))).includes(true)) await new Promise(setImmediate);
+  while ((await Promise.all(pids.map(isAlive))).includes(true)) await moment();
 }

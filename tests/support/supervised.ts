@@ -12,6 +12,7 @@ import { createSupervisor } from "../../src/core/supervisor/supervisor.ts";
 import type { PluginLogLine, PluginSpec, Supervisor, SupervisorOptions } from "../../src/core/supervisor/types.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
+import { moment } from "./moment.ts";
 
 type Event<T extends AuditType> = Extract<AuditEvent, { type: T }>;
 
@@ -91,7 +92,7 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
       let stopped = false;
       const stopping = supervisor.stopAll().finally(() => stopped = true);
       while (!stopped) { // The clock stands still unless moved, and a plugin may need its SIGKILL.
-        await new Promise(setImmediate);
+        await moment();
         clock.advance(100);
       }
       await stopping;
@@ -101,6 +102,6 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
   };
 
   async function timer(ms: number): Promise<void> {
-    while (!clock.isDueIn(ms)) await new Promise(setImmediate);
+    while (!clock.isDueIn(ms)) await moment();
   }
 }

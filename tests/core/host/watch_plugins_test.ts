@@ -8,6 +8,7 @@ import { authoredState, isAuthored, ownWrites } from "../../../src/core/host/aut
 import { LOOK_MS, type PluginWatch, watchPlugins, type WatchReport } from "../../../src/core/host/watch_plugins.ts";
 import { changePlugin, fixturePlugin } from "../../support/fixture_plugins.ts";
 import { type Hosted, hosted } from "../../support/hosted.ts";
+import { moment } from "../../support/moment.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const { files } = await detectRuntime();
@@ -38,10 +39,10 @@ async function watched(h: Hosted, plugin: string, pkg = "@test/a"): Promise<Watc
     reports,
     async look(times) {
       for (let at = 0; at < times; at++) await h.pass(LOOK_MS);
-      while (!clock.isDueIn(LOOK_MS)) await new Promise(setImmediate); // The last look is over.
+      while (!clock.isDueIn(LOOK_MS)) await moment(); // The last look is over.
     },
     async report() {
-      for (given++; reports.length < given; await new Promise(setImmediate)) {
+      for (given++; reports.length < given; await moment()) {
         if (clock.isDueIn(LOOK_MS)) clock.advance(LOOK_MS);
       }
       return reports[given - 1]!;

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { allGone, isAlive, processTree } from "../../support/processes.ts";
 import { processesIn } from "../../support/processes_in.ts";
 import { type Supervised, supervised } from "../../support/supervised.ts";
+import { moment } from "../../support/moment.ts";
 
 /** Kills a plugin's process from outside and waits until the supervisor has seen it. */
 async function murder(s: Supervised, id: string): Promise<void> {
@@ -216,7 +217,7 @@ test("a plugin killed at any moment of its start leaves no process behind", asyn
       let stopped = false;
       const stop = s.supervisor.stop(echo).finally(() => stopped = true);
       while (!stopped) {
-        await new Promise(setImmediate);
+        await moment();
         s.clock.advance(1_000);
       }
       await stop;
@@ -297,7 +298,7 @@ test("K-046 K-064 startAll() starts plugins side by side: bad ones are reported,
   const result = s.supervisor.startAll();
   for (const id of good) await s.next("plugin.initialized", id);
   assert.equal(s.supervisor.plugin(stuck).status, "spawning", "the good ones did not wait for it");
-  while (s.supervisor.plugin(bad[1]!).status !== "crashed") await new Promise(setImmediate);
+  while (s.supervisor.plugin(bad[1]!).status !== "crashed") await moment();
   await s.next("plugin.failed", bad[0]);
   await s.next("plugin.failed", bad[2]);
   s.clock.advance(10_000);

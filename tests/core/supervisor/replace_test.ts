@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { HostError } from "../../../src/core/errors.ts";
 import type { PluginInfo } from "../../../src/core/supervisor/types.ts";
 import { changePlugin } from "../../support/fixture_plugins.ts";
+import { moment } from "../../support/moment.ts";
 import { allGone, isAlive } from "../../support/processes.ts";
 import { processesIn } from "../../support/processes_in.ts";
 import { type Supervised, supervised } from "../../support/supervised.ts";
@@ -17,7 +18,7 @@ function heldRequests() {
   return {
     onRequest,
     async next() {
-      while (asked.length === 0) await new Promise(setImmediate);
+      while (asked.length === 0) await moment();
       return asked.shift()!;
     },
   };

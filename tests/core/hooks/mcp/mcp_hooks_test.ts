@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createHookEngine } from "../../../../src/core/hooks/portable/engine.ts";
 import type { HookTrace } from "../../../../src/core/hooks/portable/result.ts";
 import { canCage, hookEvent, type HookRepo, hookRepo } from "../../../support/hook_repo.ts";
+import { moment } from "../../../support/moment.ts";
 import { processesIn } from "../../../support/processes_in.ts";
 import { runtimeName } from "../../../support/require_or_skip.ts";
 
@@ -121,7 +122,7 @@ test("B-018 a tool that hangs is given up with its signal", async (t) => {
   const opened = await repo.open();
   const controller = new AbortController();
   const call = opened.registrations[0]!.handler(hookEvent(), { signal: controller.signal } as never);
-  while (await readFile(`${repo.dir}/starts`, "utf8").catch(() => "") === "") await new Promise(setImmediate);
+  while (await readFile(`${repo.dir}/starts`, "utf8").catch(() => "") === "") await moment();
   controller.abort(new Error("Out of time"));
   await assert.rejects(Promise.resolve(call), /Out of time/);
 });
@@ -134,7 +135,7 @@ test("B-018 a server that takes longer to start than its hook may is given up wi
   const opened = await repo.open();
   const controller = new AbortController();
   const call = opened.registrations[0]!.handler(hookEvent(), { signal: controller.signal } as never);
-  while (await readFile(`${repo.dir}/starts`, "utf8").catch(() => "") === "") await new Promise(setImmediate);
+  while (await readFile(`${repo.dir}/starts`, "utf8").catch(() => "") === "") await moment();
   controller.abort(new Error("Out of time"));
   await assert.rejects(Promise.resolve(call), /Out of time/);
   await opened.close();
