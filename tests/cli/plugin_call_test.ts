@@ -54,6 +54,28 @@ test("kaged plugin call suggests a method when it does not know one, and starts 
   );
 });
 
+test("kaged plugin call holds a tool's arguments against its schema, and starts nothing for wrong ones", async () => {
+  await using plugin = await fixturePlugin("answers_hooks", { files: { "index.js": "not JavaScript at all" } });
+  const call = (json: string, ...more: string[]) =>
+    runKaged(["plugin", "call", plugin.dir, "answers-hooks.look", json, ...more]);
+  const missing = await call("{}");
+  assert.deepEqual([missing.code, missing.stdout], [1, ""]);
+  assert.equal(
+    missing.stderr,
+    'error[tool.arguments_invalid]: Cannot call "answers-hooks.look": query: Field "query" is missing\n' +
+      "  hint: Follow the tool's parameters_schema\n",
+  );
+  const { error } = JSON.parse((await call('{"query": 7, "tags": "a"}', "--json")).stdout);
+  assert.deepEqual([error.code, error.data.path], ["tool.arguments_invalid", "query"]);
+  assert.deepEqual(error.data.issues.map(({ path }: { path: string }) => path), ["query", "tags"]);
+});
+
+test("kaged plugin call holds the arguments of an MCP server's tool against what the server says it takes", async () => {
+  await using plugin = await fixturePlugin("mcp_tools");
+  const { code, stdout } = await runKaged(["plugin", "call", plugin.dir, "mcp-tools.say_it", '{"what": 7}', "--json"]);
+  assert.deepEqual([code, JSON.parse(stdout).error.code], [1, "tool.arguments_invalid"]);
+});
+
 test("kaged plugin call shows what the plugin logs on stderr, disarmed, unless it is told to be quiet", async () => {
   await using plugin = await fixturePlugin("echo");
   const args = ["plugin", "call", plugin.dir, "echo.log", '{"text":"a \\u001b[2J line\\n"}'];

@@ -117,7 +117,12 @@ async function callIn(
   const found = await findPlugin(dir, { home, files: runtime.files, terminal });
   const { instance, manifest } = await supervisor.register({ ...found, config, projectDir });
   refuseUnknown(method, manifest);
+  await checkTool(method, params, manifest);
   await unlessAborted(supervisor.start(instance), signal);
+  // An MCP server says what its tools take once it runs.
+  if (manifest.runtime === "mcp_stdio") {
+    await checkTool(method, params, { ...manifest, ...supervisor.plugin(instance) });
+  }
   const timing = flags.timeout === undefined ? {} : { timeoutMs: flags.timeout };
   return await unlessAborted(supervisor.call(instance, method, params, { ...timing, signal }), signal);
 }
@@ -155,6 +160,18 @@ function refuseUnknown(method: string, { name, methods, tools, runtime }: Manife
     data: { method, callable },
     hint: didYouMean(method, callable, `It has ${callable.join(", ")}`),
   });
+}
+
+/** Holds a tool's arguments against its schema, as a host does for an agent; a method's params are the plugin's to judge. */
+async function checkTool(
+  method: string,
+  params: Record<string, unknown>,
+  { name, tools }: { readonly name: string; readonly tools: PluginInfo["tools"] },
+): Promise<void> {
+  const tool = tools.find((one) => `${name}.${one.name}` === method);
+  if (!tool) return;
+  const { checkArguments } = await import("../../core/tools/check_arguments.ts");
+  await checkArguments({ ...tool, name: method }, params);
 }
 
 function paramsOf(text: string): Record<string, unknown> {

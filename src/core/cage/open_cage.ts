@@ -52,8 +52,10 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
   await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
   const plan = await planIn(dir, request, facts, files);
+  // What a cage needs while it stands: what lies in its files by then is kept no second time.
+  const { tier, limits, net, granted } = plan;
   const name = runtime.ids.create("kaged");
-  const groups = groupPlan(plan.tier, plan.limits, name);
+  const groups = groupPlan(tier, limits, name);
   let closed = false;
   let watchdog: Watchdog | null = null;
   let gatekeeper: Gatekeeper | null = null;
@@ -78,11 +80,11 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
   return {
     id: runtime.ids.create("cage"),
     command: limitedCommand(launchCommand(bash, dir), plan, name, runtime),
-    limits: { tier: plan.tier.name, ...plan.limits },
+    limits: { tier: tier.name, ...limits },
     childPid,
     watch(): void {
-      if (closed || plan.tier.name !== "watchdog") return;
-      watchdog ??= startWatchdog({ runtime, limits: plan.limits, firstPid: () => firstPid(dir, files) });
+      if (closed || tier.name !== "watchdog") return;
+      watchdog ??= startWatchdog({ runtime, limits, firstPid: () => firstPid(dir, files) });
     },
     async settle(): Promise<void> {
       if (!closed) await settleGroups(groups, files);
@@ -90,12 +92,12 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
     async verifyMounts(): Promise<void> {
       const pid = await childPid();
       if (closed) return;
-      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(plan.net) !== "all" }, runtime);
-      await verifyMounts(pid, plan.granted, files);
+      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(net) !== "all" }, runtime);
+      await verifyMounts(pid, granted, files);
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
-        await limitFailure({ exit, plan, groups: groups.dirs, watchdog }, files),
+        await limitFailure({ exit, limits, groups: groups.dirs, watchdog }, files),
     close,
   };
 }

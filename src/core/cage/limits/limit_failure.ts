@@ -14,7 +14,7 @@ export interface LimitedEnd {
   /** How the launcher, or bubblewrap in its place, ended. */
   readonly exit: Exit;
   /** Its limits. */
-  readonly plan: { readonly limits: CageLimits };
+  readonly limits: CageLimits;
   /** Folders of its control groups. */
   readonly groups: readonly string[];
   /** Who looked after it, if someone did. */
@@ -26,11 +26,11 @@ const KILLED = 128 + 9;
 
 /** Returns which limit ended the plugin, or null. */
 export async function limitFailure(
-  { exit, plan, groups, watchdog }: LimitedEnd,
+  { exit, limits, groups, watchdog }: LimitedEnd,
   files: Files,
 ): Promise<HostError | null> {
   if (exit.signal !== "SIGKILL" && exit.code !== KILLED) return null;
-  const { memory_mb, pids } = plan.limits;
+  const { memory_mb, pids } = limits;
   const limit = watchdog?.exceeded() ?? (await wasOutOfMemory(groups, files) ? "memory" : null);
   if (limit === "memory") {
     return new HostError(
