@@ -4,7 +4,20 @@
  *
  * @module
  */
+import type { DatabaseOpener } from "./database_port.ts";
 import type { HttpServers } from "./http_port.ts";
+import type { Network } from "./network_port.ts";
+
+export type {
+  Authorizer,
+  Database,
+  DatabaseOpener,
+  DatabaseOptions,
+  SqlLimits,
+  SqlValue,
+  Statement,
+} from "./database_port.ts";
+export type { Network, Socket, SocketListener } from "./network_port.ts";
 
 /** A program to start: no shell, no inherited environment. */
 export interface Command {
@@ -193,135 +206,6 @@ export interface Bytes {
   decode(bytes: Uint8Array): string;
   /** Bytes `text` takes as UTF-8. */
   byteLength(text: string): number;
-}
-
-/** A value SQLite stores. */
-export type SqlValue = null | number | bigint | string | Uint8Array;
-
-/** A compiled statement. */
-export interface Statement {
-  /** Names of its result columns. */
-  readonly columns: readonly string[];
-  /** Runs it; the number of changed rows. */
-  run(params: readonly SqlValue[]): number;
-  /** Runs it and returns its rows: integers as bigint, blobs as bytes. */
-  all(params: readonly SqlValue[]): SqlValue[][];
-  /** Like {@link all}, but integers are numbers, which is faster. Throws a `RangeError` at one beyond ±2^53. */
-  allNumbers(params: readonly SqlValue[]): SqlValue[][];
-}
-
-/** Limits SQLite keeps for one connection, as `sqlite3_limit` names them. */
-export interface SqlLimits {
-  /** Bytes of one value or row. */
-  readonly length: number;
-  /** Bytes of one statement. */
-  readonly sqlLength: number;
-  /** Columns of a table, a result, an index. */
-  readonly column: number;
-  /** Depth of an expression. */
-  readonly exprDepth: number;
-  /** Terms of a compound SELECT. */
-  readonly compoundSelect: number;
-  /** Arguments of a function. */
-  readonly functionArg: number;
-  /** Attached databases. */
-  readonly attach: number;
-  /** Bytes of a LIKE or GLOB pattern. */
-  readonly likePatternLength: number;
-  /** Highest parameter number. */
-  readonly variableNumber: number;
-  /** Depth of triggers that set off triggers. */
-  readonly triggerDepth: number;
-}
-
-/** Asked by SQLite while it compiles: action code and arguments. False refuses the statement. */
-export type Authorizer = (
-  action: number,
-  first: string | null,
-  second: string | null,
-  schema: string | null,
-  via: string | null,
-) => boolean;
-
-/** How a database is opened. */
-export interface DatabaseOptions {
-  /** Nothing can be written. */
-  readonly readOnly?: boolean;
-  /** Limits of the connection; with them the connection also takes no double-quoted strings and guards its schema. */
-  readonly limits?: SqlLimits;
-  /** Whether SQL may not write what only SQLite itself should: the tables behind a search table. Default true. */
-  readonly defensive?: boolean;
-  /** Time to wait for a lock, in ms. Default 5 000. */
-  readonly busyMs?: number;
-}
-
-/** An open SQLite database. */
-export interface Database {
-  /** Compiles one statement. Errors of SQLite carry its result code as `errcode`. */
-  prepare(sql: string): Statement;
-  /** Runs one statement that returns nothing; the number of changed rows. */
-  run(sql: string, params?: readonly SqlValue[]): number;
-  /** Runs one statement and returns its rows. */
-  all(sql: string, params?: readonly SqlValue[]): Record<string, SqlValue>[];
-  /** Asks `authorizer` at every compilation from now on. One that throws refuses. */
-  setAuthorizer(authorizer: Authorizer): void;
-  /** Whether a transaction is open. */
-  readonly inTransaction: boolean;
-  /** Closes it. */
-  close(): void;
-}
-
-/** Opens databases. */
-export interface DatabaseOpener {
-  /** Opens the file, made when missing, for this user alone; `:memory:` keeps it in memory. */
-  open(path: string, options?: DatabaseOptions): Database;
-  /** Version of the SQLite library, or null when this runtime has none. */
-  version(): string | null;
-  /** Whether a connection can have an authorizer and limits here: without them no plugin's statement may run. */
-  isFenced(): boolean;
-  /** Text of the program that runs plugins' statements in a process of its own, for this runtime. */
-  storageProgram(): Promise<string>;
-}
-
-/** A stream of bytes both ways. Nothing is read ahead of {@link read} but what the system holds. */
-export interface Socket {
-  /** The next bytes, or null when no more will come. Rejects when the connection broke. One call at a time. */
-  read(): Promise<Uint8Array | null>;
-  /** Sends bytes; resolves when the system has taken them. Rejects when the connection broke. */
-  write(bytes: Uint8Array): Promise<void>;
-  /** Says that nothing more is sent; what comes can still be read. */
-  end(): void;
-  /** Ends both ways at once: a waiting read gives null. */
-  destroy(): void;
-}
-
-/** Takes connections until it is closed. */
-export interface SocketListener {
-  /** Takes no more; those it gave out live on. Its path is gone afterwards. */
-  close(): Promise<void>;
-}
-
-/** The host's network. */
-export interface Network {
-  /** Takes connections at a path, of any length, that only this user may open. */
-  listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener>;
-  /** Whether a socket stands at a path, of any length, at which nobody listens any more. */
-  isDeserted(path: string): Promise<boolean>;
-  /** Connects to an IP address, never to a name. Rejects when it cannot; an aborted signal ends the attempt. */
-  connect(address: string, port: number, signal: AbortSignal): Promise<Socket>;
-  /**
-   * Like {@link connect}, over TLS. Rejects unless the other side shows a certificate for `name` that this system
-   * trusts, or that one of `trusted` (PEM) has signed; no variable of the environment changes that.
-   */
-  connectSecure(
-    address: string,
-    port: number,
-    options: { readonly name: string; readonly signal: AbortSignal; readonly trusted?: readonly string[] },
-  ): Promise<Socket>;
-  /** Every address of a name, as the system finds them. Rejects when there is none. */
-  resolve(name: string): Promise<string[]>;
-  /** Text of the program that passes a cage's connections on to the host; it runs inside, on this runtime. */
-  relayProgram(): Promise<string>;
 }
 
 /** Follows work across its waits: an `AsyncLocalStorage`. */

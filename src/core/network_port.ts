@@ -1,0 +1,46 @@
+/**
+ * What the core needs of a runtime to reach others: sockets, names, and the relay's program.
+ *
+ * @module
+ */
+
+/** A stream of bytes both ways. Nothing is read ahead of {@link read} but what the system holds. */
+export interface Socket {
+  /** The next bytes, or null when no more will come. Rejects when the connection broke. One call at a time. */
+  read(): Promise<Uint8Array | null>;
+  /** Sends bytes; resolves when the system has taken them. Rejects when the connection broke. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Says that nothing more is sent; what comes can still be read. */
+  end(): void;
+  /** Ends both ways at once: a waiting read gives null. */
+  destroy(): void;
+}
+
+/** Takes connections until it is closed. */
+export interface SocketListener {
+  /** Takes no more; those it gave out live on. Its path is gone afterwards. */
+  close(): Promise<void>;
+}
+
+/** The host's network. */
+export interface Network {
+  /** Takes connections at a path, of any length, that only this user may open. */
+  listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener>;
+  /** Whether a socket stands at a path, of any length, at which nobody listens any more. */
+  isDeserted(path: string): Promise<boolean>;
+  /** Connects to an IP address, never to a name. Rejects when it cannot; an aborted signal ends the attempt. */
+  connect(address: string, port: number, signal: AbortSignal): Promise<Socket>;
+  /**
+   * Like {@link connect}, over TLS. Rejects unless the other side shows a certificate for `name` that this system
+   * trusts, or that one of `trusted` (PEM) has signed; no variable of the environment changes that.
+   */
+  connectSecure(
+    address: string,
+    port: number,
+    options: { readonly name: string; readonly signal: AbortSignal; readonly trusted?: readonly string[] },
+  ): Promise<Socket>;
+  /** Every address of a name, as the system finds them. Rejects when there is none. */
+  resolve(name: string): Promise<string[]>;
+  /** Text of the program that passes a cage's connections on to the host; it runs inside, on this runtime. */
+  relayProgram(): Promise<string>;
+}
