@@ -9,6 +9,7 @@ import type { JudgedHookFile, OpenedHookFiles } from "../../core/hooks/command/o
 import { describeCage, describeHook, describeTool } from "../../core/hooks/files/describe_hook.ts";
 import { servedTool } from "../../core/hooks/files/mcp_server.ts";
 import { lineDiff } from "../../core/hooks/files/line_diff.ts";
+import { shellWord } from "../../core/hooks/files/shell_words.ts";
 import { textOf, trustHookFile } from "../../core/hooks/files/trust_store.ts";
 import { askYes } from "../ask_yes.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
@@ -65,7 +66,7 @@ async function trust(names: readonly string[], flags: TrustFlags, terminal: Term
   if (!flags.json && waiting.length === 0) {
     out.line(out.paint.dim("Nothing to decide: every hook file is trusted as it is"));
   }
-  if (stays.length > 0 && !flags.json && !terminal.isInteractive) throw needsYes(stays);
+  if (stays.length > 0 && !flags.json && !terminal.isInteractive) throw needsYes(stays, flags);
   return stays.length > 0 ? 1 : 0;
 }
 
@@ -89,12 +90,13 @@ function requireKnown(hash: string, asked: readonly JudgedHookFile[]): void {
   });
 }
 
-function needsYes(stays: readonly JudgedHookFile[]): HostError {
+function needsYes(stays: readonly JudgedHookFile[], { dir }: TrustFlags): HostError {
   const hashes = stays.map(({ evidence }) => evidence.hash.slice(0, 16));
+  const where = dir === "." ? "" : `--dir ${shellWord(dir)} `;
   const count = stays.length === 1 ? "1 hook file is" : `${stays.length} hook files are`;
   return new HostError("hooks.untrusted", `${count} not trusted, and there is no terminal to ask at`, {
     data: { files: stays.map(({ evidence: { name, hash } }) => ({ name, hash })) },
-    hint: `Read what is shown above, then: kaged hooks trust --yes ${hashes.join(" ")}`,
+    hint: `Read what is shown above, then: kaged hooks trust ${where}--yes ${hashes.join(" ")}`,
   });
 }
 

@@ -143,6 +143,7 @@ test("B-018 a hook that prints two JSON objects has failed: neither is taken for
   });
   await repo.trust();
   await assert.rejects(repo.fire(), failsWith("hooks.answer_invalid", /more than one JSON object/));
+  await nothingRemains(repo.dir, repo.home);
 });
 
 test("B-018 a hook that ends by a signal has failed, and the signal is told", async (t) => {
