@@ -57,10 +57,6 @@ export async function openWorkshop(
     COLUMNS: "120",
     PORT: "0",
   };
-  // The port a reader has may be taken here: any that is free, and what the guide then asks goes there.
-  const kagedHome = join(scratch, "home/.local/share/kaged");
-  await mkdir(kagedHome, { recursive: true, mode: 0o700 });
-  await writeFile(join(kagedHome, "config.toml"), "[http]\nport = 0\n");
   const here = async (args: readonly string[]): Promise<Ran> => {
     let output = "";
     const { code } = await runKaged(args, { cwd: dir, env, onPrint: (text) => output += text });
@@ -73,8 +69,9 @@ export async function openWorkshop(
     stays = null;
   };
   t.after(end);
-  /** What the guide asks at the port it names goes to the one that was free here. */
-  const placed = (text: string): string => {
+  /** The port a reader has may be taken here: servers get any that is free, and what the guide asks goes there. */
+  const placed = (given: string): string => {
+    const text = given.replaceAll(/^((?:bin\/)?kaged serve\b)(?!.* --port)/gm, "$1 --port 0");
     const port = stays && /127\.0\.0\.1:(\d+)/.exec(stays.child.output())?.[1];
     return port ? text.replaceAll(/127\.0\.0\.1:47\d\d\b/g, `127.0.0.1:${port}`) : text;
   };
@@ -102,7 +99,7 @@ export async function openWorkshop(
     },
     async stay(text, ready) {
       await end();
-      const child = startChild("/bin/bash", ["-ec", text], { cwd: dir, env });
+      const child = startChild("/bin/bash", ["-ec", placed(text)], { cwd: dir, env });
       stays = { child, from: 0 };
       const printed = await child.printed(ready);
       stays = { child, from: printed.indexOf("\n", printed.indexOf(ready)) + 1 };
