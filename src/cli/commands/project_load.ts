@@ -214,7 +214,7 @@ async function existing(path: string, realPath: (path: string) => Promise<string
   return await realPath(path).catch((cause) => {
     throw new HostError("project.missing", `The folder "${path}" does not exist`, {
       data: { dir: path },
-      hint: "Name a folder that holds project.yaml; \"primary: {}\" is a whole one",
+      hint: 'Name a folder that holds project.yaml; "primary: {}" is a whole one',
       cause,
     });
   });

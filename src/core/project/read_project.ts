@@ -29,7 +29,7 @@ export async function readProject(dir: string, files: Files): Promise<Project> {
   if (text === null) {
     throw new HostError("project.missing", `No project at "${file}"`, {
       data: { file },
-      hint: "Name a folder that holds project.yaml; \"primary: {}\" is a whole one",
+      hint: 'Name a folder that holds project.yaml; "primary: {}" is a whole one',
     });
   }
   return await parseProject(text, { dir: folder, file });
