@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { paint, printable } from "../../src/cli/terminal.ts";
+import { canCage } from "../support/hook_repo.ts";
+import { canUseTerminal, onTerminal } from "../support/pty.ts";
+import { runKaged } from "../support/run_kaged.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
 
 test("paint() colours a terminal and leaves a pipe alone", () => {
   assert.equal(paint(true).red("x"), "\u001b[31mx\u001b[39m");
@@ -10,4 +16,19 @@ test("paint() colours a terminal and leaves a pipe alone", () => {
 test("printable() disarms what a plugin wrote to fool a terminal", () => {
   assert.equal(printable("\u001b[2J\u0007\u009b31m\rdone\u202e"), "\\u001b[2J\\u0007\\u009b31m\\u000ddone\\u202e");
   assert.equal(printable("plain\ttext\nand ünïcödé ✓"), "plain\ttext\nand ünïcödé ✓");
+});
+
+test("a long command shows on a terminal that it works, and nothing of it in a pipe", async (t) => {
+  if (!await canCage(t) || !await canUseTerminal(t)) return;
+  const dir = await scratchDir(t);
+  const home = ["--home", join(dir, "home")];
+  const tasks = fileURLToPath(new URL("../../examples/plugins/tasks", import.meta.url));
+  assert.equal((await runKaged(["plugin", "call", tasks, "tasks.add", '{"title": "Mix"}', ...home])).code, 0);
+  const { code, shown } = await onTerminal(["plugin", "export", "tasks", "-o", "one.sqlite", ...home], [], {
+    cwd: dir,
+  });
+  assert.equal(code, 0, shown);
+  assert.match(shown, /Writing what tasks keeps[^]*Written\n[^]*one\.sqlite: tasks\n$/);
+  const piped = await runKaged(["plugin", "export", "tasks", "-o", "two.sqlite", ...home], { cwd: dir });
+  assert.deepEqual(piped, { code: 0, stdout: `${join(dir, "two.sqlite")}: tasks\n`, stderr: "" });
 });

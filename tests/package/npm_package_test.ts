@@ -99,10 +99,10 @@ once("./sdk of the npm package is one file, and ./hooks, ./events and ./jobs loa
   }
 });
 
-once("the installed command makes, checks and names itself on Node 24, Node 26 and Bun", async () => {
+once("the installed command makes, checks and names itself on Node 24, Node 26, Bun and Deno", async () => {
   const kaged = join(consumer.dir, PACKAGE, "src/cli/bin.js");
-  for (const name of ["node 24", "node 26", "bun"]) {
-    const command = [...consumer.runtimes[name]!, kaged];
+  for (const [name, runtime] of Object.entries(consumer.runtimes)) {
+    const command = [...runtime, kaged];
     const plugin = `greeter-${name.replace(" ", "")}`;
     assert.match(await consumer.run(command, ["--version"]), /^\d+\.\d+\.\d+\n$/, name);
     assert.match(await consumer.run(command, ["plugin", "new", plugin]), /Made/, name);
@@ -120,7 +120,7 @@ once("a caged plugin and its tables work through createHost() on Node 24, Node 2
   }
 });
 
-once("a TypeScript consumer type-checks under nodenext and bundler, and runs through tsx", async () => {
+once("a TypeScript consumer type-checks under nodenext, bundler and Deno, and runs through tsx", async () => {
   const types = ["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,esnext.disposable,dom"];
   const entries = await importable("node");
   const typed = Object.keys(await entriesOf()).filter((entry) => entry !== "./cli"); // A program has no types.
@@ -147,6 +147,8 @@ await use("no-such").catch((error) => console.log(error instanceof HostError && 
   for (const mode of [["--module", "nodenext"], ["--module", "esnext", "--moduleResolution", "bundler"]]) {
     assert.equal(await consumer.run(compiler, [...types, ...mode, "consumer.ts"]), "", mode.join(" "));
   }
+  const deno = join(root, "node_modules/.bin/deno");
+  await consumer.run([deno], ["check", "--quiet", "consumer.ts"]); // Rejects, with what is wrong, unless all is well.
   const tsx = join(root, "node_modules/tsx/dist/cli.mjs");
   for (const name of ["node 24", "node 26"]) {
     const said = await consumer.run([...consumer.runtimes[name]!, tsx], ["consumer.ts"]);
