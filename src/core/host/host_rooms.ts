@@ -225,7 +225,7 @@ async function projectDir(path: string, { files }: Runtime): Promise<string> {
   } catch (cause) {
     throw new HostError("project.missing", `The folder "${path}" does not exist`, {
       data: { dir: path },
-      hint: "Name the folder that holds project.yaml",
+      hint: 'Name a folder that holds project.yaml; "primary: {}" is a whole one',
       cause,
     });
   }
