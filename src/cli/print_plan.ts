@@ -29,7 +29,7 @@ function printManifest(manifest: Manifest, out: Printer, paths: Omit<ConsentPath
   }
   line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
   for (const capability of capabilities) {
-    line(printable(`    - ${shown(capability)}`));
+    line(printable(`    - ${shownCapability(capability)}`));
     explain(capability, "      ", out, { ...paths, installDir: manifest.name });
   }
 }
@@ -63,7 +63,7 @@ function explain(capability: string, indent: string, { line, paint }: Printer, p
   if (danger !== null) line(paint.yellow(printable(`${indent}danger: ${danger}`)));
 }
 
-/** The way manifests write that there is no network. */
-function shown(capability: string): string {
+/** Returns a capability as manifests write it, where that differs: `net: []`. */
+export function shownCapability(capability: string): string {
   return capability === "net:[]" ? "net: []" : capability;
 }

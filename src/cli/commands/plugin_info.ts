@@ -13,6 +13,7 @@ import { hostLimits } from "../../core/host/host_limits.ts";
 import type { InstalledPlugin } from "../../core/install/list_installed.ts";
 import type { StorageReport } from "../../core/storage/maintenance.ts";
 import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
+import { shownCapability } from "../print_plan.ts";
 import { hostsWith, type PluginInHost } from "../running_hosts.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
@@ -130,7 +131,7 @@ function describe({ manifest, dir }: InstalledPlugin, { home, runtime }: Operato
 function printCapabilities(capabilities: readonly CapabilityDescription[], { line, paint }: Printer): void {
   line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
   for (const { capability, text, danger } of capabilities) {
-    line(printable(`    ${capability}`) + paint.dim(printable(`  ${text}`)));
+    line(printable(`    ${shownCapability(capability)}`) + paint.dim(printable(`  ${text}`)));
     if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
   }
 }

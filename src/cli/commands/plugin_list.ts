@@ -6,6 +6,7 @@
 import type { Command } from "commander";
 import type { InstalledPlugin } from "../../core/install/list_installed.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
+import { shownCapability } from "../print_plan.ts";
 import { runningStates } from "../running_hosts.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
@@ -76,7 +77,9 @@ function printMore({ record, manifest, problem }: InstalledPlugin, { line, paint
   for (const [key, value] of Object.entries({ homepage, author, license, package: pkg, source, hash })) {
     if (value !== undefined) line(paint.dim(printable(`    ${key}: ${value}`)));
   }
-  for (const capability of manifest?.capabilities ?? []) line(paint.dim(printable(`    may: ${capability}`)));
+  for (const capability of manifest?.capabilities ?? []) {
+    line(paint.dim(printable(`    may: ${shownCapability(capability)}`)));
+  }
   if (problem) line(paint.yellow(printable(`    problem: ${problem.message}`)));
 }
 

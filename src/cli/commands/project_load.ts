@@ -10,6 +10,7 @@ import type { ConsentDesk } from "../../core/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../core/install/consent_types.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { parseMegabytes, withOperator } from "../operator.ts";
+import { shownCapability } from "../print_plan.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { declined, grantQuestion, type Questions, questions } from "../questions.ts";
 import { tellHosts } from "../running_hosts.ts";
@@ -181,7 +182,7 @@ function printOffer(offer: ConsentOffer, terminal: Terminal): void {
   line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
   for (const { capability, text, danger } of capabilities) {
     const mark = isNewer && added.includes(capability) ? "  (NEW)" : "";
-    line(printable(`    - ${capability}${mark}`));
+    line(printable(`    - ${shownCapability(capability)}${mark}`));
     line(paint.dim(printable(`      ${text}`)));
     if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
   }
