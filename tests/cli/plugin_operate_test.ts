@@ -225,10 +225,11 @@ test("K-003 logs -f hears running hosts through their sockets, goes on when one 
   let second: Host | null = null;
   const steps: [seen: string, then: () => Promise<unknown>][] = [
     [`following music (pid ${process.pid})`, () => log(first, "by socket alone")],
-    ["by socket alone", () => first.stop()],
-    [`no longer following music (pid ${process.pid})`, async () => second = await open(runtime)],
-    [`following music (pid ${process.pid})`, () => log(second!, "by both")],
-    ["by both", async () => {
+    ["by socket alone", async () => second = await open(runtime)],
+    [`following music (pid ${process.pid})`, () => log(first, "of two hosts")],
+    ["of two hosts", () => log(second!, "by both")],
+    ["by both", () => first.stop()],
+    [`no longer following music (pid ${process.pid})`, async () => {
       while (!(await readFile(file, "utf8").catch(() => "")).includes('by both"}\n'));
       await appendFile(file, `{"timestamp":"2026-01-01T00:00:00.000Z","instance":"echo","line":"by file alone"}\n`);
     }],
@@ -255,6 +256,7 @@ test("K-003 logs -f hears running hosts through their sockets, goes on when one 
   assert.deepEqual([code, steps], [0, []]);
   assert.deepEqual(stdout.trim().split("\n").map((line) => line.split(" ").slice(2).join(" ")), [
     "by socket alone",
+    "of two hosts",
     "by both",
     "by file alone",
   ]);
