@@ -10,8 +10,10 @@ import { isMap } from "../core/manifest/plain_data.ts";
 import { shown } from "../core/manifest/shown_value.ts";
 
 const OBJECTS: readonly string[] = ["tool", "error", "subagent", "budget", "details"];
-const TEXTS: readonly string[] = ["sessionId", "repository", "branch", "timestamp", "hook", "agent"];
+const TEXTS: readonly string[] = ["sessionId", "repository", "branch", "timestamp"];
 const FIELDS: readonly string[] = ["input", "output", ...OBJECTS, ...TEXTS];
+/** Come from the command line; an event that was kept has them too. */
+const IGNORED: readonly string[] = ["hook", "agent"];
 
 /** Returns the fields of an event that stand in `source`. Throws `hooks.event_invalid`, or `host.misuse`. */
 export function eventFields(value: unknown, source: string): Readonly<Record<string, unknown>> {
@@ -21,9 +23,10 @@ export function eventFields(value: unknown, source: string): Readonly<Record<str
     });
   }
   for (const [key, field] of Object.entries(value)) {
+    if (IGNORED.includes(key)) continue;
     const wanted = OBJECTS.includes(key) ? "an object" : TEXTS.includes(key) ? "a text" : null;
     if (!FIELDS.includes(key)) {
-      const hint = didYouMean(key, FIELDS, `Fields: ${FIELDS.slice(0, -2).join(", ")}`);
+      const hint = didYouMean(key, FIELDS, `Fields: ${FIELDS.join(", ")}`);
       throw new HostError("hooks.event_invalid", `"${source}": an event has no field ${shown(key)}`, { hint });
     }
     if (wanted === null || (wanted === "a text" ? typeof field === "string" : isMap(field))) continue;

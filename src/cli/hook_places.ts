@@ -31,8 +31,12 @@ export interface HookPlaces {
 
 /** Adds `--dir`, `--home` and `--json` to a command. */
 export function addHookOptions(command: Command): Command {
+  return addHomeOptions(command.option("--dir <repo>", "the repository's folder", "."));
+}
+
+/** Adds `--home` and `--json` to a command. */
+export function addHomeOptions(command: Command): Command {
   return command
-    .option("--dir <repo>", "the repository's folder", ".")
     .option("--home <dir>", "operator's folder; without it $KAGED_HOME, else ~/.local/share/kaged")
     .option("--json", "print JSON");
 }

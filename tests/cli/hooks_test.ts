@@ -220,6 +220,7 @@ test("B-018 kaged hooks says what was asked wrongly", async (t) => {
   assert.deepEqual(await outcome("trust", "none.json"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("convert", FILE, "--to", "cursor"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("why"), [1, "hooks.no_run"]);
+  assert.deepEqual(await outcome("why", "--dir", "."), [2, "host.misuse"], "it is about the last run, wherever it was");
   await writeFile(`${repo.home}/config.toml`, "[hooks]\nunsandboxed = true\n");
   assert.deepEqual(await outcome("list"), [1, "config.invalid"]);
 });
