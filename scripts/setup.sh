@@ -22,6 +22,8 @@ case $level in
   extras)
     need strace strace
     need chromium chromium
+    # The same without windows, for tests: only Debian has it under this name.
+    if command -v apt-get >/dev/null 2>&1; then need chromium-headless-shell chromium-headless-shell; fi
     need gofmt golang-go
     [ -n "$(ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || missing="$missing postgresql"
     /usr/bin/python3 -c 'import pydantic' 2>/dev/null || missing="$missing python3-pydantic"

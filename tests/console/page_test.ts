@@ -17,31 +17,35 @@ const VIEWS: Readonly<Record<string, string>> = {
   jobs: "No agent runs jobs here",
 };
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing serious on any view in ${colorScheme}, and no view asks another machine`, async (t) => {
-    if (!await hasBrowser(t)) return;
-    await using project = await consoleProject({
-      more: { "metrics-push": { fixture: "wrong_version", manifest: {} } },
-    });
-    const { host, address } = project;
-    await compactOnce(host, "ses_first");
-    await host.callMethod("reply-tone", "echo.log", { text: "a line of the log\n" });
-    await host.callMethod("reply-tone", "echo.storage", { method: "exec", sql: "CREATE TABLE replies (id INTEGER)" });
-    await using browser = await testBrowser();
-    const page = await browser.open(project, "plugins", { colorScheme });
-    for (const [place, text] of Object.entries(VIEWS)) {
-      await page.goto(`${address}/#/${place}`);
-      await page.locator("main").getByText(text).and(page.locator(":not(option)")).first().waitFor();
-      assert.deepEqual(await seriousFindings(page), [], place);
-    }
-    const signIn = await browser.blank({ colorScheme });
-    await signIn.goto(address);
-    await signIn.getByRole("textbox", { name: "Token" }).waitFor();
-    assert.deepEqual(await seriousFindings(signIn), []);
-    assert.deepEqual([...new Set(browser.asked.map(({ origin }) => origin))], [address]);
-    assert.deepEqual(browser.complaints, []);
+test("axe finds nothing serious on any view in light or dark, and no view asks another machine", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject({
+    more: { "metrics-push": { fixture: "wrong_version", manifest: {} } },
   });
-}
+  const { host, address } = project;
+  await compactOnce(host, "ses_first");
+  await host.callMethod("reply-tone", "echo.log", { text: "a line of the log\n" });
+  await host.callMethod("reply-tone", "echo.storage", { method: "exec", sql: "CREATE TABLE replies (id INTEGER)" });
+  await using browser = await testBrowser();
+  const examine = async (page: Page, place: string): Promise<void> => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await seriousFindings(page), [], `${place} in ${colorScheme}`);
+    }
+  };
+  const page = await browser.open(project, "plugins");
+  for (const [place, text] of Object.entries(VIEWS)) {
+    await page.goto(`${address}/#/${place}`);
+    await page.locator("main").getByText(text).and(page.locator(":not(option)")).first().waitFor();
+    await examine(page, place);
+  }
+  const signIn = await browser.blank();
+  await signIn.goto(address);
+  await signIn.getByRole("textbox", { name: "Token" }).waitFor();
+  await examine(signIn, "sign-in");
+  assert.deepEqual([...new Set(browser.asked.map(({ origin }) => origin))], [address]);
+  assert.deepEqual(browser.complaints, []);
+});
 
 test("without a token the page asks for it; a wrong one is told; the link's token leaves the address at once", async (t) => {
   if (!await hasBrowser(t)) return;

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compiledCode } from "./compiled_code.ts";
 import type { McpTransport } from "../../src/core/mcp/sdk_types.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
 import { kagedCommand } from "./run_kaged.ts";
-import { scratchDir } from "./scratch_dir.ts";
 
 // Loaded this way because Deno cannot find the types of these files, only the files.
 const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
@@ -48,21 +48,34 @@ export interface ConnectedClient {
   stderr(): string;
 }
 
+/** What goes with a test, the last first: a folder must not go while a process still writes to it. */
+const belongings = new WeakMap<Test, AsyncDisposableStack>();
+
+function belongingsOf(t: Test): AsyncDisposableStack {
+  const known = belongings.get(t);
+  if (known) return known;
+  const made = new AsyncDisposableStack();
+  belongings.set(t, made);
+  t.after(() => made.disposeAsync());
+  return made;
+}
+
 /** A project whose primary has the fixtures as plugins; returns what `kaged mcp` takes for it. */
 export async function mcpProject(
   t: Test,
   fixtures: Readonly<Record<string, { fixture: string } & FixtureOptions>>,
   yaml: object = {},
 ): Promise<{ dir: string; args: string[] }> {
-  const root = await scratchDir(t);
+  const root = await realpath(await mkdtemp(join(tmpdir(), "kaged-mcp-")));
+  const own = belongingsOf(t);
+  own.defer(() => rm(root, { recursive: true, force: true }));
   const [dir, home] = [join(root, "music"), join(root, "home")];
   await mkdir(dir);
   const plugins = Object.fromEntries(Object.keys(fixtures).map((key) => [key, { package: `@test/${key}` }]));
   await writeFile(join(dir, "project.yaml"), JSON.stringify({ primary: { plugins, ...yaml } }));
   const folders: string[] = [];
   for (const [key, { fixture, ...options }] of Object.entries(fixtures)) {
-    const plugin = await fixturePlugin(fixture, options);
-    t.after(async () => await plugin[Symbol.asyncDispose]());
+    const plugin = own.use(await fixturePlugin(fixture, options));
     folders.push("--plugin", `@test/${key}=${plugin.dir}`);
   }
   return { dir, args: ["mcp", "--project", dir, "--home", home, ...folders] };
@@ -75,7 +88,7 @@ export async function connectClient(t: Test, args: readonly string[], dir: strin
   let stderr = "";
   transport.stderr!.on("data", (chunk: Uint8Array) => stderr += new TextDecoder().decode(chunk));
   const client = newClient();
-  t.after(() => client.close());
+  belongingsOf(t).defer(() => client.close());
   await client.connect(transport as unknown as McpTransport);
   return { client, pid: transport.pid!, dir, stderr: () => stderr };
 }
