@@ -83,7 +83,11 @@ test("D-009 asking begins and rests in pairs, whatever happens in between", asyn
   assert.deepEqual(steps, ["begin", "rest"]);
 });
 
-test("D-009 what only looks like a promise is waited for too", async () => {
-  const thenable = { then: (resolve: (text: string) => void) => resolve("soon") } as unknown as Promise<string>;
-  assert.equal(await inTurn([() => thenable, () => "after"], asking()), "soon after");
+test("D-009 what only looks like a promise is waited for too, and answers once", async () => {
+  const then = (resolve: (text: string) => void): void => ["soon", "twice"].forEach(resolve);
+  const thenable = { then } as unknown as Promise<string>;
+  assert.equal(
+    await inTurn([() => "first", () => thenable, () => thenable, () => "last"], asking()),
+    "first soon soon last",
+  );
 });
