@@ -83,11 +83,24 @@ test("D-009 asking begins and rests in pairs, whatever happens in between", asyn
   assert.deepEqual(steps, ["begin", "rest"]);
 });
 
+test("D-009 an answer that cannot be used is a failure of the one who gave it, and the next is asked", async () => {
+  const picky = (): Asking<One, string, string> => {
+    const round = asking({
+      take(_, answer) {
+        if (answer === "bad") throw new Error("no use");
+        round.log.push(answer);
+      },
+    });
+    return round;
+  };
+  assert.equal(inTurn([() => "bad", () => "a"], picky()), "no use a");
+  assert.equal(await inTurn([() => Promise.resolve("bad"), () => "a"], picky()), "no use a");
+});
+
 test("D-009 what only looks like a promise is waited for too, and answers once", async () => {
   const then = (resolve: (text: string) => void): void => ["soon", "twice"].forEach(resolve);
   const thenable = { then } as unknown as Promise<string>;
-  assert.equal(
-    await inTurn([() => "first", () => thenable, () => thenable, () => "last"], asking()),
-    "first soon soon last",
-  );
+  const round = asking();
+  await inTurn([() => "first", () => thenable, () => thenable, () => "last"], round);
+  assert.deepEqual(round.log, ["first", "soon", "soon", "last"]);
 });
