@@ -1,7 +1,8 @@
 /**
  * One event through a chain of handlers in the same process: ours, a bare loop that awaits each, a bare `for await` over
- * their answers (which asks all of them at once), `hookable` and `tapable`. Ours also gives each handler a copy of its own and a deadline, reads its answer, traces it, and lets none
- * throw into the program. In the cases with copies the others copy with `structuredClone`.
+ * their answers (which asks all of them at once), `hookable` and `tapable`. Ours also seals a copy of the event, which
+ * no handler can change, gives each a deadline, reads its answer, traces it, and lets none throw into the program. In
+ * the cases with copies the others copy with `structuredClone`; elsewhere they hand the caller's own object round.
  *
  * @module
  */
