@@ -15,6 +15,8 @@ export interface Effort {
   readonly roundMs: number;
 }
 
+const PARTS = 8;
+
 /** Returns times per second for each way, by name. */
 export async function timesPerSecond(
   ways: Readonly<Record<string, Repeat>>,
@@ -32,7 +34,7 @@ export async function timesPerSecond(
     // Each round starts with another one: none is always first after a pause.
     for (let turn = 0; turn < names.length; turn++) {
       const name = names[(round + turn) % names.length]!;
-      best[name] = Math.max(best[name]!, await rateOf(ways[name]!, counts[name]!));
+      best[name] = Math.max(best[name]!, await bestPart(ways[name]!, counts[name]!));
     }
   }
   return best;
@@ -45,6 +47,14 @@ async function warmUp(way: Repeat, roundMs: number): Promise<{ count: number; ra
     const rate = Math.max(await rateOf(way, count), await rateOf(way, count), await rateOf(way, count));
     if (count / rate * 1000 > roundMs / 4) return { count: Math.max(1, Math.round(rate * roundMs / 1000)), rate };
   }
+}
+
+/** Does a round in parts, of which the best counts: what other programs take of the machine spoils some, and not all. */
+async function bestPart(way: Repeat, count: number): Promise<number> {
+  const parts = Math.min(PARTS, count);
+  let best = 0;
+  for (let part = 0; part < parts; part++) best = Math.max(best, await rateOf(way, Math.ceil(count / parts)));
+  return best;
 }
 
 async function rateOf(way: Repeat, count: number): Promise<number> {

@@ -44,7 +44,7 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
   /** See {@link Awaited.place}. */
-  place = 0;
+  place: number = 0;
   readonly #ports: FiringPorts;
   readonly #turns: Turns<Entry, unknown, HookResult>;
   #before: Firing | null = null;
