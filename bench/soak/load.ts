@@ -37,6 +37,8 @@ const CRASH_MS = 7_000;
 const RELOAD_MS = 2_500;
 /** How soon the end of a hold or of the run is seen. */
 const STEP_MS = 100;
+/** Exit code of a plugin that was told to die. */
+const DIES_WITH = 7;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -52,8 +54,10 @@ export function startLoad(host: Host, names: readonly string[]): Load {
   const any = (): string => names[Math.floor(Math.random() * names.length)]!;
 
   function failed(name: string, error: unknown): void {
-    const { code, message } = error as { code?: string; message?: string };
-    if (code === "plugin.unavailable" && dying.has(name)) return void counts.cut++;
+    const { code, message, data } = error as { code?: string; message?: string; data?: { exit_code?: number } };
+    // Around a reload it may be the process before that was told to die, with a call under way.
+    const isTold = dying.has(name) || data?.exit_code === DIES_WITH;
+    if (code === "plugin.unavailable" && isTold) return void counts.cut++;
     counts.lost++;
     if (failures.length < 20) failures.push(`${name}: ${code ?? ""} ${message}`);
   }
