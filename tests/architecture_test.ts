@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { roomsOf } from "../scripts/pictures/rooms.ts";
 import { ERRORS } from "../src/core/errors.ts";
 import { HOST_VERSION } from "../src/core/version.ts";
 
@@ -37,6 +38,19 @@ test("src/core has no circle of imports", async () => {
     done.add(path);
   };
   for (const path of graph.keys()) visit(path, []);
+});
+
+test("rooms stand on each other in one direction: none is part of a circle of rooms", async () => {
+  const { names, imports } = roomsOf(await sourcesIn("src"));
+  const visit = (room: string, trail: readonly string[]): void => {
+    assert.ok(!trail.includes(room), `circle: ${[...trail, room].join(" → ")}`);
+    if (done.has(room)) return;
+    for (const { to } of imports.filter(({ from }) => from === room)) visit(to, [...trail, room]);
+    done.add(room);
+  };
+  const done = new Set<string>();
+  assert.ok(names.length > 30);
+  for (const room of names) visit(room, []);
 });
 
 test("src/core/protocol, manifest and audit know nothing of cage and supervisor", async () => {

@@ -5,7 +5,7 @@
  */
 import { HostError } from "../core/errors.ts";
 import { type AnyEvent, type EmittedName, EVENT_NAMES, type EventName, type Events } from "../core/events/types.ts";
-import { didYouMean } from "../core/manifest/nearest_word.ts";
+import { didYouMean } from "../core/values/nearest_word.ts";
 
 /** Something that can be listened to, such as a host that was given `events`. */
 export interface EventSource {

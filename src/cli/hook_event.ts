@@ -5,9 +5,9 @@
  * @module
  */
 import { HostError } from "../core/errors.ts";
-import { didYouMean } from "../core/manifest/nearest_word.ts";
-import { isMap } from "../core/manifest/plain_data.ts";
-import { shown } from "../core/manifest/shown_value.ts";
+import { didYouMean } from "../core/values/nearest_word.ts";
+import { isMap } from "../core/values/plain_data.ts";
+import { shown } from "../core/values/shown_value.ts";
 
 const OBJECTS: readonly string[] = ["tool", "error", "subagent", "budget", "details"];
 const TEXTS: readonly string[] = ["sessionId", "repository", "branch", "timestamp"];

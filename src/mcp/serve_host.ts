@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { asHostError } from "../core/errors.ts";
 import type { AuditType } from "../core/audit/events.ts";
+import { asHostError } from "../core/errors.ts";
 import type { CallAt, Host } from "../core/host/types.ts";
-import { isMap } from "../core/manifest/plain_data.ts";
 import { loadServerSdk } from "../core/mcp/load_sdk.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { toolFromAlias } from "../core/tools/tool_alias.ts";
+import { isMap } from "../core/values/plain_data.ts";
 import { HOST_VERSION } from "../core/version.ts";
 import { exposedHooks } from "./exposed_hooks.ts";
 import { type OfferedTool, offeredTools } from "./host_tools.ts";

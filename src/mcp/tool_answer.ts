@@ -4,8 +4,8 @@
  * @module
  */
 import type { HostError } from "../core/errors.ts";
-import { isMap } from "../core/manifest/plain_data.ts";
 import { type McpToolResult, toolResultIn } from "../core/mcp/tool_result.ts";
+import { isMap } from "../core/values/plain_data.ts";
 
 /** A result of `tools/call`. */
 export interface ToolAnswer extends Record<string, unknown> {

@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import { HostError } from "../../core/errors.ts";
 import type { HookFired, HookReport } from "../../core/host/types.ts";
-import { isMap } from "../../core/manifest/plain_data.ts";
+import { isMap } from "../../core/values/plain_data.ts";
 import { errorJson } from "../print_error.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 import { END_RULES, RUN_RULES } from "./end_rules.ts";
 import { HANDSHAKE_RULES } from "./handshake_rules.ts";
 import { OFFER_RULES } from "./offer_rules.ts";

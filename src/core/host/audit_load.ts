@@ -4,8 +4,8 @@
  * @module
  */
 import type { Audit } from "../audit/audit.ts";
-import { isMap } from "../manifest/plain_data.ts";
 import type { PluginRefusal, ResolvedProject } from "../project/types.ts";
+import { isMap } from "../values/plain_data.ts";
 
 /** Emits one event for each tool in an agent's set, and one for each thing that is refused or will not happen. */
 export function auditLoad({ id, agents, refusals }: ResolvedProject, audit: Audit): void {

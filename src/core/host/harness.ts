@@ -5,6 +5,7 @@
  */
 import type { Audit } from "../audit/audit.ts";
 import { readObserverResult } from "../compaction/observer_result.ts";
+import type { CompactionHook, Injection } from "../compaction/types.ts";
 import { HostError } from "../errors.ts";
 import { dispatchChain, dispatchCollect, dispatchNotify, STOP } from "../hooks/dispatch/dispatch.ts";
 import type { Participant } from "../hooks/dispatch/types.ts";
@@ -15,9 +16,8 @@ import { completeParams, lifecycleContract } from "../hooks/lifecycle.ts";
 import { readPluginAnswer } from "../hooks/plugin_answer.ts";
 import type { HookResponse } from "../hooks/portable/types.ts";
 import { canonicalHook, HOOK_NAMES } from "../manifest/hook_names.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
-import type { CompactionHook, Injection } from "../compaction/types.ts";
 import type { Clock } from "../ports.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 import type { HostModel } from "./model.ts";
 import type { HookFired, HookReport } from "./types.ts";
 

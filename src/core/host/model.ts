@@ -5,10 +5,10 @@
  */
 import { HostError } from "../errors.ts";
 import type { HookSubscriber } from "../hooks/fire_hook.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedInstance, ResolvedPlugin, ResolvedProject } from "../project/types.ts";
 import { type AgentTool, type AgentTools, agentTools, findTool } from "../tools/tool_registry.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 
 /** Path of the agent that owns sessions. */
 export const PRIMARY = "primary";

@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isMap } from "../manifest/plain_data.ts";
+import { isMap } from "../values/plain_data.ts";
 import type { Schema } from "./route.ts";
 
 /** Names of plugins. */

@@ -4,9 +4,9 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
 import { type InstallRecord, type LocalConfig, readLocalConfig } from "../project/local_config.ts";
 import { makeChange } from "../store/journal.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 import { changingStore, type InstallPorts } from "./install_ports.ts";
 
 /**

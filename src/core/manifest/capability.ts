@@ -4,9 +4,9 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { type CapabilityProblem, problem } from "./capability_problem.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 import { canonicalPath } from "./capability_path.ts";
-import { didYouMean } from "./nearest_word.ts";
+import { type CapabilityProblem, problem } from "./capability_problem.ts";
 import { canonicalHost } from "./net_host.ts";
 
 export type { CapabilityProblem } from "./capability_problem.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { ERRORS } from "../errors.ts";
-import { shown } from "./shown_value.ts";
+import { shown } from "../values/shown_value.ts";
 
 /** Why a text is no capability. */
 export interface CapabilityProblem {

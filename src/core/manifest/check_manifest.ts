@@ -3,12 +3,12 @@
  *
  * @module
  */
+import { isMap } from "../values/plain_data.ts";
 import { canonicalHook } from "./hook_names.ts";
 import { checkKnobs } from "./knob_rules.ts";
 import type { Manifest } from "./manifest.ts";
-import { checkCapabilities, checkRules } from "./manifest_rules.ts";
 import type { ManifestReport } from "./manifest_report.ts";
-import { isMap } from "./plain_data.ts";
+import { checkCapabilities, checkRules } from "./manifest_rules.ts";
 import { checkSchemas } from "./schema_rules.ts";
 import { checkShape } from "./shape_issues.ts";
 import { moveSystemOnly } from "./system_only.ts";

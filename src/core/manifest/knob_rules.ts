@@ -3,9 +3,9 @@
  *
  * @module
  */
+import { isMap, mapOf } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
-import { isMap, mapOf } from "./plain_data.ts";
-import { shown } from "./shown_value.ts";
 
 type Data = Record<string, unknown>;
 

@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { isMap } from "../values/plain_data.ts";
+import { stringsOf } from "./listed_items.ts";
 import type { ManifestReport } from "./manifest_report.ts";
-import { isMap, stringsOf } from "./plain_data.ts";
 
 /** Field → why an MCP server has no use for it. */
 const FIELDS: Readonly<Record<string, string>> = {

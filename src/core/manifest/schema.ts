@@ -7,11 +7,11 @@
  */
 import * as v from "valibot";
 import { PLUGIN_TIMEOUT_MS } from "../spec/generated/agent_lifecycle.ts";
+import { isSemanticVersion, MAX_VERSION_LENGTH, SEMANTIC_VERSION } from "../values/semantic_version.ts";
 import { HOOK_ALIASES, HOOK_NAMES } from "./hook_names.ts";
 import { knobInput } from "./knob_schema.ts";
 import type { Manifest, ManifestTool, PluginRole } from "./manifest.ts";
 import { oneLine, oneLineAndBreaks } from "./one_line.ts";
-import { isSemanticVersion, MAX_VERSION_LENGTH, SEMANTIC_VERSION } from "./semantic_version.ts";
 
 /** A manifest as its author wrote it, with the defaults that need no other field. */
 export interface ManifestInput extends Omit<Manifest, "roles" | "capabilities"> {

@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { isMap, mapOf } from "../values/plain_data.ts";
+import { itemsOf } from "./listed_items.ts";
 import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
-import { isMap, itemsOf, mapOf } from "./plain_data.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 

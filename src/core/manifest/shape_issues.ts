@@ -5,13 +5,14 @@
  */
 import * as v from "valibot";
 import { ERRORS } from "../errors.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { isMap, mapOf } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { HOOK_NAMES } from "./hook_names.ts";
 import { KNOB_TYPES, knobKeys } from "./knob_schema.ts";
+import { itemsOf } from "./listed_items.ts";
 import type { DocumentPath, IssueText, ManifestReport } from "./manifest_report.ts";
-import { didYouMean } from "./nearest_word.ts";
-import { isMap, itemsOf, mapOf } from "./plain_data.ts";
 import { MANIFEST_KEYS, type ManifestInput, manifestInput, TOOL_KEYS } from "./schema.ts";
-import { shown } from "./shown_value.ts";
 
 /** Checks each field of `data` alone. Returns the manifest with its simple defaults, or null when something is wrong. */
 export function checkShape(data: Record<string, unknown>, report: ManifestReport): ManifestInput | null {

@@ -4,8 +4,8 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { HOST_VERSION } from "../version.ts";
 
 /** Versions of the protocol the host speaks, newest first: the newest is what it asks for. */

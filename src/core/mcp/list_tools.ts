@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { isMap } from "../manifest/plain_data.ts";
+import { isMap } from "../values/plain_data.ts";
 import { type LeftOutTool, type McpTool, readTool } from "./mcp_tool.ts";
 
 /** Most tools a server may list. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isMap } from "../manifest/plain_data.ts";
 import type { ManifestTool } from "../manifest/manifest.ts";
+import { isMap } from "../values/plain_data.ts";
 
 /** A tool of an MCP server. */
 export interface McpTool extends ManifestTool {

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { isMap } from "../manifest/plain_data.ts";
+import { isMap } from "../values/plain_data.ts";
 
 /** What an MCP tool gives: the content as the server sent it. */
 export interface McpToolResult {

@@ -5,7 +5,7 @@
  * @module
  */
 import type { HostError } from "../errors.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { shown } from "../values/shown_value.ts";
 import { errorAt, stepsOf } from "./issue_at.ts";
 import type { AgentSpec, Isolation, PluginDeclaration, Project } from "./types.ts";
 

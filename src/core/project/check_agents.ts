@@ -4,8 +4,8 @@
  * @module
  */
 import type { HostError } from "../errors.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { shown } from "../values/shown_value.ts";
 import type { CascadeEntry } from "./cascade.ts";
 import { errorAt, issueAt, stepsOf } from "./issue_at.ts";
 import { pluginNameOf } from "./locate.ts";

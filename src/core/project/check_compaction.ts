@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { shown } from "../values/shown_value.ts";
 import type { DocumentPath, DocumentReport } from "../yaml/document_report.ts";
 import type { CompactionSettings } from "./types.ts";
 import { expectKeys, expectMap, typeName } from "./values.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { didYouMean, nearestWord } from "../manifest/nearest_word.ts";
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean, nearestWord } from "../values/nearest_word.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import type { DocumentPath, DocumentReport } from "../yaml/document_report.ts";
 import { checkCompaction } from "./check_compaction.ts";
 import { checkDeclarations } from "./check_declarations.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { DEFAULT_HOOK_SETTINGS } from "./hook_settings.ts";
 import { HTTP_SETTING_KINDS } from "./http_settings.ts";
 import { LIMIT_NAMES } from "./operator_config.ts";

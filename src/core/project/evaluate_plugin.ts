@@ -6,8 +6,8 @@
 import type { HostError } from "../errors.ts";
 import { PRIMARY_HOOKS } from "../manifest/hook_names.ts";
 import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
-import { shown } from "../manifest/shown_value.ts";
 import { canonicalText } from "../schema/canonical_text.ts";
+import { shown } from "../values/shown_value.ts";
 import type { CascadeEntry, EffectiveDeclaration } from "./cascade.ts";
 import { errorAt, stepsOf } from "./issue_at.ts";
 import type { LocatedPlugin } from "./locate.ts";

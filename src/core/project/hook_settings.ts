@@ -4,8 +4,8 @@
  * @module
  */
 import { parseCapability } from "../manifest/capability.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { shown } from "../values/shown_value.ts";
 import type { DocumentReport } from "../yaml/document_report.ts";
 import { typeName } from "./values.ts";
 

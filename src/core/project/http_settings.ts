@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { shown } from "../values/shown_value.ts";
 import type { DocumentReport } from "../yaml/document_report.ts";
 
 /** How `kaged serve` listens. Absent fields were not written. */

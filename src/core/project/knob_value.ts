@@ -4,8 +4,8 @@
  * @module
  */
 import type { Knob } from "../manifest/manifest.ts";
-import { shown } from "../manifest/shown_value.ts";
 import { patternReader } from "../schema/linear_pattern.ts";
+import { shown } from "../values/shown_value.ts";
 
 /** Returns why the knob cannot take `value`, or null. */
 export async function knobProblem(knob: Knob, value: unknown): Promise<string | null> {

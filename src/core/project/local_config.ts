@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { isMap } from "../manifest/plain_data.ts";
 import { RECORD_KEYS } from "../manifest/record_keys.ts";
-import { shown } from "../manifest/shown_value.ts";
 import type { Files } from "../ports.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { DocumentReport, type Place } from "../yaml/document_report.ts";
 import { readDocumentText } from "../yaml/read_text.ts";
 import { readTomlTree } from "./toml_tree.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
 import type { Files } from "../ports.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { type DocumentPath, DocumentReport } from "../yaml/document_report.ts";
 import { readDocumentText } from "../yaml/read_text.ts";
 import { type HookSettings, readHookSettings } from "./hook_settings.ts";

@@ -6,10 +6,10 @@
  */
 import { HostError } from "../errors.ts";
 import type { JsonSchema, Manifest } from "../manifest/manifest.ts";
-import { isMap, mapOf } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
 import { compileSchema } from "../schema/compile_schema.ts";
 import type { SchemaIssue } from "../schema/issue_text.ts";
+import { isMap, mapOf } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { formatPath } from "../yaml/document_report.ts";
 import type { SystemValues } from "./local_config.ts";
 import type { Isolation } from "./types.ts";

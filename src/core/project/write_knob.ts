@@ -5,8 +5,8 @@
  */
 import { HostError } from "../errors.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { shown } from "../values/shown_value.ts";
 import { cascade, type EffectiveDeclaration } from "./cascade.ts";
 import { knobProblem } from "./knob_value.ts";
 import { configError, pluginConfig } from "./plugin_config.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { isMap } from "../manifest/plain_data.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";
+import { isMap } from "../values/plain_data.ts";
 import type { DocumentPath } from "../yaml/document_report.ts";
 import { type BoundedDraft, boundedDraft, BudgetSpent } from "./bounded_draft.ts";
 import { withDefaults } from "./defaults.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isMap } from "../manifest/plain_data.ts";
+import { isMap } from "../values/plain_data.ts";
 import { resolveReference, type SchemaIndex } from "./references.ts";
 
 /** How deep defaults are looked for. */

@@ -5,7 +5,7 @@
  * @module
  */
 import type { JsonError } from "json-schema-library";
-import { shown } from "../manifest/shown_value.ts";
+import { shown } from "../values/shown_value.ts";
 import { type DocumentPath, formatPath } from "../yaml/document_report.ts";
 
 /** One thing wrong with a value. */

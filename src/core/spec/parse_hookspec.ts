@@ -4,8 +4,8 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { parseKind } from "./parse_kind.ts";
 import { SchemaReader } from "./schema_reader.ts";
 import { FieldReader, isText, openDocument, type SpecDocument } from "./spec_document.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { isSemanticVersion } from "../manifest/semantic_version.ts";
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { isMap } from "../values/plain_data.ts";
+import { isSemanticVersion } from "../values/semantic_version.ts";
+import { shown } from "../values/shown_value.ts";
 import { isReservedHook, isReservedKind, pascalCase, SNAKE_CASE } from "./names.ts";
 import type { SchemaReader } from "./schema_reader.ts";
 import { FieldReader, isBoolean, isMilliseconds, isText, oneLine, type SpecDocument } from "./spec_document.ts";

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import type { DocumentPath } from "../yaml/document_report.ts";
 import { pascalCase } from "./names.ts";
 import type { SpecDocument } from "./spec_document.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { didYouMean } from "../manifest/nearest_word.ts";
-import { isMap } from "../manifest/plain_data.ts";
-import { shown } from "../manifest/shown_value.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
 import { type DocumentPath, DocumentReport } from "../yaml/document_report.ts";
 
 /** A file that was read. */

@@ -4,9 +4,9 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { isMap } from "../manifest/plain_data.ts";
 import { readTomlTree } from "../project/toml_tree.ts";
 import { canonicalText } from "../schema/canonical_text.ts";
+import { isMap } from "../values/plain_data.ts";
 import { DocumentReport } from "../yaml/document_report.ts";
 
 /** A value that can be written. */

@@ -5,7 +5,7 @@
  */
 import type { AuditSubject } from "../audit/audit.ts";
 import { HostError } from "../errors.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 import type { PluginProfile } from "./dialect.ts";
 import type { PluginStatus } from "./types.ts";
 

@@ -4,10 +4,10 @@
  * @module
  */
 import { HostError } from "../errors.ts";
-import { isMap } from "../manifest/plain_data.ts";
 import { argumentsSchema } from "../mcp/arguments_schema.ts";
 import { compileSchema } from "../schema/compile_schema.ts";
 import type { SchemaIssue } from "../schema/issue_text.ts";
+import { isMap } from "../values/plain_data.ts";
 import type { AgentTool } from "./tool_registry.ts";
 
 /** Fields of params that are the host's own. */

@@ -5,9 +5,9 @@
  */
 import { HostError } from "../errors.ts";
 import type { JsonSchema, ManifestTool } from "../manifest/manifest.ts";
-import { didYouMean } from "../manifest/nearest_word.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedPlugin } from "../project/types.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 
 /** A tool of an agent. */
 export interface AgentTool {

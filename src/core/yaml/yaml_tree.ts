@@ -5,7 +5,7 @@
  * @module
  */
 import type { Document, Node } from "yaml";
-import { shown } from "../manifest/shown_value.ts";
+import { shown } from "../values/shown_value.ts";
 import type { DocumentPath, DocumentReport, Place, PlaceFinder } from "./document_report.ts";
 
 type Yaml = typeof import("yaml");

@@ -5,7 +5,7 @@
  * @module
  */
 import { HostError, messageOf } from "../../errors.ts";
-import { isMap } from "../../manifest/plain_data.ts";
+import { isMap } from "../../values/plain_data.ts";
 import type { FileHook } from "../files/types.ts";
 import type { HookResponse, PortableHookName } from "../portable/types.ts";
 import { hookShape } from "./hook_input.ts";

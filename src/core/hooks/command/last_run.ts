@@ -5,8 +5,8 @@
  * @module
  */
 import { HostError } from "../../errors.ts";
-import { isMap } from "../../manifest/plain_data.ts";
 import type { Clock, Files, Ids } from "../../ports.ts";
+import { isMap } from "../../values/plain_data.ts";
 import { redactJson } from "../builtin/redact.ts";
 import type { HookResult, HookTrace } from "../portable/result.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../../errors.ts";
-import { didYouMean } from "../../manifest/nearest_word.ts";
+import { didYouMean } from "../../values/nearest_word.ts";
 import { DEFAULT_PRIORITY, inOrder } from "./order.ts";
 import type { HookContract, Participant } from "./types.ts";
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isMap } from "../../manifest/plain_data.ts";
 import { typeName } from "../../project/values.ts";
+import { isMap } from "../../values/plain_data.ts";
 import type { DocumentPath, DocumentReport } from "../../yaml/document_report.ts";
 import { readYamlTree } from "../../yaml/yaml_tree.ts";
 import { readHookMap } from "./parse_hook_map.ts";

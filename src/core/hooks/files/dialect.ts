@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isMap } from "../../manifest/plain_data.ts";
+import { isMap } from "../../values/plain_data.ts";
 import type { DocumentReport } from "../../yaml/document_report.ts";
 import type { HookDialect } from "./types.ts";
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { shown } from "../../values/shown_value.ts";
 import type { DocumentPath, DocumentReport } from "../../yaml/document_report.ts";
-import { shown } from "../../manifest/shown_value.ts";
 import type { HookDialect } from "./types.ts";
 
 /** What a hook gets that says nothing, by the documents of its dialect. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { shown } from "../../manifest/shown_value.ts";
+import { shown } from "../../values/shown_value.ts";
 import type { DocumentPath, DocumentReport, Place, PlaceFinder } from "../../yaml/document_report.ts";
 
 const MAX_DEPTH = 64;

@@ -5,7 +5,7 @@
  * @module
  */
 import { type PatternReader, patternReader } from "../../schema/linear_pattern.ts";
-import { shown } from "../../manifest/shown_value.ts";
+import { shown } from "../../values/shown_value.ts";
 import type { DocumentReport } from "../../yaml/document_report.ts";
 import type { HookEvent, PortableHookName } from "../portable/types.ts";
 import type { FileHook } from "./types.ts";

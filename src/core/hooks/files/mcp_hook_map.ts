@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { isMap } from "../../manifest/plain_data.ts";
-import { shown } from "../../manifest/shown_value.ts";
 import { typeName } from "../../project/values.ts";
+import { isMap } from "../../values/plain_data.ts";
+import { shown } from "../../values/shown_value.ts";
 import { type DocumentPath, type DocumentReport, formatPath } from "../../yaml/document_report.ts";
 import { DEFAULT_PRIORITY } from "../dispatch/order.ts";
 import { eventLists } from "./parse_hook_map.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { didYouMean } from "../../manifest/nearest_word.ts";
-import { shown } from "../../manifest/shown_value.ts";
+import { didYouMean } from "../../values/nearest_word.ts";
+import { shown } from "../../values/shown_value.ts";
 import { folderVariables } from "./folder_variables.ts";
 import type { McpHook, McpServerEntry } from "./types.ts";
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { isMap } from "../../manifest/plain_data.ts";
-import { shown } from "../../manifest/shown_value.ts";
 import { typeName } from "../../project/values.ts";
+import { isMap } from "../../values/plain_data.ts";
+import { shown } from "../../values/shown_value.ts";
 import { DocumentReport } from "../../yaml/document_report.ts";
 import { readAgentFile } from "./agent_file.ts";
 import { hookDialect } from "./dialect.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { isMap } from "../../manifest/plain_data.ts";
-import { didYouMean } from "../../manifest/nearest_word.ts";
-import { shown } from "../../manifest/shown_value.ts";
 import { typeName } from "../../project/values.ts";
+import { didYouMean } from "../../values/nearest_word.ts";
+import { isMap } from "../../values/plain_data.ts";
+import { shown } from "../../values/shown_value.ts";
 import type { DocumentPath, DocumentReport } from "../../yaml/document_report.ts";
 import { foreignHost, isElsewhere, isExtension, NATIVE_NAMES, type NativeEvent, nativeEvent } from "./event_names.ts";
 import { type EntryContext, readEntry } from "./read_entry.ts";

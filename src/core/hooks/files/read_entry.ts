@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { isMap } from "../../manifest/plain_data.ts";
-import { didYouMean } from "../../manifest/nearest_word.ts";
-import { shown } from "../../manifest/shown_value.ts";
 import { typeName } from "../../project/values.ts";
+import { didYouMean } from "../../values/nearest_word.ts";
+import { isMap } from "../../values/plain_data.ts";
+import { shown } from "../../values/shown_value.ts";
 import { type DocumentPath, type DocumentReport, formatPath } from "../../yaml/document_report.ts";
 import type { NativeEvent } from "./event_names.ts";
 import { DEFAULT_TIMEOUT_MS, readTimeout } from "./hook_timeout.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import { HostError, messageOf } from "../../errors.ts";
-import { isMap } from "../../manifest/plain_data.ts";
 import type { Clock, Files, Ids } from "../../ports.ts";
+import { isMap } from "../../values/plain_data.ts";
 import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";
 import { withLock } from "./with_lock.ts";
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { isMap } from "../../manifest/plain_data.ts";
 import { type McpToolResult, textOf } from "../../mcp/tool_result.ts";
 import { parseLine } from "../../protocol/codec.ts";
+import { isMap } from "../../values/plain_data.ts";
 import type { HookResponse } from "../portable/types.ts";
 
 /**

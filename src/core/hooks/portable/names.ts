@@ -4,8 +4,8 @@
  * @module
  */
 import { HostError } from "../../errors.ts";
-import { didYouMean } from "../../manifest/nearest_word.ts";
 import { HOOKS } from "../../spec/generated/agent_lifecycle.ts";
+import { didYouMean } from "../../values/nearest_word.ts";
 import type { PortableHookName } from "./types.ts";
 
 /** Every portable hook, in the order of the hookspec. */

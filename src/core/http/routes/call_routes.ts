@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { HostError } from "../../errors.ts";
 import type { HttpConnection } from "../../http_port.ts";
-import { isMap } from "../../manifest/plain_data.ts";
+import { isMap } from "../../values/plain_data.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { agentPath, anyMap, pluginName, sessionId } from "../schemas.ts";
 

@@ -1,12 +1,12 @@
 /**
- * Values from a manifest, as a message shows them.
+ * Values from a file or a plugin, as a message shows them.
  *
  * @module
  */
 
 const MAX_LENGTH = 80;
 
-/** Returns `value` as short printable JSON: whatever a manifest holds, it cannot move the cursor or flood a screen. */
+/** Returns `value` as short printable JSON: whatever it holds, it cannot move the cursor or flood a screen. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;

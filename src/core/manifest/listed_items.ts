@@ -1,20 +1,9 @@
 /**
- * Reads parts of data that may have any shape.
+ * Items of lists in a manifest, each with the path that leads to it.
  *
  * @module
  */
 import type { DocumentPath } from "./manifest_report.ts";
-
-/** Whether `value` is a map. */
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Returns the map under `key`, or an empty one. */
-export function mapOf(data: Record<string, unknown>, key: string): Record<string, unknown> {
-  const value = Object.hasOwn(data, key) ? data[key] : undefined;
-  return isMap(value) ? value : {};
-}
 
 /** Returns the items of the list under `key` with their paths; none when there is no list. */
 export function itemsOf(data: Record<string, unknown>, key: string): [unknown, DocumentPath][] {

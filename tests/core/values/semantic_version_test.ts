@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { isSemanticVersion } from "../../../src/core/manifest/semantic_version.ts";
+import { isSemanticVersion } from "../../../src/core/values/semantic_version.ts";
 
 type Fixtures = Record<"valid-versions" | "invalid-versions" | "comparisons", unknown[][]>;
 const corpus = new URL("../../corpora/semver/fixtures.json", import.meta.url);

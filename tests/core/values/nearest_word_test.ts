@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { didYouMean, nearestWord } from "../../../src/core/manifest/nearest_word.ts";
+import { didYouMean, nearestWord } from "../../../src/core/values/nearest_word.ts";
 
 test("nearestWord() finds the known word that was meant", () => {
   const known = ["name", "tools", "knobs", "description", "hooks"];
