@@ -15,42 +15,8 @@ import { bytes } from "./bytes.ts";
 import { httpServers } from "./http_server.ts";
 import { bunVersion } from "./runtime.ts";
 
-export type {
-  HttpConnection,
-  HttpHandler,
-  HttpListenOptions,
-  HttpServer,
-  HttpServers,
-  ListenAddress,
-  WebSocketPeer,
-  WebSocketUpgrade,
-} from "../../core/http_port.ts";
-export type {
-  Authorizer,
-  Bytes,
-  ChildProcess,
-  Clock,
-  Command,
-  Database,
-  DatabaseOpener,
-  DatabaseOptions,
-  Exit,
-  FileDigest,
-  FileInfo,
-  Files,
-  Ids,
-  Network,
-  ProcessListeners,
-  ProcessSpawner,
-  ReadWhole,
-  Runtime,
-  Signal,
-  Socket,
-  SocketListener,
-  SqlLimits,
-  SqlValue,
-  Statement,
-} from "../../core/ports.ts";
+export type * from "../../core/http_port.ts";
+export type * from "../../core/ports.ts";
 
 const version = bunVersion();
 if (version === null) throw new TypeError("This adapter is for Bun: another runtime runs here");

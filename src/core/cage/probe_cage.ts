@@ -10,6 +10,7 @@ import { findBwrap } from "./find_bwrap.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { findBash, requireGround, standingCage } from "./open_cage.ts";
 import { outputOf } from "./output_of.ts";
+import { programManifest } from "./program_manifest.ts";
 
 /** What the attempt showed. */
 export interface CageProbe {
@@ -24,24 +25,13 @@ export interface CageProbe {
 /** Stands in for the plugin's folder: every system has it, and every cage shows it anyway. */
 const PROBE_DIR = "/usr/share";
 
-const PROBE: Manifest = {
+const PROBE: Manifest = programManifest({
   name: "probe",
-  version: "1.0.0",
-  kaged_api: 1,
   description: "Ends at once",
   command: ["true"],
   env: {},
   capabilities: [],
-  roles: [],
-  hooks: [],
-  tools: [],
-  methods: [],
-  notifications: [],
-  knobs: {},
-  shutdown_timeout_sec: 5,
-  health_interval_sec: 30,
-  hook_timeout_sec: 10,
-};
+});
 
 /** Builds a whole cage and runs `true` in it. Never rejects: what went wrong is in the answer. */
 export async function probeCage(

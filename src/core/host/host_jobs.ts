@@ -5,7 +5,8 @@
  */
 import { messageOf } from "../errors.ts";
 import type { AgentContext, AgentRun, JobEvents } from "../jobs/agent.ts";
-import { createJobs, type Jobs, type JobsOptions } from "../jobs/create_jobs.ts";
+import { createJobs } from "../jobs/create_jobs.ts";
+import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { PreparedRun } from "../jobs/run_agent.ts";
 import { sqliteJobs } from "../jobs/sqlite_jobs.ts";
 import type { Runtime } from "../ports.ts";

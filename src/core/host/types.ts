@@ -10,7 +10,7 @@ import type { HostError } from "../errors.ts";
 import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
 import type { ConsentAnswer, ConsentRequest } from "../install/consent_types.ts";
 import type { AgentContext, AgentRun } from "../jobs/agent.ts";
-import type { Jobs, JobsOptions } from "../jobs/create_jobs.ts";
+import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { HookEngine } from "../hooks/portable/engine.ts";
 import type { HostHookOptions } from "./hook_types.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";

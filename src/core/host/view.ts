@@ -4,7 +4,7 @@
  * @module
  */
 import { describeCapability } from "../consent/describe_capability.ts";
-import type { JobsClient } from "../jobs/create_jobs.ts";
+import type { JobsClient } from "../jobs/jobs.ts";
 import type { Runtime } from "../ports.ts";
 import type { CompactionLog } from "./compaction_log.ts";
 import type { HostStorage } from "./host_storage.ts";

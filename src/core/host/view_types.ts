@@ -6,7 +6,7 @@
 import type { CapabilityDescription } from "../consent/describe_capability.ts";
 import type { HostError } from "../errors.ts";
 import type { Feed } from "../feed.ts";
-import type { JobsClient } from "../jobs/create_jobs.ts";
+import type { JobsClient } from "../jobs/jobs.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Clock, Ids } from "../ports.ts";
 import type { CompactionSettings, Isolation } from "../project/types.ts";

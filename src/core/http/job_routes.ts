@@ -6,7 +6,7 @@
 import { Hono } from "hono";
 import { HostError } from "../errors.ts";
 import type { HttpConnection } from "../http_port.ts";
-import type { JobsClient } from "../jobs/create_jobs.ts";
+import type { JobsClient } from "../jobs/jobs.ts";
 import type { Clock } from "../ports.ts";
 import { problemResponse } from "./problem.ts";
 import { readInput } from "./read_input.ts";

@@ -23,14 +23,8 @@
  *
  * @module
  */
-export {
-  createJobs,
-  type CreateJobsOptions,
-  type JobFilter,
-  type Jobs,
-  type JobsClient,
-  type JobsOptions,
-} from "./create_jobs.ts";
+export { createJobs } from "./create_jobs.ts";
+export type { CreateJobsOptions, JobFilter, Jobs, JobsClient, JobsOptions } from "./jobs.ts";
 export type { AgentAnswer, AgentContext, AgentRun, JobEvents, RunRequest, RunResult } from "./agent.ts";
 export type { PreparedRun, PrepareRun } from "./run_agent.ts";
 export { StreamEvent, type StreamReader } from "./event_stream.ts";

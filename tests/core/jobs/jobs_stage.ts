@@ -7,7 +7,8 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import { createEmitter } from "../../../src/core/events/emitter.ts";
 import type { AnyEvent } from "../../../src/core/events/types.ts";
 import type { AgentContext } from "../../../src/core/jobs/agent.ts";
-import { createJobs, type CreateJobsOptions, type Jobs } from "../../../src/core/jobs/create_jobs.ts";
+import { createJobs } from "../../../src/core/jobs/create_jobs.ts";
+import type { CreateJobsOptions, Jobs } from "../../../src/core/jobs/jobs.ts";
 import { memoryJobs } from "../../../src/core/jobs/memory_jobs.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import type { JobFilter } from "../../../src/core/jobs/create_jobs.ts";
+import type { JobFilter } from "../../../src/core/jobs/jobs.ts";
 import { memoryJobs } from "../../../src/core/jobs/memory_jobs.ts";
 import type { JobBackend } from "../../../src/core/jobs/types.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";

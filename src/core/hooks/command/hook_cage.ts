@@ -6,8 +6,8 @@
 import type { CageOverlay, CageRequest } from "../../cage/cage.ts";
 import { PROGRAMS_DIR } from "../../cage/compile_cage.ts";
 import type { CageLimits } from "../../cage/limits/cage_limits.ts";
+import { programManifest } from "../../cage/program_manifest.ts";
 import { HostError } from "../../errors.ts";
-import type { Manifest } from "../../manifest/manifest.ts";
 import type { Runtime } from "../../ports.ts";
 import type { HookSettings } from "../../project/hook_settings.ts";
 import { folderVariables } from "../files/folder_variables.ts";
@@ -83,10 +83,8 @@ export function programCageRequest(
 ): CageRequest {
   const { home, dir, settings, runtimes = {}, limits, userHome = null } = options;
   const isOwn = origin === "user" && userHome !== null;
-  const manifest: Manifest = {
+  const manifest = programManifest({
     name,
-    version: "1.0.0",
-    kaged_api: 1,
     description: "A program of a hook file",
     command,
     env: {
@@ -103,16 +101,7 @@ export function programCageRequest(
       ...settings.network.map((host) => `net:${host}`),
       ...(isOwn ? [`read:fs:${userHome}/.copilot/hooks`] : []),
     ],
-    roles: [],
-    hooks: [],
-    tools: [],
-    methods: [],
-    notifications: [],
-    knobs: {},
-    shutdown_timeout_sec: 5,
-    health_interval_sec: 30,
-    hook_timeout_sec: 10,
-  };
+  });
   const places = { installDir: NO_FOLDER, home, projectDir: dir };
   return {
     manifest,

@@ -7,7 +7,7 @@ import * as v from "valibot";
 import { HostError } from "../../errors.ts";
 import type { Host } from "../../host/types.ts";
 import type { RunRequest } from "../../jobs/agent.ts";
-import type { JobsClient } from "../../jobs/create_jobs.ts";
+import type { JobsClient } from "../../jobs/jobs.ts";
 import { EventStream } from "../../jobs/event_stream.ts";
 import { isFinal, type JobStatus } from "../../jobs/types.ts";
 import type { Clock } from "../../ports.ts";
