@@ -28,6 +28,7 @@ export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
     "core/project",
     "core/schema",
     "core/spec",
+    "core/values",
     "core/yaml",
     "npm:valibot",
   ],
