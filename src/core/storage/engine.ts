@@ -5,7 +5,7 @@
  * @module
  */
 import type { Database, SqlValue, Statement } from "../ports.ts";
-import { type Access, type CallRules, mayAccess } from "./authorizer.ts";
+import type { CallRules } from "./authorizer.ts";
 import { type Catalogue, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
 import { claim } from "./claims.ts";
 import type { EngineOptions, ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
@@ -14,6 +14,7 @@ import { ownerOf } from "./names.ts";
 import { bindParams } from "./params.ts";
 import { Quota, type QuotaCall } from "./quota.ts";
 import { type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./rows.ts";
+import { RuleKeeper } from "./rule_keeper.ts";
 import { checkSchema } from "./schema_check.ts";
 import { denied } from "./sql/refusals.ts";
 import { type NameSpace, rewriteSql, type Rewritten } from "./sql/rewrite.ts";
@@ -49,10 +50,7 @@ export class StorageEngine {
   /** Whether the transaction that runs has changed the schema. */
   #hasDefined = false;
   #catalogue: Catalogue = { entries: [], plugins: new Set(), names: new Set() };
-  /** Whose rules hold right now: a plugin's, the host's, or nobody's, which refuses everything. */
-  #rules: CallRules | "host" | null = "host";
-  #refused: Access | null = null;
-  #refusesCompiling = false;
+  readonly #keeper = new RuleKeeper();
 
   /** Sets the connection up. `writable` says whether it takes writes at all. */
   constructor(database: Database, writable: boolean, options: EngineOptions) {
@@ -60,7 +58,10 @@ export class StorageEngine {
     this.#options = options;
     this.#writable = writable;
     // Once: to replace it would expire every compiled statement.
-    database.setAuthorizer((action, first, second, schema) => this.#authorize({ action, first, second, schema }));
+    const isUnguarded = options.without?.includes("authorizer") ?? false;
+    database.setAuthorizer((action, first, second, schema) =>
+      isUnguarded || this.#keeper.allows({ action, first, second, schema })
+    );
     for (const pragma of ["trusted_schema = 0", "temp_store = MEMORY", "cell_size_check = 1"]) {
       database.prepare(`PRAGMA ${pragma}`).all([]);
     }
@@ -76,7 +77,7 @@ export class StorageEngine {
     this.#begin = writable ? database.prepare("BEGIN IMMEDIATE") : null;
     this.#commit = writable ? database.prepare("COMMIT") : null;
     this.#quota = writable ? new Quota(database) : null;
-    this.#rules = null;
+    this.#keeper.close();
   }
 
   /** Claims the plugin's prefix. Throws `storage.prefix_taken` when another plugin keeps something under it. */
@@ -107,17 +108,9 @@ export class StorageEngine {
    */
   #unlessStale(known: Compiled, params: unknown): QueryOutcome | null {
     const values = bindParams(known.rewritten, params);
-    this.#refusesCompiling = true;
-    try {
-      return this.#rows(known, values);
-    } catch (error) {
-      if (this.#refused === null) throw error;
-      this.#refused = null;
-      this.#version = null;
-      return null;
-    } finally {
-      this.#refusesCompiling = false;
-    }
+    const rows = this.#keeper.unlessCompiled(() => this.#rows(known, values));
+    if (rows === null) this.#version = null;
+    return rows;
   }
 
   /** Runs one statement in a transaction of its own. */
@@ -132,7 +125,7 @@ export class StorageEngine {
 
   /** Runs work of the host's own in one transaction, under no plugin's rules. */
   asHost<T>(run: (database: Database) => T): T {
-    return this.#transaction("", () => this.#asHost(() => run(this.#database)), { isHostWork: true });
+    return this.#transaction("", () => this.#keeper.asHost(() => run(this.#database)), { isHostWork: true });
   }
 
   /** Lists what the plugin has. */
@@ -141,35 +134,9 @@ export class StorageEngine {
     return schemaOf(this.#catalogue, plugin);
   }
 
-  #authorize(access: Access): boolean {
-    if (this.#options.without?.includes("authorizer") || this.#rules === "host") return true;
-    if (this.#rules !== null && !this.#refusesCompiling && mayAccess(this.#rules, access)) return true;
-    this.#refused ??= access;
-    return false;
-  }
-
-  #asHost<T>(run: () => T): T {
-    const rules = this.#rules;
-    this.#rules = "host";
-    try {
-      return run();
-    } finally {
-      this.#rules = rules;
-    }
-  }
-
-  #asPlugin<T>(rules: CallRules, run: () => T): T {
-    this.#rules = rules;
-    try {
-      return run();
-    } finally {
-      this.#rules = null;
-    }
-  }
-
   /** Reads the catalogue again when any connection has changed the schema. */
   #refresh(): void {
-    this.#asHost(() => {
+    this.#keeper.asHost(() => {
       const version = this.#schemaVersion.all([])[0]![0]!;
       if (version === this.#version) return;
       this.#forget();
@@ -180,7 +147,7 @@ export class StorageEngine {
 
   /** Reads again what another connection may have changed since this one last wrote. */
   #refreshIfForeign(): void {
-    const version = this.#asHost(() => this.#dataVersion!.all([])[0]![0]!);
+    const version = this.#keeper.asHost(() => this.#dataVersion!.all([])[0]![0]!);
     if (version === this.#seenDataVersion && this.#version !== null) return;
     if (version !== this.#seenDataVersion) this.#quota?.forgetPages();
     this.#seenDataVersion = version;
@@ -221,7 +188,7 @@ export class StorageEngine {
     const names = this.#nameSpace(plugin);
     const rewritten = rewriteSql(sql, names);
     const rules: CallRules = { owns: this.#ownedBy(plugin), kind: rewritten.kind, writes: this.#writable };
-    const statement = this.#asPlugin(rules, () => this.#database.prepare(rewritten.sql));
+    const statement = this.#keeper.asPlugin(rules, () => this.#database.prepare(rewritten.sql));
     const isSelfContained = names.ftsTables.size === 0;
     const columns = columnFacts(rewritten.returnsRows ? statement.columns : []);
     const compiled: Compiled = { rewritten, statement, rules, columns, isSelfContained, hasBigIntegers: false };
@@ -244,13 +211,13 @@ export class StorageEngine {
     const { limits } = this.#options;
     if (rewritten.kind === "select" && !compiled.hasBigIntegers) {
       try {
-        return encodeRows(columns, this.#asPlugin(rules, () => statement.allNumbers(values)), limits, true);
+        return encodeRows(columns, this.#keeper.asPlugin(rules, () => statement.allNumbers(values)), limits, true);
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         compiled.hasBigIntegers = true;
       }
     }
-    return encodeRows(columns, this.#asPlugin(rules, () => statement.all(values)), limits);
+    return encodeRows(columns, this.#keeper.asPlugin(rules, () => statement.all(values)), limits);
   }
 
   #execOne(plugin: string, { sql, params }: StatementCall, quota: QuotaCall): ExecOutcome {
@@ -263,11 +230,11 @@ export class StorageEngine {
       const returned = this.#rows(compiled, values);
       outcome = { rowsAffected: rewritten.kind === "select" ? 0 : returned.rows.length, returned };
     } else {
-      const changes = this.#asPlugin(rules, () => statement.run(values));
+      const changes = this.#keeper.asPlugin(rules, () => statement.run(values));
       outcome = { rowsAffected: isDefinition(rewritten) ? 0 : changes, returned: null };
     }
     this.#hasDefined ||= isDefinition(rewritten);
-    if (rewritten.kind !== "select" && !this.#asHost(() => quota.isWithin())) throw quotaExceeded();
+    if (rewritten.kind !== "select" && !this.#keeper.asHost(() => quota.isWithin())) throw quotaExceeded();
     return outcome;
   }
 
@@ -279,14 +246,14 @@ export class StorageEngine {
     checkSchema(before, this.#catalogue, {
       database: this.#database,
       plugin,
-      asHost: (run) => this.#asHost(run),
+      asHost: (run) => this.#keeper.asHost(run),
       mayCompile: (sql) => {
         try {
-          this.#asPlugin(rules, () => this.#database.prepare(sql));
+          this.#keeper.asPlugin(rules, () => this.#database.prepare(sql));
         } catch {
           // What does not compile cannot be used; only what was refused on the way matters here.
         }
-        return this.#refused === null;
+        return !this.#keeper.hasRefused;
       },
     });
   }
@@ -297,16 +264,16 @@ export class StorageEngine {
     }
     const { limits, quotas } = this.#options;
     try {
-      this.#asHost(() => this.#begin!.run([]));
+      this.#keeper.asHost(() => this.#begin!.run([]));
       this.#hasDefined = isHostWork;
       this.#refreshIfForeign();
-      const quota = this.#asHost(() =>
+      const quota = this.#keeper.asHost(() =>
         this.#quota!.begin(plugin, quotas?.[plugin] ?? limits.quotaBytes, this.#catalogue)
       );
       const before = this.#catalogue;
       const outcome = run(quota);
       if (!isHostWork && this.#hasDefined) this.#checkSchema(plugin, before);
-      this.#asHost(() => this.#commit!.run([]));
+      this.#keeper.asHost(() => this.#commit!.run([]));
       quota.commit();
       if (isHostWork) this.#forgetAll();
       return outcome;
@@ -319,13 +286,12 @@ export class StorageEngine {
 
   /** Ends a transaction that is still open: INSERT OR ROLLBACK and RAISE(ROLLBACK) end it themselves. */
   #rollBack(): void {
-    if (this.#database.inTransaction) this.#asHost(() => this.#database.prepare("ROLLBACK").run([]));
+    if (this.#database.inTransaction) this.#keeper.asHost(() => this.#database.prepare("ROLLBACK").run([]));
     this.#forget();
   }
 
   #failure(error: unknown, plugin: string): Error {
-    const refused = this.#refused;
-    this.#refused = null;
+    const refused = this.#keeper.takeRefused();
     const freeBytes = this.#options.freeBytes?.() ?? null;
     return failureOf(error, { plugin, catalogue: this.#catalogue, refused, freeBytes });
   }
