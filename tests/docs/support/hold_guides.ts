@@ -30,6 +30,7 @@ export async function holdGuides(paths: RegExp): Promise<void> {
         const ms = Math.round(performance.now() - started);
         console.log(`${places} ${outcome} ${step[0]?.said.reason ?? (ms > 50 ? `${ms} ms` : "")}`.trimEnd());
       }
+      if (isRun) await workshop.close(); // Before its folder goes.
       if (wrong.length > 0) assert.fail(wrong.join("\n\n"));
     });
   }

@@ -28,6 +28,8 @@ export interface Workshop {
   stay(text: string, ready: string): Promise<void>;
   /** What the script that stays has printed after `ready`, once `text` is among what it prints from now on. */
   told(text: string): Promise<string>;
+  /** Ends what stays. */
+  close(): Promise<void>;
   /** Runs a TypeScript or JavaScript program on the runtime of the test. */
   program(file: string, options?: { readonly until?: string }): Promise<Ran>;
 }
@@ -55,7 +57,6 @@ export async function openWorkshop(
     NO_COLOR: "1",
     ...compiledCode,
     COLUMNS: "120",
-    PORT: "0",
   };
   const here = async (args: readonly string[]): Promise<Ran> => {
     let output = "";
@@ -68,7 +69,6 @@ export async function openWorkshop(
     await stays?.child.ended;
     stays = null;
   };
-  t.after(end);
   /** The port a reader has may be taken here: servers get any that is free, and what the guide asks goes there. */
   const placed = (given: string): string => {
     const text = given.replaceAll(/^((?:bin\/)?kaged serve\b)(?!.* --port)/gm, "$1 --port 0");
@@ -110,6 +110,7 @@ export async function openWorkshop(
       const output = text === "" ? child.output() : await child.printed(text, child.output().length);
       return output.slice(from);
     },
+    close: end,
     program: (file, { until } = {}) => run(process.execPath, [...PREFIX[runtimeName]!, file], until),
   };
 }
