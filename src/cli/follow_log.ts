@@ -7,6 +7,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { logPath, type PluginLogEntry, readLogEntry } from "../core/host/plugin_logs.ts";
 import type { Files } from "../core/ports.ts";
+import { unlessAborted } from "./interrupt.ts";
 import { hostsWith, type PluginInHost } from "./running_hosts.ts";
 
 /** What is followed, and who hears of it. */
@@ -64,7 +65,9 @@ async function followHosts(follower: LogFollower, give: Give): Promise<void> {
   const { home, plugin, signal } = follower;
   const followed = new Map<string, Promise<void>>();
   for (; !signal.aborted; await pause(LOOK_FOR_HOSTS_MS, signal)) {
-    for (const host of await hostsWith(home, plugin, { except: followed })) {
+    // A host that hangs holds up no Ctrl-C.
+    const found = await unlessAborted(hostsWith(home, plugin, { except: followed }), signal).catch(() => []);
+    for (const host of found) {
       const { path } = host.host;
       followed.set(path, followHost(host, follower, give).finally(() => followed.delete(path)));
     }
