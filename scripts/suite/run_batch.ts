@@ -55,6 +55,7 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
     args: (filter) => [
       "--test",
       "--test-isolation=none",
+      "--test-force-exit", // As the other two do: what a failed test left open would hold up the rest.
       "--test-timeout=120000",
       "--test-reporter=spec",
       ...(filter ? [`--test-name-pattern=${filter}`] : []),

@@ -105,6 +105,7 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
   };
 
   async function timer(ms: number): Promise<void> {
-    while (!clock.isDueIn(ms)) await moment();
+    // At every turn: a timer may be gone after a moment.
+    while (!clock.isDueIn(ms)) await new Promise(setImmediate);
   }
 }
