@@ -126,8 +126,9 @@ export function runBatch({ runtime, files }: Batch, options: BatchOptions): Prom
     }, LAST_WORDS_MS).unref();
   }, PATIENCE_MS);
   return new Promise((resolve) => {
-    const done = (code: number | null): void => {
+    const done = (ended: number | null): void => {
       clearTimeout(patience);
+      const code = verdict === "" ? ended : null; // Node ends well when it is asked to, whatever held it up.
       const output = new TextDecoder().decode(Buffer.concat(chunks)).replace(COLOUR, "") + verdict;
       resolve({ runtime, output, ...readOutput(runtime, output, { code, isFiltered: filter !== undefined }) });
     };
