@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { paint, printable } from "../../src/cli/terminal.ts";
+import { gitServer } from "../support/git_server.ts";
 import { canCage } from "../support/hook_repo.ts";
 import { canUseTerminal, onTerminal } from "../support/pty.ts";
 import { runKaged } from "../support/run_kaged.ts";
@@ -31,4 +32,17 @@ test("a long command shows on a terminal that it works, and nothing of it in a p
   assert.match(shown, /Writing what tasks keeps[^]*Written\n[^]*one\.sqlite: tasks\n$/);
   const piped = await runKaged(["plugin", "export", "tasks", "-o", "two.sqlite", ...home], { cwd: dir });
   assert.deepEqual(piped, { code: 0, stdout: `${join(dir, "two.sqlite")}: tasks\n`, stderr: "" });
+});
+
+test("K-054 a fetch shows on a terminal that it works, after the yes to it", async (t) => {
+  if (!await canUseTerminal(t)) return;
+  const dir = await scratchDir(t);
+  const made = await runKaged(["plugin", "new", "greeter"], { cwd: dir });
+  assert.equal(made.code, 0, made.stderr);
+  await using server = await gitServer(join(dir, "srv"));
+  const url = await server.publish("greeter", join(dir, "greeter"));
+  const args = ["plugin", "install", url, "--allow-http", "--home", join(dir, "home")];
+  const { code, shown } = await onTerminal(args, [[`Fetch ${url}?`, "y"], ["Install greeter?", "y"]]);
+  assert.equal(code, 0, shown);
+  assert.match(shown, /Fetch http[^]*Fetching http[^]*Fetched http[^]*✓ Installed greeter/);
 });
