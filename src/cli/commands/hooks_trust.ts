@@ -11,8 +11,9 @@ import { servedTool } from "../../core/hooks/files/mcp_server.ts";
 import { lineDiff } from "../../core/hooks/files/line_diff.ts";
 import { shellWord } from "../../core/hooks/files/shell_words.ts";
 import { textOf, trustHookFile } from "../../core/hooks/files/trust_store.ts";
-import { askYes } from "../ask_yes.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
+import { interruptible } from "../interrupt.ts";
+import { type Questions, questions } from "../questions.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface TrustFlags extends HookFlags {
@@ -35,7 +36,12 @@ export function addHooksTrust(parent: Command, terminal: Terminal, exit: (code: 
     .option("--yes <hash...>", "trust the content with this hash without being asked; where there is no terminal");
   addHookOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action(async (names: string[], flags: TrustFlags) => exit(await trust(names, flags, terminal)));
+    .action((names: string[], flags: TrustFlags) =>
+      interruptible(async (signal) => {
+        const ask = questions(terminal, { json: flags.json ?? false, signal });
+        exit(await trust(names, flags, ask, terminal));
+      })
+    );
 }
 
 const EXAMPLES = `
@@ -43,7 +49,12 @@ Examples:
   kaged hooks trust
   kaged hooks trust .github/hooks/guard.json --yes 3f1c0a9b2d4e`;
 
-async function trust(names: readonly string[], flags: TrustFlags, terminal: Terminal): Promise<number> {
+async function trust(
+  names: readonly string[],
+  flags: TrustFlags,
+  ask: Questions,
+  terminal: Terminal,
+): Promise<number> {
   const { out, err } = terminal;
   const places = await hookPlaces(flags, terminal);
   await using opened = await openHooks(flags, terminal, places);
@@ -56,7 +67,7 @@ async function trust(names: readonly string[], flags: TrustFlags, terminal: Term
     const { evidence } = judged;
     if (!flags.json) show(judged, opened, out);
     const isNamed = yes.some((hash) => evidence.hash.startsWith(hash));
-    const isYes = isNamed || (!flags.json && terminal.isInteractive && await askYes(`Let ${evidence.name} run?`));
+    const isYes = isNamed || await ask.confirm(`Let ${printable(evidence.name)} run?`);
     if (isYes) await trustHookFile({ home: places.home, dir: opened.found.dir, evidence }, places.runtime);
     else stays.push(judged);
     if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${printable(evidence.name)}`);
@@ -66,7 +77,7 @@ async function trust(names: readonly string[], flags: TrustFlags, terminal: Term
   if (!flags.json && waiting.length === 0) {
     out.line(out.paint.dim("Nothing to decide: every hook file is trusted as it is"));
   }
-  if (stays.length > 0 && !flags.json && !terminal.isInteractive) throw needsYes(stays, flags);
+  if (stays.length > 0 && !flags.json && !ask.canAsk) throw needsYes(stays, flags);
   return stays.length > 0 ? 1 : 0;
 }
 

@@ -72,7 +72,6 @@ export const HOOKS_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Repair trust.json, or remove it and trust again",
   ),
   "hooks.no_run": row(-32602, 404, "No run of hooks has been kept", "Run some first: kaged hooks run"),
-  "hooks.trust_busy": row(-32603, 500, "Another process is writing the list of trusted hooks", "Try again"),
   "hooks.command_timeout": row(
     -32603,
     502,

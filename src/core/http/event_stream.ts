@@ -7,6 +7,7 @@ import type { Feed, FeedEntry, FeedPlace } from "../feed.ts";
 import type { HttpConnection } from "../http_port.ts";
 import type { Clock } from "../ports.ts";
 import { WS_PROTOCOL } from "./guard.ts";
+import { BEAT_MS, STREAM_HEADERS } from "./reader_response.ts";
 
 /** What a reader gets. */
 export interface Subscription {
@@ -20,8 +21,6 @@ export interface Subscription {
   readonly clock: Clock;
 }
 
-/** A quiet stream says this often that it lives: less than what proxies and browsers wait. */
-const BEAT_MS = 15_000;
 /** Entries handed on at once. */
 const BATCH = 100;
 /** A WebSocket whose client has left so much unread is closed: it can come back with the id it has. */
@@ -72,7 +71,7 @@ export function sseResponse(subscription: Subscription): Response {
     pull: () => pump(),
     cancel: () => end(),
   }, { highWaterMark: 16 });
-  return new Response(body, { headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store" } });
+  return new Response(body, { headers: STREAM_HEADERS });
 }
 
 /** Sends a feed over a WebSocket, one JSON message an entry: `{ id, kind, plugin, data }`. */

@@ -7,7 +7,7 @@ import type { StreamEvent, StreamReader } from "../jobs/event_stream.ts";
 import type { Clock } from "../ports.ts";
 
 /** A quiet stream says this often that it lives: less than what proxies and browsers wait. */
-const BEAT_MS = 15_000;
+export const BEAT_MS = 15_000;
 /** Events sent in one piece, at most. */
 const BATCH = 100;
 /** What an answer of such events says of itself. */

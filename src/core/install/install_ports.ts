@@ -8,7 +8,7 @@ import { storageAccess } from "../manifest/capability_set.ts";
 import type { Runtime } from "../ports.ts";
 import { createStorage, isStorageAvailable } from "../storage/storage.ts";
 import { isUnfinished, recoverStore, type StorePorts } from "../store/journal.ts";
-import { withHomeLock } from "../store/home_lock.ts";
+import { withHomeLock } from "../home_lock.ts";
 import { TREE_LIMITS, type TreeLimits } from "../store/tree.ts";
 
 /** What installing stands on. */

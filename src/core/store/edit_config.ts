@@ -13,7 +13,7 @@ import type { Issue } from "../project/types.ts";
 import { DocumentReport, formatPath } from "../yaml/document_report.ts";
 import { readDocumentText } from "../yaml/read_text.ts";
 import { editTomlTable, type TomlValue } from "./edit_toml.ts";
-import { withHomeLock } from "./home_lock.ts";
+import { withHomeLock } from "../home_lock.ts";
 import { replaceText } from "./replace_text.ts";
 
 /** What the file says. */

@@ -7,7 +7,7 @@ import { CONFIG_SETTINGS, settingOf } from "../../../src/core/project/config_set
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import { readConfigFile, writeSetting } from "../../../src/core/store/edit_config.ts";
 import type { TomlValue } from "../../../src/core/store/edit_toml.ts";
-import { withHomeLock } from "../../../src/core/store/home_lock.ts";
+import { withHomeLock } from "../../../src/core/home_lock.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const FILE = `# how things run here

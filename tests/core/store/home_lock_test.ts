@@ -5,7 +5,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import { withHomeLock } from "../../../src/core/store/home_lock.ts";
+import { withHomeLock } from "../../../src/core/home_lock.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const runtime = await detectRuntime();

@@ -23,6 +23,7 @@ export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "src/core/hooks/mod.ts": [
     "core/cage", // One list: variables that no child process gets.
     "core/errors",
+    "core/home_lock",
     "core/hooks",
     "core/manifest",
     "core/project",

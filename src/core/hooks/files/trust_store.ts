@@ -5,10 +5,10 @@
  * @module
  */
 import { HostError, messageOf } from "../../errors.ts";
-import type { Clock, Files, Ids } from "../../ports.ts";
+import { withHomeLock } from "../../home_lock.ts";
+import type { Files, Runtime } from "../../ports.ts";
 import { isMap } from "../../values/plain_data.ts";
 import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";
-import { withLock } from "./with_lock.ts";
 
 /** Name of the file. */
 export const TRUST_FILE = "trust.json";
@@ -75,14 +75,13 @@ export function trustState(store: TrustStore, dir: string, { name, hash }: HookE
   return record.hash === hash ? "trusted" : "changed";
 }
 
-/** Trusts exactly this content from now on. */
+/** Trusts exactly this content from now on. Rejects with `install.busy` when another process keeps the folder locked. */
 export async function trustHookFile(
   { home, dir, evidence }: { readonly home: string; readonly dir: string; readonly evidence: HookEvidence },
-  runtime: { readonly files: Files; readonly ids: Ids; readonly clock: Clock },
+  runtime: Pick<Runtime, "files" | "ids" | "clock" | "databases">,
 ): Promise<void> {
   const { files, ids, clock } = runtime;
-  await files.makeDir(home, { recursive: true, mode: 0o700 });
-  await withLock(`${home}/${TRUST_FILE}.lock`, runtime, async () => {
+  await withHomeLock(home, runtime, async () => {
     const store = await readTrust(home, runtime);
     const trusted_at = new Date(clock.now()).toISOString();
     const record: TrustRecord = { hash: evidence.hash, trusted_at, files: evidence.files.map(trustedFile) };

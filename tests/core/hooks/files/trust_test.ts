@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { test } from "node:test";
+import { withHomeLock } from "../../../../src/core/home_lock.ts";
 import { lineDiff } from "../../../../src/core/hooks/files/line_diff.ts";
 import { shellWords } from "../../../../src/core/hooks/files/shell_words.ts";
 import { readTrust, trustHookFile } from "../../../../src/core/hooks/files/trust_store.ts";
@@ -158,24 +159,14 @@ test("B-018 trust.json is private, whole at any time, and keeps what every write
   assert.deepEqual((await readdir(repo.home)).filter((name) => name.startsWith("trust")), ["trust.json"]);
 });
 
-test("B-018 a lock that a dead process left is taken over", async (t) => {
+test("B-018 who writes trust.json holds the folder's lock, and who waits for it is told", async (t) => {
   const repo = await hookRepo(t, { [FILE]: guard("x") });
-  await mkdir(`${repo.home}/trust.json.lock`);
-  const { clock } = repo.runtime;
-  const later = { ...repo.runtime, clock: { ...clock, now: () => Date.now() + 60_000 } };
   const { evidence } = (await repo.open()).judged[0]!;
-  await trustHookFile({ home: repo.home, dir: repo.dir, evidence }, later);
-  assert.equal((await repo.open()).judged[0]?.trust, "trusted");
-});
-
-test("B-018 a lock that a living process keeps is respected, and who waits for it is told", async (t) => {
-  const repo = await hookRepo(t, { [FILE]: guard("x") });
-  await mkdir(`${repo.home}/trust.json.lock`);
   let ms = 0;
   const patient = { ...repo.runtime, clock: { ...repo.runtime.clock, monotonic: () => ms += 1_000 } };
-  const { evidence } = (await repo.open()).judged[0]!;
-  await assert.rejects(trustHookFile({ home: repo.home, dir: repo.dir, evidence }, patient), {
-    code: "hooks.trust_busy",
+  await withHomeLock(repo.home, repo.runtime, async () => {
+    const trusting = trustHookFile({ home: repo.home, dir: repo.dir, evidence }, patient);
+    await assert.rejects(trusting, { code: "install.busy" });
   });
   assert.equal((await repo.open()).judged[0]?.trust, "untrusted");
 });

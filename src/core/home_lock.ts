@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Database, Runtime } from "../ports.ts";
+import { HostError } from "./errors.ts";
+import type { Database, Runtime } from "./ports.ts";
 
 /** What a lock stands on. */
 export type LockPorts = Pick<Runtime, "clock" | "databases" | "files">;
