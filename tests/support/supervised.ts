@@ -46,6 +46,8 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
   const given = new Set<AuditEvent>();
   const waiting = new Set<() => void>();
   const cleanups: (() => Promise<void>)[] = [];
+  // Deno gives a test up once it thinks that nothing is left to wait for.
+  const patience = setInterval(() => {}, 1000);
   const supervisor = createSupervisor({
     runtime: { ...await detectRuntime(), clock },
     home,
@@ -66,8 +68,6 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
     types: (instance) => events.filter((event) => !instance || event.instance === instance).map((event) => event.type),
     next: <T extends AuditType>(type: T, instance?: string) =>
       new Promise<Event<T>>((resolve) => {
-        // Deno gives a test up once it thinks that nothing is left to wait for.
-        const patience = setInterval(() => {}, 1000);
         const look = () => {
           const found = events.find((event) =>
             event.type === type && !given.has(event) && (!instance || event.instance === instance)
@@ -75,7 +75,6 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
           if (!found) return;
           given.add(found);
           waiting.delete(look);
-          clearInterval(patience);
           resolve(found as Event<T>);
         };
         waiting.add(look);
@@ -99,6 +98,7 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
         clock.advance(100);
       }
       await stopping;
+      clearInterval(patience);
       for (const cleanup of cleanups) await cleanup();
       await rm(home, { recursive: true, force: true });
     },
