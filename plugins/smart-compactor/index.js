@@ -763,11 +763,11 @@ function compactWindow(params, settings) {
     throw notApplicable("there are not two messages that may go");
   }
   const { count, digest } = gather(old, remaining);
-  const isGain = (content) =>
-    content.length < sum(old, (message) => lengthOf(message.content)) &&
-    byteLength(content) + ADOPTION_BYTES < sum(old, (message) => byteLength(JSON.stringify(message)));
+  const chars = sum(old, (message) => lengthOf(message.content));
+  const bytes = sum(old, (message) => byteLength(JSON.stringify(message)));
   const content = write(digest, count, settings);
-  if (!isGain(content)) {
+  const taken = byteLength(JSON.stringify(content)) + ADOPTION_BYTES + BYTES_PER_TOKEN;
+  if (content.length >= chars || taken > bytes) {
     throw notApplicable("a digest would be no shorter than the messages");
   }
   const place = placeIn(remaining);

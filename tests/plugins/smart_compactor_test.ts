@@ -129,6 +129,22 @@ test("K-017 where a digest is no gain the compactor declines with -32006", () =>
   }
 });
 
+test("K-027 a digest is weighed as it is counted: as JSON, where a line break takes two bytes", () => {
+  const call = { tool_calls: [{ id: "call_1" }] };
+  const window: IdentifiedMessage[] = [
+    { id: "m0", role: "user", content: [{ type: "tool_result", tool_use_id: "call_1" }] },
+    { id: "m1", role: "assistant", content: `#${"We decided on it. ".repeat(4)}🙂 We decided on it. 🙂 ` },
+    { id: "m2", role: "user", content: [{ type: "tool_result", tool_use_id: "call_1" }] },
+    { id: "m3", role: "assistant", content: " ", ...call },
+    { id: "m4", role: "tool", content: " ", tool_call_id: "call_1" },
+    { id: "m5", role: "assistant", content: " ", ...call },
+    { id: "m6", role: "assistant", content: " ", ...call, always_keep: true },
+    { id: "m7", role: "user", content: " " },
+  ];
+  const settings = { digestBytes: 200, maxItems: 3, keepRequests: false };
+  assert.throws(() => compactWindow(paramsOf(window, 6), settings), { code: -32006 });
+});
+
 test("K-027 K-028 whatever the window, the result is one the host takes, or the compactor declines", () => {
   const outcomes = { taken: 0, declined: 0 };
   const counters: CountTokens[] = [countTokens, countChars, () => 1];

@@ -73,11 +73,14 @@ export function compactWindow(params: CompactParams, settings: Settings): Compac
   const ids = old.flatMap(({ id }) => typeof id === "string" ? [id] : []);
   if (old.length < 2 || ids.length < old.length) throw notApplicable("there are not two messages that may go");
   const { count, digest } = gather(old, remaining);
-  const isGain = (content: string): boolean =>
-    content.length < sum(old, (message) => lengthOf(message.content)) &&
-    byteLength(content) + ADOPTION_BYTES < sum(old, (message) => byteLength(JSON.stringify(message)));
+  const chars = sum(old, (message) => lengthOf(message.content));
+  const bytes = sum(old, (message) => byteLength(JSON.stringify(message)));
   const content = write(digest, count, settings);
-  if (!isGain(content)) throw notApplicable("a digest would be no shorter than the messages");
+  // As the host counts: the text as JSON, and a token less, however each message is rounded.
+  const taken = byteLength(JSON.stringify(content)) + ADOPTION_BYTES + BYTES_PER_TOKEN;
+  if (content.length >= chars || taken > bytes) {
+    throw notApplicable("a digest would be no shorter than the messages");
+  }
   const place = placeIn(remaining);
   const added = { role: "user", content };
   return {

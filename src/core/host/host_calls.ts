@@ -22,6 +22,11 @@ export function hostCalls(rooms: HostRooms): HostCalls {
   const { compactions, contextOf } = rooms;
   const { runtime } = options;
   const { clock, files, ids } = runtime;
+  /** Calls an instance of the project: one that nobody runs just now, as between two starts, is down and not unknown. */
+  const call: typeof supervisor.call = (instance, ...rest) =>
+    supervisor.call(instance, ...rest).catch((error) => {
+      throw error instanceof HostError && error.code === "plugin.unknown" ? notRunning(instance, error) : error;
+    });
   return {
     tools(agent) {
       const down = new Set(
@@ -53,7 +58,7 @@ export function hostCalls(rooms: HostRooms): HostCalls {
         const facts = { name, agent: at.agent, session: at.session, attributes: { "kaged.plugin": plugin } };
         const result = await withSpan(tracing, "tool", facts, ({ carrier }) => {
           const context = { ...contextOf(at.agent, at.session), ...carrier };
-          return supervisor.call(instance, name, callParams(args, override), { ...timing(at), context });
+          return call(instance, name, callParams(args, override), { ...timing(at), context });
         });
         told(result ?? null);
         return result;
@@ -68,7 +73,7 @@ export function hostCalls(rooms: HostRooms): HostCalls {
       const { agent, override } = methodContext(model, instance, at);
       const known = agent === null || at.session === undefined ? {} : contextOf(agent, at.session);
       const context = { ...known, ...tracing?.carrier() };
-      return await supervisor.call(instance, method, callParams(params, override), { ...timing(at), context });
+      return await call(instance, method, callParams(params, override), { ...timing(at), context });
     },
     async fireHook(hook, params, at) {
       sessions.find(at.session);
@@ -122,4 +127,12 @@ function timing({ signal, timeoutMs, onProgress }: Partial<CallAt>): CallOptions
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(onProgress && { onProgress }),
   };
+}
+
+function notRunning(instance: string, cause: HostError): HostError {
+  return new HostError("plugin.unavailable", `[BLOCKED] Plugin "${instance}" does not run`, {
+    data: { instance, status: "stopped" },
+    hint: "Try again; when it stays down, kaged plugin info tells why",
+    cause,
+  });
 }

@@ -177,6 +177,28 @@ test("K-070 a plugin that comes up while its files are read is swapped, not stop
   assert.deepEqual(h.all("plugin.reloaded").map(({ name }) => name), ["crashes-on-call"]);
 });
 
+test("K-014 K-070 a plugin that is down and started anew is unavailable meanwhile, and never unknown", async () => {
+  const { files } = await detectRuntime();
+  let read: () => Promise<void> = () => Promise.resolve();
+  const readHead: typeof files.readHead = async (path, bytes) => {
+    if (path.endsWith("/kaged-plugin.yaml")) await read();
+    return await files.readHead(path, bytes);
+  };
+  await using h = await hosted({
+    primary: { a: {} },
+    fixtures: { "@test/a": "crashes_on_call" },
+    ports: { files: { ...files, readHead } },
+  });
+  await assert.rejects(h.host.callMethod("crashes-on-call", "fixture.call"));
+  await h.next("plugin.crashed");
+  const errors: HostError[] = [];
+  read = async () => void await h.host.callMethod("crashes-on-call", "ping").catch((error) => errors.push(error));
+  await h.host.reload("crashes-on-call");
+  assert.deepEqual([...new Set(errors.map(({ code }) => code))], ["plugin.unavailable"]);
+  assert.ok(errors.some(({ message }) => message.endsWith("does not run")), "it was asked between two starts");
+  assert.deepEqual(states(h), ["1.0.0 running"]);
+});
+
 test("K-070 of reloads asked for at once one runs, and the others join the next", async () => {
   await using h = await hosted({ primary: { a: {} }, fixtures: { "@test/a": "echo" } });
   const dir = dirOf(h, "echo");
