@@ -6,31 +6,15 @@
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { Cage, CagePlaces, CageRequest } from "../../src/core/cage/cage.ts";
 import { openCage } from "../../src/core/cage/open_cage.ts";
+import { programManifest } from "../../src/core/cage/program_manifest.ts";
 import type { HostError } from "../../src/core/errors.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import type { ChildProcess, Exit, Runtime } from "../../src/core/ports.ts";
 
 /** A manifest that asks for nothing and runs `true`, but for what is given. */
 export function manifestOf(own: Partial<Manifest> = {}): Manifest {
-  return {
-    name: "caged",
-    version: "1.0.0",
-    kaged_api: 1,
-    description: "A plugin of a test",
-    command: ["true"],
-    env: {},
-    capabilities: [],
-    roles: [],
-    hooks: [],
-    tools: [],
-    methods: [],
-    notifications: [],
-    knobs: {},
-    shutdown_timeout_sec: 5,
-    health_interval_sec: 30,
-    hook_timeout_sec: 10,
-    ...own,
-  };
+  const program = { name: "caged", description: "A plugin of a test", command: ["true"], env: {}, capabilities: [] };
+  return { ...programManifest(program), ...own };
 }
 
 /** A folder of its own for home, project and plugin, all made. */

@@ -153,14 +153,15 @@ test("K-070 instances of one plugin are swapped together or not at all", async (
   assert.deepEqual(await h.host.callMethod("picky-config", "fixture.call", {}, other), { level: 3 });
 });
 
-test("K-070 a plugin that comes up while its files are read is swapped, not stopped", async () => {
+/** A host of a plugin that has just crashed; `during` runs whenever a file of that name is about to be read. */
+async function crashed(file: string): Promise<{ h: Hosted; during: (work: () => Promise<unknown>) => void }> {
   const { files } = await detectRuntime();
-  let read: () => Promise<void> = () => Promise.resolve();
+  let before: () => Promise<unknown> = () => Promise.resolve();
   const readHead: typeof files.readHead = async (path, bytes) => {
-    if (path.endsWith("/project.yaml")) await read();
+    if (path.endsWith(`/${file}`)) await before();
     return await files.readHead(path, bytes);
   };
-  await using h = await hosted({
+  const h = await hosted({
     primary: { a: {} },
     fixtures: { "@test/a": "crashes_on_call" },
     ports: { files: { ...files, readHead } },
@@ -168,31 +169,26 @@ test("K-070 a plugin that comes up while its files are read is swapped, not stop
   await h.next("plugin.initialized");
   await assert.rejects(h.host.callMethod("crashes-on-call", "fixture.call"));
   await h.next("plugin.crashed");
-  read = async () => {
-    read = () => Promise.resolve();
+  return { h, during: (work) => void (before = work) };
+}
+
+test("K-070 a plugin that comes up while its files are read is swapped, not stopped", async () => {
+  const { h, during } = await crashed("project.yaml");
+  await using _ = h;
+  during(async () => {
+    during(() => Promise.resolve());
     await h.pass(1_000); // Its wait is over.
     await h.next("plugin.initialized");
-  };
+  });
   await h.host.reload("crashes-on-call");
   assert.deepEqual(h.all("plugin.reloaded").map(({ name }) => name), ["crashes-on-call"]);
 });
 
 test("K-014 K-070 a plugin that is down and started anew is unavailable meanwhile, and never unknown", async () => {
-  const { files } = await detectRuntime();
-  let read: () => Promise<void> = () => Promise.resolve();
-  const readHead: typeof files.readHead = async (path, bytes) => {
-    if (path.endsWith("/kaged-plugin.yaml")) await read();
-    return await files.readHead(path, bytes);
-  };
-  await using h = await hosted({
-    primary: { a: {} },
-    fixtures: { "@test/a": "crashes_on_call" },
-    ports: { files: { ...files, readHead } },
-  });
-  await assert.rejects(h.host.callMethod("crashes-on-call", "fixture.call"));
-  await h.next("plugin.crashed");
+  const { h, during } = await crashed("kaged-plugin.yaml");
+  await using _ = h;
   const errors: HostError[] = [];
-  read = async () => void await h.host.callMethod("crashes-on-call", "ping").catch((error) => errors.push(error));
+  during(() => h.host.callMethod("crashes-on-call", "ping").catch((error) => errors.push(error)));
   await h.host.reload("crashes-on-call");
   assert.deepEqual([...new Set(errors.map(({ code }) => code))], ["plugin.unavailable"]);
   assert.ok(errors.some(({ message }) => message.endsWith("does not run")), "it was asked between two starts");
