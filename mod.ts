@@ -16,13 +16,13 @@ export type {
   HostPluginInfo,
   HostTool,
   Session,
-} from "./src/core/host/types.ts";
-export type { HostHookOptions } from "./src/core/host/hook_types.ts";
-export type { CompactionView, HostView, InstanceView, PluginUse, PluginView } from "./src/core/host/view_types.ts";
-export type { CompactionRecord } from "./src/core/host/compaction_log.ts";
-export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "./src/core/feed.ts";
+} from "./src/host/types.ts";
+export type { HostHookOptions } from "./src/host/hook_types.ts";
+export type { CompactionView, HostView, InstanceView, PluginUse, PluginView } from "./src/host/view_types.ts";
+export type { CompactionRecord } from "./src/host/compaction_log.ts";
+export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "./src/core/values/feed.ts";
 export type { CompactionSettings, Isolation, MissingPlugin } from "./src/core/project/types.ts";
-export { countTokens, type Message, type MessagePart, type Size } from "./src/core/messages.ts";
+export { countTokens, type Message, type MessagePart, type Size } from "./src/core/compaction/messages.ts";
 export type { CompactionAudit, CompactionResult, Injection } from "./src/core/compaction/types.ts";
 export type {
   AnyEvent,
@@ -33,15 +33,15 @@ export type {
   SummaryEvents,
   TokenUsage,
   TraceEvents,
-} from "./src/core/events/types.ts";
-export type { TracingOption } from "./src/core/tracing/load_tracing.ts";
-export type { ApiSpan, ApiTracer, SpanAttributes, TracingApi } from "./src/core/tracing/types.ts";
+} from "./src/events/types.ts";
+export type { TracingOption } from "./src/otel/load_tracing.ts";
+export type { ApiSpan, ApiTracer, SpanAttributes, TracingApi } from "./src/otel/types.ts";
 export { openHookFiles } from "./src/open_hook_files.ts";
 export type {
   JudgedHookFile,
   OpenedHookFiles,
   OpenHookFilesOptions,
-} from "./src/core/hooks/command/open_hook_files.ts";
+} from "./src/hooks/sources/command/open_hook_files.ts";
 export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {
@@ -63,11 +63,11 @@ export {
   type CapabilityDescription,
   type ConsentPaths,
   describeCapability,
-} from "./src/core/consent/describe_capability.ts";
-export type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./src/core/install/consent_types.ts";
+} from "./src/packages/consent/describe_capability.ts";
+export type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./src/packages/install/consent_types.ts";
 export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
 export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
-export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors.ts";
+export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors/host_error.ts";
 export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
 export type {
   AuditBase,
@@ -92,7 +92,7 @@ export type {
   PluginRole,
 } from "./src/core/manifest/manifest.ts";
 export type { McpTool } from "./src/core/mcp/mcp_tool.ts";
-export type { CallOptions, IncomingRequest } from "./src/core/protocol/connection_types.ts";
+export type { CallOptions, IncomingRequest } from "./src/core/wire/connection_types.ts";
 export {
   createStorage,
   isStorageAvailable,
@@ -112,7 +112,7 @@ export type {
   ListenAddress,
   WebSocketPeer,
   WebSocketUpgrade,
-} from "./src/core/http_port.ts";
+} from "./src/core/ports/http.ts";
 export type {
   AsyncStorage,
   Authorizer,
@@ -139,4 +139,4 @@ export type {
   SqlLimits,
   SqlValue,
   Statement,
-} from "./src/core/ports.ts";
+} from "./src/core/ports/ports.ts";

@@ -4,7 +4,7 @@
  *   npm test                              everything
  *   npm test -- --runtime node            one runtime (repeatable)
  *   npm test -- --filter "K-004"          tests whose name matches
- *   npm test -- tests/core/protocol       files or folders
+ *   npm test -- tests/core/wire       files or folders
  *
  * Run without arguments, what `suite/plan.ts` calls HEAVY is run on Bun alone, because the whole must not take long;
  * KAGED_HEAVY=1 runs everything everywhere. KAGED_FORBID_SKIP=1 turns a skipped test into a failed one. How much chance

@@ -6,8 +6,8 @@
 import { resolve } from "node:path";
 import { detectRuntime } from "./adapters/default.ts";
 import type { LiveHost } from "./adapters/shared/live_hosts.ts";
-import { homeFolder } from "./core/home.ts";
-import type { Host, HostOptions } from "./core/host/types.ts";
+import { homeFolder } from "./core/files/home.ts";
+import type { Host, HostOptions } from "./host/types.ts";
 
 /**
  * Loads a project and returns its host: agents, their plugins, hooks, tools and compaction. Nothing runs before
@@ -32,7 +32,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const plugins = Object.entries(options.plugins ?? {}).map(([pkg, dir]) => [pkg, resolve(dir)]);
   await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
   const realHome = await runtime.files.realPath(home);
-  const { createHost: createOn } = await import("./core/host/create_host.ts"); // Most of the package: for who asks.
+  const { createHost: createOn } = await import("./host/create_host.ts"); // Most of the package: for who asks.
   return await createOn({
     ...options,
     runtime,

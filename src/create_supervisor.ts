@@ -4,8 +4,8 @@
  * @module
  */
 import { detectRuntime } from "./adapters/default.ts";
-import { homeFolder } from "./core/home.ts";
-import type { Runtime } from "./core/ports.ts";
+import { homeFolder } from "./core/files/home.ts";
+import type { Runtime } from "./core/ports/ports.ts";
 import type { Supervisor, SupervisorOptions } from "./core/supervisor/types.ts";
 
 /** How a supervisor is set up; runtime and home have defaults. */

@@ -4,8 +4,8 @@ import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { roomsOf } from "../scripts/pictures/rooms.ts";
-import { ERRORS } from "../src/core/errors.ts";
-import { HOST_VERSION } from "../src/core/version.ts";
+import { ERRORS } from "../src/core/errors/host_error.ts";
+import { HOST_VERSION } from "../src/core/values/version.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const OUTWARD =
@@ -53,7 +53,7 @@ test("rooms stand on each other in one direction: none is part of a circle of ro
   for (const room of names) visit(room, []);
 });
 
-test("src/core/protocol, manifest and audit know nothing of cage and supervisor", async () => {
+test("src/core/wire, manifest and audit know nothing of cage and supervisor", async () => {
   for (const room of ["protocol", "manifest", "audit"]) {
     for (const source of await sourcesIn(`src/core/${room}`)) {
       for (const target of importsOf(source)) assert.doesNotMatch(target, /core\/(cage|supervisor)\//, source.path);
@@ -92,7 +92,7 @@ test("importing the package loads no library, no adapter and no host: that comes
 });
 
 test("a host loads no HTTP, of a library or of the runtime: that comes with the first request", async () => {
-  const { files, others } = await loadedBy("src/core/host/create_host.ts");
+  const { files, others } = await loadedBy("src/host/create_host.ts");
   assert.ok(files.size > 100);
   for (const name of others) assert.doesNotMatch(name, /^(hono|@hono\/|ws$|node:https?$)/);
 });

@@ -40,7 +40,7 @@ test("K-045 processes are started in these places and nowhere else in the source
       "src/adapters/generated/storage_program.ts", // The text of storage_child.ts.
       "src/adapters/shared/processes.ts",
       "src/adapters/shared/storage_child.ts", // A thread that looks whether the host still lives.
-      "src/core/check/leaving_imports.ts", // A list of names.
+      "src/operator/check/leaving_imports.ts", // A list of names.
       "src/relay/relay.js",
     ],
   );
@@ -48,13 +48,13 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/cli/open_console.ts", // The operator's own browser, by a fixed path.
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
-    "src/core/hooks/command/caged_runner.ts",
-    "src/core/hooks/mcp/caged_transport.ts",
-    "src/core/install/run_git.ts", // git, with nothing of a repository that it would run.
+    "src/hooks/sources/command/caged_runner.ts",
+    "src/hooks/sources/mcp/caged_transport.ts",
+    "src/packages/install/run_git.ts", // git, with nothing of a repository that it would run.
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
     "src/core/supervisor/caged_wire.ts",
     "src/core/supervisor/plugin_process.ts",
-    "src/core/trace/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
+    "src/operator/syscalls/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
   ]);
   // Programs of the host itself: bubblewrap, bash, systemd and strace, by fixed paths and without a word of a plugin's.
   assert.deepEqual(await filesWith(/\boutputOf\(/), [
@@ -62,7 +62,7 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/core/cage/limits/choose_tier.ts",
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
-    "src/core/trace/start_trace.ts",
+    "src/operator/syscalls/start_trace.ts",
   ]);
 });
 
@@ -71,8 +71,8 @@ test("K-045 what is spawned for a plugin or a hook is the command of a cage", as
     "src/core/supervisor/plugin_process.ts",
     "src/core/supervisor/caged_wire.ts",
     "src/core/cage/probe_cage.ts",
-    "src/core/hooks/command/caged_runner.ts",
-    "src/core/hooks/mcp/caged_transport.ts",
+    "src/hooks/sources/command/caged_runner.ts",
+    "src/hooks/sources/mcp/caged_transport.ts",
   ];
   for (const path of spawners) {
     const { code } = (await sources()).find((source) => source.path === path)!;

@@ -7,8 +7,8 @@
  */
 import { EventEmitter } from "node:events";
 import Emittery from "emittery";
-import { createEmitter } from "../../src/core/events/emitter.ts";
-import type { EmittedEvents } from "../../src/core/events/types.ts";
+import { createEmitter } from "../../src/events/emitter.ts";
+import type { EmittedEvents } from "../../src/events/types.ts";
 import type { Repeat } from "../hooks/rounds.ts";
 
 type Run = Omit<EmittedEvents["agent:end"], "timestamp">;

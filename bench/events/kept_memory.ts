@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { createEmitter, type Emitter } from "../../src/core/events/emitter.ts";
+import { createEmitter, type Emitter } from "../../src/events/emitter.ts";
 import { RUN } from "./emit_cases.ts";
 
 const EVENTS = 100_000;

@@ -8,8 +8,8 @@
  */
 import { createHooks } from "hookable";
 import { AsyncSeriesHook } from "tapable";
-import { createHookEngine } from "../../src/core/hooks/portable/engine.ts";
-import type { HookEvent } from "../../src/core/hooks/portable/types.ts";
+import { createHookEngine } from "../../src/hooks/engine/engine.ts";
+import type { HookEvent } from "../../src/hooks/engine/types.ts";
 import type { Repeat } from "./rounds.ts";
 
 type Handler = (event: HookEvent) => null | Promise<null>;

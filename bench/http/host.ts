@@ -13,7 +13,7 @@ import { promisify } from "node:util";
 import { Hono } from "hono";
 import { createHost, detectRuntime } from "../../mod.ts";
 import { SDK_JS } from "../../src/cli/generated/sdk_source.ts";
-import { serveHost } from "../../src/core/http/serve_host.ts";
+import { serveHost } from "../../src/http/serve_host.ts";
 
 const [node = "", rounds = "3", seconds = "1"] = process.argv.slice(2);
 const CLIENT = fileURLToPath(new URL("client.ts", import.meta.url));

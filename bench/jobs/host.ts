@@ -9,12 +9,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { PgBoss } from "pg-boss";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import { createJobs } from "../../src/core/jobs/create_jobs.ts";
-import { fileJobs } from "../../src/core/jobs/file_jobs.ts";
-import { memoryJobs } from "../../src/core/jobs/memory_jobs.ts";
-import { postgresJobs } from "../../src/core/jobs/postgres_jobs.ts";
-import { sqliteJobs } from "../../src/core/jobs/sqlite_jobs.ts";
-import type { JobBackend } from "../../src/core/jobs/types.ts";
+import { createJobs } from "../../src/jobs/create_jobs.ts";
+import { fileJobs } from "../../src/jobs/file_jobs.ts";
+import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
+import { postgresJobs } from "../../src/jobs/postgres_jobs.ts";
+import { sqliteJobs } from "../../src/jobs/sqlite_jobs.ts";
+import type { JobBackend } from "../../src/jobs/types.ts";
 import { findPostgres, startPostgres } from "../../tests/support/postgres.ts";
 
 /** Jobs in a second; the best of the rounds. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { databases } from "../../src/adapters/shared/databases.ts";
-import type { Database, SqlValue } from "../../src/core/ports.ts";
+import type { Database, SqlValue } from "../../src/core/ports/ports.ts";
 import { StorageEngine } from "../../src/core/storage/engine.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../src/core/storage/limits.ts";
 

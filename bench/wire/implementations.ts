@@ -7,9 +7,9 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import { HostError } from "../../src/core/errors.ts";
-import type { ChildProcess } from "../../src/core/ports.ts";
-import { createConnection } from "../../src/core/protocol/connection.ts";
+import { HostError } from "../../src/core/errors/host_error.ts";
+import type { ChildProcess } from "../../src/core/ports/ports.ts";
+import { createConnection } from "../../src/core/wire/connection.ts";
 import { openBare } from "./bare.ts";
 
 /** A host with its plugin. */

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { CapabilityDescription } from "../../src/core/consent/describe_capability.ts";
-import type { CompactionRecord } from "../../src/core/host/compaction_log.ts";
-import type { ConsentOffer, ConsentRequest } from "../../src/core/install/consent_types.ts";
-import type { Job } from "../../src/core/jobs/types.ts";
+import type { CapabilityDescription } from "../../src/packages/consent/describe_capability.ts";
+import type { CompactionRecord } from "../../src/host/compaction_log.ts";
+import type { ConsentOffer, ConsentRequest } from "../../src/packages/install/consent_types.ts";
+import type { Job } from "../../src/jobs/types.ts";
 import type { Knob } from "../../src/core/manifest/manifest.ts";
 
 export type { CapabilityDescription, CompactionRecord, ConsentOffer, ConsentRequest, Job, Knob };

@@ -1,7 +1,7 @@
 /** A worker on Bun: an agent that runs in the background, and a server of Bun's own that queues and follows its jobs. */
 import process from "node:process";
 import { createHost, detectRuntime } from "../../mod.ts";
-import { jobRoutes } from "../../src/core/http/mod.ts";
+import { jobRoutes } from "../../src/http/mod.ts";
 
 const host = await createHost({
   project: import.meta.dir,

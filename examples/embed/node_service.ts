@@ -1,7 +1,7 @@
 /** A service on Node: plugins behind an HTTP API with console and metrics, a route of its own, and a clean end. */
 import process from "node:process";
 import { createHost, detectRuntime } from "../../mod.ts";
-import { serveHost } from "../../src/core/http/mod.ts";
+import { serveHost } from "../../src/http/mod.ts";
 
 const runtime = await detectRuntime();
 const host = await createHost({

@@ -1,6 +1,6 @@
 /** Writes the table of rules into docs/conformance.md; the text around it stays. */
 import { readFile } from "node:fs/promises";
-import { CONFORMANCE_RULES } from "../../src/core/conformance/rules.ts";
+import { CONFORMANCE_RULES } from "../../src/operator/conformance/rules.ts";
 
 const PATH = "docs/conformance.md";
 const [BEGIN, END] = ["<!-- rules: begin -->", "<!-- rules: end -->"];

@@ -69,7 +69,7 @@ async function licence(name: string): Promise<string> {
 }
 
 const consoleFiles: { readonly path: string; render(): Promise<string> } = {
-  path: "src/core/http/generated/console_files.ts",
+  path: "src/http/generated/console_files.ts",
   render,
 };
 

@@ -5,8 +5,8 @@
  */
 import { join } from "node:path";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import { emitHookspec } from "../../src/core/spec/emit/emit_hookspec.ts";
-import { readHookspec } from "../../src/core/spec/read_hookspec.ts";
+import { emitHookspec } from "../../src/hookspec/emit/emit_hookspec.ts";
+import { readHookspec } from "../../src/hookspec/read_hookspec.ts";
 import type { Generator } from "../generate.ts";
 
 const DIR = "hookspec";

@@ -5,11 +5,11 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { toJsonSchema } from "@valibot/to-json-schema";
-import { ERRORS } from "../../src/core/errors.ts";
-import type { Route, RouteAnswer, Schema } from "../../src/core/http/route.ts";
-import { ROUTES } from "../../src/core/http/routes/routes.ts";
-import { problem } from "../../src/core/http/schemas.ts";
-import { HOST_VERSION } from "../../src/core/version.ts";
+import { ERRORS } from "../../src/core/errors/host_error.ts";
+import type { Route, RouteAnswer, Schema } from "../../src/http/route.ts";
+import { ROUTES } from "../../src/http/routes/routes.ts";
+import { problem } from "../../src/http/schemas.ts";
+import { HOST_VERSION } from "../../src/core/values/version.ts";
 import { template } from "./sdk_module.ts";
 
 type Json = Record<string, unknown>;
@@ -169,7 +169,7 @@ function operationId(method: string, path: string): string {
 }
 
 const openapi: { readonly path: string; render(): Promise<string> } = {
-  path: "src/core/http/generated/openapi.ts",
+  path: "src/http/generated/openapi.ts",
   render: () => Promise.resolve(`${HEAD}${template(`${JSON.stringify(openApi(), null, 2)}\n`)};\n`),
 };
 

@@ -18,12 +18,12 @@ export const HEAVY: readonly string[] = [
   "./tests/cli/hook", // Commands over rooms whose own tests run everywhere.
   "./tests/cli/host_commands_test.ts",
   "./tests/cli/plugin_",
-  "./tests/console/", // A browser in front of the API that tests/core/http asks directly.
+  "./tests/console/", // A browser in front of the API that tests/http asks directly.
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
-  "./tests/core/conformance/check_conformance_test.ts",
-  "./tests/core/install/killed_test.ts",
+  "./tests/operator/conformance/check_conformance_test.ts",
+  "./tests/packages/install/killed_test.ts",
   "./tests/core/manifest/hostile_manifest_test.ts",
-  "./tests/core/spec/emit/", // Compilers of other languages.
+  "./tests/hookspec/emit/", // Compilers of other languages.
   "./tests/docs/docs_", // Programs and commands of the guides.
   "./tests/docs/readme_test.ts",
   "./tests/examples/agent_test.ts",
@@ -39,14 +39,14 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/console/page_test.ts": 30,
   "./tests/console/": 15,
   "./tests/docs/docs_": 10,
-  "./tests/core/jobs/postgres": 8,
-  "./tests/core/install/killed_test.ts": 8,
-  "./tests/core/conformance/check_conformance_test.ts": 8,
-  "./tests/core/http/routes_test.ts": 8,
+  "./tests/jobs/postgres": 8,
+  "./tests/packages/install/killed_test.ts": 8,
+  "./tests/operator/conformance/check_conformance_test.ts": 8,
+  "./tests/http/routes_test.ts": 8,
   "./tests/core/supervisor/": 4,
   "./tests/core/cage/open_cage_test.ts": 5,
   "./tests/core/cage/escapes_": 3,
-  "./tests/core/host/": 3,
+  "./tests/host/": 3,
   "./tests/core/storage/": 2,
   "./tests/cli/": 3,
   "./tests/examples/": 4,

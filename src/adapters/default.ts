@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Runtime } from "../core/ports.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 import { bunVersion } from "./bun/runtime.ts";
 import { denoVersion } from "./deno/runtime.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../core/errors.ts";
+import { HostError } from "../core/errors/host_error.ts";
 
 const UNITS: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 

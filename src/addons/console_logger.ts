@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AnyEvent, EmittedName } from "../core/events/types.ts";
+import type { AnyEvent, EmittedName } from "../events/types.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
 import { prettyLine, visible } from "./pretty_line.ts";
 

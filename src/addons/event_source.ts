@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../core/errors.ts";
-import { type AnyEvent, type EmittedName, EVENT_NAMES, type EventName, type Events } from "../core/events/types.ts";
+import { HostError } from "../core/errors/host_error.ts";
+import { type AnyEvent, type EmittedName, EVENT_NAMES, type EventName, type Events } from "../events/types.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
 
 /** Something that can be listened to, such as a host that was given `events`. */

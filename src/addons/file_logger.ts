@@ -6,8 +6,8 @@
 import { resolve } from "node:path";
 import { clock as systemClock } from "../adapters/shared/clock.ts";
 import { files as systemFiles } from "../adapters/shared/files.ts";
-import type { EmittedName } from "../core/events/types.ts";
-import type { Clock } from "../core/ports.ts";
+import type { EmittedName } from "../events/types.ts";
+import type { Clock } from "../core/ports/ports.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
 import type { LogFiles } from "./log_files.ts";
 import { logPlaces, type LogRotation } from "./log_place.ts";

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { messageOf } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
+import { messageOf } from "../core/errors/host_error.ts";
+import type { Clock } from "../core/ports/ports.ts";
 import type { LogFiles } from "./log_files.ts";
 import type { FindPlace } from "./log_place.ts";
 

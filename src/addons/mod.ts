@@ -29,6 +29,6 @@ export type {
   SummaryEvents,
   TokenUsage,
   TraceEvents,
-} from "../core/events/types.ts";
-export type { Size } from "../core/messages.ts";
-export type { Clock, Ids, Network, Socket, SocketListener } from "../core/ports.ts";
+} from "../events/types.ts";
+export type { Size } from "../core/compaction/messages.ts";
+export type { Clock, Ids, Network, Socket, SocketListener } from "../core/ports/ports.ts";

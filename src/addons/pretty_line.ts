@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AnyEvent, EmittedEvents, EmittedName, TokenUsage } from "../core/events/types.ts";
+import type { AnyEvent, EmittedEvents, EmittedName, TokenUsage } from "../events/types.ts";
 
 /** Width of the longest tag, `[agent]`. */
 const TAG_WIDTH = 7;

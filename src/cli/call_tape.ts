@@ -4,10 +4,10 @@
  * @module
  */
 import { resolve } from "node:path";
-import type { HostError } from "../core/errors.ts";
-import type { Runtime } from "../core/ports.ts";
+import type { HostError } from "../core/errors/host_error.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 import type { PluginInfo, WireTap } from "../core/supervisor/types.ts";
-import type { Recording } from "../core/tape/record_tape.ts";
+import type { Recording } from "../core/wire/tape/record_tape.ts";
 import { printError } from "./print_error.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -26,7 +26,7 @@ export async function callTape(
   terminal: Terminal,
 ): Promise<CallTape | null> {
   if (path === undefined) return null;
-  const { recordTape } = await import("../core/tape/record_tape.ts");
+  const { recordTape } = await import("../core/wire/tape/record_tape.ts");
   const failures: HostError[] = [];
   let recording: Recording | null = null;
   const onFailure = (error: HostError): void => void failures.push(error);

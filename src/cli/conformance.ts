@@ -4,7 +4,7 @@
  * @module
  */
 import { resolve } from "node:path";
-import type { ConformanceReport, RuleResult } from "../core/conformance/try_rules.ts";
+import type { ConformanceReport, RuleResult } from "../operator/conformance/try_rules.ts";
 import { interruptible } from "./interrupt.ts";
 import { type RunFlags, withPlaces } from "./run_options.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
@@ -17,8 +17,8 @@ export interface ConformanceFlags extends RunFlags {
 
 /** Tries the rules on the plugin in `dir` and prints how it fares. */
 export async function checkRules(dir: string, flags: ConformanceFlags, terminal: Terminal): Promise<ConformanceReport> {
-  const { checkConformance } = await import("../core/conformance/check_conformance.ts");
-  const { selectRules } = await import("../core/conformance/rules.ts");
+  const { checkConformance } = await import("../operator/conformance/check_conformance.ts");
+  const { selectRules } = await import("../operator/conformance/rules.ts");
   const rules = flags.rule ?? [];
   const width = Math.max(...selectRules(rules).map(({ id }) => id.length));
   const onRule = flags.json ? () => {} : (result: RuleResult) => printRule(result, width, terminal.out);

@@ -5,8 +5,8 @@
  * @module
  */
 import { type FileHandle, open } from "node:fs/promises";
-import { logPath, type PluginLogEntry, readLogEntry } from "../core/host/plugin_logs.ts";
-import type { Files } from "../core/ports.ts";
+import { logPath, type PluginLogEntry, readLogEntry } from "../host/plugin_logs.ts";
+import type { Files } from "../core/ports/ports.ts";
 import { unlessAborted } from "./interrupt.ts";
 import { hostsWith, type PluginInHost } from "./running_hosts.ts";
 

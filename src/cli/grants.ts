@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { formatCapability, parseCapability } from "../core/manifest/capability.ts";
-import { HostError, messageOf } from "../core/errors.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { HostError } from "../core/errors.ts";
+import { HostError } from "../core/errors/host_error.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { shown } from "../core/values/shown_value.ts";

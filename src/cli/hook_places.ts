@@ -5,10 +5,10 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { OpenedHookFiles, OpenHookFilesOptions } from "../core/hooks/command/open_hook_files.ts";
-import { homeFolder } from "../core/home.ts";
+import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/sources/command/open_hook_files.ts";
+import { homeFolder } from "../core/files/home.ts";
 import type { ManifestIssue } from "../core/manifest/manifest.ts";
-import type { Runtime } from "../core/ports.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */
@@ -56,7 +56,7 @@ export async function openHooks(
   places: HookPlaces,
   own: Partial<OpenHookFilesOptions> = {},
 ): Promise<OpenedHookFiles> {
-  const { openHookFiles } = await import("../core/hooks/command/open_hook_files.ts");
+  const { openHookFiles } = await import("../hooks/sources/command/open_hook_files.ts");
   return await openHookFiles({ ...places, dir: resolve(terminal.cwd, flags.dir), ...own });
 }
 

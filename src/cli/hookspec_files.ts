@@ -5,8 +5,8 @@
  */
 import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
-import type { Files } from "../core/ports.ts";
-import type { TargetLanguage } from "../core/spec/types.ts";
+import type { Files } from "../core/ports/ports.ts";
+import type { TargetLanguage } from "../hookspec/types.ts";
 import { requireOwnOut } from "./hookspec_owner.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -60,9 +60,9 @@ export interface Following {
  * that is another's.
  */
 export async function followingFiles({ dir, out }: HookspecFlags, terminal: Terminal): Promise<Following> {
-  const { readHookspec } = await import("../core/spec/read_hookspec.ts");
-  const { emitHookspec } = await import("../core/spec/emit/emit_hookspec.ts");
-  const { leftoverFiles } = await import("../core/spec/emit/leftovers.ts");
+  const { readHookspec } = await import("../hookspec/read_hookspec.ts");
+  const { emitHookspec } = await import("../hookspec/emit/emit_hookspec.ts");
+  const { leftoverFiles } = await import("../hookspec/emit/leftovers.ts");
   const { files } = await terminal.runtime();
   const spec = await readHookspec(resolve(terminal.cwd, dir), files);
   if (out !== undefined) {

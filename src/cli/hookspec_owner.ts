@@ -4,8 +4,8 @@
  * @module
  */
 import { join, relative } from "node:path";
-import { HostError } from "../core/errors.ts";
-import type { Files } from "../core/ports.ts";
+import { HostError } from "../core/errors/host_error.ts";
+import type { Files } from "../core/ports/ports.ts";
 
 /** Stands in the folder and holds the way from there to its hookspec. */
 const OWNER_FILE = ".hookspec";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Consent } from "../core/install/apply.ts";
-import type { InstallPlan, PlanRequest } from "../core/install/plan.ts";
-import type { Source } from "../core/install/source.ts";
+import type { Consent } from "../packages/install/apply.ts";
+import type { InstallPlan, PlanRequest } from "../packages/install/plan.ts";
+import type { Source } from "../packages/install/source.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
 import { declined, grantQuestion, type Questions } from "./questions.ts";
@@ -41,9 +41,9 @@ export interface FlowPorts {
 export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<InstallPlan> {
   const { operator, terminal, ask, json } = ports;
   const [{ obtain }, { planInstall }, { applyInstall }] = await Promise.all([
-    import("../core/install/obtain.ts"),
-    import("../core/install/plan.ts"),
-    import("../core/install/apply.ts"),
+    import("../packages/install/obtain.ts"),
+    import("../packages/install/plan.ts"),
+    import("../packages/install/apply.ts"),
   ]);
   const { source, release } = wish;
   if (source.kind === "git") await agreeToFetch(source.url, ports);
@@ -84,7 +84,7 @@ async function agreeToFetch(url: string, { terminal, ask }: FlowPorts): Promise<
 
 /** The second yes: to what these very files ask for. */
 async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: FlowPorts): Promise<Consent> {
-  const { missingGrants, consentMissing } = await import("../core/install/apply.ts");
+  const { missingGrants, consentMissing } = await import("../packages/install/apply.ts");
   const { manifest: { name, version }, installed, diff: { added }, hash } = plan;
   const consent = { hash, projectId: null };
   const missing = missingGrants(plan, wish.granted);

@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { HostError } from "../core/errors.ts";
+import { HostError } from "../core/errors/host_error.ts";
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { Command, CommanderError } from "commander";
-import { asHostError, HostError } from "../core/errors.ts";
-import { HOST_VERSION } from "../core/version.ts";
+import { asHostError, HostError } from "../core/errors/host_error.ts";
+import { HOST_VERSION } from "../core/values/version.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";

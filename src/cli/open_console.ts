@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Runtime } from "../core/ports.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 
 const OPENER = "/usr/bin/xdg-open";
 /** What a program needs to reach the screen of whoever started us. */

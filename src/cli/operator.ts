@@ -5,8 +5,8 @@
  */
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { homeFolder } from "../core/home.ts";
-import type { InstallPorts } from "../core/install/install_ports.ts";
+import { homeFolder } from "../core/files/home.ts";
+import type { InstallPorts } from "../packages/install/install_ports.ts";
 import type { LocalConfig } from "../core/project/local_config.ts";
 import { interruptible } from "./interrupt.ts";
 import { sweepConsolePages } from "./open_console.ts";
@@ -51,8 +51,8 @@ export async function withOperator<T>(
   const [{ createAudit }, { jsonlFile }, { settleStore }, { TREE_LIMITS }, { readLocalConfig }] = await Promise.all([
     import("../core/audit/audit.ts"),
     import("../core/audit/jsonl_file.ts"),
-    import("../core/install/install_ports.ts"),
-    import("../core/store/tree.ts"),
+    import("../packages/install/install_ports.ts"),
+    import("../packages/installed/tree.ts"),
     import("../core/project/local_config.ts"),
   ]);
   const runtime = await terminal.runtime();

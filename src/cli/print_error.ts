@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HostError } from "../core/errors.ts";
+import type { HostError } from "../core/errors/host_error.ts";
 import type { ManifestIssue } from "../core/manifest/manifest.ts";
 import { printable, type Terminal } from "./terminal.ts";
 

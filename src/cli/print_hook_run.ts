@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { HookRun } from "../core/hooks/command/last_run.ts";
-import type { HookTrace } from "../core/hooks/portable/result.ts";
+import type { HookRun } from "../hooks/sources/command/last_run.ts";
+import type { HookTrace } from "../hooks/engine/result.ts";
 import { printable, type Printer } from "./terminal.ts";
 
 /** Prints the verdict, then each hook's part in it. */

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type ConsentPaths, describeCapability } from "../core/consent/describe_capability.ts";
-import type { InstallPlan } from "../core/install/plan.ts";
-import { sourceText } from "../core/install/source.ts";
+import { type ConsentPaths, describeCapability } from "../packages/consent/describe_capability.ts";
+import type { InstallPlan } from "../packages/install/plan.ts";
+import { sourceText } from "../packages/install/source.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
 import { printable, type Printer } from "./terminal.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TraceReport } from "../core/trace/trace_report.ts";
+import type { TraceReport } from "../operator/syscalls/trace_report.ts";
 import { printable, type Printer } from "./terminal.ts";
 
 /** Prints the report for a person. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { WatchReport } from "../core/host/watch_plugins.ts";
+import type { WatchReport } from "../host/watch_plugins.ts";
 import { manifestLines } from "./print_error.ts";
 import { printable, type Printer } from "./terminal.ts";
 

@@ -5,8 +5,8 @@
  */
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { homeFolder } from "../core/home.ts";
-import type { Runtime } from "../core/ports.ts";
+import { homeFolder } from "../core/files/home.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */

@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { HostError } from "../core/errors.ts";
+import { HostError } from "../core/errors/host_error.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Asks. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { readFile } from "node:fs/promises";
-import { HostError, messageOf } from "../core/errors.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",

@@ -5,9 +5,9 @@
  */
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { HostError, messageOf } from "../core/errors.ts";
-import { type HostLimits, hostLimits } from "../core/host/host_limits.ts";
-import type { Runtime } from "../core/ports.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { type HostLimits, hostLimits } from "../host/host_limits.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */

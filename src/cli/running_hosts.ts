@@ -4,7 +4,7 @@
  * @module
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
-import { ERRORS, HostError } from "../core/errors.ts";
+import { ERRORS, HostError } from "../core/errors/host_error.ts";
 
 /** A plugin as one running host has it. */
 export interface PluginInHost {

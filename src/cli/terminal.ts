@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import type { Runtime } from "../core/ports.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 
 /** Marks text for a person. Returns it unchanged where colours have no place. */
 export interface Paint {

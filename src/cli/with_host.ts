@@ -5,8 +5,8 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { HostError, messageOf } from "../core/errors.ts";
-import type { Host } from "../core/host/types.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import type { Host } from "../host/types.ts";
 import { interruptible, unlessAborted } from "./interrupt.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "./project_options.ts";
 import { readText } from "./read_text.ts";

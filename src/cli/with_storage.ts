@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../core/errors.ts";
-import type { Runtime } from "../core/ports.ts";
+import { HostError } from "../core/errors/host_error.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 import type { Storage } from "../core/storage/storage.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -14,7 +14,7 @@ export async function withStorage<T>(
   terminal: Terminal,
   work: (storage: Storage, runtime: Runtime) => Promise<T>,
 ): Promise<T> {
-  const { homeFolder } = await import("../core/home.ts");
+  const { homeFolder } = await import("../core/files/home.ts");
   const { createStorage } = await import("../core/storage/storage.ts");
   if (!/^[a-z][a-z0-9-]*$/.test(plugin)) {
     throw new HostError("host.misuse", `"${plugin}" is no name of a plugin`, {

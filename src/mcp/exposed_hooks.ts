@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { dispatchSingleton } from "../core/hooks/dispatch/dispatch.ts";
-import type { HookContract } from "../core/hooks/dispatch/types.ts";
-import { completeParams, lifecycleContract } from "../core/hooks/lifecycle.ts";
-import type { CallAt, Host } from "../core/host/types.ts";
-import * as lifecycle from "../core/spec/generated/agent_lifecycle.ts";
-import * as tool from "../core/spec/generated/tool.ts";
+import { dispatchSingleton } from "../hooks/dispatch/dispatch.ts";
+import type { HookContract } from "../hooks/dispatch/types.ts";
+import { completeParams, lifecycleContract } from "../hooks/sources/plugin/lifecycle.ts";
+import type { CallAt, Host } from "../host/types.ts";
+import * as lifecycle from "../core/contract/generated/agent_lifecycle.ts";
+import * as tool from "../core/contract/generated/tool.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
 import type { OfferedTool } from "./host_tools.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Host, HostTool } from "../core/host/types.ts";
+import type { Host, HostTool } from "../host/types.ts";
 import { toolAlias } from "../core/tools/tool_alias.ts";
 
 /** One tool as MCP clients see it. */

@@ -4,13 +4,13 @@
  * @module
  */
 import type { AuditType } from "../core/audit/events.ts";
-import { asHostError } from "../core/errors.ts";
-import type { CallAt, Host } from "../core/host/types.ts";
+import { asHostError } from "../core/errors/host_error.ts";
+import type { CallAt, Host } from "../host/types.ts";
 import { loadServerSdk } from "../core/mcp/load_sdk.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { toolFromAlias } from "../core/tools/tool_alias.ts";
 import { isMap } from "../core/values/plain_data.ts";
-import { HOST_VERSION } from "../core/version.ts";
+import { HOST_VERSION } from "../core/values/version.ts";
 import { exposedHooks } from "./exposed_hooks.ts";
 import { type OfferedTool, offeredTools } from "./host_tools.ts";
 import { errorAnswer, toolAnswer } from "./tool_answer.ts";

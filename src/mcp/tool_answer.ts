@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HostError } from "../core/errors.ts";
+import type { HostError } from "../core/errors/host_error.ts";
 import { type McpToolResult, toolResultIn } from "../core/mcp/tool_result.ts";
 import { isMap } from "../core/values/plain_data.ts";
 

@@ -4,7 +4,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { requestOverSocket } from "../../src/adapters/shared/request_over_socket.ts";
-import type { HttpHandler, HttpServer, WebSocketPeer } from "../../src/core/http_port.ts";
+import type { HttpHandler, HttpServer, WebSocketPeer } from "../../src/core/ports/http.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 const { http, files } = await detectRuntime();

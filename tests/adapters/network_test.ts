@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket as NetSocket } fro
 import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import type { Socket } from "../../src/core/ports.ts";
+import type { Socket } from "../../src/core/ports/ports.ts";
 import { createServer as createTlsServer } from "node:tls";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { AUTHORITY, CERTIFICATE, KEY } from "../support/tls_identity.ts";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import type { ChildProcess, Command, ProcessListeners } from "../../src/core/ports.ts";
+import type { ChildProcess, Command, ProcessListeners } from "../../src/core/ports/ports.ts";
 
 const { processes } = await detectRuntime();
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ConsoleLoggerOptions, createConsoleLogger } from "../../src/addons/mod.ts";
-import { EVENT_NAMES } from "../../src/core/events/types.ts";
+import { EVENT_NAMES } from "../../src/events/types.ts";
 import { blocksFor } from "../docs/support/guides.ts";
 import { TOLD, toldEvents } from "../support/told_events.ts";
 

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readdir, readFile, stat, symlink, unlink } from "nod
 import { test, type TestContext } from "node:test";
 import { files } from "../../src/adapters/shared/files.ts";
 import { createFileLogger, type FileLogger, type FileLoggerOptions } from "../../src/addons/mod.ts";
-import type { Files } from "../../src/core/ports.ts";
+import type { Files } from "../../src/core/ports/ports.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { TOLD, type Told, toldEvents } from "../support/told_events.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CHECK_IDS } from "../../src/core/check/report.ts";
+import { CHECK_IDS } from "../../src/operator/check/report.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { processesIn } from "../support/processes_in.ts";
 import { runKaged, signalKaged } from "../support/run_kaged.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { compiledCode } from "../support/compiled_code.ts";
-import { HOST_VERSION } from "../../src/core/version.ts";
+import { HOST_VERSION } from "../../src/core/values/version.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));

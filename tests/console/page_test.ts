@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { CONSOLE_FILES } from "../../src/core/http/generated/console_files.ts";
+import { CONSOLE_FILES } from "../../src/http/generated/console_files.ts";
 import { hasBrowser, seriousFindings, testBrowser } from "../support/browser.ts";
 import { compactOnce, consoleProject } from "../support/console_project.ts";
 

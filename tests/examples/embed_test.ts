@@ -64,7 +64,7 @@ test("the guides docs/embed-deno.md, docs/embed-node.md and docs/embed-bun.md sh
   for (const [guide, example] of [["deno", "deno_agent"], ["node", "node_service"], ["bun", "bun_worker"]]) {
     const source = await readFile(new URL(`examples/embed/${example}.ts`, root), "utf8");
     const shown = source.replace(/^\/\*\*.*\*\/\n/, "").replace('"../../mod.ts"', '"@kaged/plugin-host"')
-      .replace('"../../src/core/http/mod.ts"', '"@kaged/plugin-host/http"');
+      .replace('"../../src/http/mod.ts"', '"@kaged/plugin-host/http"');
     assert.equal((await blocks(guide!))[0], shown, guide);
   }
 });

@@ -16,7 +16,7 @@ once("the two commands of README.md are npm start, which agent_test.ts runs, and
   const commands = shown!.trimEnd().split("\n").map((line) => line.replace(/ *#.*/, ""));
   assert.deepEqual(commands, ["npm start", "npm test"]);
   // All of it would be this test again: one small file stands for the others.
-  const args = ["test", "--", "--runtime", "node", "tests/core/permits_test.ts"];
+  const args = ["test", "--", "--runtime", "node", "tests/core/values/permits_test.ts"];
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
   const { stdout } = await promisify(execFile)("npm", args, { cwd: root, env });
   assert.match(stdout, /^[1-9]\d* passed, 0 failed, 0 skipped/m);

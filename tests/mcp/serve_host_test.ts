@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HostError } from "../../src/core/errors.ts";
+import { HostError } from "../../src/core/errors/host_error.ts";
 import { load } from "../../src/core/mcp/load_sdk.ts";
 import { serveHost } from "../../src/mcp/serve_host.ts";
 import { errorAnswer, toolAnswer } from "../../src/mcp/tool_answer.ts";

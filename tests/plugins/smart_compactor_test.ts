@@ -11,7 +11,12 @@ import {
 import { alwaysKeepIds } from "../../src/core/compaction/always_keep.ts";
 import { splitForCompaction } from "../../src/core/compaction/split_for_compaction.ts";
 import { verifyCompactorResult } from "../../src/core/compaction/verify_compactor_result.ts";
-import { type CountTokens, countTokens, type IdentifiedMessage, type Message } from "../../src/core/messages.ts";
+import {
+  type CountTokens,
+  countTokens,
+  type IdentifiedMessage,
+  type Message,
+} from "../../src/core/compaction/messages.ts";
 import { conversation, countChars, idsOf } from "../core/compaction/conversations.ts";
 
 const defaults = settingsOf({});

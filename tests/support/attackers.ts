@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import type { TestContext } from "node:test";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
-import type { Files } from "../../src/core/ports.ts";
+import type { Files } from "../../src/core/ports/ports.ts";
 import { giveToUser, type HostedEnd, type HostedGround, hostedGround, operators } from "./hosted_cage.ts";
 import { requireOrSkip } from "./require_or_skip.ts";
 

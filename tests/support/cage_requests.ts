@@ -7,9 +7,9 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import type { Cage, CagePlaces, CageRequest } from "../../src/core/cage/cage.ts";
 import { openCage } from "../../src/core/cage/open_cage.ts";
 import { programManifest } from "../../src/core/cage/program_manifest.ts";
-import type { HostError } from "../../src/core/errors.ts";
+import type { HostError } from "../../src/core/errors/host_error.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
-import type { ChildProcess, Exit, Runtime } from "../../src/core/ports.ts";
+import type { ChildProcess, Exit, Runtime } from "../../src/core/ports/ports.ts";
 
 /** A manifest that asks for nothing and runs `true`, but for what is given. */
 export function manifestOf(own: Partial<Manifest> = {}): Manifest {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Clock } from "../../src/core/ports.ts";
+import type { Clock } from "../../src/core/ports/ports.ts";
 
 /** A {@link Clock} under the test's hand. */
 export interface FakeClock extends Clock {

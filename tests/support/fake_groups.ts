@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Files } from "../../src/core/ports.ts";
+import type { Files } from "../../src/core/ports/ports.ts";
 
 /** How the tree stands at first. */
 export interface FakeTree {

@@ -10,7 +10,7 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import { type NetEvent, openGatekeeper } from "../../src/core/cage/net/gatekeeper.ts";
 import { hostRules, type NetRule } from "../../src/core/cage/net/net_mode.ts";
 import { readCapabilities } from "../../src/core/manifest/capability.ts";
-import type { Network } from "../../src/core/ports.ts";
+import type { Network } from "../../src/core/ports/ports.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
 import { scratchDir } from "./scratch_dir.ts";
 

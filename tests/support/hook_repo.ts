@@ -8,11 +8,11 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { probeCage } from "../../src/core/cage/probe_cage.ts";
-import { type OpenedHookFiles, openHookFiles } from "../../src/core/hooks/command/open_hook_files.ts";
-import type { CommandEnd } from "../../src/core/hooks/command/types.ts";
-import { trustHookFile } from "../../src/core/hooks/files/trust_store.ts";
-import type { HookEvent, HookResponse } from "../../src/core/hooks/portable/types.ts";
-import type { Runtime } from "../../src/core/ports.ts";
+import { type OpenedHookFiles, openHookFiles } from "../../src/hooks/sources/command/open_hook_files.ts";
+import type { CommandEnd } from "../../src/hooks/sources/command/types.ts";
+import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
+import type { HookEvent, HookResponse } from "../../src/hooks/engine/types.ts";
+import type { Runtime } from "../../src/core/ports/ports.ts";
 import { requireOrSkip } from "./require_or_skip.ts";
 import { scratchDir } from "./scratch_dir.ts";
 

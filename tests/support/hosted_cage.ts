@@ -13,7 +13,7 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import type { CagePlaces } from "../../src/core/cage/cage.ts";
 import { probeCage } from "../../src/core/cage/probe_cage.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
-import type { Runtime } from "../../src/core/ports.ts";
+import type { Runtime } from "../../src/core/ports/ports.ts";
 import { type CagedEnd, placesIn, requestOf } from "./cage_requests.ts";
 import { requireOrSkip, runtimeName } from "./require_or_skip.ts";
 import { scratchDir } from "./scratch_dir.ts";

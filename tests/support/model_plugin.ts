@@ -7,7 +7,7 @@
 import type { OpenWire, PluginWire, WireListeners } from "../../src/core/supervisor/plugin_wire.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import { parseManifest } from "../../src/core/manifest/read_manifest.ts";
-import type { Exit } from "../../src/core/ports.ts";
+import type { Exit } from "../../src/core/ports/ports.ts";
 
 /** A message, loosely typed. */
 // deno-lint-ignore no-explicit-any

@@ -5,10 +5,10 @@
  */
 import * as v from "valibot";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import { createApp } from "../../src/core/http/create_app.ts";
-import type { App, AppOptions } from "../../src/core/http/create_app.ts";
-import type { Problem } from "../../src/core/http/problem.ts";
-import { ROUTES } from "../../src/core/http/routes/routes.ts";
+import { createApp } from "../../src/http/create_app.ts";
+import type { App, AppOptions } from "../../src/http/create_app.ts";
+import type { Problem } from "../../src/http/problem.ts";
+import { ROUTES } from "../../src/http/routes/routes.ts";
 import { type Hosted, hosted, type HostedOptions } from "./hosted.ts";
 
 /** What a client must carry. */

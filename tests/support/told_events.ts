@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { createEmitter, type Emitter } from "../../src/core/events/emitter.ts";
-import type { EmittedEvents, EmittedName } from "../../src/core/events/types.ts";
+import { createEmitter, type Emitter } from "../../src/events/emitter.ts";
+import type { EmittedEvents, EmittedName } from "../../src/events/types.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
 
 const run = { agentName: "email-checker", input: "the question", conversationId: "ses_1" };

@@ -4,7 +4,7 @@
  * @module
  */
 import { chmod, rm } from "node:fs/promises";
-import type { HttpListenOptions, HttpServer, HttpServers, WebSocketUpgrade } from "../../core/http_port.ts";
+import type { HttpListenOptions, HttpServer, HttpServers, WebSocketUpgrade } from "../../core/ports/http.ts";
 import { withShortPath } from "../shared/short_path.ts";
 
 /** A WebSocket as Bun hands it over. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Bytes } from "../../core/ports.ts";
+import type { Bytes } from "../../core/ports/ports.ts";
 import { bytesWith } from "../shared/bytes.ts";
 
 // Twice as fast as the method of Buffer on Deno.

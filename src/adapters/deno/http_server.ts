@@ -4,7 +4,7 @@
  * @module
  */
 import { chmod, rm } from "node:fs/promises";
-import type { HttpListenOptions, HttpServer, HttpServers, WebSocketUpgrade } from "../../core/http_port.ts";
+import type { HttpListenOptions, HttpServer, HttpServers, WebSocketUpgrade } from "../../core/ports/http.ts";
 import { withShortPath } from "../shared/short_path.ts";
 
 /** The members of `Deno` that are used: its own types would reach the published declarations. */

@@ -9,14 +9,14 @@
  *
  * @module
  */
-import type { Runtime } from "../../core/ports.ts";
+import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { bytes } from "./bytes.ts";
 import { httpServers } from "./http_server.ts";
 import { denoVersion } from "./runtime.ts";
 
-export type * from "../../core/http_port.ts";
-export type * from "../../core/ports.ts";
+export type * from "../../core/ports/http.ts";
+export type * from "../../core/ports/ports.ts";
 
 const version = denoVersion();
 if (version === null) throw new TypeError("This adapter is for Deno: another runtime runs here");

@@ -4,7 +4,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import type { Bytes } from "../../core/ports.ts";
+import type { Bytes } from "../../core/ports/ports.ts";
 import { bytesWith } from "../shared/bytes.ts";
 
 const { indexOf } = Buffer.prototype;

@@ -15,7 +15,7 @@ import type {
   HttpServer,
   HttpServers,
   WebSocketUpgrade,
-} from "../../core/http_port.ts";
+} from "../../core/ports/http.ts";
 import { withShortPath } from "../shared/short_path.ts";
 
 /** Servers on Node. */

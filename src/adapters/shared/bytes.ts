@@ -4,7 +4,7 @@
  * @module
  */
 import { Buffer, isUtf8 } from "node:buffer";
-import type { Bytes } from "../../core/ports.ts";
+import type { Bytes } from "../../core/ports/ports.ts";
 
 /** Makes the byte port of a runtime from its fastest way to find a newline. */
 export function bytesWith(indexOfNewline: Bytes["indexOfNewline"]): Bytes {

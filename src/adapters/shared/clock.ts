@@ -4,7 +4,7 @@
  * @module
  */
 import { clearTimeout, setTimeout } from "node:timers";
-import type { Clock } from "../../core/ports.ts";
+import type { Clock } from "../../core/ports/ports.ts";
 
 /** Longest delay a timer takes: a greater one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;

@@ -5,8 +5,8 @@
  */
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
-import { HostError } from "../../core/errors.ts";
-import type { Database, DatabaseOpener, DatabaseOptions, SqlValue, Statement } from "../../core/ports.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { Database, DatabaseOpener, DatabaseOptions, SqlValue, Statement } from "../../core/ports/ports.ts";
 
 // Not a static import: that would keep the whole host from loading on a runtime without it.
 const sqlite = process.getBuiltinModule("node:sqlite") as typeof import("node:sqlite") | undefined;

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname } from "node:path";
-import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports.ts";
+import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports/ports.ts";
 
 /** The file system. */
 export const files: Files = {

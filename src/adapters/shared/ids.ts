@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Ids } from "../../core/ports.ts";
+import type { Ids } from "../../core/ports/ports.ts";
 
 const ofThisProcess = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
 let count = 0;

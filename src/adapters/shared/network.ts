@@ -7,7 +7,7 @@ import { lookup } from "node:dns/promises";
 import { chmod, rm } from "node:fs/promises";
 import { createServer, isIP, type Server, Socket as NetSocket } from "node:net";
 import { connect as connectTls, rootCertificates } from "node:tls";
-import type { Network, Socket, SocketListener } from "../../core/ports.ts";
+import type { Network, Socket, SocketListener } from "../../core/ports/ports.ts";
 import { withShortPath } from "./short_path.ts";
 
 /** The host's network. */

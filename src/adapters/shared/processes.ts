@@ -7,7 +7,7 @@
 import { Buffer } from "node:buffer";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import process from "node:process";
-import type { ChildProcess, Command, Exit, ProcessListeners, ProcessSpawner, Signal } from "../../core/ports.ts";
+import type { ChildProcess, Command, Exit, ProcessListeners, ProcessSpawner, Signal } from "../../core/ports/ports.ts";
 
 /** Starts processes. */
 export const processes: ProcessSpawner = {

@@ -5,8 +5,8 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import process from "node:process";
-import type { HttpServers } from "../../core/http_port.ts";
-import type { Bytes, Runtime } from "../../core/ports.ts";
+import type { HttpServers } from "../../core/ports/http.ts";
+import type { Bytes, Runtime } from "../../core/ports/ports.ts";
 import { clock } from "./clock.ts";
 import { databases } from "./databases.ts";
 import { files } from "./files.ts";

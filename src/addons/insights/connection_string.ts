@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 
 /** Where figures go, and under which key. */
 export interface InsightsTarget {

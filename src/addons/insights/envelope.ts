@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { EmittedEvents } from "../../core/events/types.ts";
-import { isPlainName } from "../../core/hooks/builtin/plain_name.ts";
+import type { EmittedEvents } from "../../events/types.ts";
+import { isPlainName } from "../../hooks/sources/builtin/plain_name.ts";
 
 /** An event as the ingestion API takes it. */
 export interface InsightsEnvelope {

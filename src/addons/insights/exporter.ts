@@ -5,8 +5,8 @@
  */
 import process from "node:process";
 import { clock as systemClock } from "../../adapters/shared/clock.ts";
-import { messageOf } from "../../core/errors.ts";
-import type { Clock } from "../../core/ports.ts";
+import { messageOf } from "../../core/errors/host_error.ts";
+import type { Clock } from "../../core/ports/ports.ts";
 import { type EventSource, hearEvents } from "../event_source.ts";
 import { warner } from "../warner.ts";
 import { readConnectionString } from "./connection_string.ts";

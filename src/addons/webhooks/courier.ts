@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { asHostError, HostError } from "../../core/errors.ts";
-import { permits } from "../../core/permits.ts";
-import type { Clock, Network } from "../../core/ports.ts";
-import { HOST_VERSION } from "../../core/version.ts";
+import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import { permits } from "../../core/values/permits.ts";
+import type { Clock, Network } from "../../core/ports/ports.ts";
+import { HOST_VERSION } from "../../core/values/version.ts";
 import { post } from "./post.ts";
 import { delayAfter, readRetryAfter, type RetryPolicy } from "./retry.ts";
 import { signatureHeaders } from "./signatures.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EmittedName } from "../../core/events/types.ts";
+import type { EmittedName } from "../../events/types.ts";
 import { type EventSource, hearEvents } from "../event_source.ts";
 import { warner } from "../warner.ts";
 import type { DeliveryAttempt } from "./courier.ts";

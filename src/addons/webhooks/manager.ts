@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import { files as systemFiles } from "../../adapters/shared/files.ts";
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 import type { EventSource } from "../event_source.ts";
 import { warner } from "../warner.ts";
 import { type Box, PostRoom } from "./post_room.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { AnyEvent } from "../../core/events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 
 /** A field that can hold a prompt, an answer, or a quotation of either: a hook's figures may be texts too. */
 export type ContentField = "input" | "output" | "error" | "figures";

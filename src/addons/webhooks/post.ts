@@ -5,8 +5,8 @@
  * @module
  */
 import { ByteReader } from "../../core/cage/net/byte_reader.ts";
-import { HostError, messageOf } from "../../core/errors.ts";
-import type { Network, Socket } from "../../core/ports.ts";
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import type { Network, Socket } from "../../core/ports/ports.ts";
 import type { WebhookTarget } from "./target.ts";
 
 /** What is sent. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { messageOf } from "../../core/errors.ts";
-import type { AnyEvent } from "../../core/events/types.ts";
+import { messageOf } from "../../core/errors/host_error.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import type { Courier, LetterFate } from "./courier.ts";
 import { type ContentChoice, payloadOf } from "./payload.ts";
 import type { WebhookRuntime } from "./sending.ts";

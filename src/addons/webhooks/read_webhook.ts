@@ -4,8 +4,8 @@
  * @module
  */
 import * as v from "valibot";
-import { HostError } from "../../core/errors.ts";
-import { type EmittedName, EVENT_NAMES } from "../../core/events/types.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { type EmittedName, EVENT_NAMES } from "../../events/types.ts";
 
 /** A webhook to register. */
 export interface NewWebhook {

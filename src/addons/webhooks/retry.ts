@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 
 /** How often a delivery is tried, and how long it waits in between. */
 export interface RetryOptions {

@@ -5,8 +5,8 @@
  */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { HostError, messageOf } from "../../core/errors.ts";
-import { problemResponse } from "../../core/http/problem.ts";
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import { problemResponse } from "../../http/problem.ts";
 import type { WebhookManager } from "./manager.ts";
 import type { NewWebhook } from "./read_webhook.ts";
 

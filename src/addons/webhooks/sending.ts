@@ -6,7 +6,7 @@
 import { clock as systemClock } from "../../adapters/shared/clock.ts";
 import { ids as systemIds } from "../../adapters/shared/ids.ts";
 import { network as systemNetwork } from "../../adapters/shared/network.ts";
-import type { Clock, Ids, Network } from "../../core/ports.ts";
+import type { Clock, Ids, Network } from "../../core/ports/ports.ts";
 import { type Courier, createCourier } from "./courier.ts";
 import type { ContentChoice } from "./payload.ts";
 import { type RetryOptions, retryPolicy } from "./retry.ts";

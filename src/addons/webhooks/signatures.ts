@@ -4,7 +4,7 @@
  * @module
  */
 import { Webhook } from "standardwebhooks";
-import { HostError, messageOf } from "../../core/errors.ts";
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
 
 /** What is signed. */
 export interface SignedMessage {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../../core/errors.ts";
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import type { Webhook, WebhookDelivery } from "./webhook.ts";
 
 /** Keeps webhooks and deliveries for one manager. Calls may overlap; they take effect in the order they are made. */

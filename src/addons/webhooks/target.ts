@@ -6,7 +6,7 @@
  */
 import { isPublic, isUnicast } from "../../core/cage/net/address.ts";
 import { literalAddress } from "../../core/cage/net/judge_target.ts";
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 import { canonicalHost } from "../../core/manifest/net_host.ts";
 
 /** Whether webhooks may go to private addresses: never, always, or for the hosts named. */

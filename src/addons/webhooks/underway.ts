@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Clock } from "../../core/ports.ts";
+import type { Clock } from "../../core/ports/ports.ts";
 
 /** Deliveries under way. */
 export interface Underway {

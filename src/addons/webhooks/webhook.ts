@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EmittedName } from "../../core/events/types.ts";
+import type { EmittedName } from "../../events/types.ts";
 import type { DeliveryAttempt } from "./courier.ts";
 
 /** A key that signs. */

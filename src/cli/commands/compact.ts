@@ -5,8 +5,8 @@
  */
 import { type Command, InvalidArgumentError } from "commander";
 import type { CompactionResult } from "../../core/compaction/types.ts";
-import { HostError } from "../../core/errors.ts";
-import type { Message } from "../../core/messages.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { Message } from "../../core/compaction/messages.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";
 

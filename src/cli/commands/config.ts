@@ -5,9 +5,9 @@
  */
 import type { Command } from "commander";
 import { liveHosts } from "../../adapters/shared/live_hosts.ts";
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 import { CONFIG_SETTINGS, type Setting, settingOf } from "../../core/project/config_settings.ts";
-import type { TomlValue } from "../../core/store/edit_toml.ts";
+import type { TomlValue } from "../../core/documents/edit_toml.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -72,7 +72,7 @@ Examples:
   kaged config unset limits.memory_mb`;
 
 async function listAll(flags: OperatorFlags, terminal: Terminal): Promise<void> {
-  const { readConfigFile } = await import("../../core/store/edit_config.ts");
+  const { readConfigFile } = await import("../../core/project/edit_config.ts");
   const { out, err } = terminal;
   await withOperator(flags, terminal, async ({ home, runtime }) => {
     const { file, settings, warnings } = await readConfigFile(home, runtime.files);
@@ -86,7 +86,7 @@ async function listAll(flags: OperatorFlags, terminal: Terminal): Promise<void> 
 }
 
 async function getOne(key: string, flags: OperatorFlags, terminal: Terminal): Promise<void> {
-  const { readConfigFile } = await import("../../core/store/edit_config.ts");
+  const { readConfigFile } = await import("../../core/project/edit_config.ts");
   settingOf(key);
   await withOperator(flags, terminal, async ({ home, runtime }) => {
     const { file, settings } = await readConfigFile(home, runtime.files);
@@ -109,7 +109,7 @@ async function change(
   flags: OperatorFlags,
   terminal: Terminal,
 ): Promise<void> {
-  const { writeSetting } = await import("../../core/store/edit_config.ts");
+  const { writeSetting } = await import("../../core/project/edit_config.ts");
   const setting = settingOf(key);
   const value = words && valueOf(words, setting);
   const { out, err } = terminal;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
-import type { MachineReport, MachineRow } from "../../core/doctor/report.ts";
+import type { MachineReport, MachineRow } from "../../operator/doctor/report.ts";
 import { interruptible } from "../interrupt.ts";
 import { withPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
@@ -34,7 +34,7 @@ Examples:
   kaged doctor --json | jq '.checks[] | select(.status != "ok")'`;
 
 async function examine(flags: DoctorFlags, terminal: Terminal): Promise<MachineReport> {
-  const { examineMachine } = await import("../../core/doctor/examine_machine.ts");
+  const { examineMachine } = await import("../../operator/doctor/examine_machine.ts");
   const report = await interruptible(() =>
     withPlaces(flags, terminal, ({ runtime, home }) => examineMachine(runtime, home))
   );

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
-import type { HookFired, HookReport } from "../../core/host/types.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { HookFired, HookReport } from "../../host/types.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import { errorJson } from "../print_error.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";

@@ -6,9 +6,9 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { HostError } from "../../core/errors.ts";
-import { convertHooks, type ConvertTarget } from "../../core/hooks/files/convert_hooks.ts";
-import { parseHookFile } from "../../core/hooks/files/parse_hook_file.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { convertHooks, type ConvertTarget } from "../../hooks/files/convert_hooks.ts";
+import { parseHookFile } from "../../hooks/files/parse_hook_file.ts";
 import { printIssues } from "../hook_places.ts";
 import { readText } from "../read_text.ts";
 import { printable, type Terminal } from "../terminal.ts";

@@ -4,12 +4,12 @@
  * @module
  */
 import type { Command } from "commander";
-import { DEFAULT_PRIORITY } from "../../core/hooks/dispatch/order.ts";
-import { PORTABLE_HOOKS } from "../../core/hooks/portable/names.ts";
-import type { LoadedHook } from "../../core/hooks/files/load_hook_files.ts";
-import type { McpHook } from "../../core/hooks/files/types.ts";
-import type { TrustState } from "../../core/hooks/files/trust_store.ts";
-import type { OpenedHookFiles } from "../../core/hooks/command/open_hook_files.ts";
+import { DEFAULT_PRIORITY } from "../../hooks/dispatch/order.ts";
+import { PORTABLE_HOOKS } from "../../hooks/engine/names.ts";
+import type { LoadedHook } from "../../hooks/files/load_hook_files.ts";
+import type { McpHook } from "../../hooks/files/types.ts";
+import type { TrustState } from "../../hooks/files/trust_store.ts";
+import type { OpenedHookFiles } from "../../hooks/sources/command/open_hook_files.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 

@@ -4,10 +4,10 @@
  * @module
  */
 import type { Command } from "commander";
-import type { CommandEnd } from "../../core/hooks/command/types.ts";
-import type { HookRun } from "../../core/hooks/command/last_run.ts";
-import type { FiredEvent } from "../../core/hooks/portable/engine.ts";
-import type { HookResult } from "../../core/hooks/portable/result.ts";
+import type { CommandEnd } from "../../hooks/sources/command/types.ts";
+import type { HookRun } from "../../hooks/sources/command/last_run.ts";
+import type { FiredEvent } from "../../hooks/engine/engine.ts";
+import type { HookResult } from "../../hooks/engine/result.ts";
 import { eventFields } from "../hook_event.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
@@ -49,8 +49,8 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
   const fields = input === undefined ? {} : eventFields(await readJson(input, terminal), input);
   const places = await hookPlaces(flags, terminal);
   const [{ createHookEngine }, { saveHookRun }] = await Promise.all([
-    import("../../core/hooks/portable/engine.ts"),
-    import("../../core/hooks/command/last_run.ts"),
+    import("../../hooks/engine/engine.ts"),
+    import("../../hooks/sources/command/last_run.ts"),
   ]);
   const commands: Record<string, unknown>[] = [];
   const { found, result } = await interruptible(async (signal) => {

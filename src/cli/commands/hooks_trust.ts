@@ -4,13 +4,13 @@
  * @module
  */
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
-import type { JudgedHookFile, OpenedHookFiles } from "../../core/hooks/command/open_hook_files.ts";
-import { describeCage, describeHook, describeTool } from "../../core/hooks/files/describe_hook.ts";
-import { servedTool } from "../../core/hooks/files/mcp_server.ts";
-import { lineDiff } from "../../core/hooks/files/line_diff.ts";
-import { shellWord } from "../../core/hooks/files/shell_words.ts";
-import { textOf, trustHookFile } from "../../core/hooks/files/trust_store.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { JudgedHookFile, OpenedHookFiles } from "../../hooks/sources/command/open_hook_files.ts";
+import { describeCage, describeHook, describeTool } from "../../hooks/files/describe_hook.ts";
+import { servedTool } from "../../hooks/files/mcp_server.ts";
+import { lineDiff } from "../../hooks/files/line_diff.ts";
+import { shellWord } from "../../hooks/files/shell_words.ts";
+import { textOf, trustHookFile } from "../../hooks/files/trust_store.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible } from "../interrupt.ts";
 import { type Questions, questions } from "../questions.ts";

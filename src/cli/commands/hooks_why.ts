@@ -24,7 +24,7 @@ export function addHooksWhy(parent: Command, terminal: Terminal): void {
 
 async function why(flags: WhyFlags, terminal: Terminal): Promise<void> {
   const { runtime, home } = await hookPlaces(flags, terminal);
-  const { readHookRun } = await import("../../core/hooks/command/last_run.ts");
+  const { readHookRun } = await import("../../hooks/sources/command/last_run.ts");
   const run = await readHookRun(home, runtime);
   if (flags.json) return terminal.out.line(JSON.stringify(run, null, 2));
   terminal.out.line(terminal.out.paint.dim(printable(`${run.at}  ${run.dir}`)));

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
-import { lineDiff } from "../../core/hooks/files/line_diff.ts";
+import { lineDiff } from "../../hooks/files/line_diff.ts";
 import { addHookspecOptions, type FollowingFile, followingFiles, type HookspecFlags } from "../hookspec_files.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 

@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { KindDiff } from "../../core/spec/diff/diff_hookspec.ts";
+import type { KindDiff } from "../../hookspec/diff/diff_hookspec.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface DiffFlags {
@@ -37,8 +37,8 @@ With --json it prints { "ok", "kinds": [ { "kind", "from", "to", "needed", "ok",
 "breaking" | "compatible" | "wording", "message" } ] } ] }.`;
 
 async function diff(dirs: readonly [string, string], flags: DiffFlags, terminal: Terminal): Promise<boolean> {
-  const { readHookspec } = await import("../../core/spec/read_hookspec.ts");
-  const { diffHookspecs } = await import("../../core/spec/diff/diff_hookspec.ts");
+  const { readHookspec } = await import("../../hookspec/read_hookspec.ts");
+  const { diffHookspecs } = await import("../../hookspec/diff/diff_hookspec.ts");
   const { files } = await terminal.runtime();
   const old = await readHookspec(resolve(terminal.cwd, dirs[0]), files);
   const diffs = diffHookspecs(old, await readHookspec(resolve(terminal.cwd, dirs[1]), files));

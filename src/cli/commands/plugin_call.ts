@@ -6,9 +6,9 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
-import type { Files } from "../../core/ports.ts";
+import type { Files } from "../../core/ports/ports.ts";
 import type { PluginInfo, WireTap } from "../../core/supervisor/types.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { callTape } from "../call_tape.ts";
@@ -131,7 +131,7 @@ async function callIn(
 async function homeOf(dir: string, { home }: CallFlags, terminal: Terminal): Promise<{ home?: string }> {
   const isFolder = await stat(resolve(terminal.cwd, dir)).then(() => true, () => false);
   if (home !== undefined || isFolder || !NAME.test(dir)) return {};
-  const { homeFolder } = await import("../../core/home.ts");
+  const { homeFolder } = await import("../../core/files/home.ts");
   const { env, files } = await terminal.runtime();
   const own = homeFolder(undefined, env);
   return await files.info(own) === null ? {} : { home: own };

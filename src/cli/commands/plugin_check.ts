@@ -5,8 +5,8 @@
  */
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import type { CheckCall } from "../../core/check/check_options.ts";
-import { type Check, CHECK_IDS, type CheckReport } from "../../core/check/report.ts";
+import type { CheckCall } from "../../operator/check/check_options.ts";
+import { type Check, CHECK_IDS, type CheckReport } from "../../operator/check/report.ts";
 import { checkRules, collectRule } from "../conformance.ts";
 import { interruptible } from "../interrupt.ts";
 import { manifestLines } from "../print_error.ts";
@@ -53,7 +53,7 @@ Examples:
   kaged plugin check . --json | jq '.checks[] | select(.ok | not)'`;
 
 async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Promise<CheckReport> {
-  const { checkPlugin } = await import("../../core/check/check_plugin.ts");
+  const { checkPlugin } = await import("../../operator/check/check_plugin.ts");
   const onCheck = flags.json ? () => {} : (check: Check) => printCheck(check, terminal.out);
   const report = await interruptible((signal) =>
     withPlaces(

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { tellHosts } from "../running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
@@ -32,7 +32,7 @@ const JSON_SHAPE = `
 With --json it prints { "name", "enabled", "changed", "hosts" }: whether that is new, and how many running hosts were told.`;
 
 async function setEnabled(name: string, enabled: boolean, flags: OperatorFlags, terminal: Terminal): Promise<void> {
-  const { setEnabled: write } = await import("../../core/install/set_enabled.ts");
+  const { setEnabled: write } = await import("../../packages/install/set_enabled.ts");
   await withOperator(flags, terminal, async (operator) => {
     const changed = await write(name, enabled, operator);
     const { told, failures: [failure] } = await tellHosts(operator.home, name, enabled ? "enable" : "disable");

@@ -7,10 +7,10 @@ import type { Command } from "commander";
 import { resolveLimits } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
 import type { CageLimitStatus } from "../../core/cage/limits/limit_tier.ts";
-import { type CapabilityDescription, describeCapability } from "../../core/consent/describe_capability.ts";
-import { HostError } from "../../core/errors.ts";
-import { hostLimits } from "../../core/host/host_limits.ts";
-import type { InstalledPlugin } from "../../core/install/list_installed.ts";
+import { type CapabilityDescription, describeCapability } from "../../packages/consent/describe_capability.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { hostLimits } from "../../host/host_limits.ts";
+import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
 import type { StorageReport } from "../../core/storage/maintenance.ts";
 import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
 import { shownCapability } from "../print_plan.ts";
@@ -65,7 +65,7 @@ async function showInfo(name: string, flags: OperatorFlags, terminal: Terminal):
 }
 
 async function gather(name: string, operator: Operator): Promise<Info> {
-  const { lookAt, statusOf } = await import("../../core/install/list_installed.ts");
+  const { lookAt, statusOf } = await import("../../packages/install/list_installed.ts");
   if (!/^[a-z][a-z0-9-]*$/.test(name)) {
     throw new HostError("host.misuse", `"${name}" is no name of a plugin`, { hint: "Run kaged plugin list" });
   }
@@ -78,7 +78,7 @@ async function gather(name: string, operator: Operator): Promise<Info> {
     limitsOf(name, operator),
   ]);
   if (!installed && hosts.length === 0 && storage === null) {
-    const { recordOf } = await import("../../core/install/uninstall.ts");
+    const { recordOf } = await import("../../packages/install/uninstall.ts");
     recordOf(name, local); // Says what is installed instead.
   }
   const states = hosts.flatMap(({ instances }) => instances.map(({ state }) => state));

@@ -5,9 +5,9 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
-import type { InstallPlan } from "../../core/install/plan.ts";
-import type { Source } from "../../core/install/source.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { InstallPlan } from "../../packages/install/plan.ts";
+import type { Source } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { installFlow, type InstallWish } from "../install_flow.ts";
 import { addOperatorOptions, type Operator, type OperatorFlags, parseMegabytes, withOperator } from "../operator.ts";
@@ -95,7 +95,7 @@ async function upgradePlugin(
   flags: InstallFlags,
   terminal: Terminal,
 ): Promise<void> {
-  const { recordOf } = await import("../../core/install/uninstall.ts");
+  const { recordOf } = await import("../../packages/install/uninstall.ts");
   await withOperator(flags, terminal, async (operator) => {
     const record = recordOf(name, await operator.local());
     const text = given ?? record.source;
@@ -186,6 +186,6 @@ export function planJson({ kind, manifest, hash, source, diff }: InstallPlan): R
 }
 
 async function sourceOf(text: string, { allowHttp = false }: InstallFlags, { cwd }: Terminal): Promise<Source> {
-  const { isAddress, parseSource } = await import("../../core/install/source.ts");
+  const { isAddress, parseSource } = await import("../../packages/install/source.ts");
   return isAddress(text) ? parseSource(text, { allowHttp }) : { kind: "path", path: resolve(cwd, text) };
 }

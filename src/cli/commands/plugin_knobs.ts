@@ -5,9 +5,9 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
-import type { HostModel } from "../../core/host/model.ts";
-import type { HostProject } from "../../core/host/host_project.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { HostModel } from "../../host/model.ts";
+import type { HostProject } from "../../host/host_project.ts";
 import type { ResolvedPlugin } from "../../core/project/types.ts";
 import { type Operator, withOperator } from "../operator.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
@@ -74,8 +74,8 @@ interface Found {
 
 async function find(name: string, flags: KnobFlags, operator: Operator, terminal: Terminal): Promise<Found> {
   const [{ loadHostProject }, { HostModel }] = await Promise.all([
-    import("../../core/host/host_project.ts"),
-    import("../../core/host/model.ts"),
+    import("../../host/host_project.ts"),
+    import("../../host/model.ts"),
   ]);
   const { runtime, home } = operator;
   const dir = await runtime.files.realPath(resolve(terminal.cwd, flags.project));
@@ -114,7 +114,7 @@ interface Turn {
 }
 
 async function turn({ name, knob, value: text }: Turn, flags: KnobFlags, terminal: Terminal): Promise<void> {
-  const { turnKnob } = await import("../../core/host/turn_knob.ts");
+  const { turnKnob } = await import("../../host/turn_knob.ts");
   await withOperator(flags, terminal, async (operator) => {
     const { model, loaded, plugin } = await find(name, flags, operator, terminal);
     const value = valueOf(text, plugin, knob);

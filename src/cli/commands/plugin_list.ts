@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
-import type { InstalledPlugin } from "../../core/install/list_installed.ts";
+import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { shownCapability } from "../print_plan.ts";
 import { runningStates } from "../running_hosts.ts";
@@ -32,7 +32,7 @@ With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "
 "license", "homepage", "package", "source", "hash", "capabilities", "problem" } ] }.`;
 
 async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
-  const { listInstalled, statusOf } = await import("../../core/install/list_installed.ts");
+  const { listInstalled, statusOf } = await import("../../packages/install/list_installed.ts");
   await withOperator(flags, terminal, async (operator) => {
     const [installed, states] = await Promise.all([listInstalled(operator), runningStates(operator.home)]);
     const rows = installed.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));

@@ -4,8 +4,8 @@
  * @module
  */
 import { type Command, InvalidArgumentError } from "commander";
-import { HostError } from "../../core/errors.ts";
-import { logPath, type PluginLogEntry, readPluginLog } from "../../core/host/plugin_logs.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { logPath, type PluginLogEntry, readPluginLog } from "../../host/plugin_logs.ts";
 import { followLog } from "../follow_log.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { printable, type Terminal } from "../terminal.ts";

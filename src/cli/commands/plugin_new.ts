@@ -5,8 +5,8 @@
  */
 import { basename, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { HostError } from "../../core/errors.ts";
-import { SCAFFOLD_RUNTIMES, type ScaffoldRuntime } from "../../core/scaffold/plugin_program.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { SCAFFOLD_RUNTIMES, type ScaffoldRuntime } from "../../operator/scaffold/plugin_program.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface NewFlags {
@@ -49,7 +49,7 @@ async function makePlugin(
   terminal: Terminal,
 ) {
   const [{ pluginNameProblem, scaffold }, { SDK_DTS, SDK_JS }, { SDK_PY }] = await Promise.all([
-    import("../../core/scaffold/scaffold.ts"),
+    import("../../operator/scaffold/scaffold.ts"),
     import("../generated/sdk_source.ts"),
     import("../generated/python_sdk_source.ts"),
   ]);

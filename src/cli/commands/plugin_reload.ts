@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
-import { ERRORS, HostError } from "../../core/errors.ts";
+import { ERRORS, HostError } from "../../core/errors/host_error.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { tellHosts } from "../running_hosts.ts";
 import type { Terminal } from "../terminal.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
+import { HostError } from "../../core/errors/host_error.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { hostsWith, isUp, type PluginInHost, tellHosts } from "../running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
@@ -35,7 +35,7 @@ Examples:
 With --json it prints { "name", "stopped": true | false, "tables": [] }.`;
 
 async function uninstall(name: string, { force = false, ...flags }: UninstallFlags, terminal: Terminal): Promise<void> {
-  const { recordOf, uninstallPlugin } = await import("../../core/install/uninstall.ts");
+  const { recordOf, uninstallPlugin } = await import("../../packages/install/uninstall.ts");
   const { out } = terminal;
   const done = (text: string): void => {
     if (!flags.json) out.line(`${out.paint.green("✓")} ${text}`);

@@ -5,9 +5,9 @@
  */
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { HostError } from "../../core/errors.ts";
-import type { ConsentDesk } from "../../core/install/consent_desk.ts";
-import type { ConsentOffer, ConsentRequest } from "../../core/install/consent_types.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
+import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { parseMegabytes, withOperator } from "../operator.ts";
 import { shownCapability } from "../print_plan.ts";
@@ -56,7 +56,7 @@ With --json it prints { "project", "state": "ready" | "pending", "installed": []
 
 async function load(given: string, flags: LoadFlags, terminal: Terminal): Promise<boolean> {
   const [{ ConsentDesk }, { loadProject }] = await Promise.all([
-    import("../../core/install/consent_desk.ts"),
+    import("../../packages/install/consent_desk.ts"),
     import("../../core/project/load_project.ts"),
   ]);
   const granted = await grantsOf(flags, terminal);
@@ -153,7 +153,7 @@ async function sourceFor(
   sources: Readonly<Record<string, string>>,
   { ask, terminal }: Pick<Asking, "ask" | "terminal">,
 ): Promise<string> {
-  const { isAddress } = await import("../../core/install/source.ts");
+  const { isAddress } = await import("../../packages/install/source.ts");
   const text = Object.hasOwn(sources, pkg)
     ? sources[pkg]!
     : await ask.text(`${printable(pkg)}: source not specified. Folder or address to install it from`);

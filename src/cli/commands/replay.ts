@@ -5,11 +5,11 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { HostError } from "../../core/errors.ts";
-import type { Runtime } from "../../core/ports.ts";
-import type { IgnoredPlace } from "../../core/tape/first_difference.ts";
-import type { Difference, ReplayReport } from "../../core/tape/replay_tape.ts";
-import type { Tape } from "../../core/tape/tape.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { Runtime } from "../../core/ports/ports.ts";
+import type { IgnoredPlace } from "../../operator/replay/first_difference.ts";
+import type { Difference, ReplayReport } from "../../operator/replay/replay_tape.ts";
+import type { Tape } from "../../core/wire/tape/tape.ts";
 import { interruptible } from "../interrupt.ts";
 import { questions } from "../questions.ts";
 import { addRunOptions, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
@@ -68,9 +68,9 @@ interface Replay {
 }
 
 async function replay({ tape: path, dir, flags, places, signal }: Replay, terminal: Terminal): Promise<Replayed> {
-  const { parsePointer } = await import("../../core/tape/first_difference.ts");
-  const { replayTape } = await import("../../core/tape/replay_tape.ts");
-  const { readTape } = await import("../../core/tape/tape.ts");
+  const { parsePointer } = await import("../../operator/replay/first_difference.ts");
+  const { replayTape } = await import("../../operator/replay/replay_tape.ts");
+  const { readTape } = await import("../../core/wire/tape/tape.ts");
   const { readManifest } = await import("../../core/manifest/read_manifest.ts");
   const { openCagedWire } = await import("../../core/supervisor/caged_wire.ts");
   const { runtime, limits, ...rest } = places;
@@ -106,7 +106,7 @@ async function secretsFor(
   { flags, signal }: Pick<Replay, "flags" | "signal">,
   terminal: Terminal,
 ): Promise<Record<string, unknown>> {
-  const { neededSecrets } = await import("../../core/tape/secrets.ts");
+  const { neededSecrets } = await import("../../core/wire/tape/secrets.ts");
   const given: Record<string, unknown> = { ...flags.config };
   const missing = neededSecrets(entries).filter((field) => !Object.hasOwn(given, field));
   const ask = questions(terminal, { json: flags.json ?? false, signal });
@@ -123,7 +123,7 @@ async function secretsFor(
 
 /** What has changed since the tape was made, and what is odd about it. */
 async function notesOn({ header, isCut, entries }: Tape, dir: string, version: string, { files }: Runtime) {
-  const { hashTree } = await import("../../core/store/tree.ts");
+  const { hashTree } = await import("../../packages/installed/tree.ts");
   const hash = await hashTree(dir, files).then((tree) => tree.hash, () => null);
   return [
     ...(isCut ? ["The last line of the tape is cut off, and left out"] : []),

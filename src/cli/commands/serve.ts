@@ -6,11 +6,11 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
-import { HostError } from "../../core/errors.ts";
-import type { Host } from "../../core/host/types.ts";
-import { watchPlugins, type WatchReport } from "../../core/host/watch_plugins.ts";
-import type { ServedHost } from "../../core/http/serve_host.ts";
-import type { Runtime } from "../../core/ports.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { Host } from "../../host/types.ts";
+import { watchPlugins, type WatchReport } from "../../host/watch_plugins.ts";
+import type { ServedHost } from "../../http/serve_host.ts";
+import type { Runtime } from "../../core/ports/ports.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { openConsole, sweepConsolePages } from "../open_console.ts";
 import { printWatch } from "../print_watch.ts";
@@ -60,7 +60,7 @@ With --json it prints { "address", "token_file", "project", "running", "failed" 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
   const [{ createHost }, { serveHost }, { readOperatorConfig }] = await Promise.all([
     import("../../create_host.ts"),
-    import("../../core/http/serve_host.ts"),
+    import("../../http/serve_host.ts"),
     import("../../core/project/operator_config.ts"),
   ]);
   const runtime = await terminal.runtime();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../ports/ports.ts";
 import type { AuditData, AuditEvent, AuditSink, AuditType } from "./events.ts";
 
 /** Whom an event is about. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { lineFile } from "../line_file.ts";
-import type { Clock, Files } from "../ports.ts";
+import { lineFile } from "../files/line_file.ts";
+import type { Clock, Files } from "../ports/ports.ts";
 import type { AuditSink } from "./events.ts";
 
 /** How the file is kept. */

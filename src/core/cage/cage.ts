@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Command, Exit, Runtime } from "../ports.ts";
+import type { Command, Exit, Runtime } from "../ports/ports.ts";
 import type { CageLimits } from "./limits/cage_limits.ts";
 import type { CageLimitStatus } from "./limits/limit_tier.ts";
 import type { NetEvent } from "./net/gatekeeper.ts";

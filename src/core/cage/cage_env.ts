@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 

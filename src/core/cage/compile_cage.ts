@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { CageRequest } from "./cage.ts";
 import { cageEnv } from "./cage_env.ts";

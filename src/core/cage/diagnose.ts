@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Exit, Files } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Exit, Files } from "../ports/ports.ts";
 import { type CageStatus, LAUNCHER_FAILURES } from "./launcher.ts";
 
 /** What is known of a start that ended. */

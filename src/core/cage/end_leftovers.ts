@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Files, Runtime } from "../ports.ts";
+import type { Files, Runtime } from "../ports/ports.ts";
 import { type CageStatus, HOSTS_FD, readStatus } from "./launcher.ts";
 
 /** Looks at a killed process before it is left to the kernel: some ten milliseconds are usual on a busy machine. */

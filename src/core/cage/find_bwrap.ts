@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
-import type { FileInfo, Runtime } from "../ports.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
+import type { FileInfo, Runtime } from "../ports/ports.ts";
 import type { CageRequest } from "./cage.ts";
 import type { Bwrap } from "./cage_plan.ts";
 import { outputOf } from "./output_of.ts";

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
-import type { Files, Runtime } from "../ports.ts";
+import type { Files, Runtime } from "../ports/ports.ts";
 import type { CagePlaces, CageRequest } from "./cage.ts";
 import type { GrantedPath, MachineFacts, PathFacts, RootEntry } from "./cage_plan.ts";
 import { findBwrap } from "./find_bwrap.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ChildProcess, Runtime } from "../ports.ts";
+import type { ChildProcess, Runtime } from "../ports/ports.ts";
 
 /** Looks at the launcher before giving up on seeing it stopped. */
 const MAX_LOOKS = 200;

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { Command, Files } from "../ports.ts";
+import type { Command, Files } from "../ports/ports.ts";
 import type { CagePlan } from "./cage_plan.ts";
 
 /** Descriptor of the text of `/etc/hosts`. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Files } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Files } from "../ports/ports.ts";
 import type { WantedPath } from "./cage_plan.ts";
 
 /** Makes each missing folder between `makeUnder` and the wanted path, 0700. A link on the way is an error. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
-import type { Command, Exit, Files, Runtime } from "../ports.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
+import type { Command, Exit, Files, Runtime } from "../ports/ports.ts";
 import type { Cage, CageRequest, OpenCage } from "./cage.ts";
 import type { CagePlan, GrantedPath, MachineFacts } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";

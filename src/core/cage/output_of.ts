@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Runtime } from "../ports.ts";
+import type { Runtime } from "../ports/ports.ts";
 
 /** Returns what a program wrote to stdout and stderr, as one text. Rejects when it cannot be started. */
 export async function outputOf(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError, type HostErrorOptions } from "../errors.ts";
+import { HostError, type HostErrorOptions } from "../errors/host_error.ts";
 import type { CagePlaces } from "./cage.ts";
 import type { GrantedPath, PathFacts, WantedPath } from "./cage_plan.ts";
 import { configFiles } from "./wanted_paths.ts";

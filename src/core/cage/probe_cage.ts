@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { asHostError, HostError } from "../errors.ts";
+import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Runtime } from "../ports.ts";
+import type { Runtime } from "../ports/ports.ts";
 import { findBwrap } from "./find_bwrap.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { findBash, requireGround, standingCage } from "./open_cage.ts";

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Files, Runtime } from "../ports.ts";
+import type { Files, Runtime } from "../ports/ports.ts";
 import type { ExecutableMount, ResolvedCommand } from "./cage_plan.ts";
 import { isWithin } from "./path_rules.ts";
 import { envName, isEnv, parseShebang, SHEBANG_BYTES } from "./shebang.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Files, Runtime } from "../ports.ts";
+import type { Files, Runtime } from "../ports/ports.ts";
 import { endLeftovers } from "./end_leftovers.ts";
 import { readGroups, STATUS_FD } from "./launcher.ts";
 import { removeGroups } from "./limits/control_group.ts";

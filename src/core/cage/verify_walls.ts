@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Files, Runtime } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Files, Runtime } from "../ports/ports.ts";
 
 /** Namespaces every cage has of its own. */
 const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { type Capability, formatCapability } from "../manifest/capability.ts";
 import type { CagePlaces } from "./cage.ts";
 import type { WantedPath } from "./cage_plan.ts";

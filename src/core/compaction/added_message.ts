@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Message } from "../messages.ts";
+import type { Message } from "./messages.ts";
 import { isToolTraffic } from "./tool_groups.ts";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant"]);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { IdentifiedMessage } from "../messages.ts";
+import type { IdentifiedMessage } from "./messages.ts";
 import { toolGroups } from "./tool_groups.ts";
 
 /**

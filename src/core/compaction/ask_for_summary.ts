@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { messageOf } from "../errors.ts";
-import type { Message } from "../messages.ts";
+import { messageOf } from "../errors/host_error.ts";
+import type { Message } from "./messages.ts";
 import type { CompactionPorts } from "./types.ts";
 
 /** A summary, or why there is none. */

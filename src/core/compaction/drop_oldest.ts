@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { CountTokens, IdentifiedMessage } from "../messages.ts";
-import { sizeOf } from "../messages.ts";
+import type { CountTokens, IdentifiedMessage } from "./messages.ts";
+import { sizeOf } from "./messages.ts";
 import { toolGroups } from "./tool_groups.ts";
 
 /** What to come down to; null sets no bound. */

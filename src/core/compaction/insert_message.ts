@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { IdentifiedMessage } from "../messages.ts";
+import type { IdentifiedMessage } from "./messages.ts";
 import { toolGroups } from "./tool_groups.ts";
 
 /** Returns the window with `added` at `index`, or before the tool call whose results it would be parted from. */

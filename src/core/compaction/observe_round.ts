@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { dispatchCollect } from "../hooks/dispatch/dispatch.ts";
+import { dispatchCollect } from "../../hooks/dispatch/dispatch.ts";
 import type { CompactionPlugin, CompactionPorts, ObserverQuestion, ObserverRound } from "./types.ts";
 
 /** Asks through `observe`; without it, or when it fails, asks the plugins one after the other. Never rejects. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkAnswer } from "../hooks/plugin_answer.ts";
+import { checkAnswer } from "../../hooks/sources/plugin/plugin_answer.ts";
 import type { CompactionHook } from "./types.ts";
 
 /** What an observer wants. */

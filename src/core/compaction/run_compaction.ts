@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
-import { assignIds, type IdentifiedMessage, type Message, type Size, sizeOf } from "../messages.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
+import { assignIds, type IdentifiedMessage, type Message, type Size, sizeOf } from "./messages.ts";
 import { alwaysKeepIds } from "./always_keep.ts";
 import { askForSummary } from "./ask_for_summary.ts";
 import { type CompactionTarget, dropOldest, isWithin } from "./drop_oldest.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CountTokens, IdentifiedMessage, Size } from "../messages.ts";
+import type { CountTokens, IdentifiedMessage, Size } from "./messages.ts";
 import type { CompactionSettings } from "../project/types.ts";
 import { type CompactionTarget, dropOldest } from "./drop_oldest.ts";
 

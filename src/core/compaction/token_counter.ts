@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type CountTokens, countTokens as countRoughly, type Message } from "../messages.ts";
+import { type CountTokens, countTokens as countRoughly, type Message } from "./messages.ts";
 
 /**
  * Returns a count that asks once for each message and always gives a number of at least 0: where `count` throws or

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Message, MessagePart } from "../messages.ts";
+import type { Message, MessagePart } from "./messages.ts";
 
 /**
  * Returns the messages as groups of indices: a message that calls tools with every result of these calls, any other

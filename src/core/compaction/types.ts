@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { CountTokens, Message, Size } from "../messages.ts";
-import type { Clock, Ids } from "../ports.ts";
+import type { CountTokens, Message, Size } from "./messages.ts";
+import type { Clock, Ids } from "../ports/ports.ts";
 import type { CompactionSettings } from "../project/types.ts";
 
 /** Text a plugin put before a model, and what became of it. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type CountTokens, type IdentifiedMessage, type Message, sizeOf } from "../messages.ts";
+import { type CountTokens, type IdentifiedMessage, type Message, sizeOf } from "./messages.ts";
 import { addedMessageFault } from "./added_message.ts";
 import { isSameJson } from "./same_json.ts";
 import { toolGroups } from "./tool_groups.ts";

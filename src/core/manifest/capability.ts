@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { canonicalPath } from "./capability_path.ts";
 import { type CapabilityProblem, problem } from "./capability_problem.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ERRORS } from "../errors.ts";
+import { ERRORS } from "../errors/host_error.ts";
 import { shown } from "../values/shown_value.ts";
 
 /** Why a text is no capability. */

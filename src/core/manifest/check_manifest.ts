@@ -4,7 +4,7 @@
  * @module
  */
 import { isMap } from "../values/plain_data.ts";
-import { canonicalHook } from "./hook_names.ts";
+import { canonicalHook } from "../contract/hook_names.ts";
 import { checkKnobs } from "./knob_rules.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestReport } from "./manifest_report.ts";

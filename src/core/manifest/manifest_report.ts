@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { DocumentReport } from "../yaml/document_report.ts";
+import { DocumentReport } from "../documents/document_report.ts";
 
-export { describeIssues, formatPath } from "../yaml/document_report.ts";
-export type { DocumentPath, IssueText, Place, PlaceFinder } from "../yaml/document_report.ts";
+export { describeIssues, formatPath } from "../documents/document_report.ts";
+export type { DocumentPath, IssueText, Place, PlaceFinder } from "../documents/document_report.ts";
 
 /** Gathers issues and warnings about one manifest. */
 export class ManifestReport extends DocumentReport {

@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { KIND, KIND_API_VERSION } from "../spec/generated/agent_lifecycle.ts";
-import { kindMismatch } from "../spec/kind_compatibility.ts";
+import { KIND, KIND_API_VERSION } from "../contract/generated/agent_lifecycle.ts";
+import { kindMismatch } from "../contract/kind_compatibility.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { isSemanticVersion } from "../values/semantic_version.ts";
 import { shown } from "../values/shown_value.ts";
 import { capabilityEntries, formatCapability, parseCapability } from "./capability.ts";
-import { canonicalHook } from "./hook_names.ts";
+import { canonicalHook } from "../contract/hook_names.ts";
 import { itemsOf, stringsOf } from "./listed_items.ts";
 import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
 import { checkMcpRules } from "./mcp_rules.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Files } from "../ports.ts";
-import { readDocumentText } from "../yaml/read_text.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Files } from "../ports/ports.ts";
+import { readDocumentText } from "../documents/read_text.ts";
 import type { Manifest, ManifestIssue } from "./manifest.ts";
 import { ManifestReport } from "./manifest_report.ts";
 
@@ -64,7 +64,7 @@ export async function parseManifest(text: string, { file }: { readonly file: str
   }
   // The YAML and schema libraries load at the first manifest, not with the host.
   const [{ readYamlTree }, { checkManifest }] = await Promise.all([
-    import("../yaml/yaml_tree.ts"),
+    import("../documents/yaml_tree.ts"),
     import("./check_manifest.ts"),
   ]);
   const tree = await readYamlTree(text, report, YAML_LIMITS);

@@ -6,9 +6,9 @@
  * @module
  */
 import * as v from "valibot";
-import { PLUGIN_TIMEOUT_MS } from "../spec/generated/agent_lifecycle.ts";
+import { PLUGIN_TIMEOUT_MS } from "../contract/generated/agent_lifecycle.ts";
 import { isSemanticVersion, MAX_VERSION_LENGTH, SEMANTIC_VERSION } from "../values/semantic_version.ts";
-import { HOOK_ALIASES, HOOK_NAMES } from "./hook_names.ts";
+import { HOOK_ALIASES, HOOK_NAMES } from "../contract/hook_names.ts";
 import { knobInput } from "./knob_schema.ts";
 import type { Manifest, ManifestTool, PluginRole } from "./manifest.ts";
 import { oneLine, oneLineAndBreaks } from "./one_line.ts";

@@ -4,11 +4,11 @@
  * @module
  */
 import * as v from "valibot";
-import { ERRORS } from "../errors.ts";
+import { ERRORS } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { HOOK_NAMES } from "./hook_names.ts";
+import { HOOK_NAMES } from "../contract/hook_names.ts";
 import { KNOB_TYPES, knobKeys } from "./knob_schema.ts";
 import { itemsOf } from "./listed_items.ts";
 import type { DocumentPath, IssueText, ManifestReport } from "./manifest_report.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { HOST_VERSION } from "../version.ts";
+import { HOST_VERSION } from "../values/version.ts";
 
 /** Versions of the protocol the host speaks, newest first: the newest is what it asks for. */
 export const MCP_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { isMap } from "../values/plain_data.ts";
 import { type LeftOutTool, type McpTool, readTool } from "./mcp_tool.ts";
 

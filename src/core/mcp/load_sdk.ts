@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { McpClient, McpServer } from "./sdk_types.ts";
 
 /** What a server needs of the SDK. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CallNotices } from "../protocol/connection_types.ts";
+import type { CallNotices } from "../wire/connection_types.ts";
 
 /** `notifications/cancelled { requestId }` and `notifications/progress { progressToken, … }`. */
 export const MCP_NOTICES: CallNotices = {

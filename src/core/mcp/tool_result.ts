@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { isMap } from "../values/plain_data.ts";
 
 /** What an MCP tool gives: the content as the server sent it. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import { shown } from "../values/shown_value.ts";
 import { errorAt, stepsOf } from "./issue_at.ts";
 import type { AgentSpec, Isolation, PluginDeclaration, Project } from "./types.ts";

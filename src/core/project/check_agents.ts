@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
 import type { CascadeEntry } from "./cascade.ts";

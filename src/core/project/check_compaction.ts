@@ -5,7 +5,7 @@
  */
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentPath, DocumentReport } from "../yaml/document_report.ts";
+import type { DocumentPath, DocumentReport } from "../documents/document_report.ts";
 import type { CompactionSettings } from "./types.ts";
 import { expectKeys, expectMap, typeName } from "./values.ts";
 

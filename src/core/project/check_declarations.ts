@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { canonicalHook, HOOK_NAMES } from "../manifest/hook_names.ts";
+import { canonicalHook, HOOK_NAMES } from "../contract/hook_names.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
-import { type DocumentPath, type DocumentReport, formatPath } from "../yaml/document_report.ts";
+import { type DocumentPath, type DocumentReport, formatPath } from "../documents/document_report.ts";
 import type { PluginDeclaration } from "./types.ts";
 import { expectKeys, expectMap, NAME, typeName } from "./values.ts";
 import { rangeProblem } from "./version_range.ts";

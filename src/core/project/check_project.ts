@@ -6,7 +6,7 @@
 import { didYouMean, nearestWord } from "../values/nearest_word.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentPath, DocumentReport } from "../yaml/document_report.ts";
+import type { DocumentPath, DocumentReport } from "../documents/document_report.ts";
 import { checkCompaction } from "./check_compaction.ts";
 import { checkDeclarations } from "./check_declarations.ts";
 import type { AgentSpec } from "./types.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
-import { PRIMARY_HOOKS } from "../manifest/hook_names.ts";
+import type { HostError } from "../errors/host_error.ts";
+import { PRIMARY_HOOKS } from "../contract/hook_names.ts";
 import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
 import { canonicalText } from "../schema/canonical_text.ts";
 import { shown } from "../values/shown_value.ts";

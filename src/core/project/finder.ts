@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { asHostError, type HostError } from "../errors.ts";
+import { asHostError, type HostError } from "../errors/host_error.ts";
 import type { LocalConfig } from "./local_config.ts";
 import type { Locate, LocatedPlugin } from "./locate.ts";
 import { type SystemSide, systemSide } from "./plugin_config.ts";

@@ -6,7 +6,7 @@
 import { parseCapability } from "../manifest/capability.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentReport } from "../yaml/document_report.ts";
+import type { DocumentReport } from "../documents/document_report.ts";
 import { typeName } from "./values.ts";
 
 /** What hooks of files may do on this machine. */

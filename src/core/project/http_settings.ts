@@ -5,7 +5,7 @@
  */
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentReport } from "../yaml/document_report.ts";
+import type { DocumentReport } from "../documents/document_report.ts";
 
 /** How `kaged serve` listens. Absent fields were not written. */
 export interface HttpSettings {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { ERRORS, HostError } from "../errors.ts";
-import { type DocumentPath, formatPath, type IssueText } from "../yaml/document_report.ts";
+import { ERRORS, HostError } from "../errors/host_error.ts";
+import { type DocumentPath, formatPath, type IssueText } from "../documents/document_report.ts";
 import type { Issue, Project } from "./types.ts";
 
 /** Returns an issue about the value at `path`. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Files } from "../ports.ts";
+import type { Files } from "../ports/ports.ts";
 import { type LocalConfig, readLocalConfig } from "./local_config.ts";
 import { pluginLocator } from "./locate.ts";
 import { readProject } from "./read_project.ts";

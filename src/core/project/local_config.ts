@@ -4,12 +4,12 @@
  * @module
  */
 import { RECORD_KEYS } from "../manifest/record_keys.ts";
-import type { Files } from "../ports.ts";
+import type { Files } from "../ports/ports.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { DocumentReport, type Place } from "../yaml/document_report.ts";
-import { readDocumentText } from "../yaml/read_text.ts";
-import { readTomlTree } from "./toml_tree.ts";
+import { DocumentReport, type Place } from "../documents/document_report.ts";
+import { readDocumentText } from "../documents/read_text.ts";
+import { readTomlTree } from "../documents/toml_tree.ts";
 import type { Issue } from "./types.ts";
 import { typeName } from "./values.ts";
 

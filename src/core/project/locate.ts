@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Manifest, ManifestIssue } from "../manifest/manifest.ts";
 import { readManifest } from "../manifest/read_manifest.ts";
-import type { Files } from "../ports.ts";
+import type { Files } from "../ports/ports.ts";
 import type { InstallRecord, LocalConfig } from "./local_config.ts";
 
 /** A plugin that was found. */

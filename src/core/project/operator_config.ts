@@ -3,16 +3,16 @@
  *
  * @module
  */
-import type { Files } from "../ports.ts";
+import type { Files } from "../ports/ports.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { type DocumentPath, DocumentReport } from "../yaml/document_report.ts";
-import { readDocumentText } from "../yaml/read_text.ts";
+import { type DocumentPath, DocumentReport } from "../documents/document_report.ts";
+import { readDocumentText } from "../documents/read_text.ts";
 import { type HookSettings, readHookSettings } from "./hook_settings.ts";
 import { type HttpSettings, readHttpSettings } from "./http_settings.ts";
 import { MAX_TOML_BYTES } from "./local_config.ts";
-import { readTomlTree } from "./toml_tree.ts";
+import { readTomlTree } from "../documents/toml_tree.ts";
 import type { Issue } from "./types.ts";
 import { typeName } from "./values.ts";
 

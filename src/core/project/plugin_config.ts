@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { JsonSchema, Manifest } from "../manifest/manifest.ts";
 import { compileSchema } from "../schema/compile_schema.ts";
 import type { SchemaIssue } from "../schema/issue_text.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { formatPath } from "../yaml/document_report.ts";
+import { formatPath } from "../documents/document_report.ts";
 import type { SystemValues } from "./local_config.ts";
 import type { Isolation } from "./types.ts";
 import { fillVariables } from "./variables.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Files } from "../ports.ts";
-import { type DocumentPath, DocumentReport } from "../yaml/document_report.ts";
-import { readDocumentText } from "../yaml/read_text.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Files } from "../ports/ports.ts";
+import { type DocumentPath, DocumentReport } from "../documents/document_report.ts";
+import { readDocumentText } from "../documents/read_text.ts";
 import type { Project } from "./types.ts";
 
 /** Name of the file that makes a folder a project. */
@@ -58,7 +58,7 @@ export async function parseProject(
   }
   // The YAML library loads at the first file, not with the host.
   const [{ readYamlTree }, { checkProject }] = await Promise.all([
-    import("../yaml/yaml_tree.ts"),
+    import("../documents/yaml_tree.ts"),
     import("./check_project.ts"),
   ]);
   const tree = await readYamlTree(text, report, YAML_LIMITS);

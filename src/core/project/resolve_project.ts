@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import { baseRefused, cascade, type CascadeEntry, type EffectiveDeclaration } from "./cascade.ts";
 import { checkAgents, type Outcome } from "./check_agents.ts";
 import { evaluatePlugin } from "./evaluate_plugin.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import type { Manifest, ManifestIssue } from "../manifest/manifest.ts";
-import type { PlaceFinder } from "../yaml/document_report.ts";
+import type { PlaceFinder } from "../documents/document_report.ts";
 
 /** One thing wrong with a file a person wrote: the same shape as a manifest's. */
 export type Issue = ManifestIssue;

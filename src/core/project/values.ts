@@ -6,7 +6,7 @@
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentPath, DocumentReport } from "../yaml/document_report.ts";
+import type { DocumentPath, DocumentReport } from "../documents/document_report.ts";
 
 /** Names of subagents and keys of plugins: no dots or slashes, which agent paths and instance ids are joined by. */
 export const NAME: RegExp = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
@@ -11,7 +11,7 @@ import { cascade, type EffectiveDeclaration } from "./cascade.ts";
 import { knobProblem } from "./knob_value.ts";
 import { configError, pluginConfig } from "./plugin_config.ts";
 import { parseProject } from "./read_project.ts";
-import { setYamlValue } from "./set_yaml_value.ts";
+import { setYamlValue } from "../documents/edit_yaml.ts";
 
 /** Which knob of which plugin to turn, and how far. */
 export interface KnobWrite {

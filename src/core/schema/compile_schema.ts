@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { JsonSchema } from "../manifest/manifest.ts";
 import { isMap } from "../values/plain_data.ts";
-import type { DocumentPath } from "../yaml/document_report.ts";
+import type { DocumentPath } from "../documents/document_report.ts";
 import { type BoundedDraft, boundedDraft, BudgetSpent } from "./bounded_draft.ts";
 import { withDefaults } from "./defaults.ts";
 import { issueOf, type SchemaIssue } from "./issue_text.ts";

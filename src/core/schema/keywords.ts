@@ -4,7 +4,7 @@
  * @module
  */
 import { isMap } from "../values/plain_data.ts";
-import type { DocumentPath } from "../yaml/document_report.ts";
+import type { DocumentPath } from "../documents/document_report.ts";
 
 /** A schema inside another one. */
 export interface Subschema {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Database } from "../ports.ts";
+import type { Database } from "../ports/ports.ts";
 import { ownerOf, tablePrefix } from "./names.ts";
 import { denied } from "./sql/refusals.ts";
 import type { NameSpace } from "./sql/rewrite.ts";

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Database } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Database } from "../ports/ports.ts";
 import { CLAIM_PREFIX, readCatalogue, strangersUnder } from "./catalogue.ts";
 import { ownerOf, quoteName, tablePrefix } from "./names.ts";
 

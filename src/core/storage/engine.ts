@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Database, SqlValue, Statement } from "../ports.ts";
+import type { Database, SqlValue, Statement } from "../ports/ports.ts";
 import type { CallRules } from "./authorizer.ts";
 import { type Catalogue, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
 import { claim } from "./claims.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
 import type { Access } from "./authorizer.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { ownerOf, tablePrefix, withoutPrefix } from "./names.ts";

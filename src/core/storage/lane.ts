@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Clock } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Clock } from "../ports/ports.ts";
 import type { StorageQuestion } from "./messages.ts";
 import type { StorageProcess } from "./storage_process.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SqlLimits } from "../ports.ts";
+import type { SqlLimits } from "../ports/ports.ts";
 
 /** Bounds on what a call may return and on what a plugin may keep. */
 export interface StorageLimits {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Database, SqlValue } from "../ports.ts";
+import type { Database, SqlValue } from "../ports/ports.ts";
 import {
   type Catalogue,
   type CatalogueEntry,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
 import type { StorageLimits } from "./limits.ts";
 import type { StorageReport } from "./maintenance.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { SqlValue } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { SqlValue } from "../ports/ports.ts";
 import type { Rewritten } from "./sql/rewrite.ts";
 import { fromWire } from "./values.ts";
 

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Clock } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Clock } from "../ports/ports.ts";
 
 const MAX_WAIT_MS = 60_000;
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Runtime } from "../ports.ts";
+import type { Runtime } from "../ports/ports.ts";
 
 /** Writes the program into `<home>/run/`, unless it is there already; returns its path. */
 export async function writeProgram({ databases, files, ids }: Runtime, home: string): Promise<string> {

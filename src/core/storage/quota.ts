@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Database, Statement } from "../ports.ts";
+import type { Database, Statement } from "../ports/ports.ts";
 import { type Catalogue, entriesOf } from "./catalogue.ts";
 
 /** Pages in steps of which the file's own limit is set: setting it for every call would cost more than it tells. */

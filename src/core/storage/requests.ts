@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { StatementCall } from "./engine_types.ts";
 
 /** A storage request. */

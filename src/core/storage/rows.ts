@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SqlValue } from "../ports.ts";
+import type { SqlValue } from "../ports/ports.ts";
 import { resultTooLarge } from "./failures.ts";
 import type { StorageLimits } from "./limits.ts";
 import { toWire, type WireValue } from "./values.ts";

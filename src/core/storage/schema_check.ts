@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { messageOf } from "../errors.ts";
-import type { Database } from "../ports.ts";
+import { messageOf } from "../errors/host_error.ts";
+import type { Database } from "../ports/ports.ts";
 import { type Catalogue, type CatalogueEntry, entriesOf } from "./catalogue.ts";
 import { ownerOf, quoteName, tablePrefix, withoutPrefix } from "./names.ts";
 import { denied, sqlError } from "./sql/refusals.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { asHostError } from "../errors.ts";
-import type { Database, DatabaseOpener } from "../ports.ts";
+import { asHostError } from "../errors/host_error.ts";
+import type { Database, DatabaseOpener } from "../ports/ports.ts";
 import { StorageEngine } from "./engine.ts";
 import { resultTooLarge } from "./failures.ts";
 import { SQL_LIMITS } from "./limits.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 import type { Audit } from "../audit/audit.ts";
-import { asHostError, HostError } from "../errors.ts";
+import { asHostError, HostError } from "../errors/host_error.ts";
 import { storageAccess } from "../manifest/capability_set.ts";
-import type { Runtime } from "../ports.ts";
-import type { IncomingRequest } from "../protocol/connection_types.ts";
+import type { Runtime } from "../ports/ports.ts";
+import type { IncomingRequest } from "../wire/connection_types.ts";
 import type { ExecOutcome, QueryOutcome, SchemaOutcome } from "./engine_types.ts";
 import { Lane } from "./lane.ts";
 import { DEFAULT_LIMITS, type StorageLimits } from "./limits.ts";

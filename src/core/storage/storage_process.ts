@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
-import type { ChildProcess, Runtime } from "../ports.ts";
-import { LineReader } from "../protocol/read_lines.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
+import type { ChildProcess, Runtime } from "../ports/ports.ts";
+import { LineReader } from "../wire/read_lines.ts";
 import type { StorageLimits } from "./limits.ts";
 import { errorFromParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
 

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { SqlValue } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { SqlValue } from "../ports/ports.ts";
 
 /** A value as it travels. */
 export type WireValue =

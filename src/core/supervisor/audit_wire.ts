@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Irregularity } from "../protocol/connection_types.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Irregularity } from "../wire/connection_types.ts";
 import type { DialectPorts } from "./dialect.ts";
 import { rateLimit } from "./rate_limit.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../ports/ports.ts";
 import type { PluginCallContext } from "./types.ts";
 
 const HOOK_PREFIX = "kaged.hook.";

@@ -5,11 +5,11 @@
  */
 import { killCage } from "../cage/kill_cage.ts";
 import { openCage } from "../cage/open_cage.ts";
-import { asHostError, HostError, messageOf } from "../errors.ts";
+import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { ChildProcess, Exit, Runtime } from "../ports.ts";
-import { MAX_LINE_BYTES } from "../protocol/connection_types.ts";
-import { LineReader } from "../protocol/read_lines.ts";
+import type { ChildProcess, Exit, Runtime } from "../ports/ports.ts";
+import { MAX_LINE_BYTES } from "../wire/connection_types.ts";
+import { LineReader } from "../wire/read_lines.ts";
 import { cageRequest } from "./cage_request.ts";
 import { stderrTail } from "./stderr_tail.ts";
 import type { SupervisorOptions } from "./types.ts";

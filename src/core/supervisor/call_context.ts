@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { PluginCallContext } from "./types.ts";
 
 /** What a context falls back to. */

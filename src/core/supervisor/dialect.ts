@@ -4,11 +4,11 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import type { Clock } from "../ports.ts";
-import type { CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../protocol/connection_types.ts";
+import type { Clock } from "../ports/ports.ts";
+import type { CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginCallContext } from "./types.ts";
 
 /** What a handshake is about. */

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { HostError } from "../errors.ts";
-import { API_VERSION } from "../version.ts";
+import type { HostError } from "../errors/host_error.ts";
+import { API_VERSION } from "../values/version.ts";
 import { HANDSHAKE_TIMEOUT_MS } from "./handshake.ts";
 import type { Ending } from "./plugin_process.ts";
 

@@ -7,11 +7,11 @@
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { OpenCage } from "../cage/cage.ts";
 import type { NetEvent } from "../cage/net/gatekeeper.ts";
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import type { IncomingRequest } from "../protocol/connection_types.ts";
-import { verifyTree } from "../store/verify_tree.ts";
+import type { IncomingRequest } from "../wire/connection_types.ts";
+import { verifyTree } from "../../packages/installed/verify_tree.ts";
 import { auditNet } from "./audit_net.ts";
 import { cageRequest } from "./cage_request.ts";
 import type { PluginProfile } from "./dialect.ts";

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { excessCapabilities } from "../manifest/capability_set.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Connection } from "../protocol/connection_types.ts";
-import { API_VERSION, HOST_VERSION } from "../version.ts";
+import type { Connection } from "../wire/connection_types.ts";
+import { API_VERSION, HOST_VERSION } from "../values/version.ts";
 import type { HandshakeOptions, PluginProfile } from "./dialect.ts";
 
 /** Longest the plugin may take for each step. */

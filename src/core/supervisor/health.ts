@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
 
 const PING_TIMEOUT_MS = 5_000;
 const MAX_FAILURES = 3;

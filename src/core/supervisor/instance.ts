@@ -5,10 +5,10 @@
  * @module
  */
 import type { AuditSubject } from "../audit/audit.ts";
-import { asHostError } from "../errors.ts";
+import { asHostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
+import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import { auditedCall, isTold } from "./audited_call.ts";
 import { dismiss, tellConfigIgnored, type Telling, welcome } from "./comings_and_goings.ts";
 import type { PluginProfile } from "./dialect.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AuditSubject } from "../audit/audit.ts";
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import type { PluginProfile } from "./dialect.ts";
 import type { PluginStatus } from "./types.ts";

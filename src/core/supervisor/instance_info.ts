@@ -4,7 +4,7 @@
  * @module
  */
 import type { AuditSubject } from "../audit/audit.ts";
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { Generation } from "./generation.ts";

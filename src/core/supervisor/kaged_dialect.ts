@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
-import type { Connection, IncomingRequest, Irregularity } from "../protocol/connection_types.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { Connection, IncomingRequest, Irregularity } from "../wire/connection_types.ts";
 import { irregularityDetail, notificationGate, NOTIFICATIONS_PER_SECOND, tellIrregularity } from "./audit_wire.ts";
 import type { Dialect, DialectPorts } from "./dialect.ts";
 import { sendConfig, shakeHands } from "./handshake.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { HostError } from "../errors.ts";
-import type { Clock } from "../ports.ts";
+import type { HostError } from "../errors/host_error.ts";
+import type { Clock } from "../ports/ports.ts";
 import { isFinal } from "./failure.ts";
 import { unavailable } from "./instance_errors.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";

@@ -5,8 +5,8 @@
  */
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
-import { HostError } from "../errors.ts";
-import type { FileInfo, Files } from "../ports.ts";
+import { HostError } from "../errors/host_error.ts";
+import type { FileInfo, Files } from "../ports/ports.ts";
 
 /**
  * Returns a function that gives the manifest of `dir` as it stands now. It rejects with `manifest.*`, and for a plugin

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
 import { initializeParams, readServerInfo } from "../mcp/initialize.ts";
 import { listTools } from "../mcp/list_tools.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { MCP_NOTICES } from "../mcp/notices.ts";
 import { toolChanges } from "../mcp/tool_changes.ts";
 import { readToolResult } from "../mcp/tool_result.ts";
-import type { CallOptions, Connection, IncomingRequest } from "../protocol/connection_types.ts";
+import type { CallOptions, Connection, IncomingRequest } from "../wire/connection_types.ts";
 import { notificationGate, tellIrregularity } from "./audit_wire.ts";
 import type { Dialect, DialectPorts, PluginProfile } from "./dialect.ts";
 import { HANDSHAKE_TIMEOUT_MS, handshakeStep } from "./handshake.ts";

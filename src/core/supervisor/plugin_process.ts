@@ -5,10 +5,10 @@
  */
 import type { Cage } from "../cage/cage.ts";
 import { killCage } from "../cage/kill_cage.ts";
-import { asHostError, HostError, messageOf } from "../errors.ts";
-import { createConnection } from "../protocol/connection.ts";
-import type { CallOptions, Connection } from "../protocol/connection_types.ts";
-import type { ChildProcess, Exit, Runtime } from "../ports.ts";
+import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
+import { createConnection } from "../wire/connection.ts";
+import type { CallOptions, Connection } from "../wire/connection_types.ts";
+import type { ChildProcess, Exit, Runtime } from "../ports/ports.ts";
 import type { Dialect, DialectPorts, HandshakeOptions, PluginProfile } from "./dialect.ts";
 import { type HealthWatch, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";

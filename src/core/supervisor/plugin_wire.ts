@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { HostError } from "../errors.ts";
-import type { Exit } from "../ports.ts";
+import type { HostError } from "../errors/host_error.ts";
+import type { Exit } from "../ports/ports.ts";
 
 /** What comes from the plugin. */
 export interface WireListeners {

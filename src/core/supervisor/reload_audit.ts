@@ -4,7 +4,7 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 
 /** A reload that went well. */

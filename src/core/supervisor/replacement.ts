@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { asHostError, type HostError } from "../errors.ts";
+import { asHostError, type HostError } from "../errors/host_error.ts";
 import type { PluginProfile } from "./dialect.ts";
 import type { Generation } from "./generation.ts";
 import type { Ending, PluginProcess } from "./plugin_process.ts";

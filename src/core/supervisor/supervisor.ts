@@ -5,7 +5,7 @@
  */
 import { type Audit, createAudit } from "../audit/audit.ts";
 import { openCage } from "../cage/open_cage.ts";
-import { asHostError, HostError } from "../errors.ts";
+import { asHostError, HostError } from "../errors/host_error.ts";
 import { manifestReader } from "./manifest_reader.ts";
 import { callContext } from "./call_context.ts";
 import { PluginInstance } from "./instance.ts";

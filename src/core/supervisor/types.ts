@@ -7,11 +7,11 @@ import type { Audit } from "../audit/audit.ts";
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
 import type { CageLimits } from "../cage/limits/cage_limits.ts";
 import type { CageLimitStatus } from "../cage/limits/limit_tier.ts";
-import type { HostError } from "../errors.ts";
+import type { HostError } from "../errors/host_error.ts";
 import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import type { Exit, Runtime } from "../ports.ts";
-import type { CallOptions, IncomingRequest } from "../protocol/connection_types.ts";
+import type { Exit, Runtime } from "../ports/ports.ts";
+import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 
 /** Where a plugin instance is in its life. */
 export type PluginStatus = "disabled" | "spawning" | "running" | "crashed" | "failed" | "stopped";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { JsonSchema, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedPlugin } from "../project/types.ts";

@@ -3,10 +3,10 @@ import process from "node:process";
 import { test } from "node:test";
 import { readConnectionString } from "../../../src/addons/insights/connection_string.ts";
 import { createInsightsExporter, type InsightsExporterOptions } from "../../../src/addons/insights/exporter.ts";
-import { createEmitter } from "../../../src/core/events/emitter.ts";
-import { agentHooks } from "../../../src/core/hooks/agent/agent_hooks.ts";
-import { telemetry } from "../../../src/core/hooks/builtin/telemetry.ts";
-import { stage } from "../../core/hooks/portable/stage.ts";
+import { createEmitter } from "../../../src/events/emitter.ts";
+import { agentHooks } from "../../../src/hooks/agent/agent_hooks.ts";
+import { telemetry } from "../../../src/hooks/sources/builtin/telemetry.ts";
+import { stage } from "../../hooks/engine/stage.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { receiver } from "../../support/receiver.ts";
 

@@ -10,7 +10,7 @@ import {
   type WebhookForwarder,
   type WebhookForwarderOptions,
 } from "../../../src/addons/mod.ts";
-import type { Network } from "../../../src/core/ports.ts";
+import type { Network } from "../../../src/core/ports/ports.ts";
 import { type Manner, type Receiver, receiver } from "../../support/receiver.ts";
 import { TOLD, type Told, toldEvents } from "../../support/told_events.ts";
 

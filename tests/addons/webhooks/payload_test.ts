@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { payloadOf } from "../../../src/addons/webhooks/payload.ts";
-import { type AnyEvent, EVENT_NAMES } from "../../../src/core/events/types.ts";
+import { type AnyEvent, EVENT_NAMES } from "../../../src/events/types.ts";
 import { TOLD } from "../../support/told_events.ts";
 
 const timestamp = "2026-01-01T00:00:00.000Z";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressesOf, type AllowPrivate, readTarget } from "../../../src/addons/webhooks/target.ts";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 
 const nobody = () => assert.fail("looked up");
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { diagnose } from "../../../src/core/cage/diagnose.ts";
 import type { CageStatus } from "../../../src/core/cage/launcher.ts";
-import type { Exit, Files } from "../../../src/core/ports.ts";
+import type { Exit, Files } from "../../../src/core/ports/ports.ts";
 
 const { files } = await detectRuntime();
 const failed: Exit = { code: 1, signal: null };

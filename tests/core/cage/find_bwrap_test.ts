@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { findBwrap } from "../../../src/core/cage/find_bwrap.ts";
-import type { FileInfo, Runtime } from "../../../src/core/ports.ts";
+import type { FileInfo, Runtime } from "../../../src/core/ports/ports.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 

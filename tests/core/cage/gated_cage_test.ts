@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { openCage } from "../../../src/core/cage/open_cage.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
-import type { Network } from "../../../src/core/ports.ts";
+import type { Network } from "../../../src/core/ports/ports.ts";
 import { attackersOf } from "../../support/attackers.ts";
 import { cagedBash, placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PathFacts } from "../../../src/core/cage/cage_plan.ts";
 import { type ExaminedPath, forbiddenReason, grantedPaths } from "../../../src/core/cage/path_rules.ts";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 
 const places = { installDir: "/srv/home/plugins/notes", home: "/srv/home", projectDir: "/srv/project" };
 

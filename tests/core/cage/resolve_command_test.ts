@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import type { ResolvedCommand } from "../../../src/core/cage/cage_plan.ts";
 import { type CommandPlaces, resolveCommand } from "../../../src/core/cage/resolve_command.ts";
-import type { Runtime } from "../../../src/core/ports.ts";
+import type { Runtime } from "../../../src/core/ports/ports.ts";
 import { manifestOf } from "../../support/cage_requests.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
 import { verifyWalls } from "../../../src/core/cage/verify_walls.ts";
-import type { Files } from "../../../src/core/ports.ts";
+import type { Files } from "../../../src/core/ports/ports.ts";
 import { placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";

@@ -12,7 +12,7 @@ import type {
   CompactionTask,
 } from "../../../src/core/compaction/types.ts";
 import type { CompactionSettings } from "../../../src/core/project/types.ts";
-import type { IdentifiedMessage } from "../../../src/core/messages.ts";
+import type { IdentifiedMessage } from "../../../src/core/compaction/messages.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { answer, call, countChars, message } from "./conversations.ts";
 

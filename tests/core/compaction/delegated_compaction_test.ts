@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { alwaysKeepIds } from "../../../src/core/compaction/always_keep.ts";
 import { runCompaction } from "../../../src/core/compaction/run_compaction.ts";
-import type { IdentifiedMessage } from "../../../src/core/messages.ts";
+import type { IdentifiedMessage } from "../../../src/core/compaction/messages.ts";
 import { compacted, delegated, memory, smart, stage, task, window } from "./compaction_stage.ts";
 import { idsOf } from "./conversations.ts";
 

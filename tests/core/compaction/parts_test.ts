@@ -4,7 +4,7 @@ import { askForSummary } from "../../../src/core/compaction/ask_for_summary.ts";
 import { readObserverResult } from "../../../src/core/compaction/observer_result.ts";
 import { compactionTarget, splitForCompaction } from "../../../src/core/compaction/split_for_compaction.ts";
 import { tokenCounter } from "../../../src/core/compaction/token_counter.ts";
-import { assignIds, countTokens, type Message, sizeOf } from "../../../src/core/messages.ts";
+import { assignIds, countTokens, type Message, sizeOf } from "../../../src/core/compaction/messages.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { answer, call, idsOf, message } from "./conversations.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { insertMessage } from "../../../src/core/compaction/insert_message.ts";
 import { isToolTraffic, toolGroups } from "../../../src/core/compaction/tool_groups.ts";
-import type { Message } from "../../../src/core/messages.ts";
+import type { Message } from "../../../src/core/compaction/messages.ts";
 import { answer, call, conversation, idsOf, message } from "./conversations.ts";
 
 const groupsOf = (...messages: Message[]) => toolGroups(messages);

@@ -6,7 +6,7 @@ import {
   type GoodCompaction,
   verifyCompactorResult,
 } from "../../../src/core/compaction/verify_compactor_result.ts";
-import type { IdentifiedMessage, Message } from "../../../src/core/messages.ts";
+import type { IdentifiedMessage, Message } from "../../../src/core/compaction/messages.ts";
 import { answer, call, countChars, idsOf, message } from "./conversations.ts";
 
 const original: IdentifiedMessage[] = [

@@ -6,7 +6,7 @@ import {
   parseCapability,
   readCapabilities,
 } from "../../../src/core/manifest/capability.ts";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 
 const canonical = (input: unknown): string => {
   const result = parseCapability(input);

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 import { FILE, issuesOf, manifestText } from "./manifest_text.ts";
 import { FULL_SAMPLE } from "./samples.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HOOK_NAMES } from "../../../src/core/manifest/hook_names.ts";
+import { HOOK_NAMES } from "../../../src/core/contract/hook_names.ts";
 import { doubts, issuesOf, manifestOf, manifestText, problems } from "./manifest_text.ts";
 
 const tool = (name: string) => `{ name: ${name}, description: Does it, parameters_schema: { type: object } }`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 import { doubts, FILE, issuesOf, manifestOf, manifestText, problems } from "./manifest_text.ts";
 

@@ -1,5 +1,5 @@
 /** Manifests to test with, and their issues in short. */
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Manifest, ManifestIssue } from "../../../src/core/manifest/manifest.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { parse } from "yaml";
 import manifestSchema from "../../../scripts/generators/manifest_schema.ts";
-import { HOOK_ALIASES, HOOK_NAMES } from "../../../src/core/manifest/hook_names.ts";
+import { HOOK_ALIASES, HOOK_NAMES } from "../../../src/core/contract/hook_names.ts";
 import { FULL_SAMPLE, KNOB_SAMPLE } from "./samples.ts";
 import { type Schema, violations } from "./schema_check.ts";
 import { issuesOf, manifestText } from "./manifest_text.ts";

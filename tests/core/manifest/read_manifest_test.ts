@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { ManifestIssue } from "../../../src/core/manifest/manifest.ts";
 import { describeIssues } from "../../../src/core/manifest/manifest_report.ts";
 import { MAX_MANIFEST_BYTES, parseManifest, readManifest } from "../../../src/core/manifest/read_manifest.ts";
-import type { Files } from "../../../src/core/ports.ts";
+import type { Files } from "../../../src/core/ports/ports.ts";
 import { FILE, issuesOf, manifestText } from "./manifest_text.ts";
 
 /** A file system that holds one file. */

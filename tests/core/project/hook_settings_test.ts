@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { DEFAULT_HOOK_SETTINGS } from "../../../src/core/project/hook_settings.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import type { Issue } from "../../../src/core/project/types.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import type { Issue } from "../../../src/core/project/types.ts";
 

@@ -3,13 +3,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import { DEFAULT_HOOK_SETTINGS } from "../../../src/core/project/hook_settings.ts";
 import { parseLocalConfig, readLocalConfig } from "../../../src/core/project/local_config.ts";
 import { parseOperatorConfig, readOperatorConfig } from "../../../src/core/project/operator_config.ts";
-import { readTomlTree } from "../../../src/core/project/toml_tree.ts";
+import { readTomlTree } from "../../../src/core/documents/toml_tree.ts";
 import type { Issue } from "../../../src/core/project/types.ts";
-import { DocumentReport } from "../../../src/core/yaml/document_report.ts";
+import { DocumentReport } from "../../../src/core/documents/document_report.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const file = "local.toml";

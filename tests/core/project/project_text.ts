@@ -1,5 +1,5 @@
 /** Projects to test with, and what comes of them in short. */
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Manifest } from "../../../src/core/manifest/manifest.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 import { parseLocalConfig } from "../../../src/core/project/local_config.ts";

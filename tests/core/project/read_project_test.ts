@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import { parseProject, readProject, slugOf } from "../../../src/core/project/read_project.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { DIR, FILE, issuesOf, problems, projectOf } from "./project_text.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { FILE, manifestOf, pluginOf, refusalsOf, resolve, warningsOf } from "./project_text.ts";
 
 const ALL_HOOKS = "[on_session_start, on_session_idle, pre_compact, post_compact]";
@@ -409,7 +409,7 @@ test("a plugin that cannot be found for a reason is refused with it, and the oth
   const { parseProject } = await import("../../../src/core/project/read_project.ts");
   const { resolveProject } = await import("../../../src/core/project/resolve_project.ts");
   const { parseLocalConfig } = await import("../../../src/core/project/local_config.ts");
-  const { HostError } = await import("../../../src/core/errors.ts");
+  const { HostError } = await import("../../../src/core/errors/host_error.ts");
   const resolved = await resolveProject({
     project: await parseProject("primary: { plugins: { a: { package: a }, b: { package: notes } } }", { dir: "/p" }),
     local: await parseLocalConfig("", { file: "/l" }),

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import { knobProblem } from "../../../src/core/project/knob_value.ts";
-import { setYamlValue } from "../../../src/core/project/set_yaml_value.ts";
+import { setYamlValue } from "../../../src/core/documents/edit_yaml.ts";
 import { writeKnob } from "../../../src/core/project/write_knob.ts";
 import { DIR, manifestOf } from "./project_text.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { compileSchema } from "../../../src/core/schema/compile_schema.ts";
 import { schemaProblems } from "../../../src/core/schema/schema_problems.ts";
-import { formatPath } from "../../../src/core/yaml/document_report.ts";
+import { formatPath } from "../../../src/core/documents/document_report.ts";
 
 const problems = async (schema: unknown) =>
   (await schemaProblems(schema)).map(({ path, message }) => `${formatPath(path)}: ${message}`);

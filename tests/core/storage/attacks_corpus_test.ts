@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { databases } from "../../../src/adapters/shared/databases.ts";
-import type { Database } from "../../../src/core/ports.ts";
-import { HostError } from "../../../src/core/errors.ts";
+import type { Database } from "../../../src/core/ports/ports.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import { mayAccess } from "../../../src/core/storage/authorizer.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../src/core/storage/limits.ts";
 import { StorageEngine } from "../../../src/core/storage/engine.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Catalogue } from "../../../src/core/storage/catalogue.ts";
 import { failureOf } from "../../../src/core/storage/failures.ts";
 

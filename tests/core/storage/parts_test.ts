@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SqlValue } from "../../../src/core/ports.ts";
+import type { SqlValue } from "../../../src/core/ports/ports.ts";
 import { ACTION, mayAccess } from "../../../src/core/storage/authorizer.ts";
 import { ownerOf, tablePrefix, withoutPrefix } from "../../../src/core/storage/names.ts";
 import { bindParams } from "../../../src/core/storage/params.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import { type NameSpace, rewriteSql } from "../../../src/core/storage/sql/rewrite.ts";
 import { nameSpaceOf } from "../../../src/core/storage/catalogue.ts";
 

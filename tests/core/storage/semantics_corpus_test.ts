@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { messageOf } from "../../../src/core/errors.ts";
+import { messageOf } from "../../../src/core/errors/host_error.ts";
 import { asWire, type SemanticCase, semanticCases } from "./support/corpus.ts";
 import { openWorld } from "./support/world.ts";
 import { runtimeName } from "../../support/require_or_skip.ts";

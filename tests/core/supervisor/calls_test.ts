@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { supervised } from "../../support/supervised.ts";
 
 test("K-013 K-015 a call carries its params and a whole context", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuditType } from "../../../src/core/audit/events.ts";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { isAlive } from "../../support/processes.ts";
 import { supervised } from "../../support/supervised.ts";
 

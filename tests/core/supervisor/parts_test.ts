@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HostError } from "../../../src/core/errors.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Manifest } from "../../../src/core/manifest/manifest.ts";
 import { callContext } from "../../../src/core/supervisor/call_context.ts";
 import { checkInitializeResult } from "../../../src/core/supervisor/handshake.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
-import { HostError } from "../../../src/core/errors.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { PluginInfo } from "../../../src/core/supervisor/types.ts";
 import { changePlugin } from "../../support/fixture_plugins.ts";
 import { moment } from "../../support/moment.ts";

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { parseHookFile } from "../../../src/core/hooks/files/parse_hook_file.ts";
+import { parseHookFile } from "../../../src/hooks/files/parse_hook_file.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 import { parseLocalConfig } from "../../../src/core/project/local_config.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import { parseProject } from "../../../src/core/project/read_project.ts";
-import { kindOf, parseLine } from "../../../src/core/protocol/codec.ts";
+import { kindOf, parseLine } from "../../../src/core/wire/codec.ts";
 import { parse as parseYaml } from "yaml";
 
 /** Throws when a yaml, toml or json block is not what its kind of file may hold. What file it is shows in its keys. */

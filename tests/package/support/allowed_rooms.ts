@@ -19,8 +19,8 @@ export function roomsIn(modules: readonly string[]): string[] {
 /** What an entry that is used alone may load. */
 export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "src/sdk/mod.ts": ["sdk"],
-  "src/core/events/mod.ts": ["core/events"],
-  "src/core/hooks/mod.ts": [
+  "src/events/mod.ts": ["core/events"],
+  "src/hooks/mod.ts": [
     "core/cage", // One list: variables that no child process gets.
     "core/errors",
     "core/home_lock",
@@ -33,5 +33,5 @@ export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
     "core/yaml",
     "npm:valibot",
   ],
-  "src/core/jobs/mod.ts": ["core/errors", "core/events", "core/jobs", "core/permits", "core/tracing", "core/version"],
+  "src/jobs/mod.ts": ["core/errors", "core/events", "core/jobs", "core/permits", "core/tracing", "core/version"],
 };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../../errors.ts";
+import { HostError } from "../../errors/host_error.ts";
 
 /** What a cage may use at most. */
 export interface CageLimits {

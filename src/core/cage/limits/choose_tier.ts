@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { messageOf } from "../../errors.ts";
-import type { Files, Runtime } from "../../ports.ts";
+import { messageOf } from "../../errors/host_error.ts";
+import type { Files, Runtime } from "../../ports/ports.ts";
 import { outputOf } from "../output_of.ts";
 import { DEFAULT_LIMITS } from "./cage_limits.ts";
 import { makeGroups, writeSettings } from "./control_group.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../../errors.ts";
-import type { Files, Runtime } from "../../ports.ts";
+import { HostError, messageOf } from "../../errors/host_error.ts";
+import type { Files, Runtime } from "../../ports/ports.ts";
 import type { GroupPlan, GroupSetting } from "./group_plan.ts";
 
 /** Attempts to empty and remove a group before it is left for the next host to sweep. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError } from "../../errors.ts";
-import type { Exit, Files } from "../../ports.ts";
+import { HostError } from "../../errors/host_error.ts";
+import type { Exit, Files } from "../../ports/ports.ts";
 import type { CageLimits } from "./cage_limits.ts";
 import { wasOutOfMemory } from "./control_group.ts";
 import type { Watchdog } from "./watchdog.ts";

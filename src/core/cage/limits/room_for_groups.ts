@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Files } from "../../ports.ts";
+import type { Files } from "../../ports/ports.ts";
 
 const CONTROLLERS = ["cpu", "memory", "pids"];
 /** Where the host itself goes. */

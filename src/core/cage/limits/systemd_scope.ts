@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Command } from "../../ports.ts";
+import type { Command } from "../../ports/ports.ts";
 import type { CageLimits } from "./cage_limits.ts";
 import { cpuWeight, type LimitTier, memoryBytes } from "./limit_tier.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Files } from "../../ports.ts";
+import type { Files } from "../../ports/ports.ts";
 
 /** What they use together. */
 export interface TreeUsage {

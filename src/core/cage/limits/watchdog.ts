@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Files, Runtime } from "../../ports.ts";
+import type { Files, Runtime } from "../../ports/ports.ts";
 import type { CageLimits } from "./cage_limits.ts";
 import { memoryBytes } from "./limit_tier.ts";
 import { treeUsage } from "./tree_usage.ts";

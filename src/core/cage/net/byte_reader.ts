@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Socket } from "../../ports.ts";
+import type { Socket } from "../../ports/ports.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Clock, Network, Socket, SocketListener } from "../../ports.ts";
+import type { Clock, Network, Socket, SocketListener } from "../../ports/ports.ts";
 import { bodyCounter } from "./body_end.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { addressesOf, judgeTarget, type Refusal, type RefusalReason, shownHost } from "./judge_target.ts";

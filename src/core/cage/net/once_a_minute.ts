@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Clock } from "../../ports.ts";
+import type { Clock } from "../../ports/ports.ts";
 
 const MINUTE_MS = 60_000;
 /** Different things told within a minute: a plugin may ask for a new host with each request. */

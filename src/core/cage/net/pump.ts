@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Socket } from "../../ports.ts";
+import type { Socket } from "../../ports/ports.ts";
 import type { BodyCounter } from "./body_end.ts";
 import type { ByteReader } from "./byte_reader.ts";
 

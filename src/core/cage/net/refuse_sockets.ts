@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { HostError } from "../../errors.ts";
-import type { Files } from "../../ports.ts";
+import { HostError } from "../../errors/host_error.ts";
+import type { Files } from "../../ports/ports.ts";
 import type { GrantedPath } from "../cage_plan.ts";
 
 /** Rejects with `capability.socket_inside` when a granted path holds a unix socket. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Runtime } from "../../ports.ts";
+import type { Runtime } from "../../ports/ports.ts";
 import type { RelayRuntime } from "./net_parts.ts";
 
 /** How each starts a program with all permissions and without a look at the plugin's settings. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { HostError } from "../../errors.ts";
+import { HostError } from "../../errors/host_error.ts";
 import { ARCH_OFFSET, argumentOffset, assemble, type Instruction, NUMBER_OFFSET } from "./assemble.ts";
 import { type Architecture, HIGHEST_SYSCALL, syscallNumber } from "./syscalls.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../../errors.ts";
+import { HostError } from "../../errors/host_error.ts";
 
 /** SQL that is wrong: an ordinary error, as SQLite itself would give. */
 export function sqlError(message: string, hint?: string): HostError {

@@ -3,7 +3,7 @@ import { utimes } from "node:fs/promises";
 import { test } from "node:test";
 import { detectRuntime } from "../../../../src/adapters/default.ts";
 import { chooseTier } from "../../../../src/core/cage/limits/choose_tier.ts";
-import type { Command, FileInfo, Files, Runtime } from "../../../../src/core/ports.ts";
+import type { Command, FileInfo, Files, Runtime } from "../../../../src/core/ports/ports.ts";
 import { fakeGroups, type FakeTree, SELF } from "../../../support/fake_groups.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";
 

@@ -6,7 +6,7 @@ import { readGroups } from "../../../../src/core/cage/launcher.ts";
 import type { CageLimits } from "../../../../src/core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../../../src/core/cage/limits/choose_tier.ts";
 import { probeCage } from "../../../../src/core/cage/probe_cage.ts";
-import type { Command, FileInfo, Files, Runtime } from "../../../../src/core/ports.ts";
+import type { Command, FileInfo, Files, Runtime } from "../../../../src/core/ports/ports.ts";
 import { type CagedEnd, placesIn, requestOf, startCaged } from "../../../support/cage_requests.ts";
 import { requireOrSkip } from "../../../support/require_or_skip.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";

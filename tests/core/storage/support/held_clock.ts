@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Clock } from "../../../../src/core/ports.ts";
+import type { Clock } from "../../../../src/core/ports/ports.ts";
 
 /** A real clock, but for timers of a second and more: those run when {@link HeldClock.release} is called, or never. */
 export interface HeldClock extends Clock {

@@ -6,7 +6,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { TestContext } from "node:test";
 import { detectRuntime } from "../../../../src/adapters/default.ts";
-import { HostError } from "../../../../src/core/errors.ts";
+import { HostError } from "../../../../src/core/errors/host_error.ts";
 import { createStorage, type Storage, type StorageOptions } from "../../../../src/core/storage/storage.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";
 import { createHeldClock, type HeldClock } from "./held_clock.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import { databases } from "../../../../src/adapters/shared/databases.ts";
-import { HostError, messageOf } from "../../../../src/core/errors.ts";
-import type { Database, SqlValue } from "../../../../src/core/ports.ts";
+import { HostError, messageOf } from "../../../../src/core/errors/host_error.ts";
+import type { Database, SqlValue } from "../../../../src/core/ports/ports.ts";
 import { StorageEngine } from "../../../../src/core/storage/engine.ts";
 import type { EngineOptions } from "../../../../src/core/storage/engine_types.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../../src/core/storage/limits.ts";

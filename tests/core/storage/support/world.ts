@@ -4,8 +4,8 @@
  * @module
  */
 import { databases } from "../../../../src/adapters/shared/databases.ts";
-import { HostError } from "../../../../src/core/errors.ts";
-import type { Database } from "../../../../src/core/ports.ts";
+import { HostError } from "../../../../src/core/errors/host_error.ts";
+import type { Database } from "../../../../src/core/ports/ports.ts";
 import { StorageEngine } from "../../../../src/core/storage/engine.ts";
 import type { EngineOptions, ExecOutcome } from "../../../../src/core/storage/engine_types.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS, type StorageLimits } from "../../../../src/core/storage/limits.ts";

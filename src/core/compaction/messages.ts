@@ -1,0 +1,81 @@
+/**
+ * Messages of a context window, their ids, and how large they are.
+ *
+ * @module
+ */
+import { HostError } from "../errors/host_error.ts";
+import type { Ids } from "../ports/ports.ts";
+
+/** A part of a message with more than text in it; carried through untouched. */
+export type MessagePart = Readonly<Record<string, unknown>>;
+
+/** One message of a context window. Fields beyond these are carried through untouched. */
+export interface Message {
+  /** The host gives one to a message that has none. */
+  readonly id?: string;
+  /** Who speaks: `system`, `user`, `assistant`, `tool`. */
+  readonly role: string;
+  /** What is said. */
+  readonly content: string | readonly MessagePart[];
+  /** Tools the assistant calls. */
+  readonly tool_calls?: readonly { readonly id: string; readonly [field: string]: unknown }[];
+  /** The call this message answers. */
+  readonly tool_call_id?: string;
+  /** True keeps the message through every compaction. */
+  readonly always_keep?: boolean;
+  /** Who added the message in a compaction: `summarize`, or plugins. Its role alone does not make it stay for ever. */
+  readonly added_by?: string;
+  /** Anything else the embedder keeps on its messages. */
+  readonly [field: string]: unknown;
+}
+
+/** How large a list of messages is. */
+export interface Size {
+  /** How many. */
+  readonly messages: number;
+  /** How many tokens, by the embedder's count. */
+  readonly tokens: number;
+}
+
+/** A message that can be told from every other in its window. */
+export type IdentifiedMessage = Message & { readonly id: string };
+
+/** Tokens of one message. */
+export type CountTokens = (message: Message) => number;
+
+const encoder = new TextEncoder();
+
+/** Tokens of a message when nobody counts better: a quarter of the bytes of its JSON, rounded up. */
+export function countTokens(message: Message): number {
+  return Math.ceil(encoder.encode(JSON.stringify(message)).length / 4);
+}
+
+/** Returns how large `messages` are. */
+export function sizeOf(messages: readonly Message[], count: CountTokens): Size {
+  return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + count(message), 0) };
+}
+
+/**
+ * Gives an id to every message that has none; the others are returned as they are.
+ *
+ * @throws {HostError} `host.misuse` when something is no message, or two messages have one id.
+ */
+export function assignIds(messages: readonly Message[], ids: Ids): IdentifiedMessage[] {
+  const seen = new Set<string>();
+  return messages.map((message, index) => {
+    const { id, role } = Object(message) as Partial<Message>;
+    if (typeof role !== "string") throw misuse(index, "has no role");
+    if (id === undefined || id === null) return { ...message, id: ids.create("msg") };
+    if (typeof id !== "string" || id === "") throw misuse(index, "has an id that is not a text");
+    if (seen.has(id)) throw misuse(index, `has the id "${id}" of a message before it`);
+    seen.add(id);
+    return message as IdentifiedMessage;
+  });
+}
+
+function misuse(index: number, fault: string): HostError {
+  return new HostError("host.misuse", `Cannot compact these messages: message ${index} ${fault}`, {
+    data: { index },
+    hint: "Give each message a role, and an id of its own or none",
+  });
+}

@@ -1,0 +1,24 @@
+/**
+ * The hooks a plugin may subscribe to, and the other names they go by. Both come from the hookspec.
+ *
+ * @module
+ */
+import { HOOKS } from "./generated/agent_lifecycle.ts";
+
+/** Every hook, by its canonical name. */
+export const HOOK_NAMES: readonly string[] = HOOKS.map(({ name }) => name);
+
+/** Names of the portable hook model that mean one of {@link HOOK_NAMES}. */
+export const HOOK_ALIASES: ReadonlyMap<string, string> = new Map(
+  HOOKS.flatMap(({ name, portableName }) => portableName === null ? [] : [[portableName, name]]),
+);
+
+/** Hooks of a session, which belongs to the primary agent: they never fire for another. */
+export const PRIMARY_HOOKS: readonly string[] = HOOKS.filter(({ scope }) => scope === "primary").map(({ name }) =>
+  name
+);
+
+/** Returns the canonical name of a hook, given either name. */
+export function canonicalHook(name: string): string {
+  return HOOK_ALIASES.get(name) ?? name;
+}

@@ -1,0 +1,96 @@
+/**
+ * Every failure the host reports, in one table: the code a program matches on, the number it travels under, the HTTP
+ * status, and what a person should know about its cause and its fix.
+ *
+ * @module
+ */
+import { ADDONS_ERRORS } from "./addons.ts";
+import { CAGE_ERRORS } from "./cage.ts";
+import { CHECK_ERRORS } from "./check.ts";
+import { HOOK_ENGINE_ERRORS } from "./hook_engine.ts";
+import { HOOKS_ERRORS } from "./hooks.ts";
+import { HOOKSPEC_ERRORS } from "./hookspec.ts";
+import { HOST_ERRORS } from "./host.ts";
+import { HTTP_ERRORS } from "./http.ts";
+import { INSTALL_ERRORS } from "./install.ts";
+import { JOBS_ERRORS } from "./jobs.ts";
+import { MANIFEST_ERRORS } from "./manifest.ts";
+import { MCP_ERRORS } from "./mcp.ts";
+import { PLUGIN_ERRORS } from "./plugin.ts";
+import { PROJECT_ERRORS } from "./project.ts";
+import { PROTOCOL_ERRORS } from "./protocol.ts";
+import { STORAGE_ERRORS } from "./storage.ts";
+import { TAPE_ERRORS } from "./tape.ts";
+import type { ErrorRow } from "./row.ts";
+
+export type { ErrorRow };
+
+/** The error table, room by room: a new failure is a new row in `errors/<room>.ts`. */
+export const ERRORS: Readonly<Record<string, ErrorRow>> = {
+  ...HOST_ERRORS,
+  ...PROTOCOL_ERRORS,
+  ...PLUGIN_ERRORS,
+  ...STORAGE_ERRORS,
+  ...CAGE_ERRORS,
+  ...MANIFEST_ERRORS,
+  ...PROJECT_ERRORS,
+  ...CHECK_ERRORS,
+  ...TAPE_ERRORS,
+  ...HOOKSPEC_ERRORS,
+  ...HOOKS_ERRORS,
+  ...HOOK_ENGINE_ERRORS,
+  ...MCP_ERRORS,
+  ...INSTALL_ERRORS,
+  ...HTTP_ERRORS,
+  ...JOBS_ERRORS,
+  ...ADDONS_ERRORS,
+};
+
+/** What an error carries beside its message. */
+export interface HostErrorOptions {
+  /** Facts for a program, in JSON. */
+  readonly data?: unknown;
+  /** The next step, for a person. */
+  readonly hint?: string;
+  /** The original failure. */
+  readonly cause?: unknown;
+  /** The JSON-RPC number, where the other side chose one that differs from the table's. */
+  readonly rpc?: number;
+}
+
+/** The one error class callers catch. */
+export class HostError extends Error {
+  /** Which failure this is: `<room>.<reason>`. */
+  readonly code: string;
+  /** JSON-RPC error number. */
+  readonly rpc: number;
+  /** HTTP status. */
+  readonly http: number;
+  /** The next step, for a person. */
+  readonly hint?: string;
+  /** Facts for a program, in JSON. */
+  readonly data?: unknown;
+
+  /** Makes an error of the table: message for a person, data for a program, hint for the next step. */
+  constructor(code: string, message: string, options: HostErrorOptions = {}) {
+    const known = ERRORS[code];
+    if (!known) throw new TypeError(`No row "${code}" in the error table`);
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "HostError";
+    this.code = code;
+    this.rpc = options.rpc ?? known.rpc;
+    this.http = known.http;
+    if (options.hint !== undefined) this.hint = options.hint;
+    if (options.data !== undefined) this.data = options.data;
+  }
+}
+
+/** Returns the message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Returns `thrown` itself when it is a {@link HostError}, else a `host.internal` that keeps it as cause. */
+export function asHostError(thrown: unknown): HostError {
+  return thrown instanceof HostError ? thrown : new HostError("host.internal", messageOf(thrown), { cause: thrown });
+}

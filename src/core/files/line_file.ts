@@ -1,0 +1,136 @@
+/**
+ * A file that lines are appended to, and that is rotated by size.
+ *
+ * @module
+ */
+import { messageOf } from "../errors/host_error.ts";
+import type { Files } from "../ports/ports.ts";
+
+/** How the file is kept. */
+export interface LineFileOptions {
+  /** Absolute path of the newest file; older ones get `.1`, `.2` and so on. */
+  readonly path: string;
+  /** The file system. */
+  readonly files: Files;
+  /** Returns the line that stands where `count` others are missing. */
+  lossLine(count: number, reason: string): string;
+  /** A file this large is set aside before the next write. Default 16 MiB. */
+  readonly maxBytes?: number;
+  /** How many older files are kept. Default 5. */
+  readonly keep?: number;
+  /** Most characters waiting to be written; what comes above is counted and dropped. Default 4 Mi. */
+  readonly maxWaiting?: number;
+}
+
+/** Such a file, with what it could not keep. */
+export interface LineFile {
+  /** Takes a line, without its end. Never throws. */
+  write(line: string): void;
+  /** Resolves when everything taken so far is written or counted as lost. */
+  flush(): Promise<void>;
+  /** Lines lost so far, because writing was slow or failed. */
+  readonly lost: number;
+  /** Why the last write failed, or null. */
+  readonly lastError: string | null;
+}
+
+const LF = 0x0a;
+
+/** Returns a file at `path`. Its folder must exist with the first line. */
+export function lineFile(options: LineFileOptions): LineFile {
+  const { path, files, lossLine, maxBytes = 16 * 1024 * 1024, keep = 5, maxWaiting = 4 * 1024 * 1024 } = options;
+  const encoder = new TextEncoder();
+  let waiting: string[] = [];
+  let waitingLength = 0;
+  let lost = 0;
+  let untold = 0;
+  let lastError: string | null = null;
+  let size: number | null = null;
+  let writing: Promise<void> | null = null;
+
+  function lose(count: number): void {
+    lost += count;
+    untold += count;
+  }
+
+  async function writeWaiting(): Promise<void> {
+    while (waiting.length > 0 || (untold > 0 && lastError === null)) {
+      const lines = waiting;
+      waiting = [];
+      waitingLength = 0;
+      if (untold > 0) {
+        lines.unshift(`${lossLine(untold, lastError ?? "Lines came faster than they could be written")}\n`);
+      }
+      const told = untold;
+      try {
+        let head = "";
+        if (size === null) {
+          size = (await files.info(path))?.size ?? 0;
+          if (size > 0 && (await files.readTail(path, 1))[0] !== LF) head = "\n"; // Who wrote there before was cut short.
+        }
+        if (size >= maxBytes) {
+          await rotate();
+          head = "";
+        }
+        size += await append(head + lines.join(""), size);
+        untold -= told;
+        lastError = null;
+      } catch (error) {
+        size = null; // Unknown now: look again before the next write.
+        lastError = messageOf(error);
+        lose(lines.length - (told > 0 ? 1 : 0));
+      }
+    }
+  }
+
+  async function append(text: string, before: number): Promise<number> {
+    const bytes = encoder.encode(text);
+    try {
+      await files.append(path, text);
+    } catch (error) {
+      await takeBack(bytes, before).catch(() => {}); // Then the next line begins after a break.
+      throw error;
+    }
+    return bytes.length;
+  }
+
+  /** A full disk takes the beginning of what it is given: where that, and nothing else, stands at the end, it goes. */
+  async function takeBack(bytes: Uint8Array, before: number): Promise<void> {
+    const taken = ((await files.info(path))?.size ?? 0) - before;
+    if (taken <= 0 || taken >= bytes.length) return;
+    const tail = await files.readTail(path, taken);
+    const isOurs = tail.length === taken && tail.every((byte, at) => byte === bytes[at]);
+    if (isOurs) await files.truncate(path, before);
+  }
+
+  async function rotate(): Promise<void> {
+    await files.remove(`${path}.${keep}`);
+    for (let age = keep - 1; age >= 1; age--) await renameIfThere(files, `${path}.${age}`, `${path}.${age + 1}`);
+    if (keep > 0) await renameIfThere(files, path, `${path}.1`);
+    else await files.remove(path);
+    size = 0;
+  }
+
+  return {
+    write(text) {
+      const line = `${text}\n`;
+      if (waitingLength + line.length > maxWaiting) return lose(1);
+      waiting.push(line);
+      waitingLength += line.length;
+      writing ??= writeWaiting().finally(() => writing = null);
+    },
+    async flush() {
+      while (writing) await writing;
+    },
+    get lost() {
+      return lost;
+    },
+    get lastError() {
+      return lastError;
+    },
+  };
+}
+
+async function renameIfThere(files: Files, from: string, to: string): Promise<void> {
+  if (await files.info(from)) await files.rename(from, to);
+}

@@ -1,0 +1,255 @@
+/**
+ * What the core needs of a runtime, and nothing more. Each adapter fills these ports; the contract tests in
+ * `tests/adapters/` say what filling them means.
+ *
+ * @module
+ */
+import type { DatabaseOpener } from "./database.ts";
+import type { HttpServers } from "./http.ts";
+import type { Network } from "./network.ts";
+
+export type {
+  Authorizer,
+  Database,
+  DatabaseOpener,
+  DatabaseOptions,
+  SqlLimits,
+  SqlValue,
+  Statement,
+} from "./database.ts";
+export type { Network, Socket, SocketListener } from "./network.ts";
+
+/** A program to start: no shell, no inherited environment. */
+export interface Command {
+  /** Absolute path of the executable. */
+  readonly file: string;
+  /** Its arguments, passed on as they are. */
+  readonly args: readonly string[];
+  /** The whole environment: nothing is added to it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Working directory. */
+  readonly cwd: string;
+}
+
+/** How a process ended: a code, or the signal that ended it. */
+export interface Exit {
+  /** Exit code, or null when a signal ended the process. */
+  readonly code: number | null;
+  /** Name of that signal, such as `SIGKILL`, or null. */
+  readonly signal: string | null;
+}
+
+/** Signals the host sends. */
+export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGSTOP";
+
+/** What a spawned process tells its owner. Chunks may be kept: they are not reused. */
+export interface ProcessListeners {
+  /** Bytes from stdout. */
+  stdout(chunk: Uint8Array): void;
+  /** Stdout is at its end; called once, also when the process dies. */
+  stdoutEnd(): void;
+  /** Bytes from stderr. */
+  stderr(chunk: Uint8Array): void;
+  /** What was written to stdin has been taken, after {@link ChildProcess.bufferedBytes} was above zero. */
+  drain?(): void;
+}
+
+/** A running child process. */
+export interface ChildProcess {
+  /** Process id. */
+  readonly pid: number;
+  /**
+   * Resolves when the process itself has ended, even while a grandchild still holds its pipes. Never rejects. Output
+   * that had been written by then may still arrive afterwards.
+   */
+  readonly exited: Promise<Exit>;
+  /** Resolves when stdout and stderr have both ended or been destroyed, after which no listener is called. */
+  readonly closed: Promise<void>;
+  /** Queues text for stdin, as UTF-8. Writing to a dead process does nothing. */
+  write(text: string): void;
+  /** Bytes queued for stdin that the system has not taken yet. */
+  bufferedBytes(): number;
+  /** Closes stdin after what is queued. */
+  endInput(): void;
+  /** Stops reading stdout until {@link resume}. */
+  pause(): void;
+  /** Reads stdout again. */
+  resume(): void;
+  /** Lets go of the pipes without waiting for their end. */
+  release(): void;
+  /** Signals the process. Does nothing when it has ended. */
+  kill(signal: Signal): void;
+}
+
+/** Starts processes. */
+export interface ProcessSpawner {
+  /**
+   * Starts `command` at the head of a process group of its own. Rejects with the system's error when it cannot be
+   * started. Listeners hear nothing before the caller has the process in hand.
+   */
+  spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess>;
+  /** Signals any process, or a process group when `pid` is negative. Returns false when there is none. */
+  signal(pid: number, signal: Signal): boolean;
+}
+
+/** What stands at a path, symbolic links not followed. */
+export interface FileInfo {
+  /** Kind of entry. */
+  readonly kind: "file" | "directory" | "symlink" | "other";
+  /** Device number. */
+  readonly dev: number;
+  /** Inode number. */
+  readonly ino: number;
+  /** Permission bits, with setuid, setgid and sticky. */
+  readonly mode: number;
+  /** Owner. */
+  readonly uid: number;
+  /** Size in bytes. */
+  readonly size: number;
+  /** Last change of content, in ms since 1970. */
+  readonly modifiedMs: number;
+}
+
+/** How a file is read from its first byte to its last. */
+export interface ReadWhole {
+  /** A file with more bytes than this rejects with an error whose `code` is `EFBIG`. */
+  readonly maxBytes: number;
+}
+
+/** What a file holds, without the bytes. */
+export interface FileDigest {
+  /** How many bytes. */
+  readonly bytes: number;
+  /** Their SHA-256, as 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** The file system. Paths are absolute. A missing path rejects with an error whose `code` is `ENOENT`. */
+export interface Files {
+  /** Reads a whole file as UTF-8. */
+  readText(path: string): Promise<string>;
+  /** Reads a whole file. */
+  readBytes(path: string): Promise<Uint8Array>;
+  /** Reads the first `count` bytes, fewer when the file is shorter. */
+  readHead(path: string, count: number): Promise<Uint8Array>;
+  /** Reads the last `count` bytes, fewer when the file is shorter. */
+  readTail(path: string, count: number): Promise<Uint8Array>;
+  /** Writes a whole file, replacing what was there, created with `mode` (default 0o600). */
+  write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
+  /** Appends to a file, created 0600 when missing. */
+  append(path: string, text: string): Promise<void>;
+  /** Cuts a file down to its first `size` bytes. */
+  truncate(path: string, size: number): Promise<void>;
+  /** Moves a path over another in one step. */
+  rename(from: string, to: string): Promise<void>;
+  /** Gives a file a second name, in one step. Rejects with `EEXIST` when something has that name. */
+  link(from: string, to: string): Promise<void>;
+  /** Makes one directory, its parents too when `recursive`. An existing directory is an error unless `recursive`. */
+  makeDir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<void>;
+  /** Makes a fresh 0700 directory whose path starts with `prefix`. */
+  makeTempDir(prefix: string): Promise<string>;
+  /** Removes a file or a whole directory; a missing path is fine. */
+  remove(path: string): Promise<void>;
+  /**
+   * Removes an empty directory, or a control group; a missing path is fine. What the system calls busy, as a group
+   * whose last processes are just ending, is tried again for `busyMs` (default 0).
+   */
+  removeDir(path: string, options?: { readonly busyMs?: number }): Promise<void>;
+  /** Names in a directory, sorted. */
+  list(path: string): Promise<string[]>;
+  /** What stands at `path`, links not followed, or null. */
+  info(path: string): Promise<FileInfo | null>;
+  /** Like {@link info} with links followed; also reaches into `/proc/<pid>/root`. */
+  target(path: string): Promise<FileInfo | null>;
+  /** The path with every link resolved. */
+  realPath(path: string): Promise<string>;
+  /** The text of a symbolic link. */
+  readLink(path: string): Promise<string>;
+  /** Makes a symbolic link at `path` that says `target`. Something at `path` is an error. */
+  makeLink(path: string, target: string): Promise<void>;
+  /** Sets the permission bits of a file or folder. A link is followed: pass what is known to be none. */
+  setMode(path: string, mode: number): Promise<void>;
+  /**
+   * Reads a regular file piece by piece. What is no regular file rejects with an error whose `code` is `EINVAL`, a link
+   * with `ELOOP`; nothing waits for a writer.
+   */
+  digest(path: string, options: ReadWhole): Promise<FileDigest>;
+  /** Copies a regular file, read as {@link digest} reads it, to a new one created with `mode`. */
+  copyFile(from: string, to: string, options: ReadWhole & { readonly mode: number }): Promise<FileDigest>;
+  /** Resolves when a file, or the names in a folder, are on the disk. */
+  sync(path: string): Promise<void>;
+  /** The first unix socket at or below `path`, links not followed, or null. Folders that cannot be read are left out. */
+  findSocket(path: string): Promise<string | null>;
+}
+
+/** Time. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds that never go back. */
+  monotonic(): number;
+  /** Calls `run` once after `ms`; the returned function cancels. A waiting timer does not keep the process alive. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** Unique names. */
+export interface Ids {
+  /** A new id that starts with `prefix` and an underscore. */
+  create(prefix: string): string;
+}
+
+/** Work on bytes that each runtime does fastest in its own way. */
+export interface Bytes {
+  /** Index of the first `\n` at or after `from`, or -1. */
+  indexOfNewline(bytes: Uint8Array, from: number): number;
+  /** Decodes UTF-8. Throws a `TypeError` when the bytes are not UTF-8. A leading byte order mark is kept. */
+  decode(bytes: Uint8Array): string;
+  /** Bytes `text` takes as UTF-8. */
+  byteLength(text: string): number;
+}
+
+/** Follows work across its waits: an `AsyncLocalStorage`. */
+export interface AsyncStorage {
+  /** Runs `work`, and everything it sets off, with `store` in place. */
+  run<T>(store: unknown, work: () => T): T;
+  /** What is in place here. */
+  getStore(): unknown;
+}
+
+/** One runtime, whole: what an adapter's `runtime` export is. */
+export interface Runtime {
+  /** Which one. */
+  readonly name: "node" | "bun" | "deno";
+  /** Its version. */
+  readonly version: string;
+  /** Absolute path of its executable. */
+  readonly executable: string;
+  /** Operating system as the runtime names it, such as `linux`. */
+  readonly platform: string;
+  /** Processor as the kernel names it: `x86_64`, `aarch64`, or another. */
+  readonly arch: string;
+  /** Id of this process. */
+  readonly pid: number;
+  /** User id of this process, or null where there is none. */
+  readonly uid: number | null;
+  /** Starts processes. */
+  readonly processes: ProcessSpawner;
+  /** The file system. */
+  readonly files: Files;
+  /** Time. */
+  readonly clock: Clock;
+  /** Unique names. */
+  readonly ids: Ids;
+  /** Work on bytes. */
+  readonly bytes: Bytes;
+  /** SQLite. */
+  readonly databases: DatabaseOpener;
+  /** The host's network. */
+  readonly network: Network;
+  /** Servers for HTTP and WebSocket. */
+  readonly http: HttpServers;
+  /** Follows work across its waits; absent where a runtime cannot. */
+  readonly asyncStorage?: AsyncStorage;
+  /** A variable of the environment, or null. */
+  env(name: string): string | null;
+}

@@ -1,0 +1,211 @@
+/**
+ * Lines to messages and messages to lines (JSON-RPC 2.0, batches forbidden).
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../errors/host_error.ts";
+
+/** What a JSON value is on this wire. */
+export type MessageKind = "request" | "notification" | "response" | "batch" | "invalid";
+
+/** An id that a request may carry and an answer can repeat exactly. */
+export type MessageId = number | string;
+
+/** A message as it came: which fields can be relied on, {@link kindOf} says. */
+export interface Message {
+  /** `"2.0"`. */
+  readonly jsonrpc?: unknown;
+  /** Of a request: {@link MessageId}. Of a response: that, or null. */
+  readonly id?: unknown;
+  /** Of a request or notification: a string. */
+  readonly method?: unknown;
+  /** Of a request or notification: an object, an array, or undefined. */
+  readonly params?: unknown;
+  /** Of a response: the result, when there is no error. */
+  readonly result?: unknown;
+  /** Of a response: the error, when there is no result. */
+  readonly error?: unknown;
+}
+
+/** Parses a line. Undefined when it is not JSON, or nested deeper than this runtime can read: then it is noise. */
+export function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An answer read by {@link parsePlainResult}. */
+export interface PlainResult {
+  /** The id: a positive integer. */
+  id: number;
+  /** The result. */
+  result: unknown;
+}
+
+const PLAIN_START = '{"jsonrpc":"2.0","id":';
+const PLAIN_MIDDLE = ',"result":';
+
+/**
+ * Reads the usual spelling of a successful answer from `start` to `end` of `text`, parsing only its result, into
+ * `into`. Returns false for any other line, which says nothing against it. What lies between the known start and the
+ * last brace is one JSON value, so the line is an object of these three members and no other.
+ */
+export function parsePlainResult(text: string, start: number, end: number, into: PlainResult): boolean {
+  if (!text.startsWith(PLAIN_START, start)) return false;
+  let at = start + PLAIN_START.length;
+  let id = 0;
+  for (let digit = text.charCodeAt(at) - 48; digit >= 0 && digit <= 9; digit = text.charCodeAt(++at) - 48) {
+    id = id * 10 + digit;
+    if (id === 0 || id > Number.MAX_SAFE_INTEGER) return false;
+  }
+  if (!text.startsWith(PLAIN_MIDDLE, at) || text.charCodeAt(end - 1) !== 0x7d) return false;
+  try {
+    into.result = JSON.parse(text.slice(at + PLAIN_MIDDLE.length, end - 1));
+  } catch {
+    return false;
+  }
+  into.id = id;
+  return id > 0;
+}
+
+/** Says what a parsed line is. */
+export function kindOf(value: unknown): MessageKind {
+  if (typeof value !== "object" || value === null) return "invalid";
+  if (Array.isArray(value)) return "batch";
+  const { jsonrpc, id, method, params, result, error } = value as Message;
+  if (jsonrpc !== "2.0") return "invalid";
+  if (method === undefined) {
+    const isAnswer = (result === undefined) !== (error === undefined);
+    return isAnswer && (id === null || isMessageId(id)) ? "response" : "invalid";
+  }
+  if (typeof method !== "string" || result !== undefined || error !== undefined) return "invalid";
+  if (params !== undefined && (typeof params !== "object" || params === null)) return "invalid";
+  if (id === undefined) return "notification";
+  return isMessageId(id) ? "request" : "invalid";
+}
+
+/** Longest text an id may be: it is repeated in the answer, which must stay within the cap itself. */
+const MAX_ID_CHARS = 256;
+
+/** Whether an id can be repeated exactly: a short text, or a number that JSON keeps. */
+export function isMessageId(id: unknown): id is MessageId {
+  if (typeof id === "number") return Math.abs(id) <= Number.MAX_SAFE_INTEGER;
+  return typeof id === "string" && id.length <= MAX_ID_CHARS;
+}
+
+/** Whether an invalid message was meant as a response: such a thing is never answered. */
+export function looksLikeResponse(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { result, error } = value as Message;
+  return result !== undefined || error !== undefined;
+}
+
+/** Says which rule an invalid message breaks. */
+export function invalidReason(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "not an object";
+  const { jsonrpc, id, method, params, result, error } = value as Message;
+  if (jsonrpc !== "2.0") return 'jsonrpc is not "2.0"';
+  if (method === undefined) {
+    if (result === undefined && error === undefined) return "neither method nor result nor error";
+    if (result !== undefined && error !== undefined) return "both result and error";
+    return "a response with an id that is no short text, exact number or null";
+  }
+  if (result !== undefined || error !== undefined) return "both method and result or error";
+  if (typeof method !== "string") return "method is not a string";
+  if (params !== undefined && (typeof params !== "object" || params === null)) {
+    return "params are neither object nor array";
+  }
+  return id === null ? "id is null" : "id is no short text and no exact number";
+}
+
+/**
+ * Builds the line of a request, newline included.
+ *
+ * @throws {HostError} `protocol.unserializable`.
+ */
+export function requestLine(id: number, method: string, params: unknown): string {
+  // Joined with few and long pieces: that is where this is faster than stringifying the whole.
+  return '{"jsonrpc":"2.0","id":' + id + callJson(method, params);
+}
+
+/**
+ * Builds the line of a notification, newline included.
+ *
+ * @throws {HostError} `protocol.unserializable`.
+ */
+export function notificationLine(method: string, params: unknown): string {
+  return '{"jsonrpc":"2.0"' + callJson(method, params);
+}
+
+/** The rest of a line from the comma before `method`. */
+function callJson(method: string, params: unknown): string {
+  if (params === undefined) return `,"method":${JSON.stringify(method)}}\n`;
+  return headJson(method) + paramsJson(method, params) + "}\n";
+}
+
+const MAX_KNOWN_HEADS = 256;
+const knownHeads = new Map<string, string>();
+
+/** What stands before the params. The same few methods are called over and over: each is written once. */
+function headJson(method: string): string {
+  const known = knownHeads.get(method);
+  if (known !== undefined) return known;
+  const head = `,"method":${JSON.stringify(method)},"params":`;
+  if (knownHeads.size < MAX_KNOWN_HEADS && head.length < 200) knownHeads.set(method, head);
+  return head;
+}
+
+/**
+ * Builds the line of a successful response, newline included. No result is null.
+ *
+ * @throws {HostError} `protocol.unserializable`.
+ */
+export function resultLine(id: MessageId, result: unknown): string {
+  const json = result === undefined ? "null" : toJson(result, "a result");
+  return `{"jsonrpc":"2.0","id":${idJson(id)},"result":${json}}\n`;
+}
+
+/** What an error response says. */
+export interface ErrorBody {
+  /** JSON-RPC number. */
+  readonly code: number;
+  /** For a person. */
+  readonly message: string;
+  /** For a program. */
+  readonly data?: unknown;
+}
+
+/** Builds the line of an error response, newline included. Data that cannot be written as JSON is left out. */
+export function errorLine(id: MessageId | null, { code, message, data }: ErrorBody): string {
+  let error: string;
+  try {
+    error = JSON.stringify({ code, message, data });
+  } catch {
+    error = JSON.stringify({ code, message });
+  }
+  return `{"jsonrpc":"2.0","id":${id === null ? "null" : idJson(id)},"error":${error}}\n`;
+}
+
+function idJson(id: MessageId): string {
+  return typeof id === "number" ? String(id) : JSON.stringify(id);
+}
+
+function paramsJson(method: string, params: unknown): string {
+  const json = toJson(params, `the params of "${method}"`);
+  const first = json.charCodeAt(0);
+  if (first === 0x7b || first === 0x5b) return json;
+  throw new HostError("protocol.unserializable", `Cannot send the params of "${method}": no object and no array`);
+}
+
+function toJson(value: unknown, what: string): string {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch (cause) {
+    throw new HostError("protocol.unserializable", `Cannot write ${what} as JSON: ${messageOf(cause)}`, { cause });
+  }
+  if (json !== undefined) return json;
+  throw new HostError("protocol.unserializable", `Cannot write ${what} as JSON: it is a ${typeof value}`);
+}

@@ -1,0 +1,275 @@
+/**
+ * A JSON-RPC 2.0 connection over lines: calls both ways, within bounds of time and memory.
+ *
+ * @module
+ */
+import { HostError } from "../errors/host_error.ts";
+import { SYSTEM_NOTICES } from "./call_notices.ts";
+import {
+  errorLine,
+  invalidReason,
+  isMessageId,
+  kindOf,
+  looksLikeResponse,
+  type Message,
+  type MessageId,
+  notificationLine,
+  parseLine,
+  parsePlainResult,
+  type PlainResult,
+  requestLine,
+  resultLine,
+} from "./codec.ts";
+import {
+  type CallNotices,
+  type CallOptions,
+  type Connection,
+  type ConnectionOptions,
+  type IncomingRequest,
+  MAX_LINE_BYTES,
+} from "./connection_types.ts";
+import { IncomingRequests } from "./incoming_requests.ts";
+import { Outbox } from "./outbox.ts";
+import { cancelledError, OutgoingCalls } from "./outgoing_calls.ts";
+import { LineReader } from "./read_lines.ts";
+import { errorToWire } from "./wire_errors.ts";
+
+const NOISE_CHARS = 200;
+
+/** Makes a connection over `options.wire`; what comes from the other side is fed to {@link Connection.receive}. */
+export function createConnection(options: ConnectionOptions): Connection {
+  return new LineConnection(options);
+}
+
+class LineConnection implements Connection {
+  features: ReadonlySet<string> = new Set();
+  readonly #options: ConnectionOptions;
+  readonly #maxLineBytes: number;
+  readonly #maxQueuedBytes: number;
+  readonly #maxIncoming: number;
+  readonly #timeoutMs: number;
+  readonly #notices: CallNotices;
+  readonly #reader: LineReader;
+  readonly #outbox: Outbox;
+  readonly #calls: OutgoingCalls;
+  readonly #requests = new IncomingRequests();
+  #closedBy: HostError | null = null;
+  #paused = false;
+  readonly #plain: PlainResult = { id: 0, result: undefined };
+
+  constructor(options: ConnectionOptions) {
+    const { wire, bytes, clock, maxLineBytes = MAX_LINE_BYTES } = options;
+    this.#options = options;
+    this.#maxLineBytes = maxLineBytes;
+    this.#maxQueuedBytes = options.maxQueuedBytes ?? 8 * 1024 * 1024;
+    this.#maxIncoming = options.maxIncoming ?? 64;
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#notices = options.notices ?? SYSTEM_NOTICES;
+    this.#outbox = new Outbox(wire, bytes, () => this.#afterFlush());
+    this.#calls = new OutgoingCalls(clock, (id) => this.#cancelRemote(id), options.onTimeout);
+    this.#reader = new LineReader({
+      line: (text, start, end) => this.#takeLine(text, start, end),
+      undecodable: (start) => options.onIrregularity({ kind: "noise", line: start.slice(0, NOISE_CHARS) }),
+      oversize: () => options.onIrregularity({ kind: "oversize", limitBytes: maxLineBytes }),
+    }, { bytes, maxLineBytes });
+  }
+
+  get pending(): number {
+    return this.#calls.size;
+  }
+
+  idle(): Promise<void> {
+    return this.#calls.idle();
+  }
+
+  get closed(): boolean {
+    return this.#closedBy !== null;
+  }
+
+  call(method: string, params?: unknown, options?: CallOptions): Promise<unknown> {
+    const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
+    let line: string;
+    try {
+      if (!(timeoutMs >= 0)) throw new HostError("host.misuse", `Cannot wait ${timeoutMs} ms for "${method}"`);
+      if (options?.signal?.aborted) throw cancelledError(method, options.signal);
+      const { nextId } = this.#calls;
+      const { callParams } = this.#notices;
+      line = requestLine(nextId, method, callParams === undefined ? params : callParams(method, params, nextId));
+      this.#checkSendable(line, method);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    // The id is taken before anything is written: a write can lead back here.
+    const answer = this.#calls.add(method, timeoutMs, options);
+    this.#outbox.push(line);
+    return answer;
+  }
+
+  notify(method: string, params?: unknown): void {
+    const line = notificationLine(method, params);
+    this.#checkSendable(line, method);
+    this.#outbox.push(line);
+  }
+
+  receive(chunk: Uint8Array): void {
+    this.#reader.push(chunk);
+  }
+
+  drained(): void {
+    if (this.#paused) this.#reconsiderPause();
+  }
+
+  close(reason: HostError): void {
+    if (this.#closedBy !== null) return;
+    this.#closedBy = reason;
+    this.#outbox.flush();
+    this.#reader.end();
+    // Bytes flow again, to nowhere: the end of the stream must be seen.
+    if (this.#paused) this.#options.wire.resume();
+    this.#calls.close(reason);
+    this.#requests.close(reason);
+  }
+
+  #checkSendable(line: string, method: string): void {
+    if (this.#closedBy !== null) throw this.#closedBy;
+    if (!this.#outbox.isWithin(line, this.#maxLineBytes)) {
+      const data = { method, limit_bytes: this.#maxLineBytes };
+      throw new HostError("protocol.oversize_message", `Cannot send "${method}": ${this.#tooLong()}`, { data });
+    }
+    if (!this.#outbox.hasRoom(line, this.#maxQueuedBytes)) {
+      const data = { method, limit_bytes: this.#maxQueuedBytes };
+      const message = `Cannot send "${method}": ${this.#maxQueuedBytes} bytes wait to be read already`;
+      throw new HostError("protocol.busy", message, { data, hint: "Try again once the other side has caught up" });
+    }
+  }
+
+  #afterFlush(): void {
+    this.#calls.endTick();
+    if (this.#paused) this.#reconsiderPause();
+  }
+
+  #takeLine(text: string, start: number, end: number): void {
+    const plain = this.#plain;
+    if (parsePlainResult(text, start, end, plain)) {
+      const { id, result } = plain;
+      plain.result = undefined;
+      return this.#settle(id, result, undefined);
+    }
+    const line = text.slice(start, end);
+    const value = parseLine(line);
+    const message = value as Message;
+    switch (value === undefined ? "noise" : kindOf(value)) {
+      case "response":
+        return this.#settle(message.id, message.result, message.error);
+      case "request":
+        return this.#takeRequest(message.id as MessageId, message.method as string, message.params, line);
+      case "notification":
+        return this.#takeNotification(message.method as string, message.params);
+      case "batch":
+        this.#answer(errorLine(null, { code: -32600, message: "Batches are not supported" }));
+        return this.#options.onIrregularity({ kind: "batch", line: line.slice(0, NOISE_CHARS) });
+      case "invalid":
+        return this.#takeInvalid(value, line);
+      case "noise":
+        return this.#options.onIrregularity({ kind: "noise", line: line.slice(0, NOISE_CHARS) });
+    }
+  }
+
+  #settle(id: unknown, result: unknown, error: unknown): void {
+    if (!this.#calls.settle(id, result, error)) this.#options.onIrregularity({ kind: "unknown_response", id });
+  }
+
+  #takeNotification(method: string, params: unknown): void {
+    const { cancel, progress } = this.#notices;
+    if (method === cancel) return this.#requests.cancel(this.#notices.cancelledId(params));
+    if (method === progress && this.features.has("progress")) {
+      return this.#calls.progress(this.#notices.progressId(params), params);
+    }
+    this.#options.onNotification(method, params);
+  }
+
+  #takeRequest(id: MessageId, method: string, params: unknown, line: string): void {
+    const request = this.#requests.start(id, method, params);
+    if (!request) return this.#refuse(id, "id is in use by a request that is still running", line);
+    let result: unknown;
+    try {
+      result = this.#options.onRequest(request);
+    } catch (thrown) {
+      return this.#finish(request, errorLine(id, errorToWire(thrown)));
+    }
+    if (!isThenable(result)) return this.#finish(request, this.#resultLine(id, result));
+    result.then(
+      (value) => this.#finish(request, this.#resultLine(id, value)),
+      (thrown) => this.#finish(request, errorLine(id, errorToWire(thrown))),
+    );
+    this.#reconsiderPause();
+  }
+
+  #takeInvalid(value: unknown, line: string): void {
+    const reason = invalidReason(value);
+    const { id, method } = (value ?? {}) as Message;
+    // Whoever waits for that id learns at once that its answer is lost.
+    const wasAnswer = method === undefined && this.#calls.fail(id, reason);
+    if (!wasAnswer && !looksLikeResponse(value)) return this.#refuse(isMessageId(id) ? id : null, reason, line);
+    this.#options.onIrregularity({ kind: "invalid", line: line.slice(0, NOISE_CHARS), reason });
+  }
+
+  #refuse(id: MessageId | null, reason: string, line: string): void {
+    this.#answer(errorLine(id, { code: -32600, message: `Invalid request: ${reason}` }));
+    this.#options.onIrregularity({ kind: "invalid", line: line.slice(0, NOISE_CHARS), reason });
+  }
+
+  #resultLine(id: MessageId, result: unknown): string {
+    try {
+      return resultLine(id, result);
+    } catch (thrown) {
+      return errorLine(id, { ...errorToWire(thrown), code: -32603 });
+    }
+  }
+
+  #finish(request: IncomingRequest, line: string): void {
+    if (!this.#requests.finish(request)) return;
+    if (!this.#outbox.isWithin(line, this.#maxLineBytes)) {
+      const method = request.method.slice(0, NOISE_CHARS);
+      line = errorLine(request.id, { code: -32603, message: `Cannot answer "${method}": ${this.#tooLong()}` });
+    } else if (!this.#outbox.hasRoom(line, 2 * this.#maxQueuedBytes)) {
+      line = errorLine(request.id, { code: -32005, message: "Too many answers wait to be read" });
+    }
+    this.#answer(line);
+  }
+
+  #answer(line: string): void {
+    this.#outbox.push(line);
+    this.#reconsiderPause();
+  }
+
+  /** Reads on only while the other side leaves room: for its answers, and for its requests that run. */
+  #reconsiderPause(): void {
+    if (this.#closedBy !== null) return;
+    const isFull = this.#requests.size >= this.#maxIncoming || !this.#outbox.hasRoom("", 2 * this.#maxQueuedBytes);
+    if (isFull === this.#paused) return;
+    this.#paused = isFull;
+    if (isFull) {
+      this.#reader.pause();
+      this.#options.wire.pause();
+    } else {
+      this.#options.wire.resume();
+      this.#reader.resume();
+    }
+  }
+
+  #cancelRemote(id: number): void {
+    if (!this.features.has("cancel")) return;
+    const line = notificationLine(this.#notices.cancel, this.#notices.cancelParams(id));
+    // A side that has stopped reading learns nothing from one line more.
+    if (this.#outbox.hasRoom(line, this.#maxQueuedBytes)) this.#outbox.push(line);
+  }
+
+  #tooLong(): string {
+    return `the line would be longer than ${this.#maxLineBytes} bytes`;
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

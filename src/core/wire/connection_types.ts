@@ -1,0 +1,123 @@
+/**
+ * The connection as both of its sides see it.
+ *
+ * @module
+ */
+import type { HostError } from "../errors/host_error.ts";
+import type { Bytes, Clock } from "../ports/ports.ts";
+
+/** Longest line either side may send: 4 MiB, its newline not counted. */
+export const MAX_LINE_BYTES: number = 4 * 1024 * 1024;
+
+/** Where a connection's bytes go. {@link ChildProcess} fills it as it is. */
+export interface Wire {
+  /** Queues text. Writing after the end does nothing. */
+  write(text: string): void;
+  /** Bytes queued that the other side's pipe has not taken. */
+  bufferedBytes(): number;
+  /** Stops the flow of incoming bytes until {@link resume}. */
+  pause(): void;
+  /** Lets incoming bytes flow again. */
+  resume(): void;
+}
+
+/** What the other side did that it should not have. */
+export type Irregularity =
+  /** A line that is not JSON, or not UTF-8. `line` is at most 200 characters. */
+  | { readonly kind: "noise"; readonly line: string }
+  /** A JSON array: answered with -32600. */
+  | { readonly kind: "batch"; readonly line: string }
+  /** JSON, but no JSON-RPC 2.0 message. */
+  | { readonly kind: "invalid"; readonly line: string; readonly reason: string }
+  /** A response to an id that was never used, or was settled already. */
+  | { readonly kind: "unknown_response"; readonly id: unknown }
+  /** A line longer than the cap: nothing more is read. */
+  | { readonly kind: "oversize"; readonly limitBytes: number };
+
+/** What a handler of an incoming request gets beside its params. */
+export interface IncomingRequest {
+  /** Method. */
+  readonly method: string;
+  /** Params as they came: object, array, or undefined. */
+  readonly params: unknown;
+  /** The id the other side gave it. */
+  readonly id: number | string;
+  /** Aborts when the other side cancels the request or the connection ends. */
+  readonly signal: AbortSignal;
+}
+
+/** The notifications with which calls are cancelled and report progress. */
+export interface CallNotices {
+  /** Cancels a call. */
+  readonly cancel: string;
+  /** Reports progress of a call. */
+  readonly progress: string;
+  /** Params of a cancellation. */
+  cancelParams(id: number): unknown;
+  /** The call that a cancellation is about. */
+  cancelledId(params: unknown): unknown;
+  /** The call that a report is about. */
+  progressId(params: unknown): unknown;
+  /** Adds to a call's params what reports will refer to. Absent: its id is enough. */
+  callParams?(method: string, params: unknown, id: number): unknown;
+}
+
+/** How a connection is set up. */
+export interface ConnectionOptions {
+  /** Where bytes go. */
+  readonly wire: Wire;
+  /** Time. */
+  readonly clock: Clock;
+  /** Work on bytes. */
+  readonly bytes: Bytes;
+  /** Answers a request of the other side; what it throws becomes the error response. */
+  readonly onRequest: (request: IncomingRequest) => unknown;
+  /** Takes a notification of the other side. */
+  readonly onNotification: (method: string, params: unknown) => void;
+  /** Hears of what should not have come. */
+  readonly onIrregularity: (irregularity: Irregularity) => void;
+  /** Hears of each call that got no answer in time, after it was settled. */
+  readonly onTimeout?: (error: HostError) => void;
+  /** Longest line in either direction, in bytes without the newline. Default 4 MiB. */
+  readonly maxLineBytes?: number;
+  /** Most bytes queued towards the other side before calls fail with `protocol.busy`. Default 8 MiB. */
+  readonly maxQueuedBytes?: number;
+  /** Requests of the other side handled at once; reading pauses above. Default 64. */
+  readonly maxIncoming?: number;
+  /** Time a call may take when it says nothing itself. Default 30 000 ms. */
+  readonly timeoutMs?: number;
+  /** How calls are cancelled and report progress. Default: `system.cancel` and `system.progress`. */
+  readonly notices?: CallNotices;
+}
+
+/** How one call differs from the rest. */
+export interface CallOptions {
+  /** Time it may take; Infinity for none. */
+  readonly timeoutMs?: number;
+  /** Cancels it. */
+  readonly signal?: AbortSignal;
+  /** Hears progress reported for this call; each report starts the time anew. */
+  readonly onProgress?: (progress: unknown) => void;
+}
+
+/** A JSON-RPC 2.0 connection over lines. */
+export interface Connection {
+  /** Calls a method. Settles exactly once, whatever dies. Rejects with a {@link HostError}. */
+  call(method: string, params?: unknown, options?: CallOptions): Promise<unknown>;
+  /** Sends a notification. Throws `protocol.oversize_message`, `protocol.busy` or `protocol.unserializable`. */
+  notify(method: string, params?: unknown): void;
+  /** Takes bytes that came from the other side. */
+  receive(chunk: Uint8Array): void;
+  /** Tells that what was queued has been taken. */
+  drained(): void;
+  /** Optional notifications the other side understands; set once the handshake said so. */
+  features: ReadonlySet<string>;
+  /** Calls waiting for an answer. */
+  readonly pending: number;
+  /** Resolves when no call waits for an answer. */
+  idle(): Promise<void>;
+  /** Whether {@link close} was called. */
+  readonly closed: boolean;
+  /** Ends it: each waiting call rejects with `reason`, incoming requests are aborted, later calls fail at once. */
+  close(reason: HostError): void;
+}

@@ -1,0 +1,200 @@
+/**
+ * Calls that wait for their answer: each settles exactly once, by an answer, its deadline, its signal or the end.
+ *
+ * @module
+ */
+import { asHostError, HostError } from "../errors/host_error.ts";
+import type { Clock } from "../ports/ports.ts";
+import type { CallOptions } from "./connection_types.ts";
+import { errorFromWire } from "./wire_errors.ts";
+
+/** Ids of abandoned calls kept in mind, so that their late answers pass without complaint. */
+const MAX_ABANDONED = 1024;
+/** Longest delay timers take. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** One call that waits. Small: there may be very many. */
+interface PendingCall {
+  readonly method: string;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: HostError) => void;
+  readonly timeoutMs: number;
+  deadlineMs: number;
+  /** What only some calls have. */
+  watch: CallWatch | undefined;
+}
+
+/** What a caller wants to hear and say while its call runs. */
+interface CallWatch {
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: unknown) => void) | undefined;
+  readonly cancel: () => void;
+}
+
+/** The error of a call that its caller cancelled. */
+export function cancelledError(method: string, signal: AbortSignal): HostError {
+  return new HostError("protocol.cancelled", `The call of "${method}" was cancelled`, { cause: signal.reason });
+}
+
+/** Keeps the calls of one side, their ids and their deadlines. */
+export class OutgoingCalls {
+  readonly #clock: Clock;
+  readonly #onAbandoned: (id: number) => void;
+  readonly #onTimeout: ((error: HostError) => void) | undefined;
+  readonly #pending = new Map<number, PendingCall>();
+  readonly #abandoned = new Set<number>();
+  #lastId = 0;
+  /** When the one timer fires; Infinity when none is set. */
+  #sweepAtMs = Infinity;
+  #stopSweep: (() => void) | null = null;
+  /** Who waits until no call does. */
+  #onIdle: (() => void)[] | null = null;
+  /** The time in this tick. Reading a clock can cost as much as the rest of a call: one look serves a whole tick. */
+  #tickMs: number | null = null;
+
+  /** Makes an empty set of calls that tells `onAbandoned` which calls it gave up on its own, and `onTimeout` why. */
+  constructor(clock: Clock, onAbandoned: (id: number) => void, onTimeout?: (error: HostError) => void) {
+    this.#clock = clock;
+    this.#onAbandoned = onAbandoned;
+    this.#onTimeout = onTimeout;
+  }
+
+  /** The id {@link add} gives to the next call. */
+  get nextId(): number {
+    return this.#lastId + 1;
+  }
+
+  /** How many wait. */
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Resolves when no call waits. */
+  idle(): Promise<void> {
+    if (this.#pending.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#onIdle ??= []).push(resolve));
+  }
+
+  /** Takes on a call that goes out under {@link nextId}. */
+  add(method: string, timeoutMs: number, options: CallOptions | undefined): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      let deadlineMs = Infinity;
+      if (timeoutMs !== Infinity) {
+        const nowMs = this.#tickMs ??= this.#clock.monotonic();
+        deadlineMs = nowMs + timeoutMs;
+        if (deadlineMs < this.#sweepAtMs) this.#armSweep(deadlineMs, nowMs);
+      }
+      const call: PendingCall = { method, resolve, reject, timeoutMs, deadlineMs, watch: undefined };
+      this.#pending.set(id, call);
+      if (options?.signal || options?.onProgress) call.watch = this.#watch(id, method, options);
+    });
+  }
+
+  /** Tells that the calls of this tick have been written. */
+  endTick(): void {
+    this.#tickMs = null;
+  }
+
+  /** Settles a call with its answer. Returns false when nobody waits for it, and never did. */
+  settle(id: unknown, result: unknown, error: unknown): boolean {
+    const call = this.#pending.get(id as number);
+    if (!call) return this.#abandoned.delete(id as number);
+    this.#remove(id as number, call);
+    if (error === undefined) call.resolve(result);
+    else call.reject(errorFromWire(error, call.method));
+    return true;
+  }
+
+  /** Fails a call whose answer cannot be understood. Returns false when nobody waits for it. */
+  fail(id: unknown, reason: string): boolean {
+    const call = this.#pending.get(id as number);
+    if (!call) return false;
+    this.#remove(id as number, call);
+    const message = `The answer to "${call.method}" is no JSON-RPC 2.0 response: ${reason}`;
+    call.reject(new HostError("protocol.invalid", message));
+    return true;
+  }
+
+  /** Gives a call more time and tells its listener. A listener that throws fails its own call. */
+  progress(id: unknown, progress: unknown): void {
+    const call = this.#pending.get(id as number);
+    if (!call) return;
+    // The sweep may now be early: it looks again when it fires.
+    if (call.timeoutMs !== Infinity) call.deadlineMs = this.#clock.monotonic() + call.timeoutMs;
+    try {
+      call.watch?.onProgress?.(progress);
+    } catch (thrown) {
+      this.#abandon(id as number, asHostError(thrown));
+    }
+  }
+
+  /** Rejects every call with `reason`. */
+  close(reason: HostError): void {
+    this.#stopSweep?.();
+    this.#stopSweep = null;
+    const calls = [...this.#pending];
+    this.#abandoned.clear();
+    for (const [id, call] of calls) {
+      this.#remove(id, call);
+      call.reject(reason);
+    }
+  }
+
+  #watch(id: number, method: string, { signal, onProgress }: CallOptions): CallWatch {
+    const cancel = (): void => void this.#abandon(id, cancelledError(method, signal!));
+    signal?.addEventListener("abort", cancel);
+    return { signal, onProgress, cancel };
+  }
+
+  #remove(id: number, call: PendingCall): void {
+    this.#pending.delete(id);
+    if (call.watch !== undefined) call.watch.signal?.removeEventListener("abort", call.watch.cancel);
+    if (this.#onIdle === null || this.#pending.size > 0) return;
+    for (const resolve of this.#onIdle) resolve();
+    this.#onIdle = null;
+  }
+
+  /** Gives up a call. Returns false when it has settled already. */
+  #abandon(id: number, error: HostError): boolean {
+    const call = this.#pending.get(id);
+    if (!call) return false;
+    this.#remove(id, call);
+    this.#abandoned.add(id);
+    if (this.#abandoned.size > MAX_ABANDONED) {
+      for (const oldest of this.#abandoned) {
+        this.#abandoned.delete(oldest);
+        break;
+      }
+    }
+    call.reject(error);
+    this.#onAbandoned(id);
+    return true;
+  }
+
+  #armSweep(atMs: number, nowMs: number): void {
+    this.#stopSweep?.();
+    this.#sweepAtMs = atMs;
+    const delayMs = Math.min(Math.max(1, Math.ceil(atMs - nowMs)), MAX_DELAY_MS);
+    this.#stopSweep = this.#clock.after(delayMs, this.#sweep);
+  }
+
+  readonly #sweep = (): void => {
+    const nowMs = this.#clock.monotonic();
+    this.#stopSweep = null;
+    this.#sweepAtMs = Infinity;
+    const expired: [number, PendingCall][] = [];
+    let nextMs = Infinity;
+    for (const [id, call] of this.#pending) {
+      if (call.deadlineMs <= nowMs) expired.push([id, call]);
+      else if (call.deadlineMs < nextMs) nextMs = call.deadlineMs;
+    }
+    if (nextMs !== Infinity) this.#armSweep(nextMs, nowMs);
+    for (const [id, { method, timeoutMs }] of expired) {
+      const message = `No answer to "${method}" within ${timeoutMs} ms`;
+      const error = new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } });
+      // What is told of one timeout may close the connection, and with it the other calls.
+      if (this.#abandon(id, error)) this.#onTimeout?.(error);
+    }
+  };
+}

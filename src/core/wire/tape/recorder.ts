@@ -1,0 +1,63 @@
+/**
+ * Records every process of every plugin, each on a tape of its own in one folder.
+ *
+ * @module
+ */
+import type { HostError } from "../../errors/host_error.ts";
+import type { Files, Runtime } from "../../ports/ports.ts";
+import type { PluginInfo, WireTap } from "../../supervisor/types.ts";
+import { type Recording, recordTape } from "./record_tape.ts";
+
+/** Where tapes go. */
+export interface RecorderOptions {
+  /** Absolute path of the folder, made with the first tape. */
+  readonly dir: string;
+  /** Files, time and bytes. */
+  readonly runtime: Pick<Runtime, "files" | "clock" | "bytes">;
+  /** Hears of each tape that goes no further. */
+  readonly onFailure: (error: HostError) => void;
+}
+
+/** Makes tapes. */
+export interface Recorder {
+  /** Starts a tape for a process that is about to start. */
+  tap(plugin: PluginInfo): WireTap;
+  /** Resolves when everything so far is written. */
+  flush(): Promise<void>;
+}
+
+/** Returns a recorder that has made nothing yet. */
+export function tapeFolder({ dir, runtime, onFailure }: RecorderOptions): Recorder {
+  const files: Files = {
+    ...runtime.files,
+    async write(path, content, mode) {
+      await runtime.files.makeDir(dir, { recursive: true, mode: 0o700 });
+      await runtime.files.write(path, content, mode);
+    },
+  };
+  const recordings = new Set<Recording>();
+  let count = 0;
+  return {
+    tap(plugin) {
+      const path = `${dir}/${tapeName(plugin.instance, runtime.clock.now(), ++count)}`;
+      const recording = recordTape({ path, plugin, runtime: { ...runtime, files }, onFailure });
+      recordings.add(recording);
+      return {
+        ...recording,
+        end(exit) {
+          recording.end(exit);
+          void recording.flush().then(() => recordings.delete(recording));
+        },
+      };
+    },
+    async flush() {
+      await Promise.all([...recordings].map((recording) => recording.flush()));
+    },
+  };
+}
+
+/** Instance, time and number; what a file name should not hold becomes an underscore. */
+function tapeName(instance: string, nowMs: number, count: number): string {
+  const time = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, "");
+  return `${instance.replace(/[^A-Za-z0-9@.-]/g, "_")}-${time}-${count}.jsonl`;
+}

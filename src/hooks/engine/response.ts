@@ -1,0 +1,143 @@
+/**
+ * Reads what a handler answered: one shape, bounded, and nothing in it that JSON cannot hold.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import { jsonCopy } from "../dispatch/json_copy.ts";
+import type { HookResponse, PortableHookName } from "./types.ts";
+
+/** An answer in the one shape the engine acts on. */
+export interface NormalResponse {
+  /** What is to be done. */
+  readonly action: HookResponse["action"];
+  /** Text to be injected. */
+  readonly context: readonly string[];
+  /** Whether that text replaces what was there. */
+  readonly overwrites: boolean;
+  /** Why it blocks; set with `block` only. */
+  readonly reason: string | null;
+  /** Notices, the handler's own and those about its answer. */
+  readonly warnings: readonly string[];
+  /** The new input, in a field of its own: it may be null. */
+  readonly input?: { readonly value: unknown };
+  /** The new output. */
+  readonly output?: { readonly value: unknown };
+  /** Its own name for itself, for traces. */
+  readonly hookId: string | null;
+}
+
+const ACTIONS: ReadonlyMap<unknown, HookResponse["action"]> = new Map([
+  ["passThrough", "passThrough"],
+  ["injectContext", "injectContext"],
+  ["inject", "injectContext"],
+  ["block", "block"],
+  ["modify", "modify"],
+]);
+const MAX_WARNINGS = 20;
+const MAX_WARNING_CHARS = 2_000;
+const MAX_REASON_CHARS = 4_000;
+
+/** What `modify` may change, by hook. */
+const BEFORE: ReadonlySet<PortableHookName> = new Set([
+  "SessionStart",
+  "UserPromptSubmitted",
+  "PreToolUse",
+  "SubagentStart",
+  "PreCompact",
+]);
+const AFTER: ReadonlySet<PortableHookName> = new Set(["PostToolUse", "SubagentStop", "PostCompact", "OnError"]);
+
+/**
+ * Returns the answer in one shape, or null when there is none.
+ *
+ * @throws {HostError} `hooks.response_invalid`
+ */
+export function readResponse(answer: unknown, hook: PortableHookName): NormalResponse | null {
+  if (answer === null || answer === undefined) return null;
+  if (typeof answer !== "object" || Array.isArray(answer)) throw invalid(`It is ${nameOf(answer)}, and no envelope`);
+  const given = answer as Readonly<Record<string, unknown>>;
+  const action = ACTIONS.get(given.action);
+  if (!action) {
+    throw invalid(`Its action is ${shown(given.action)}, and none of passThrough, injectContext, block, modify`);
+  }
+  const warnings = texts(given, "warnings").slice(0, MAX_WARNINGS).map((text) => clipped(text, MAX_WARNING_CHARS));
+  const { reason, metadata } = given;
+  const changes = readChanges(given, action, hook, warnings);
+  if (action === "block" && reason !== undefined && reason !== null && typeof reason !== "string") {
+    throw invalid(`"reason" is ${nameOf(reason)}, and no text`);
+  }
+  const hookId = typeof metadata === "object" && metadata !== null && (metadata as { hookId?: unknown }).hookId;
+  return {
+    action,
+    context: texts(given, "additionalContext"),
+    overwrites: given.overwriteContext === true,
+    reason: action === "block"
+      ? clipped((reason as string | undefined) || "No reason was given", MAX_REASON_CHARS)
+      : null,
+    warnings,
+    ...changes,
+    hookId: typeof hookId === "string" ? clipped(hookId, 200) : null,
+  };
+}
+
+/** Changes are made by `modify` alone, and only to what the moment has. What is left out is said. */
+function readChanges(
+  given: Readonly<Record<string, unknown>>,
+  action: HookResponse["action"],
+  hook: PortableHookName,
+  warnings: string[],
+): Pick<NormalResponse, "input" | "output"> {
+  const changes: { input?: { value: unknown }; output?: { value: unknown } } = {};
+  for (
+    const [field, key, moments] of [["modifiedInput", "input", BEFORE], ["modifiedOutput", "output", AFTER]] as const
+  ) {
+    if (given[field] === undefined) continue;
+    if (action !== "modify") warnings.push(`"${field}" was left out: the action is "${action}", and not "modify"`);
+    else if (!moments.has(hook)) warnings.push(`"${field}" was left out: ${hook} has no ${key} to modify`);
+    else changes[key] = { value: bounded(given[field], field) };
+  }
+  if (action === "modify" && !changes.input && !changes.output && warnings.length === 0) {
+    throw invalid('It modifies, and has neither "modifiedInput" nor "modifiedOutput"');
+  }
+  return changes;
+}
+
+/** Nobody can change what is set in, and it is what the next handler is given. */
+function bounded(value: unknown, field: string): unknown {
+  try {
+    return jsonCopy(value, { frozen: true });
+  } catch (error) {
+    throw invalid(`"${field}": ${messageOf(error)}`);
+  }
+}
+
+function texts(given: Readonly<Record<string, unknown>>, field: string): string[] {
+  const value = given[field];
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw invalid(`"${field}" is ${nameOf(value)}, and no list of texts`);
+  for (const text of value) {
+    if (typeof text !== "string") throw invalid(`"${field}" holds ${nameOf(text)}, and no text`);
+  }
+  return value.filter((text) => text !== "");
+}
+
+function clipped(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? `"${clipped(value, 40)}"` : value === undefined ? "missing" : nameOf(value);
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function invalid(message: string): HostError {
+  return new HostError("hooks.response_invalid", `The answer cannot be used: ${message}`, {
+    hint: 'Return null, or an envelope such as { action: "injectContext", additionalContext: ["…"] }',
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * What hosts call the moments of an agent's life, and which portable moment each name means (B-003).
+ *
+ * @module
+ */
+import { HOOKS } from "../../core/contract/generated/agent_lifecycle.ts";
+import type { PortableHookName } from "../engine/types.ts";
+
+/** What a native name means. */
+export interface NativeEvent {
+  /** The portable moment. */
+  readonly hook: PortableHookName;
+  /** The end of a turn in some hosts, the end of the session in the portable model (X-17). */
+  readonly isTurnEnd: boolean;
+}
+
+const TURN_END: readonly string[] = ["Stop", "agentStop"];
+
+const EVENTS: ReadonlyMap<string, NativeEvent> = new Map(
+  HOOKS.flatMap(({ portableName, aliases }): [string, NativeEvent][] => {
+    if (portableName === null) return [];
+    const hook = portableName as PortableHookName;
+    const camel = hook.charAt(0).toLowerCase() + hook.slice(1);
+    const more = hook === "SessionEnd" ? TURN_END : [];
+    return [hook, camel, ...Object.values(aliases).flat(), ...more].map((name) => [
+      name,
+      { hook, isTurnEnd: TURN_END.includes(name) },
+    ]);
+  }),
+);
+
+/** Names that Claude Code, VS Code or Copilot fire and that no moment here answers to. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  ...["Notification", "notification", "PermissionRequest", "permissionRequest", "PermissionDenied", "Setup"],
+  ...["ConfigChange", "CwdChanged", "FileChanged", "InstructionsLoaded", "PostToolBatch", "StopFailure"],
+  ...["TaskCreated", "TaskCompleted", "TeammateIdle", "UserPromptExpansion", "WorktreeCreate", "WorktreeRemove"],
+  ...["Elicitation", "ElicitationResult"],
+]);
+
+/** What other hosts are told apart by: moments that only they have. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [/^(before|after)(Shell|MCP|Read|Submit|File|Tab|Agent)/, "Cursor"],
+  [/^(pre|post)_[a-z_]+$/, "Windsurf"],
+];
+
+/** Moments that cloud agents do not have. */
+const NOT_IN_THE_CLOUD: ReadonlySet<PortableHookName> = new Set(["SubagentStart", "SubagentStop", "PreCompact"]);
+
+/** Every name that is understood. */
+export const NATIVE_NAMES: readonly string[] = [...EVENTS.keys()];
+
+/** Returns what a native or portable name means, or null when it means nothing here. */
+export function nativeEvent(name: string): NativeEvent | null {
+  return EVENTS.get(name) ?? null;
+}
+
+/** Whether another host fires this moment and this one never does. */
+export function isElsewhere(name: string): boolean {
+  return ELSEWHERE.has(name);
+}
+
+/** Returns the host whose name for a moment this is, when it is one whose files are not read here; else null. */
+export function foreignHost(name: string): string | null {
+  return FOREIGN.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+}
+
+/** Whether native hosts leave this moment out. */
+export function isExtension(hook: PortableHookName): boolean {
+  return nativeName(hook, "copilot") === null;
+}
+
+/** Whether a cloud agent fires this moment. */
+export function isInTheCloud(hook: PortableHookName): boolean {
+  return !NOT_IN_THE_CLOUD.has(hook) && !isExtension(hook);
+}
+
+/**
+ * Returns what a host calls a portable moment, or null when it has none.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * assert.equal(nativeName("SessionEnd", "copilot"), "Stop");
+ * assert.equal(nativeName("OnBudgetExceeded", "copilot"), null);
+ * ```
+ */
+export function nativeName(hook: PortableHookName, host: "copilot" | "claude"): string | null {
+  return HOOKS.find(({ portableName }) => portableName === hook)?.aliases[host]?.[0] ?? null;
+}

@@ -1,0 +1,86 @@
+/**
+ * Where hook files are looked for (B-008).
+ *
+ * @module
+ */
+import { messageOf } from "../../core/errors/host_error.ts";
+import type { ManifestIssue } from "../../core/manifest/manifest.ts";
+import type { Files } from "../../core/ports/ports.ts";
+import type { HookSettings } from "../../core/project/hook_settings.ts";
+import type { HookDialect } from "./types.ts";
+
+/** A file that was found. */
+export interface FoundHookFile {
+  /** Its path, absolute. */
+  readonly file: string;
+  /** Its path below its folder, for people. */
+  readonly name: string;
+  /** Kind of the file; absent where its content tells. */
+  readonly dialect?: HookDialect;
+  /** Whose it is: the repository's, which nobody vouches for, or the operator's own. */
+  readonly origin: "repository" | "user";
+}
+
+/** Single files of a repository. */
+const SINGLE: readonly (readonly [string, HookDialect | undefined])[] = [
+  [".claude/settings.json", "claude"],
+  [".claude/settings.local.json", "claude"],
+  ["hooks/hooks.json", undefined],
+  [".mcp.json", "mcp"],
+  ["mcp.json", "mcp"],
+  [".vscode/mcp.json", "mcp"],
+];
+const MAX_FILES = 200;
+
+/**
+ * Returns the hook files of `dir` and of the operator, in the order in which their hooks are registered. What cannot be
+ * looked at, or is too much, goes to `report`.
+ */
+export async function findHookFiles(
+  { dir, userHome, settings, files, report }: {
+    readonly dir: string;
+    readonly userHome: string | null;
+    readonly settings: HookSettings;
+    readonly files: Files;
+    readonly report: (issue: ManifestIssue) => void;
+  },
+): Promise<FoundHookFile[]> {
+  const listed = async (root: string, folder: string, suffix: string): Promise<string[]> => {
+    const path = `${root}/${folder}`;
+    if ((await files.target(path))?.kind !== "directory") return [];
+    const tell = (code: string, message: string): void =>
+      report({ code, message, file: path, line: 1, column: 1, path: "" });
+    const names = await files.list(path).catch((error) => (tell("hooks.unreadable", messageOf(error)), []));
+    const found = names.filter((name) => name.endsWith(suffix)).sort();
+    if (found.length > MAX_FILES) {
+      tell(
+        "hooks.too_many_files",
+        `The folder holds ${found.length} hook files: those after the first ${MAX_FILES} are left out`,
+      );
+    }
+    return found.slice(0, MAX_FILES).map((name) => `${folder}/${name}`);
+  };
+  const inRepository = (name: string, dialect: HookDialect | undefined): FoundHookFile => {
+    return { file: `${dir}/${name}`, name, origin: "repository", ...(dialect !== undefined && { dialect }) };
+  };
+  const user = userHome === null || settings.surface === "cloud"
+    ? []
+    : await listed(userHome, ".copilot/hooks", ".json");
+  const github = await listed(dir, ".github/hooks", ".json");
+  const agents = settings.agent_hooks ? await listed(dir, ".github/agents", ".agent.md") : [];
+  const single: FoundHookFile[] = [];
+  for (const [name, dialect] of SINGLE) {
+    if (await files.target(`${dir}/${name}`) !== null) single.push(inRepository(name, dialect));
+  }
+  return [
+    ...user.map((name): FoundHookFile => ({
+      file: `${userHome}/${name}`,
+      name: `~/${name}`,
+      dialect: "copilot",
+      origin: "user",
+    })),
+    ...github.map((name) => inRepository(name, "copilot")),
+    ...single,
+    ...agents.map((name) => inRepository(name, "agent")),
+  ];
+}

@@ -1,0 +1,103 @@
+/**
+ * What an operator trusts when trusting a hook file: its text, and the scripts in the repository that its commands
+ * name, as far as that can be told without running them. Files that those scripts use in turn are not covered.
+ *
+ * @module
+ */
+import { HostError } from "../../core/errors/host_error.ts";
+import type { Files } from "../../core/ports/ports.ts";
+import { folderVariables } from "./folder_variables.ts";
+import type { LoadedHook, LoadedHookFile } from "./load_hook_files.ts";
+import { filledIn } from "./mcp_server.ts";
+import { namedScripts, normalPath } from "./named_scripts.ts";
+import { shellWords } from "./shell_words.ts";
+
+/** One file that trust covers. */
+export interface CoveredFile {
+  /** Path below the repository's folder. */
+  readonly path: string;
+  /** SHA-256 of its bytes, in hex. */
+  readonly sha256: string;
+  /** Its bytes. */
+  readonly bytes: Uint8Array;
+  /** Whether it may be run as a program. */
+  readonly executable: boolean;
+}
+
+/** Everything that trusting one hook file covers, as it is now. */
+export interface HookEvidence {
+  /** The hook file below the repository's folder. */
+  readonly name: string;
+  /** One hash over all of it. */
+  readonly hash: string;
+  /** The hook file first, then scripts by path. */
+  readonly files: readonly CoveredFile[];
+}
+
+/** What one hook file may name: each script is read before each run. */
+const MAX_SCRIPTS = 100;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Gathers what trusting `file` covers. The operator's own files need no trust: of those it is the file alone.
+ *
+ * @throws {HostError} `hooks.uncoverable` when it names more than trust can cover: nothing of it is left uncovered.
+ */
+export async function gatherEvidence(file: LoadedHookFile, dir: string, files: Files): Promise<HookEvidence> {
+  const bytes = new TextEncoder().encode(file.text);
+  const own = { path: file.name, sha256: await sha256(bytes), bytes, executable: false };
+  const scripts = file.origin === "user" ? [] : await coveredScripts(file, dir, files);
+  const all = [own, ...scripts];
+  return { name: file.name, hash: await evidenceHash(all), files: all };
+}
+
+async function coveredScripts(file: LoadedHookFile, dir: string, files: Files): Promise<CoveredFile[]> {
+  const known = folderVariables(dir);
+  const commands = [
+    ...file.hooks.map((hook) => ({
+      words: shellWords(hook.script, { ...hook.env, ...known }),
+      roots: [hookFolder(hook, dir), dir],
+    })),
+    ...(file.servers ?? []).map(({ command }) => ({
+      words: (command ?? []).map((word) => filledIn(word, dir, {})),
+      roots: [dir],
+    })),
+  ];
+  const paths = await namedScripts(commands, dir, files);
+  if (paths === null) throw uncoverable(file, "its commands have more words than can be looked through");
+  if (paths.length > MAX_SCRIPTS) throw uncoverable(file, `it names ${paths.length} scripts`);
+  const scripts: CoveredFile[] = [];
+  let left = MAX_BYTES;
+  for (const path of paths) {
+    const info = await files.target(`${dir}/${path}`);
+    if (info?.kind !== "file") continue; // It went away since it was found.
+    const bytes = await files.readHead(`${dir}/${path}`, Math.min(info.size, left) + 1);
+    left -= bytes.length;
+    if (left < 0) throw uncoverable(file, `with "${path}", its scripts have more than ${MAX_BYTES / 2 ** 20} MiB`);
+    scripts.push({ path, sha256: await sha256(bytes), bytes, executable: (info.mode & 0o111) !== 0 });
+  }
+  return scripts;
+}
+
+function uncoverable({ name, file }: LoadedHookFile, why: string): HostError {
+  return new HostError("hooks.uncoverable", `Trust cannot cover ${name}: ${why}`, {
+    data: { file },
+    hint: `Split it: one hook file may name ${MAX_SCRIPTS} scripts of ${MAX_BYTES / 2 ** 20} MiB in all`,
+  });
+}
+
+/** Returns the folder a hook runs in. */
+export function hookFolder({ cwd = "." }: Pick<LoadedHook, "cwd">, dir: string): string {
+  return normalPath(cwd.startsWith("/") ? cwd : `${dir}/${cwd}`);
+}
+
+/** One hash over files: over the lines that `sha256sum` would print of them. */
+async function evidenceHash(files: readonly CoveredFile[]): Promise<string> {
+  const lines = files.map(({ path, sha256 }) => `${sha256}  ${JSON.stringify(path)}\n`).join("");
+  return await sha256(new TextEncoder().encode(lines));
+}
+
+async function sha256(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", bytes as BufferSource);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,58 @@
+/**
+ * How long a hook of a file may take. Files give seconds; here it is milliseconds, and absurd values are named (X-16).
+ *
+ * @module
+ */
+import { shown } from "../../core/values/shown_value.ts";
+import type { DocumentPath, DocumentReport } from "../../core/documents/document_report.ts";
+import type { HookDialect } from "./types.ts";
+
+/** What a hook gets that says nothing, by the documents of its dialect. */
+export const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, number>> = {
+  copilot: 30_000,
+  agent: 30_000,
+  claude: 60_000,
+  plugin: 60_000,
+};
+
+/** No hook gets more: an agent that waits longer looks dead. */
+export const MAX_TIMEOUT_MS = 600_000;
+const MAX_SECONDS = MAX_TIMEOUT_MS / 1000;
+
+/** Returns the timeout of an entry whose seconds stand under one of `keys`. */
+export function readTimeout(
+  entry: Readonly<Record<string, unknown>>,
+  path: DocumentPath,
+  { keys, defaultMs, report }: {
+    readonly keys: readonly string[];
+    readonly defaultMs: number;
+    readonly report: DocumentReport;
+  },
+): number {
+  const key = keys.find((name) => Object.hasOwn(entry, name));
+  if (key === undefined) return defaultMs;
+  const seconds = entry[key];
+  const at = [...path, key];
+  if (typeof seconds !== "number" || seconds <= 0) {
+    const message = `A timeout is not a number of seconds above 0: ${shown(seconds)}`;
+    report.error("hooks.timeout_invalid", at, { message });
+    return defaultMs;
+  }
+  if (seconds > MAX_SECONDS) {
+    const meant = seconds >= 1000 && Number.isInteger(seconds / 100)
+      ? `; ${seconds} ms would be ${seconds / 1000}`
+      : "";
+    report.warn("hooks.timeout_absurd", at, {
+      message: `${seconds} seconds is longer than any hook gets: ${MAX_SECONDS} are used`,
+      hint: `Write seconds, at most ${MAX_SECONDS}${meant}`,
+    });
+    return MAX_TIMEOUT_MS;
+  }
+  if (seconds < 0.1) {
+    report.warn("hooks.timeout_absurd", at, {
+      message: `${seconds} seconds is less than a shell takes to start`,
+      hint: "Write seconds: 1 is the least that makes sense",
+    });
+  }
+  return Math.max(1, seconds * 1000);
+}

@@ -1,0 +1,161 @@
+/**
+ * Reads every hook file of a repository and of the operator. A broken file is told of and left out: the others go on.
+ *
+ * @module
+ */
+import { ERRORS, HostError, messageOf } from "../../core/errors/host_error.ts";
+import type { ManifestIssue } from "../../core/manifest/manifest.ts";
+import type { Files } from "../../core/ports/ports.ts";
+import { DEFAULT_HOOK_SETTINGS, type HookSettings } from "../../core/project/hook_settings.ts";
+import { readDocumentText } from "../../core/documents/read_text.ts";
+import { isInTheCloud } from "./event_names.ts";
+import { findHookFiles, type FoundHookFile } from "./find_hook_files.ts";
+import { mcpHookId, serverProblem } from "./mcp_server.ts";
+import { MAX_HOOK_FILE_BYTES, parseHookFile, reportOn } from "./parse_hook_file.ts";
+import type { FileHook, ParsedHookFile } from "./types.ts";
+
+/** Where hook files are read from. */
+export interface LoadHookFilesOptions {
+  /** The repository's folder, absolute. */
+  readonly dir: string;
+  /** The file system. */
+  readonly files: Files;
+  /** The operator's home, for `~/.copilot/hooks`; absent: no user-level hooks. */
+  readonly userHome?: string | null;
+  /** What the operator set. Default: {@link DEFAULT_HOOK_SETTINGS}. */
+  readonly settings?: HookSettings;
+  /** System the commands are for, as the runtime names it. Default `linux`. */
+  readonly platform?: string;
+}
+
+/** A hook with the command that is run for it here. */
+export interface LoadedHook extends FileHook {
+  /** Shell text. */
+  readonly script: string;
+  /** Whose file it is in. */
+  readonly origin: "repository" | "user";
+}
+
+/** A hook file that was read. */
+export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings"> {
+  /** Its path below its folder, for people. */
+  readonly name: string;
+  /** Whose it is. */
+  readonly origin: "repository" | "user";
+  /** Its text, which is what the operator trusts. */
+  readonly text: string;
+  /** Its hooks that run here, in the order of the file. */
+  readonly hooks: readonly LoadedHook[];
+}
+
+/** A hook that does not run here, and why. */
+export interface LeftOutHook {
+  /** Its id. */
+  readonly id: string;
+  /** Why. */
+  readonly reason: string;
+}
+
+/** Everything that was found. */
+export interface HookFiles {
+  /** The repository's folder, links resolved. */
+  readonly dir: string;
+  /** Files, in the order in which their hooks are registered. */
+  readonly files: readonly LoadedHookFile[];
+  /** Hooks that do not run here. */
+  readonly leftOut: readonly LeftOutHook[];
+  /** What is wrong with files: those are left out whole. */
+  readonly errors: readonly ManifestIssue[];
+  /** What is allowed and yet looks like a slip. */
+  readonly warnings: readonly ManifestIssue[];
+}
+
+/**
+ * Reads every hook file. Never throws for a file.
+ *
+ * @throws {HostError} `host.misuse` when `dir` is no folder.
+ */
+export async function loadHookFiles(options: LoadHookFilesOptions): Promise<HookFiles> {
+  const { files, settings = DEFAULT_HOOK_SETTINGS, userHome = null } = options;
+  const dir = await realFolder(options.dir, files);
+  const issues: ManifestIssue[] = [];
+  const found = await findHookFiles({ dir, userHome, settings, files, report: (issue) => void issues.push(issue) });
+  const read = await Promise.all(found.map((one) => readOne(one, dir, files)));
+  const loaded: LoadedHookFile[] = [];
+  const leftOut: LeftOutHook[] = [];
+  for (const { parsed, found: { name, origin }, text } of read.flatMap(({ good }) => good ?? [])) {
+    const { warnings: _warnings, hooks, ...rest } = parsed;
+    if (parsed.dialect === "mcp" && parsed.tools.length === 0) continue; // It names servers only.
+    const running = hooks.flatMap((hook): LoadedHook[] => {
+      const script = selectCommand(hook, options.platform ?? "linux");
+      const reason = whyNot(hook, name, script, settings);
+      if (reason === null) return [{ ...hook, script: script!, origin }];
+      leftOut.push({ id: hook.id, reason });
+      return [];
+    });
+    const tools = parsed.tools.filter((hook) => {
+      const id = mcpHookId(hook, name);
+      const off = settings.disable.includes(name) || settings.disable.includes(id);
+      const reason = off ? "config.toml switches it off" : serverProblem(hook, parsed.servers);
+      if (reason !== null) leftOut.push({ id, reason });
+      return reason === null;
+    });
+    loaded.push({ ...rest, name, origin, text, hooks: running, tools });
+  }
+  return {
+    dir,
+    files: loaded,
+    leftOut,
+    errors: [...issues, ...read.flatMap(({ errors }) => errors)],
+    warnings: read.flatMap(({ good }) => good?.parsed.warnings ?? []),
+  };
+}
+
+/** Returns the command of a hook for a system: that of its shell, else the one for every shell, else null. */
+export function selectCommand({ commands }: Pick<FileHook, "commands">, platform: string): string | null {
+  const own = platform === "win32" ? commands.powershell : commands.bash;
+  return own ?? commands.command ?? null;
+}
+
+function whyNot(hook: FileHook, name: string, script: string | null, settings: HookSettings): string | null {
+  const { disable, surface } = settings;
+  if (disable.includes(name) || disable.includes(hook.id)) return "config.toml switches it off";
+  if (surface === "cloud" && !isInTheCloud(hook.hook)) return `Cloud agents have no ${hook.hook}`;
+  return script === null ? 'It is written for PowerShell only: add "bash" or "command"' : null;
+}
+
+interface ReadFile {
+  readonly good?: { readonly parsed: ParsedHookFile; readonly found: FoundHookFile; readonly text: string };
+  readonly errors: readonly ManifestIssue[];
+}
+
+async function readOne(found: FoundHookFile, dir: string, files: Files): Promise<ReadFile> {
+  const { file, origin } = found;
+  const report = reportOn(file);
+  try {
+    const real = await files.realPath(file);
+    if (origin === "repository" && !real.startsWith(`${dir}/`)) {
+      report.errorAt("hooks.outside", { line: 1, column: 1 }, { message: `The file leads to "${real}"` });
+      report.throwErrors();
+    }
+    const text = await readDocumentText(file, files, { report, maxBytes: MAX_HOOK_FILE_BYTES });
+    if (text === null) return { errors: [] }; // It went away since it was found.
+    return { good: { parsed: await parseHookFile(text, found), found, text }, errors: [] };
+  } catch (error) {
+    const issues = error instanceof HostError ? (error.data as { issues?: ManifestIssue[] } | undefined)?.issues : null;
+    return { errors: issues ?? [{ ...unread(error), file, line: 1, column: 1, path: "" }] };
+  }
+}
+
+function unread(error: unknown): Pick<ManifestIssue, "code" | "message" | "hint"> {
+  const code = "hooks.unreadable";
+  const message = (error as { code?: unknown }).code === "ENOENT"
+    ? "The file is a link that leads to nothing"
+    : messageOf(error);
+  return { code, message, hint: ERRORS[code]!.fix };
+}
+
+async function realFolder(dir: string, files: Files): Promise<string> {
+  if ((await files.target(dir))?.kind === "directory") return await files.realPath(dir);
+  throw new HostError("host.misuse", `"${dir}" is no folder`, { hint: "Name the repository's folder" });
+}

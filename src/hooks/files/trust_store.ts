@@ -1,0 +1,119 @@
+/**
+ * Which hook files the operator trusts: `trust.json` in the operator's folder. Exact content only: one changed byte in
+ * a covered file and the operator is asked again.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import { withHomeLock } from "../../core/files/home_lock.ts";
+import type { Files, Runtime } from "../../core/ports/ports.ts";
+import { isMap } from "../../core/values/plain_data.ts";
+import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";
+
+/** Name of the file. */
+export const TRUST_FILE = "trust.json";
+
+/** A covered file as it was when it was trusted. */
+export interface TrustedFile {
+  /** Path below the repository's folder. */
+  readonly path: string;
+  /** SHA-256 of its bytes. */
+  readonly sha256: string;
+  /** Its text, to show what changed; absent when it was long or no text. */
+  readonly text?: string;
+}
+
+/** One trusted hook file. */
+export interface TrustRecord {
+  /** The hash that was trusted. */
+  readonly hash: string;
+  /** When, ISO 8601. */
+  readonly trusted_at: string;
+  /** What it covers. */
+  readonly files: readonly TrustedFile[];
+}
+
+/** Everything that is trusted: repository folder → hook file → record. */
+export type TrustStore = Readonly<Record<string, Readonly<Record<string, TrustRecord>>>>;
+
+/** Whether a hook file may run. `own` is the operator's own; `changed` was trusted with another content. */
+export type TrustState = "own" | "trusted" | "untrusted" | "changed";
+
+const MAX_TEXT_BYTES = 64 * 1024;
+
+/**
+ * Reads what is trusted; nothing when there is no file.
+ *
+ * @throws {HostError} `hooks.trust_unreadable`: what cannot be read is not taken for trust, nor written over.
+ */
+export async function readTrust(home: string, { files }: { readonly files: Files }): Promise<TrustStore> {
+  const file = `${home}/${TRUST_FILE}`;
+  if (await files.target(file) === null) return {};
+  try {
+    const data: unknown = JSON.parse(await files.readText(file));
+    if (isMap(data) && data["version"] === 1 && isStore(data["projects"])) return data["projects"];
+    throw new Error("it does not look as this program writes it");
+  } catch (error) {
+    throw new HostError("hooks.trust_unreadable", `Cannot read "${file}": ${messageOf(error)}`, {
+      data: { file },
+      hint: `Repair it, or remove it and trust again: rm ${file}`,
+      cause: error,
+    });
+  }
+}
+
+/** Returns the record of a hook file, or null. */
+export function trustRecord(store: TrustStore, dir: string, name: string): TrustRecord | null {
+  const project = Object.hasOwn(store, dir) ? store[dir]! : {};
+  return Object.hasOwn(project, name) ? project[name]! : null;
+}
+
+/** Returns whether what is there now is what was trusted. */
+export function trustState(store: TrustStore, dir: string, { name, hash }: HookEvidence): TrustState {
+  const record = trustRecord(store, dir, name);
+  if (record === null) return "untrusted";
+  return record.hash === hash ? "trusted" : "changed";
+}
+
+/** Trusts exactly this content from now on. Rejects with `install.busy` when another process keeps the folder locked. */
+export async function trustHookFile(
+  { home, dir, evidence }: { readonly home: string; readonly dir: string; readonly evidence: HookEvidence },
+  runtime: Pick<Runtime, "files" | "ids" | "clock" | "databases">,
+): Promise<void> {
+  const { files, ids, clock } = runtime;
+  await withHomeLock(home, runtime, async () => {
+    const store = await readTrust(home, runtime);
+    const trusted_at = new Date(clock.now()).toISOString();
+    const record: TrustRecord = { hash: evidence.hash, trusted_at, files: evidence.files.map(trustedFile) };
+    const projects = { ...store, [dir]: { ...(Object.hasOwn(store, dir) ? store[dir] : {}), [evidence.name]: record } };
+    const fresh = `${home}/${ids.create(TRUST_FILE)}.tmp`;
+    await files.write(fresh, `${JSON.stringify({ version: 1, projects }, null, 2)}\n`, 0o600);
+    await files.rename(fresh, `${home}/${TRUST_FILE}`);
+  });
+}
+
+function trustedFile({ path, sha256, bytes }: CoveredFile): TrustedFile {
+  const text = bytes.length <= MAX_TEXT_BYTES ? textOf(bytes) : null;
+  return { path, sha256, ...(text !== null && { text }) };
+}
+
+/** Returns bytes as text, or null when they are none. */
+export function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function isStore(value: unknown): value is TrustStore {
+  return isMap(value) &&
+    Object.values(value).every((project) => isMap(project) && Object.values(project).every(isRecord));
+}
+
+function isRecord(value: unknown): boolean {
+  if (!isMap(value) || typeof value["hash"] !== "string" || !Array.isArray(value["files"])) return false;
+  return value["files"].every((file) =>
+    isMap(file) && typeof file["path"] === "string" && typeof file["sha256"] === "string"
+  );
+}

@@ -1,0 +1,123 @@
+/**
+ * Hooks from anywhere in one ordered chain: plugins, files, MCP tools and code.
+ *
+ * @example A policy, a hint and a look-on
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createHookEngine } from "@kaged/plugin-host/hooks";
+ * import { runtime } from "@kaged/plugin-host/node";
+ *
+ * const hooks = createHookEngine({ clock: runtime.clock });
+ * hooks.register("PreToolUse", ({ tool }) => {
+ *   return tool?.name === "shell" ? { action: "block", reason: "No shell here" } : null;
+ * }, { priority: 10 });
+ * const event = { hook: "PreToolUse", sessionId: "ses_1", agent: "primary", tool: { name: "shell" } };
+ * const { blocked, reason } = await hooks.fire(event);
+ * assert.deepEqual([blocked, reason], [true, "No shell here"]);
+ * ```
+ *
+ * @module
+ */
+export { createHookEngine, type FiredEvent, type HookEngine, type HookEngineOptions } from "./engine/engine.ts";
+export type { ListedHook } from "./engine/entry.ts";
+export type { ContextRoom, RoomText } from "./engine/context_room.ts";
+export { PORTABLE_HOOKS, portableHook } from "./engine/names.ts";
+export type { HookResult, HookTrace, HookTraceOutcome } from "./engine/result.ts";
+export type {
+  HookCallContext,
+  HookEvent,
+  HookHandler,
+  HookOptions,
+  HookProgress,
+  HookRegistration,
+  HookResponse,
+  HookSource,
+  PortableHookName,
+} from "./engine/types.ts";
+export {
+  type AgentHooks,
+  agentHooks,
+  type AgentHooksAt,
+  type Budget,
+  type CompactionStep,
+  type HookDetails,
+  type StepResult,
+  type SubagentStep,
+  type ToolCall,
+} from "./agent/agent_hooks.ts";
+export type { BudgetThresholds } from "./agent/budget_crossings.ts";
+export { type Rotated, rotateSession, type Rotation } from "./agent/rotate_session.ts";
+export { type Anchor, anchorCheck, type AnchorCheckOptions } from "./sources/builtin/anchor_check.ts";
+export { budgetGuard, type BudgetGuardOptions } from "./sources/builtin/budget_guard.ts";
+export type { BuiltinOptions } from "./sources/builtin/builtin_options.ts";
+export { type ErrorAlert, errorAlerts, type ErrorAlertsOptions } from "./sources/builtin/error_alerts.ts";
+export {
+  type ErrorKnowledge,
+  errorKnowledge,
+  type ErrorKnowledgeOptions,
+  type KnownError,
+} from "./sources/builtin/error_knowledge.ts";
+export { errorSignature } from "./sources/builtin/error_signature.ts";
+export { handoff, type HandoffOptions } from "./sources/builtin/handoff.ts";
+export { loopDetector, type LoopDetectorOptions } from "./sources/builtin/loop_detector.ts";
+export { fileNotes, type FileNotesOptions, memoryNotes, type Notes } from "./sources/builtin/notes.ts";
+export { type RedactedJson, type RedactedText, redactJson, redactText } from "./sources/builtin/redact.ts";
+export { secretRedactor, type SecretRedactorOptions } from "./sources/builtin/secret_redactor.ts";
+export { type HookMetric, telemetry, type TelemetryOptions } from "./sources/builtin/telemetry.ts";
+export {
+  type Chained,
+  type Collected,
+  dispatchCapability,
+  dispatchChain,
+  dispatchCollect,
+  dispatchNotify,
+  dispatchSingleton,
+  STOP,
+} from "./dispatch/dispatch.ts";
+export type { Routing } from "./dispatch/choose_one.ts";
+export { fromCountdown, inOrder } from "./dispatch/order.ts";
+export type {
+  Answer,
+  DispatchClass,
+  Failure,
+  HookContract,
+  MaybePromise,
+  Participant,
+  PayloadSchema,
+  SchemaVerdict,
+} from "./dispatch/types.ts";
+export { type ErrorRow, HostError, type HostErrorOptions } from "../core/errors/host_error.ts";
+export type { AsyncStorage, Clock, Exit, FileInfo, Files, Ids } from "../core/ports/ports.ts";
+export { type HookFileOptions, parseHookFile } from "./files/parse_hook_file.ts";
+export {
+  type HookFiles,
+  type LeftOutHook,
+  type LoadedHook,
+  type LoadedHookFile,
+  loadHookFiles,
+  type LoadHookFilesOptions,
+} from "./files/load_hook_files.ts";
+export { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
+export {
+  readTrust,
+  type TrustedFile,
+  trustHookFile,
+  type TrustRecord,
+  trustRecord,
+  type TrustState,
+  trustState,
+  type TrustStore,
+} from "./files/trust_store.ts";
+export { hookFileRegistrations, type RegistrationOptions, type TrustedHook } from "./sources/command/registrations.ts";
+export type { CommandEnd, CommandRun, RunCommand } from "./sources/command/types.ts";
+export type { HookSettings } from "../core/project/hook_settings.ts";
+export type {
+  FileHook,
+  HookCommands,
+  HookDialect,
+  HookPlace,
+  McpHook,
+  McpServerEntry,
+  ParsedHookFile,
+} from "./files/types.ts";
+export type { ManifestIssue } from "../core/manifest/manifest.ts";

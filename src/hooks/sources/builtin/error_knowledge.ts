@@ -1,0 +1,160 @@
+/**
+ * Built-in: what failed before, and what helped then. Signatures are kept, never what a tool was given or returned.
+ *
+ * @module
+ */
+import { HostError } from "../../../core/errors/host_error.ts";
+import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
+import { builtin, type BuiltinOptions } from "./builtin_options.ts";
+import { errorSignature } from "./error_signature.ts";
+import { tellFact } from "./facts.ts";
+import type { Notes } from "./notes.ts";
+import { redactText } from "./redact.ts";
+import { textKey } from "./text_key.ts";
+
+/** A failure that is known. */
+export interface KnownError {
+  /** The tool that failed. */
+  readonly tool: string;
+  /** The error without what changes. */
+  readonly signature: string;
+  /** Keys of the commands it happened with, the latest last. */
+  readonly commands: readonly string[];
+  /** How often it happened. */
+  readonly count: number;
+  /** When it happened last, ISO 8601. */
+  readonly lastSeen: string;
+  /** What helps, or null when nobody has said. */
+  readonly fix: string | null;
+}
+
+/** Where it is kept, and how much. */
+export interface ErrorKnowledgeOptions extends BuiltinOptions {
+  /** Where it is kept: `fileNotes` for what is to last. */
+  readonly notes: Notes;
+  /** Failures that are kept; the one not seen longest is forgotten. Default 500. */
+  readonly maxErrors?: number;
+}
+
+/** What is known of failures. */
+export interface ErrorKnowledge {
+  /** The handlers: `PreToolUse`, `PostToolUse` and `OnError`, priority 50. */
+  readonly registrations: HookRegistration[];
+  /** Says what helps against an error of a tool; from then on it is injected when that error is likely, or there. */
+  learn(fix: { readonly tool: string; readonly error: string; readonly fix: string }): Promise<void>;
+  /** Everything that is known. */
+  known(): Promise<readonly KnownError[]>;
+}
+
+const NOTE = "error-knowledge";
+const MAX_COMMANDS = 20;
+const MAX_FIX_CHARS = 1_000;
+
+/** Returns what is known of failures, and the handlers that use and grow it. */
+export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnowledgeOptions): ErrorKnowledge {
+  let errors: Promise<Map<string, KnownError>> | null = null;
+  let writing: Promise<unknown> = Promise.resolve();
+
+  function load(): Promise<Map<string, KnownError>> {
+    errors ??= notes.read(NOTE).then(parse).catch((error) => {
+      errors = null; // Tried again next time: nothing is written over what could not be read.
+      throw error;
+    });
+    return errors;
+  }
+
+  /** Changes one entry and writes all of them; one write at a time. */
+  async function change(
+    tool: string,
+    signature: string,
+    next: (old: KnownError | null) => KnownError,
+  ): Promise<KnownError> {
+    const known = await load();
+    const key = keyOf(tool, signature);
+    const entry = next(known.get(key) ?? null);
+    known.delete(key);
+    known.set(key, entry);
+    if (known.size > maxErrors) known.delete(known.keys().next().value!);
+    const text = JSON.stringify({ version: 1, errors: [...known.values()] });
+    const written = writing.then(() => notes.write(NOTE, text));
+    writing = written.catch(() => {});
+    await written;
+    return entry;
+  }
+
+  async function before(event: HookEvent): Promise<HookResponse | null> {
+    const command = commandKey(event);
+    const likely = [...(await load()).values()].filter(({ tool, commands, fix }) =>
+      fix !== null && tool === event.tool?.name && commands.includes(command)
+    );
+    return likely.length === 0
+      ? null
+      : hint(likely.map(({ signature, fix }) => `Known fix for "${signature}": ${fix}`));
+  }
+
+  async function after(event: HookEvent, firing: object): Promise<HookResponse | null> {
+    const message = event.error?.message;
+    if (message === undefined || event.tool === undefined) return null;
+    const { name: tool } = event.tool;
+    const command = commandKey(event);
+    const signature = errorSignature(message);
+    const { count, fix } = await change(tool, signature, (old) => ({
+      tool,
+      signature,
+      commands: [...(old?.commands ?? []).filter((one) => one !== command), command].slice(-MAX_COMMANDS),
+      count: (old?.count ?? 0) + 1,
+      lastSeen: event.timestamp,
+      fix: old?.fix ?? null,
+    }));
+    tellFact(firing, "recurrence", count);
+    return fix === null ? null : hint([`Known fix for "${signature}": ${fix}`]);
+  }
+
+  return {
+    registrations: builtin("error-knowledge", { priority: 50 }, options, {
+      PreToolUse: before,
+      PostToolUse: (event, { firing }) => after(event, firing),
+      async OnError(event, { firing }) {
+        const signature = errorSignature(event.error?.message ?? "");
+        const entry = (await load()).get(keyOf(event.tool?.name ?? "", signature));
+        if (entry) tellFact(firing, "recurrence", entry.count);
+        return null;
+      },
+    }),
+    async learn({ tool, error, fix }) {
+      const text = redactText(fix).text.slice(0, MAX_FIX_CHARS);
+      const signature = errorSignature(error);
+      await change(tool, signature, (old) => {
+        return { ...(old ?? { tool, signature, commands: [], count: 0, lastSeen: "" }), fix: text };
+      });
+    },
+    known: async () => [...(await load()).values()],
+  };
+}
+
+/** Commands that differ only in what changes from one time to the next are one command. */
+function commandKey({ input }: HookEvent): string {
+  return textKey(errorSignature(typeof input === "string" ? input : JSON.stringify(input) ?? ""));
+}
+
+function keyOf(tool: string, signature: string): string {
+  return `${tool}\n${signature}`;
+}
+
+function hint(additionalContext: string[]): HookResponse {
+  return { action: "injectContext", additionalContext, metadata: { hookId: "error-knowledge" } };
+}
+
+function parse(text: string | null): Map<string, KnownError> {
+  if (text === null) return new Map();
+  try {
+    const { version, errors } = JSON.parse(text) as { version: unknown; errors: KnownError[] };
+    if (version !== 1) throw new TypeError(`Its version is ${version}, and not 1`);
+    return new Map(errors.map((error) => [keyOf(error.tool, error.signature), error]));
+  } catch (cause) {
+    throw new HostError("hooks.notes_invalid", "The error knowledge cannot be read", {
+      hint: "Move the file away: it is made anew, and holds signatures and fixes only",
+      cause,
+    });
+  }
+}

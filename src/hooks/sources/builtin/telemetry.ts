@@ -1,0 +1,178 @@
+/**
+ * Built-in: figures for each hook, and nothing a person has written. Only names that look like names, numbers, and
+ * yes or no leave it.
+ *
+ * @module
+ */
+import type { HookCallContext, HookEvent, HookRegistration, PortableHookName } from "../../engine/types.ts";
+import { PORTABLE_HOOKS } from "../../engine/names.ts";
+import { builtin, type BuiltinOptions } from "./builtin_options.ts";
+import { factsOf } from "./facts.ts";
+import { perSession } from "./per_session.ts";
+import { isPlainName } from "./plain_name.ts";
+
+/** Figures of one hook. */
+export interface HookMetric {
+  /** Agent path. */
+  readonly agentName: string;
+  /** The session. */
+  readonly conversationId: string;
+  /** The hook. */
+  readonly hook: PortableHookName;
+  /** The same for all figures of a session and the sessions it rotated from. */
+  readonly correlationId: string;
+  /** The figures. */
+  readonly figures: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Where figures go. */
+export interface TelemetryOptions extends BuiltinOptions {
+  /** Takes them, such as `(metric) => host.emit("hook:metric", metric)`. */
+  readonly emit: (metric: HookMetric) => void;
+  /** Names the kind of a prompt, in one word of a small set. Its text goes nowhere else. */
+  readonly categorize?: (prompt: unknown) => string;
+}
+
+interface SessionFigures {
+  correlationId: string | null;
+  startedMs: number | null;
+  prompts: number;
+  toolCalls: number;
+  rotations: number;
+  readonly subagentStartsMs: Map<string, number>;
+}
+
+type Figures = Record<string, string | number | boolean | null | undefined>;
+
+/** Returns the handlers: every hook, priority 90, telemetry only. */
+export function telemetry({ emit, categorize, ...options }: TelemetryOptions): HookRegistration[] {
+  const sessionOf = perSession<SessionFigures>(() => ({
+    correlationId: null,
+    startedMs: null,
+    prompts: 0,
+    toolCalls: 0,
+    rotations: 0,
+    subagentStartsMs: new Map(),
+  }));
+
+  function measure(event: HookEvent, context: HookCallContext): null {
+    const { agent, sessionId, hook, details } = event;
+    const session = sessionOf(sessionId);
+    if (session.correlationId === null) {
+      const from = typeof details?.rotatedFrom === "string" ? sessionOf(details.rotatedFrom) : null;
+      session.correlationId = from?.correlationId ?? sessionId;
+      session.rotations = from ? from.rotations + 1 : 0;
+    }
+    const figures = figuresOf(event, session, context, categorize);
+    emit({
+      agentName: name(agent),
+      conversationId: sessionId,
+      hook,
+      correlationId: session.correlationId,
+      figures: Object.fromEntries(
+        Object.entries(figures).filter((entry): entry is [string, string | number | boolean] => {
+          return entry[1] !== null && entry[1] !== undefined;
+        }),
+      ),
+    });
+    return null;
+  }
+
+  const handlers = Object.fromEntries(PORTABLE_HOOKS.map((hook) => [hook, measure]));
+  return builtin("telemetry", { priority: 90, telemetryOnly: true }, options, handlers);
+}
+
+function figuresOf(
+  event: HookEvent,
+  session: SessionFigures,
+  { soFar, firing }: HookCallContext,
+  categorize: TelemetryOptions["categorize"],
+): Figures {
+  const { tool, subagent, error, budget, details = {}, timestamp, input } = event;
+  const atMs = Date.parse(timestamp);
+  const facts = factsOf(firing);
+  const blocked = soFar.blockedBy !== null;
+  switch (event.hook) {
+    case "SessionStart":
+      session.startedMs = atMs;
+      return {
+        memoryHits: facts.memoryHits ?? soFar.injections,
+        bootstrapMs: number(details.bootstrapMs),
+        model: optionalName(details.model),
+      };
+    case "SessionEnd":
+      return {
+        durationMs: session.startedMs === null ? null : atMs - session.startedMs,
+        toolCalls: session.toolCalls,
+        persistedFacts: facts.persistedFacts ?? number(details.persistedFacts),
+      };
+    case "UserPromptSubmitted":
+      session.prompts++;
+      return {
+        category: categorize ? name(categorize(input)) : null,
+        phase: session.prompts === 1 ? "first" : "later",
+        blocked,
+      };
+    case "PreToolUse":
+      return { category: category(tool?.name), checks: soFar.asked - 1, warnings: soFar.warnings, blocked };
+    case "PostToolUse":
+      session.toolCalls++;
+      return { tool: name(tool?.name), durationMs: tool?.durationMs, success: tool?.success, blocked };
+    case "SubagentStart":
+      if (subagent) session.subagentStartsMs.set(`${subagent.parent} ${subagent.name}`, atMs);
+      return { subagent: name(subagent?.name), parent: name(subagent?.parent), depth: subagent?.depth, blocked };
+    case "SubagentStop":
+      return {
+        subagent: name(subagent?.name),
+        parent: name(subagent?.parent),
+        depth: subagent?.depth,
+        durationMs: number(details.durationMs) ?? sinceStart(session, subagent, atMs),
+      };
+    case "PreCompact":
+      return { tokens: tokens(details.before) ?? budget?.usedTokens, handoffBytes: facts.handoffBytes, blocked };
+    case "PostCompact":
+      return {
+        anchorsKept: facts.anchorsKept,
+        anchorsLost: facts.anchorsLost,
+        ratio: ratio(tokens(details.after), tokens(details.before)),
+      };
+    case "OnError":
+      return { errorClass: name(error?.code), tool: tool ? name(tool.name) : null, recurrence: facts.recurrence ?? 1 };
+    case "OnBudgetExceeded":
+      return { threshold: number(details.threshold), rotates: blocked, rotations: session.rotations };
+  }
+}
+
+function sinceStart(session: SessionFigures, subagent: HookEvent["subagent"], atMs: number): number | null {
+  if (!subagent) return null;
+  const key = `${subagent.parent} ${subagent.name}`;
+  const startedMs = session.subagentStartsMs.get(key);
+  session.subagentStartsMs.delete(key);
+  return startedMs === undefined ? null : atMs - startedMs;
+}
+
+/** A name that looks like one, else `other`. */
+function name(value: unknown): string {
+  return isPlainName(value) ? value : "other";
+}
+
+function optionalName(value: unknown): string | null {
+  return value === undefined ? null : name(value);
+}
+
+/** The plugin of a tool, or the tool when it has none. */
+function category(tool: string | undefined): string {
+  return name(tool?.split(".")[0]);
+}
+
+function number(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+function tokens(size: unknown): number | null {
+  return number((size as { tokens?: unknown } | null | undefined)?.tokens);
+}
+
+function ratio(after: number | null, before: number | null): number | null {
+  return after === null || !before ? null : Math.round(after / before * 1000) / 1000;
+}

@@ -1,0 +1,78 @@
+/**
+ * The last run of hooks, kept in the operator's folder to answer why something was blocked. It holds who said what and
+ * for how long, never what the event was about, and secrets in what was said are taken out before it is written.
+ *
+ * @module
+ */
+import { HostError } from "../../../core/errors/host_error.ts";
+import type { Clock, Files, Ids } from "../../../core/ports/ports.ts";
+import { isMap } from "../../../core/values/plain_data.ts";
+import { redactJson } from "../builtin/redact.ts";
+import type { HookResult, HookTrace } from "../../engine/result.ts";
+
+/** A run as it is kept. */
+export interface HookRun {
+  /** When, ISO 8601. */
+  readonly at: string;
+  /** The repository's folder. */
+  readonly dir: string;
+  /** The moment. */
+  readonly hook: string;
+  /** Whether the action was stopped. */
+  readonly blocked: boolean;
+  /** Who stopped it, or null. */
+  readonly blockedBy: string | null;
+  /** Why, or null. */
+  readonly reason: string | null;
+  /** Notices. */
+  readonly warnings: readonly string[];
+  /** Each hook's part, in order. */
+  readonly trace: readonly HookTrace[];
+}
+
+const FOLDER = "hooks";
+const FILE = "last_run.json";
+
+/** Keeps what came of a run, in place of the one before. */
+export async function saveHookRun(
+  home: string,
+  { dir, result }: { readonly dir: string; readonly result: HookResult },
+  { files, ids, clock }: { readonly files: Files; readonly ids: Ids; readonly clock: Clock },
+): Promise<HookRun> {
+  const { hook, blocked, blockedBy, reason, warnings, trace } = result;
+  const at = new Date(clock.now()).toISOString();
+  const run = redactJson({ at, dir, hook, blocked, blockedBy, reason, warnings, trace }).value as HookRun;
+  const folder = `${home}/${FOLDER}`;
+  await files.makeDir(folder, { recursive: true, mode: 0o700 });
+  const fresh = `${folder}/${ids.create("run")}.tmp`;
+  await files.write(fresh, `${JSON.stringify(run, null, 2)}\n`, 0o600);
+  await files.rename(fresh, `${folder}/${FILE}`);
+  return run;
+}
+
+/**
+ * Returns the last run that was kept.
+ *
+ * @throws {HostError} `hooks.no_run` when there is none that can be read.
+ */
+export async function readHookRun(home: string, { files }: { readonly files: Files }): Promise<HookRun> {
+  const file = `${home}/${FOLDER}/${FILE}`;
+  const text = await files.readText(file).catch(() => null);
+  const run = text === null ? null : parsed(text);
+  if (run !== null) return run;
+  throw new HostError("hooks.no_run", text === null ? "No run of hooks has been kept" : `"${file}" cannot be read`, {
+    data: { file },
+    hint: "Run some first: kaged hooks run PreToolUse --input event.json",
+  });
+}
+
+function parsed(text: string): HookRun | null {
+  try {
+    const run: unknown = JSON.parse(text);
+    return isMap(run) && Array.isArray(run["trace"]) && Array.isArray(run["warnings"])
+      ? run as unknown as HookRun
+      : null;
+  } catch {
+    return null;
+  }
+}

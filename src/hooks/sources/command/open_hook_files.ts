@@ -1,0 +1,171 @@
+/**
+ * Everything about the hook files of a repository in one call: read, judged by what the operator trusts, and ready for
+ * the engine.
+ *
+ * @module
+ */
+import { resolveLimits } from "../../../core/cage/limits/cage_limits.ts";
+import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
+import type { ManifestIssue } from "../../../core/manifest/manifest.ts";
+import type { Files, Runtime } from "../../../core/ports/ports.ts";
+import type { HookSettings } from "../../../core/project/hook_settings.ts";
+import { readOperatorConfig } from "../../../core/project/operator_config.ts";
+import { type CoveredFile, gatherEvidence, type HookEvidence } from "../../files/hook_evidence.ts";
+import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "../../files/load_hook_files.ts";
+import {
+  readTrust,
+  type TrustRecord,
+  trustRecord,
+  type TrustState,
+  trustState,
+  type TrustStore,
+} from "../../files/trust_store.ts";
+import { mcpHooks } from "../mcp/registrations.ts";
+import type { HookRegistration } from "../../engine/types.ts";
+import { cagedRunner } from "./caged_runner.ts";
+import { changedError, hookFileRegistrations, type TrustedHook } from "./registrations.ts";
+import type { CommandEnd } from "./types.ts";
+
+/** Where the hook files are. */
+export interface OpenHookFilesOptions {
+  /** The runtime. */
+  readonly runtime: Runtime;
+  /** The repository's folder. */
+  readonly dir: string;
+  /** The operator's folder, which holds `config.toml` and `trust.json`. */
+  readonly home: string;
+  /** Home of the operator, for `~/.copilot/hooks`; absent: `$HOME`, null: none. */
+  readonly userHome?: string | null;
+  /** Aborted when everything is to end: commands that still run are ended. */
+  readonly signal?: AbortSignal;
+  /** Hears how a command ended. */
+  readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
+  /** Hears how a hook broke that nobody waits for; the others tell the engine. */
+  readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
+  /** Hears what an MCP server of a hook map writes to stderr. */
+  readonly onServerLog?: (server: string, line: string) => void;
+}
+
+/** A hook file and whether it may run. */
+export interface JudgedHookFile {
+  /** The file. */
+  readonly file: LoadedHookFile;
+  /** Whether it may run. */
+  readonly trust: TrustState;
+  /** What trusting it covers, as it is now. */
+  readonly evidence: HookEvidence;
+  /** What was trusted before, or null. */
+  readonly record: TrustRecord | null;
+}
+
+/** The hook files of a repository, open. */
+export interface OpenedHookFiles extends AsyncDisposable {
+  /** What was found. */
+  readonly found: HookFiles;
+  /** Each file with its trust, in the order in which hooks are registered. */
+  readonly judged: readonly JudgedHookFile[];
+  /** What the engine takes: hooks of files that may run. */
+  readonly registrations: readonly HookRegistration[];
+  /** What the operator set. */
+  readonly settings: HookSettings;
+  /** Ends MCP servers and waits until no command runs any more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the hook files of a repository. Files that nobody trusts are listed and do not run.
+ *
+ * @throws {HostError} `config.invalid`, `hooks.trust_unreadable`, `host.misuse`
+ */
+export async function openHookFiles(options: OpenHookFilesOptions): Promise<OpenedHookFiles> {
+  const { runtime, home } = options;
+  const { files } = runtime;
+  const userHome = options.userHome === undefined ? runtime.env("HOME") : options.userHome;
+  const config = await readOperatorConfig(home, files);
+  const settings = config.hooks;
+  const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
+  const { judged, errors } = await judge(loaded, await readTrust(home, runtime), files);
+  const found: HookFiles = { ...loaded, files: judged.map(({ file }) => file), errors: [...loaded.errors, ...errors] };
+  const { storage_mb: _storage, ...limits } = config.limits;
+  const ground = {
+    runtime,
+    home,
+    dir: found.dir,
+    settings,
+    runtimes: config.runtimes,
+    limits: resolveLimits(limits),
+    userHome,
+  };
+  const runner = cagedRunner({ ...ground, ...(options.signal && { signal: options.signal }) });
+  const commands = await hookFileRegistrations(judged.flatMap((one) => trustedHooks(one, found.dir, runtime)), {
+    dir: found.dir,
+    runCommand: runner.run,
+    ...(options.onEnd && { onEnd: options.onEnd }),
+    ...(options.onBroken && { onBroken: options.onBroken }),
+  });
+  const tools = mcpHooks(
+    judged.filter(isUsable).map((one) => ({ file: one.file, verify: verifier(one, found.dir, runtime) })),
+    {
+      ...ground,
+      ...(options.onServerLog && { onLog: options.onServerLog }),
+    },
+  );
+  const registrations = [...commands, ...tools.registrations];
+  const close = async (): Promise<void> => {
+    await Promise.all([runner.idle(), tools.close()]);
+  };
+  return { found, judged, registrations, settings, close, [Symbol.asyncDispose]: close };
+}
+
+/** Holds each file against what is trusted. One that trust cannot cover is an error, and left out. */
+async function judge(
+  { files: loaded, dir }: HookFiles,
+  store: TrustStore,
+  files: Files,
+): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: ManifestIssue[] }> {
+  const errors: ManifestIssue[] = [];
+  const judged = await Promise.all(loaded.map(async (file): Promise<JudgedHookFile | null> => {
+    try {
+      const evidence = await gatherEvidence(file, dir, files);
+      const trust = file.origin === "user" ? "own" : trustState(store, dir, evidence);
+      return { file, trust, evidence, record: trustRecord(store, dir, file.name) };
+    } catch (thrown) {
+      const { code, message, hint } = asHostError(thrown);
+      errors.push({
+        code,
+        message,
+        file: file.file,
+        line: 1,
+        column: 1,
+        path: "",
+        ...(hint !== undefined && { hint }),
+      });
+      return null;
+    }
+  }));
+  return { judged: judged.filter((one) => one !== null), errors };
+}
+
+const isUsable = ({ trust }: Pick<JudgedHookFile, "trust">): boolean => trust === "own" || trust === "trusted";
+
+/** The hooks of a file that may run, each looking again before it does: the agent may have changed a script since. */
+function trustedHooks(judged: JudgedHookFile, dir: string, runtime: Runtime): TrustedHook[] {
+  if (!isUsable(judged)) return [];
+  return judged.file.hooks.map((hook) => ({ hook, verify: verifier(judged, dir, runtime, hook) }));
+}
+
+/** Returns a function that gives the scripts of a file as they were trusted, or rejects with `hooks.changed`. */
+function verifier(
+  { file, trust, evidence }: JudgedHookFile,
+  dir: string,
+  { files }: Runtime,
+  hook: Pick<LoadedHook, "id" | "file" | "line"> = { id: file.name, file: file.file, line: 1 },
+): () => Promise<readonly CoveredFile[]> {
+  return async () => {
+    if (trust === "own") return [];
+    const now = await gatherEvidence(file, dir, files);
+    if (now.hash !== evidence.hash) throw changedError(hook);
+    // The first is the hook file, whose text is in memory already.
+    return now.files.slice(1);
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * Hook files → registrations of the portable engine. Only what the operator trusts becomes one.
+ *
+ * @module
+ */
+import { asHostError, HostError } from "../../../core/errors/host_error.ts";
+import type { CoveredFile } from "../../files/hook_evidence.ts";
+import { hookFolder } from "../../files/hook_evidence.ts";
+import type { LoadedHook } from "../../files/load_hook_files.ts";
+import { eventFilter } from "../../files/matcher.ts";
+import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
+import { hookInput } from "./hook_input.ts";
+import { hookAnswer } from "./hook_output.ts";
+import type { CommandEnd, RunCommand } from "./types.ts";
+
+/** A hook that may run, and what to look at before each run. */
+export interface TrustedHook {
+  /** The hook. */
+  readonly hook: LoadedHook;
+  /** Returns the files that were trusted, read anew. Rejects with `hooks.changed` when one of them is another now. */
+  readonly verify: () => Promise<readonly CoveredFile[]>;
+}
+
+/** What the hooks run with. */
+export interface RegistrationOptions {
+  /** The repository's folder, links resolved. */
+  readonly dir: string;
+  /** Runs a command, in a cage. */
+  readonly runCommand: RunCommand;
+  /** Hears how a command ended, before its answer is read. */
+  readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
+  /** Hears how a hook broke that nobody waits for; the others tell the engine. */
+  readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
+}
+
+/** Returns the registrations of hooks, in their order. */
+export async function hookFileRegistrations(
+  hooks: readonly TrustedHook[],
+  options: RegistrationOptions,
+): Promise<HookRegistration[]> {
+  const wants = await eventFilter(hooks.map(({ hook }) => hook));
+  return hooks.map((trusted): HookRegistration => {
+    const { hook } = trusted;
+    const { id, file, line, timeoutMs, priority, onFailure, advisory } = hook;
+    return {
+      hook: hook.hook,
+      handler: (event, { signal }) => handle(trusted, event, { ...options, signal }),
+      timeoutMs,
+      ...(priority !== undefined && { priority }),
+      ...(onFailure !== undefined && { onFailure }),
+      advisory,
+      matches: (event) => wants(hook, event),
+      source: { kind: "file", id, file, line },
+    };
+  });
+}
+
+async function handle(
+  { hook, verify }: TrustedHook,
+  event: HookEvent,
+  { dir, runCommand, onEnd, onBroken, signal }: RegistrationOptions & { readonly signal: AbortSignal },
+): Promise<HookResponse | null> {
+  const sealed = await verify();
+  const input = hookInput(hook, event, hookFolder(hook, dir));
+  if (hook.background) {
+    // Nobody waits for it: it ends by itself or at its timeout, and who closes the runner waits for that.
+    void runCommand({ hook, input, sealed, signal: new AbortController().signal }).then((end) => {
+      onEnd?.(hook, end);
+      hookAnswer(hook, end); // It has no say, and may have failed.
+    }).catch((error) => onBroken?.(hook, asHostError(error)));
+    return null;
+  }
+  const end = await runCommand({ hook, input, sealed, signal });
+  onEnd?.(hook, end);
+  return hookAnswer(hook, end);
+}
+
+/** Returns the failure of a hook whose files are no longer those that were trusted. */
+export function changedError(hook: Pick<LoadedHook, "id" | "file" | "line">): HostError {
+  return new HostError("hooks.changed", `${hook.id}: it, or a script it runs, changed since it was trusted`, {
+    data: { id: hook.id, file: hook.file, line: hook.line },
+    hint: "Look at the change and trust it again: kaged hooks trust",
+  });
+}

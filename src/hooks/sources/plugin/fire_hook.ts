@@ -1,0 +1,161 @@
+/**
+ * Fires hooks at plugins. Whatever a plugin does, firing settles: a dead, slow or lying plugin costs its own timeout
+ * and its own audit event.
+ *
+ * @module
+ */
+import type { Audit } from "../../../core/audit/audit.ts";
+import { asHostError, HostError } from "../../../core/errors/host_error.ts";
+import type { Clock } from "../../../core/ports/ports.ts";
+import type { PluginCallContext, PluginCallOptions } from "../../../core/supervisor/types.ts";
+import { hookQueue } from "./hook_queue.ts";
+
+/** A plugin that takes a hook. */
+export interface HookSubscriber {
+  /** The plugin's name. */
+  readonly plugin: string;
+  /** The instance that serves the agent. */
+  readonly instance: string;
+  /** Seconds a hook may take. */
+  readonly timeoutSec: number;
+  /** What the agent overrides of the instance's config, sent as `_config`; null when nothing. */
+  readonly override: Readonly<Record<string, unknown>> | null;
+}
+
+/** One hook to fire. */
+export interface HookFiring {
+  /** Canonical name. */
+  readonly hook: string;
+  /** What it is sent, beside `_context`. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** On whose behalf. */
+  readonly context: HookContext;
+}
+
+/** On whose behalf a hook is fired: always an agent in a session. */
+export interface HookContext extends Partial<PluginCallContext> {
+  /** The project. */
+  readonly project_id: string;
+  /** The agent. */
+  readonly agent_path: string;
+  /** The session. */
+  readonly session_id: string;
+  /** Ties it to its audit events. */
+  readonly request_id: string;
+}
+
+/** What came of firing a hook at one plugin. */
+export type HookOutcome<T> =
+  /** The plugin answered. */
+  | { readonly ok: true; readonly result: T; readonly durationMs: number }
+  /** It did not, or not as it should have. */
+  | {
+    readonly ok: false;
+    readonly reason: "timeout" | "failed" | "unavailable" | "oversize";
+    readonly error: HostError;
+    readonly durationMs: number;
+  };
+
+/** What firing needs of the host around it. */
+export interface HookPorts {
+  /** Calls a plugin. */
+  call(
+    instance: string,
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options: PluginCallOptions,
+  ): Promise<unknown>;
+  /** Where audit events go. */
+  readonly audit: Audit;
+  /** Time. */
+  readonly clock: Clock;
+  /** Hears of every firing that is over. */
+  readonly onFired?: (subscriber: HookSubscriber, firing: HookFiring, outcome: HookOutcome<unknown>) => void;
+}
+
+/** Fires hooks. */
+export interface HookDispatcher {
+  /**
+   * Fires a hook at one plugin, once that plugin is done with the hook before. `read` makes a value of the plugin's
+   * answer, or throws when the plugin may not answer so. Never rejects.
+   */
+  fire<T>(subscriber: HookSubscriber, firing: HookFiring, read: (result: unknown) => T): Promise<HookOutcome<T>>;
+}
+
+/** A plugin may report progress for ever, and a hook must end: this long after its time it does. */
+const PROGRESS_GRACE_MS = 100;
+/** Longest message of a plugin that is kept. */
+const MAX_MESSAGE = 500;
+
+/** Returns a dispatcher. Plugins get one hook at a time, across all sessions. */
+export function createHookDispatcher(ports: HookPorts): HookDispatcher {
+  const { audit, clock } = ports;
+  const queue = hookQueue(clock);
+
+  return {
+    async fire(subscriber, firing, read) {
+      const startedMs = clock.monotonic();
+      const durationMs = (): number => Math.round((clock.monotonic() - startedMs) * 1000) / 1000;
+      const subject = { name: subscriber.plugin, instance: subscriber.instance };
+      const { hook, context: { agent_path, session_id, request_id } } = firing;
+      const timeoutMs = subscriber.timeoutSec * 1000;
+      let outcome: HookOutcome<ReturnType<typeof read>>;
+      const endTurn = await queue.turn(subscriber.instance, timeoutMs);
+      audit.emit("plugin.hook.fired", subject, { hook, agent_path, session_id }, request_id);
+      try {
+        if (!endTurn) throw busyError(subscriber);
+        const answer = await callOnce(subscriber, firing, ports);
+        const result = read(answer);
+        outcome = { ok: true, result, durationMs: durationMs() };
+        const has_result = answer !== null && answer !== undefined;
+        const data = { hook, duration_ms: outcome.durationMs, has_result };
+        audit.emit("plugin.hook.returned", subject, data, request_id);
+      } catch (thrown) {
+        const error = asHostError(thrown);
+        const reason = reasonOf(error);
+        outcome = { ok: false, reason, error, durationMs: durationMs() };
+        if (reason === "timeout") {
+          const data = { hook, agent_path, timeout_sec: subscriber.timeoutSec };
+          audit.emit("plugin.hook.timeout", subject, data, request_id);
+        } else {
+          audit.emit("plugin.hook.failed", subject, {
+            hook,
+            agent_path,
+            error_code: error.rpc,
+            error_message: error.message.slice(0, MAX_MESSAGE),
+            reason: error.code,
+          }, request_id);
+        }
+      } finally {
+        endTurn?.();
+      }
+      ports.onFired?.(subscriber, firing, outcome);
+      return outcome;
+    },
+  };
+}
+
+/** Calls the hook's method, and gives up even on a plugin that reports progress without end. */
+async function callOnce(subscriber: HookSubscriber, firing: HookFiring, ports: HookPorts): Promise<unknown> {
+  const { instance, timeoutSec, override } = subscriber;
+  const { hook, params, context } = firing;
+  const timeoutMs = timeoutSec * 1000;
+  const giveUp = new AbortController();
+  const sent = override ? { ...params, _config: override } : params;
+  const cancel = ports.clock.after(timeoutMs + PROGRESS_GRACE_MS, () => giveUp.abort());
+  try {
+    return await ports.call(instance, `kaged.hook.${hook}`, sent, { context, timeoutMs, signal: giveUp.signal });
+  } finally {
+    cancel();
+  }
+}
+
+function busyError({ plugin, timeoutSec }: HookSubscriber): HostError {
+  return new HostError("protocol.timeout", `Plugin "${plugin}" was busy with other hooks for ${timeoutSec} s`);
+}
+
+function reasonOf({ code }: HostError): Extract<HookOutcome<unknown>, { ok: false }>["reason"] {
+  if (code === "protocol.timeout" || code === "protocol.cancelled") return "timeout";
+  if (code === "protocol.oversize_message") return "oversize";
+  return code === "plugin.unavailable" || code === "plugin.unknown" ? "unavailable" : "failed";
+}

@@ -1,0 +1,55 @@
+/**
+ * Types back to JSON Schema, one file's worth: named types become references.
+ *
+ * @module
+ */
+import type { JsonSchema } from "../../core/manifest/manifest.ts";
+import type { NamedType, SpecType } from "../types.ts";
+
+/** Returns the schema of a type; `prefix` leads to the named ones, such as `#/$defs/`. */
+export function typeSchema(type: SpecType, prefix: string): JsonSchema {
+  switch (type.type) {
+    case "any":
+      return {};
+    case "string": {
+      const { values, ...rest } = type;
+      return values ? { type: "string", enum: values } : rest;
+    }
+    case "list": {
+      const { minItems, maxItems } = type;
+      return {
+        type: "array",
+        items: typeSchema(type.items, prefix),
+        ...(minItems !== undefined && { minItems }),
+        ...(maxItems !== undefined && { maxItems }),
+      };
+    }
+    case "map":
+      if (type.values.type === "any") return { type: "object" };
+      return { type: "object", additionalProperties: typeSchema(type.values, prefix) };
+    case "union":
+      return { anyOf: type.options.map((option) => typeSchema(option, prefix)) };
+    case "named":
+      return { $ref: `${prefix}${type.name}` };
+    default:
+      return { ...type };
+  }
+}
+
+/** Returns the schema of a named type. */
+export function namedSchema({ description, shape }: NamedType, prefix: string): JsonSchema {
+  const about = description === "" ? {} : { description };
+  if (shape.type !== "record") return { ...about, ...typeSchema(shape, prefix) };
+  const required = shape.fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  const properties = shape.fields.map((field) => {
+    const inner = typeSchema(field.type, prefix);
+    return [field.name, field.description === "" ? inner : { description: field.description, ...inner }];
+  });
+  return {
+    ...about,
+    type: "object",
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    ...(!shape.isOpen && { additionalProperties: false }),
+  };
+}

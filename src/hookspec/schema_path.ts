@@ -1,0 +1,72 @@
+/**
+ * Finds the schema that a path or a reference names: a file of the hookspec, or a definition in one. Nothing outside
+ * the hookspec is ever reached for.
+ *
+ * @module
+ */
+import { isMap } from "../core/values/plain_data.ts";
+import { shown } from "../core/values/shown_value.ts";
+import type { DocumentPath } from "../core/documents/document_report.ts";
+import { pascalCase } from "./names.ts";
+import type { SpecDocument } from "./spec_document.ts";
+
+/** A schema that was found. */
+export interface FoundSchema {
+  /** The schema. */
+  readonly schema: unknown;
+  /** The file it is in. */
+  readonly document: SpecDocument;
+  /** Where in it. */
+  readonly path: DocumentPath;
+  /** What its type is called. */
+  readonly name: string;
+}
+
+/** Why none was found. */
+export interface LostSchema {
+  /** Code of the error table. */
+  readonly code: string;
+  /** What is wrong. */
+  readonly message: string;
+}
+
+const DEFINITION = /^\/\$defs\/([^/~%]+)$/;
+
+/**
+ * Finds what `reference` in the file `from` leads to: `file.json`, `file.json#/$defs/name`, `#/$defs/name`.
+ */
+export function resolveSchema(
+  reference: string,
+  from: SpecDocument,
+  documents: ReadonlyMap<string, SpecDocument>,
+): FoundSchema | LostSchema {
+  const [path = "", fragment = "", ...rest] = reference.split("#");
+  const file = path === "" ? from.path : relativePath(path, from.path);
+  if (file === null) return { code: "hookspec.schema_outside", message: `${shown(reference)} is outside the hookspec` };
+  const document = documents.get(file);
+  if (!document || !file.endsWith(".json")) {
+    return { code: "hookspec.schema_missing", message: `No schema ${shown(path)}: there is no ${shown(file)}` };
+  }
+  const stem = file.split("/").at(-1)!.replace(/\.json$/, "");
+  if (fragment === "" && rest.length === 0) {
+    return { schema: document.data, document, path: [], name: pascalCase(stem) };
+  }
+  const name = DEFINITION.exec(fragment)?.[1];
+  const { $defs } = isMap(document.data) ? document.data : {};
+  if (name === undefined || rest.length > 0 || !isMap($defs) || !Object.hasOwn($defs, name)) {
+    return { code: "hookspec.reference_dangling", message: `${shown(reference)} names no schema in $defs` };
+  }
+  return { schema: $defs[name], document, path: ["$defs", name], name: pascalCase(name) };
+}
+
+/** Returns `path`, as written in the file `from`, from the hookspec's folder; null when it leads out of that. */
+function relativePath(path: string, from: string): string | null {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(path) || path.startsWith("/") || path.includes("\\")) return null;
+  const steps = from.split("/").slice(0, -1);
+  for (const step of path.split("/")) {
+    if (step === "..") {
+      if (steps.pop() === undefined) return null;
+    } else if (step !== "." && step !== "") steps.push(step);
+  }
+  return steps.join("/");
+}

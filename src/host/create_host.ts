@@ -1,0 +1,107 @@
+/**
+ * The host: every room of the house behind the few calls an agent loop makes.
+ *
+ * @module
+ */
+import { messageOf } from "../core/errors/host_error.ts";
+import { type ControlSocket, openControlSocket } from "../http/control_socket.ts";
+import { hostCalls } from "./host_calls.ts";
+import { type HostCoreOptions, openRooms } from "./host_rooms.ts";
+import { pluginRows } from "./plugin_rows.ts";
+import { startPlugins } from "./start_plugins.ts";
+import type { Host } from "./types.ts";
+import { hostView } from "./view.ts";
+
+/**
+ * Loads a project and returns a host that has started nothing yet.
+ *
+ * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used.
+ */
+export async function createHost(options: HostCoreOptions): Promise<Host> {
+  const { runtime, home } = options;
+  const rooms = await openRooms(options, () => host);
+  const { model, supervisor, failedReloads, storage, logs, recorder, sessions, jobs, store } = rooms;
+  const { audit, emitter, tracing, chain } = rooms;
+  let isLoaded = false;
+  let control: ControlSocket | null = null;
+
+  /** A host that cannot be reached from outside still does its work. */
+  async function openControl(): Promise<void> {
+    if (control || options.control === false) return;
+    try {
+      control = await openControlSocket({ host, home, runtime });
+    } catch (error) {
+      rooms.warn(`Commands cannot reach this host: ${messageOf(error)}`);
+    }
+  }
+
+  const host: Host = {
+    ...hostCalls(rooms),
+    async start() {
+      sessions.resume();
+      const isFirst = !isLoaded;
+      isLoaded = true;
+      const [started, pending] = await Promise.all([
+        startPlugins({ loaded: store.loaded, supervisor, audit, isFirst }),
+        store.ask(),
+        openControl(),
+      ]);
+      await jobs.start(); // Last: what was queued before needs the plugins.
+      return { ...started, pending };
+    },
+    async stop() {
+      await jobs.stop(); // First: what still runs needs the plugins.
+      sessions.suspend();
+      const closing = control?.close();
+      control = null;
+      await supervisor.stopAll();
+      await store.close();
+      await supervisor.stopAll(); // A change that was under way may have started more.
+      await recorder?.flush();
+      await storage.close();
+      await logs.close();
+      await closing;
+    },
+    view: hostView({
+      model,
+      supervisor,
+      failedReloads,
+      storage,
+      logs,
+      compactions: rooms.compactions,
+      sessions: () => sessions.ids(),
+      jobs: () => jobs.current,
+      home,
+      runtime,
+    }),
+    agents: () =>
+      model.project.agents.map(({ path, parent, plugins }) => ({
+        path,
+        parent,
+        plugins: plugins.map(({ key }) => key),
+      })),
+    plugins: (agent) => pluginRows({ model, supervisor, failedReloads }, agent),
+    agent: (path, run) => jobs.agent(path, run),
+    get jobs() {
+      return jobs.get();
+    },
+    hooks: chain.engine,
+    openSession: ({ id } = {}) => sessions.open(id),
+    consents: () => store.consents(),
+    approve: (id, answer = {}) => store.approve(id, answer),
+    decline: (id) => store.decline(id),
+    enable: (plugin) => store.enable(plugin),
+    disable: (plugin) => store.disable(plugin),
+    reload: (plugin) => store.reload(plugin),
+    restart: (plugin) => store.restart(plugin),
+    onAudit: (listener) => audit.on(listener),
+    onNotification: (listener) => supervisor.onNotification(listener),
+    emit(event, data) {
+      tracing?.hear(event, data);
+      emitter?.emit(event, data);
+    },
+    on: (event, listener) => emitter ? emitter.on(event, listener) : () => {},
+    [Symbol.asyncDispose]: () => host.stop(),
+  };
+  return host;
+}

@@ -1,0 +1,33 @@
+/**
+ * A plugin that runs outlives a manifest that cannot be read just now: someone is at work on its files.
+ *
+ * @module
+ */
+import type { PluginRefusal, ResolvedAgent, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
+
+/** Returns `fresh` with the plugins of `before` put back whose manifest is refused now. */
+export function keepRefused(before: ResolvedProject, fresh: ResolvedProject): ResolvedProject {
+  const taken = new Set(fresh.instances.map(({ instance }) => instance));
+  const kept = new Map<string, ResolvedInstance>();
+  const agents = fresh.agents.map((agent): ResolvedAgent => {
+    const former = before.agents.find(({ path }) => path === agent.path)?.plugins ?? [];
+    const back = former.filter(({ key, instance }) =>
+      !taken.has(instance) && fresh.refusals.some((one) => one.agent === agent.path && one.key === key && isUnread(one))
+    );
+    if (back.length === 0) return agent;
+    for (const { instance } of back) {
+      const own = kept.get(instance) ?? { ...before.instances.find((one) => one.instance === instance)!, agents: [] };
+      kept.set(instance, { ...own, agents: [...own.agents, agent.path] });
+    }
+    const place = ({ key }: { readonly key: string }): number => {
+      const at = former.findIndex((one) => one.key === key);
+      return at < 0 ? former.length : at;
+    };
+    return { ...agent, plugins: [...agent.plugins, ...back].toSorted((a, b) => place(a) - place(b)) };
+  });
+  return kept.size === 0 ? fresh : { ...fresh, agents, instances: [...fresh.instances, ...kept.values()] };
+}
+
+function isUnread({ error }: PluginRefusal): boolean {
+  return error.code.startsWith("manifest.");
+}

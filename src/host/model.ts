@@ -1,0 +1,151 @@
+/**
+ * What a host knows of its project while it runs: agents, their plugins and tools, the instances behind them.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors/host_error.ts";
+import type { HookSubscriber } from "../hooks/sources/plugin/fire_hook.ts";
+import type { McpTool } from "../core/mcp/mcp_tool.ts";
+import type { ResolvedAgent, ResolvedInstance, ResolvedPlugin, ResolvedProject } from "../core/project/types.ts";
+import { type AgentTool, type AgentTools, agentTools, findTool } from "../core/tools/tool_registry.ts";
+import { didYouMean } from "../core/values/nearest_word.ts";
+
+/** Path of the agent that owns sessions. */
+export const PRIMARY = "primary";
+
+/** A resolved project, looked at from the side of calls. */
+export class HostModel {
+  #project: ResolvedProject;
+  #agents: ReadonlyMap<string, ResolvedAgent>;
+  #tools = new Map<string, AgentTools>();
+  readonly #listed = new Map<string, readonly McpTool[]>();
+
+  /** Looks at a resolved project. */
+  constructor(project: ResolvedProject) {
+    this.#project = project;
+    this.#agents = new Map(project.agents.map((agent) => [agent.path, agent]));
+  }
+
+  /** The project. */
+  get project(): ResolvedProject {
+    return this.#project;
+  }
+
+  /** Returns an agent. Throws `agent.unknown`. */
+  agent(path: string): ResolvedAgent {
+    const agent = this.#agents.get(path);
+    if (agent) return agent;
+    const known = [...this.#agents.keys()];
+    throw new HostError("agent.unknown", `The project has no agent "${path}"`, {
+      data: { agent_path: path, known },
+      hint: didYouMean(path, known, `Its agents: ${known.join(", ")}`),
+    });
+  }
+
+  /** Returns the tools of an agent. */
+  tools(path: string): AgentTools {
+    const known = this.#tools.get(path);
+    if (known) return known;
+    const tools = agentTools(this.agent(path), this.#listed);
+    this.#tools.set(path, tools);
+    return tools;
+  }
+
+  /** Returns one tool of an agent. Throws `agent.unknown` or `tool.unknown`. */
+  tool(name: string, path: string): AgentTool {
+    return findTool(name, this.agent(path), this.tools(path));
+  }
+
+  /** Returns the plugins of an agent that take a hook, in the order they are declared. */
+  subscribers(hook: string, path: string): HookSubscriber[] {
+    return this.agent(path).plugins.filter(({ hooks }) => hooks.includes(hook)).map(subscriberOf);
+  }
+
+  /** Returns the instances of a plugin. Throws `plugin.unknown`. */
+  instancesOf(plugin: string): ResolvedInstance[] {
+    const instances = this.#project.instances.filter((instance) => instance.plugin === plugin);
+    if (instances.length > 0) return instances;
+    const known = [...new Set(this.#project.instances.map((instance) => instance.plugin))];
+    throw new HostError("plugin.unknown", `The project has no plugin "${plugin}"`, {
+      data: { plugin, known },
+      hint: didYouMean(plugin, known, known.length > 0 ? `Its plugins: ${known.join(", ")}` : "It has none"),
+    });
+  }
+
+  /**
+   * Returns the instance a call of a method is for: the one of `agent`; without an agent the only one, else the
+   * primary's. Throws `plugin.unknown` or `instance.ambiguous`.
+   */
+  chooseInstance(plugin: string, agent: string | undefined): ResolvedInstance {
+    const instances = this.instancesOf(plugin);
+    if (agent !== undefined) {
+      this.agent(agent);
+      // A plugin of the operator's that no agent declares serves them all.
+      const own = instances.find(({ agents }) => agents.includes(agent)) ??
+        instances.find(({ agents }) => agents.length === 0);
+      if (own) return own;
+      throw new HostError("plugin.unknown", `Agent "${agent}" has no plugin "${plugin}"`, {
+        data: { plugin, agent_path: agent, agents: instances.flatMap(({ agents }) => agents) },
+        hint: "Declare it on that agent, or name an agent that declares it",
+      });
+    }
+    const [first] = instances;
+    const chosen = instances.length === 1 ? first : instances.find(({ agents }) => agents.includes(PRIMARY));
+    if (chosen) return chosen;
+    throw new HostError(
+      "instance.ambiguous",
+      `Plugin "${plugin}" runs ${instances.length} times, never for "primary"`,
+      {
+        data: { plugin, instances: instances.map(({ instance }) => instance) },
+        hint: "Name the agent whose plugin is meant",
+      },
+    );
+  }
+
+  /** Returns a plugin of an agent by the key it is declared under, or undefined. */
+  plugin(path: string, key: string): ResolvedPlugin | undefined {
+    return this.agent(path).plugins.find((plugin) => plugin.key === key);
+  }
+
+  /** Takes over a project that was resolved anew. What MCP servers listed is kept for the instances that are left. */
+  adopt(project: ResolvedProject): void {
+    this.#project = project;
+    this.#agents = new Map(project.agents.map((agent) => [agent.path, agent]));
+    this.#tools = new Map();
+    const left = new Set(project.instances.map(({ instance }) => instance));
+    for (const instance of this.#listed.keys()) if (!left.has(instance)) this.#listed.delete(instance);
+  }
+
+  /** Takes over what an MCP server has listed. */
+  adoptTools(instance: string, tools: readonly McpTool[]): void {
+    this.#listed.set(instance, tools);
+    this.#tools = new Map();
+  }
+
+  /** Takes over the config of one instance from a project that was resolved anew; nothing else changes. */
+  adoptConfig(instance: string, fresh: ResolvedProject): void {
+    const freshPlugins = new Map(fresh.agents.map(({ path, plugins }) => [path, plugins]));
+    const agents = this.#project.agents.map((agent) => ({
+      ...agent,
+      plugins: agent.plugins.map((plugin) => {
+        if (plugin.instance !== instance) return plugin;
+        const match = freshPlugins.get(agent.path)?.find((one) => one.key === plugin.key && one.instance === instance);
+        if (!match) return plugin;
+        const { config, shownConfig, override } = match;
+        return { ...plugin, config, shownConfig, override };
+      }),
+    }));
+    const instances = this.#project.instances.map((one) => {
+      const config = fresh.instances.find((other) => other.instance === one.instance)?.config;
+      return one.instance === instance && config ? { ...one, config } : one;
+    });
+    this.#project = { ...this.#project, agents, instances };
+    this.#agents = new Map(agents.map((agent) => [agent.path, agent]));
+    this.#tools = new Map();
+  }
+}
+
+/** Returns what firing a hook needs to know of a plugin. */
+export function subscriberOf({ plugin, instance, manifest, override }: ResolvedPlugin): HookSubscriber {
+  return { plugin, instance, timeoutSec: manifest.hook_timeout_sec, override };
+}

@@ -1,0 +1,88 @@
+/**
+ * The first half of a reload: everything that can fail, while what runs goes on.
+ *
+ * @module
+ */
+import { asHostError, HostError } from "../core/errors/host_error.ts";
+import type { PluginRefusal, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
+import type { Replacement, Supervisor } from "../core/supervisor/types.ts";
+import type { HostProject } from "./host_project.ts";
+import { disabledError, specOf } from "./start_plugins.ts";
+
+/** Throws unless a plugin with these instances can be reloaded: it is not disabled, and the host runs. */
+export function checkReloadable(
+  plugin: string,
+  instances: readonly ResolvedInstance[],
+  supervisor: Supervisor,
+  isVouchedFor: (instance: ResolvedInstance) => boolean,
+): void {
+  const live = new Map(supervisor.plugins().map((info) => [info.instance, info.status]));
+  const states = instances.map(({ instance }) => live.get(instance) ?? "stopped");
+  // Of a folder the embedder vouches for no file says that the operator disabled it; of others, files may say more.
+  if (instances.every(isVouchedFor) && states.every((state) => state === "disabled")) throw disabledError(plugin);
+  if (states.some((state) => state !== "stopped")) return;
+  throw new HostError("plugin.unavailable", `[BLOCKED] Plugin "${plugin}" is stopped`, {
+    data: { plugin, status: "stopped" },
+    hint: "Start the host first",
+  });
+}
+
+/** Throws why the files as they are refuse an agent a plugin that it has now. */
+export function checkNotRefused(plugin: string, before: ResolvedProject, fresh: ResolvedProject): void {
+  const uses = new Set(
+    before.agents.flatMap(({ path, plugins }) =>
+      plugins.filter((one) => one.plugin === plugin).map(({ key }) => `${path} ${key}`)
+    ),
+  );
+  const own = new Set(before.instances.filter((one) => one.plugin === plugin).map(({ instance }) => instance));
+  const known = new Set(before.refusals.map(factsOf));
+  const refusal = fresh.refusals.find((one) => {
+    const isOwn = one.agent === "" ? own.has(one.instance ?? "") : uses.has(`${one.agent} ${one.key}`);
+    return isOwn && !known.has(factsOf(one));
+  });
+  if (refusal) throw refusal.error;
+}
+
+function factsOf({ agent, key, error: { code, message } }: PluginRefusal): string {
+  return JSON.stringify([agent, key, code, message]);
+}
+
+/**
+ * Starts the running instances of a plugin anew, beside those that run. Rejects with why one could not be; what was
+ * started is gone then.
+ */
+export async function prepareReload(
+  plugin: string,
+  fresh: HostProject,
+  supervisor: Supervisor,
+): Promise<Map<string, Replacement>> {
+  const running = new Set(
+    supervisor.plugins().filter(({ status }) => status === "running").map(({ instance }) => instance),
+  );
+  const own = fresh.resolved.instances.filter((one) =>
+    one.plugin === plugin && running.has(one.instance) && fresh.isEnabled(one)
+  );
+  const tries = await Promise.allSettled(own.map((one) => supervisor.replace(one.instance, specOf(one, fresh))));
+  const ready = new Map(
+    tries.flatMap((one, at) => one.status === "fulfilled" ? [[own[at]!.instance, one.value] as const] : []),
+  );
+  const failure = tries.find((one) => one.status === "rejected");
+  if (!failure) return ready;
+  const error = asHostError(failure.reason);
+  await discardAll(ready, error);
+  throw error;
+}
+
+/** Ends every replacement because of `error`. */
+export async function discardAll(replacements: ReadonlyMap<string, Replacement>, error: HostError): Promise<void> {
+  await Promise.all(Array.from(replacements.values(), (replacement) => replacement.discard(error)));
+}
+
+/** The failure of a reload whose plugin still runs as before. */
+export function reloadFailed(plugin: string, cause: HostError): HostError {
+  return new HostError("plugin.reload_failed", `Plugin "${plugin}" goes on as it was: ${cause.message}`, {
+    data: { plugin, reason: cause.code, ...(cause.data !== undefined && { cause: cause.data }) },
+    ...(cause.hint !== undefined && { hint: cause.hint }),
+    cause,
+  });
+}

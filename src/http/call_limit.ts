@@ -1,0 +1,33 @@
+/**
+ * How many calls a second are taken.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors/host_error.ts";
+import type { Clock } from "../core/ports/ports.ts";
+
+/** Takes calls at a rate, with a second's worth at once. */
+export interface CallLimit {
+  /** Counts a call. Throws `http.rate_limited`. */
+  take(): void;
+}
+
+/** Returns a limit of `perSecond` calls. */
+export function callLimit(perSecond: number, clock: Clock): CallLimit {
+  let left = perSecond;
+  let atMs = clock.monotonic();
+  return {
+    take() {
+      const nowMs = clock.monotonic();
+      left = Math.min(perSecond, left + (nowMs - atMs) * perSecond / 1000);
+      atMs = nowMs;
+      if (left < 1) {
+        throw new HostError("http.rate_limited", `More than ${perSecond} calls came in a second`, {
+          data: { calls_per_second: perSecond },
+          hint: "Wait a second, or raise calls_per_second under [http] in config.toml",
+        });
+      }
+      left--;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * What is counted, as Prometheus reads it (text format 0.0.4).
+ *
+ * @module
+ */
+import type { AuditEvent } from "../core/audit/events.ts";
+import type { InstanceView } from "../host/view_types.ts";
+import type { PluginStatus } from "../core/supervisor/types.ts";
+
+/** What is asked of the host at the moment of reading. */
+export interface MetricsNow {
+  /** Every instance. */
+  readonly instances: readonly InstanceView[];
+  /** Open sessions. */
+  readonly sessions: number;
+  /** Bytes a plugin keeps, by name. */
+  readonly storageBytes: Readonly<Record<string, number>>;
+}
+
+/** Counts. */
+export interface Metrics {
+  /** Counts an audit event. */
+  observe(event: AuditEvent): void;
+  /** Counts an answer of the API. */
+  answered(status: number): void;
+  /** Everything counted, and what holds now, as text. */
+  render(now: MetricsNow): string;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+const STATES: readonly PluginStatus[] = ["disabled", "spawning", "running", "crashed", "failed", "stopped"];
+const BUCKETS_SEC: readonly number[] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30];
+
+/** Returns counters that stand at zero. */
+export function createMetrics(): Metrics {
+  const calls = counter("kaged_calls_total", "Calls of plugins' methods that ended");
+  const callTimes = histogram("kaged_call_duration_seconds", "How long calls took");
+  const hooks = counter("kaged_hooks_total", "Hooks fired at plugins that ended");
+  const hookTimes = histogram("kaged_hook_duration_seconds", "How long hooks took that were answered");
+  const problems = counter("kaged_plugin_problems_total", "What went wrong with plugins, by audit event");
+  const compactions = counter("kaged_compactions_total", "Compactions done, by who made the window smaller");
+  const answers = counter("kaged_http_responses_total", "Answers of the HTTP API");
+
+  return {
+    observe(event) {
+      const { name: plugin } = event;
+      switch (event.type) {
+        case "plugin.method_returned":
+          calls.add({ plugin, outcome: event.data.success ? "ok" : "error" });
+          return callTimes.add({ plugin }, event.data.duration_ms / 1000);
+        case "plugin.hook.returned":
+          hooks.add({ plugin, hook: event.data.hook, outcome: "ok" });
+          return hookTimes.add({ plugin, hook: event.data.hook }, event.data.duration_ms / 1000);
+        case "plugin.hook.timeout":
+          return hooks.add({ plugin, hook: event.data.hook, outcome: "timeout" });
+        case "plugin.hook.failed":
+          return hooks.add({ plugin, hook: event.data.hook, outcome: "failed" });
+        case "compaction.completed":
+          return compactions.add({ agent: event.data.agent_path, by: event.data.by });
+        default:
+          if (PROBLEMS.has(event.type)) problems.add({ plugin, type: event.type });
+      }
+    },
+    answered: (status) => answers.add({ status: `${status}` }),
+    render({ instances, sessions, storageBytes }) {
+      const states = instances.flatMap(({ plugin, instance, state }) =>
+        STATES.map((one) => sample("kaged_plugin_state", { plugin, instance, state: one }, one === state ? 1 : 0))
+      );
+      const restarts = instances.map(({ plugin, instance, restarts }) =>
+        sample("kaged_plugin_restarts_total", { plugin, instance }, restarts)
+      );
+      const bytes = Object.entries(storageBytes).map(([plugin, count]) =>
+        sample("kaged_storage_bytes", { plugin }, count)
+      );
+      return [
+        ...family("kaged_plugin_state", "gauge", "1 for the state an instance is in", states),
+        ...family("kaged_plugin_restarts_total", "counter", "Starts after the first", restarts),
+        ...family("kaged_sessions", "gauge", "Open sessions", [sample("kaged_sessions", {}, sessions)]),
+        ...family("kaged_storage_bytes", "gauge", "Bytes a plugin's tables take", bytes),
+        ...[calls, callTimes, hooks, hookTimes, problems, compactions, answers].flatMap((one) => one.lines()),
+      ].map((line) => `${line}\n`).join("");
+    },
+  };
+}
+
+/** Events that tell of something that should not have happened. */
+const PROBLEMS: ReadonlySet<string> = new Set([
+  "plugin.stdout_noise",
+  "plugin.notification_flood",
+  "plugin.health_fail",
+  "plugin.crashed",
+  "plugin.killed",
+  "plugin.failed",
+  "plugin.protocol_violation",
+  "plugin.initialize_timeout",
+  "plugin.capability_overreach",
+  "plugin.net_refused",
+  "plugin.storage_denied",
+  "plugin.config_rejected",
+]);
+
+function counter(name: string, help: string): { add(labels: Labels): void; lines(): string[] } {
+  const counts = new Map<string, number>();
+  return {
+    add(labels) {
+      const key = labelText(labels);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    lines: () => family(name, "counter", help, [...counts].map(([labels, count]) => `${name}${labels} ${count}`)),
+  };
+}
+
+function histogram(name: string, help: string): { add(labels: Labels, value: number): void; lines(): string[] } {
+  const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>();
+  return {
+    add(labels, value) {
+      const key = labelText(labels);
+      const one = series.get(key) ?? { labels, counts: BUCKETS_SEC.map(() => 0), sum: 0, count: 0 };
+      series.set(key, one);
+      one.sum += value;
+      one.count++;
+      BUCKETS_SEC.forEach((bound, at) => value <= bound && one.counts[at]!++);
+    },
+    lines: () =>
+      family(
+        name,
+        "histogram",
+        help,
+        [...series.values()].flatMap(({ labels, counts, sum, count }) => [
+          ...BUCKETS_SEC.map((le, at) => sample(`${name}_bucket`, { ...labels, le: `${le}` }, counts[at]!)),
+          sample(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
+          sample(`${name}_sum`, labels, sum),
+          sample(`${name}_count`, labels, count),
+        ]),
+      ),
+  };
+}
+
+function family(name: string, type: string, help: string, lines: readonly string[]): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
+}
+
+function sample(name: string, labels: Labels, value: number): string {
+  return `${name}${labelText(labels)} ${value}`;
+}
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}

@@ -1,0 +1,32 @@
+/**
+ * The HTTP API: one function from a request to its response.
+ *
+ * @example A host's API beside an agent loop of your own
+ * ```ts ignore
+ * import { createHost, detectRuntime } from "@kaged/plugin-host";
+ * import { serveHost } from "@kaged/plugin-host/http";
+ *
+ * const runtime = await detectRuntime();
+ * await using host = await createHost({ project: "./my-project", runtime });
+ * const served = await serveHost({ host, runtime });
+ * await host.start();
+ * console.log(served.address);
+ * ```
+ *
+ * @module
+ */
+export { type App, type AppOptions, createApp, type MountedApp } from "./create_app.ts";
+export { type JobRoutes, jobRoutes, type JobRoutesOptions } from "./job_routes.ts";
+export type { Problem } from "./problem.ts";
+export { DEFAULT_PORT, type ServedHost, serveHost, type ServeOptions } from "./serve_host.ts";
+export { readToken } from "./token.ts";
+export type {
+  HttpConnection,
+  HttpHandler,
+  HttpListenOptions,
+  HttpServer,
+  HttpServers,
+  ListenAddress,
+  WebSocketPeer,
+  WebSocketUpgrade,
+} from "../core/ports/http.ts";

@@ -1,0 +1,143 @@
+/**
+ * What a request brings, checked against the schemas of its route.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import type { Clock } from "../core/ports/ports.ts";
+import type { Route, Schema } from "./route.ts";
+
+/** Most bytes of a body: as many as a line on the wire to a plugin may have. */
+export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+/** How long a body may take to come whole. */
+const BODY_MS = 30_000;
+
+/** A request's parts, checked. */
+export interface CheckedInput {
+  /** Parts of the path. */
+  readonly params: unknown;
+  /** The query. */
+  readonly query: unknown;
+  /** The body. */
+  readonly body: unknown;
+}
+
+/**
+ * Reads and checks what a request brings.
+ *
+ * @throws {HostError} `http.input_invalid` with every issue, `http.body_invalid`, `http.body_too_large`,
+ * `http.body_timeout` or `http.media_type`.
+ */
+export async function readInput(
+  route: Pick<Route, "params" | "query" | "body">,
+  request: Request,
+  { params, clock }: { readonly params: Readonly<Record<string, string>>; readonly clock: Clock },
+): Promise<CheckedInput> {
+  const searchParams = request.url.includes("?") ? new URL(request.url).searchParams : new URLSearchParams();
+  const twice = [...new Set(searchParams.keys())].find((key) => searchParams.getAll(key).length > 1);
+  if (twice !== undefined) throw invalid([{ at: "query", path: twice, message: "It is there twice" }]);
+  const checked = {
+    params: check(route.params, params, "path"),
+    query: check(route.query ?? NOTHING, Object.fromEntries(searchParams), "query"),
+  };
+  return { ...checked, body: route.body ? check(route.body, await readJson(request, clock), "body") : undefined };
+}
+
+const NOTHING: Schema = v.strictObject({});
+
+interface InputIssue {
+  readonly at: "path" | "query" | "body";
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Returns a part of a request as its schema has it. Throws `http.input_invalid` with every issue. */
+function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"]): unknown {
+  if (!schema) return undefined;
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw invalid(result.issues.map((issue) => ({ at, path: v.getDotPath(issue) ?? "", message: issue.message })));
+}
+
+function invalid(issues: readonly InputIssue[]): HostError {
+  const told = issues.slice(0, 20).map(({ at, path, message }) => ({ at, path, message: message.slice(0, 300) }));
+  const [{ at, path, message }] = told as [InputIssue];
+  return new HostError("http.input_invalid", `The ${at} is not what the route takes: ${path} ${message}`.trim(), {
+    data: { issues: told },
+    hint: "See /openapi.json for what it takes",
+  });
+}
+
+/**
+ * Reads a JSON body of bounded size within a bounded time.
+ *
+ * @throws {HostError} `http.body_invalid`, `http.body_too_large`, `http.body_timeout` or `http.media_type`.
+ */
+async function readJson(request: Request, clock: Clock): Promise<unknown> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type !== "application/json") {
+    throw new HostError("http.media_type", `The body is sent as ${type === "" ? "nothing named" : `"${type}"`}`, {
+      hint: "Send Content-Type: application/json",
+    });
+  }
+  const bytes = await readBytes(request, clock);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw new HostError("http.body_invalid", `The body is not JSON: ${messageOf(error)}`, {
+      hint: "Send one JSON value as UTF-8",
+    });
+  }
+}
+
+async function readBytes(request: Request, clock: Clock): Promise<Uint8Array> {
+  const { headers } = request;
+  const length = headers.get("content-length");
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  let cancel = (): void => {};
+  const late = new Promise<never>((_, reject) => cancel = clock.after(BODY_MS, () => reject(tooSlow())));
+  try {
+    // A server holds a body to the length it names; reading it whole is several times as fast as piece by piece.
+    const isBounded = length !== null && !headers.has("transfer-encoding");
+    const read = isBounded ? request.arrayBuffer().then((bytes) => new Uint8Array(bytes)) : readCounted(request);
+    return await Promise.race([read, late]);
+  } catch (error) {
+    if (error instanceof HostError) throw error;
+    throw new HostError("http.body_invalid", "The body did not come whole", { cause: error });
+  } finally {
+    cancel();
+  }
+}
+
+/** Counts what comes and stops reading at the limit. */
+async function readCounted(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function tooSlow(): HostError {
+  return new HostError("http.body_timeout", `The body did not come whole in ${BODY_MS / 1000} seconds`, {
+    data: { timeout_ms: BODY_MS },
+    hint: "Send it at once",
+  });
+}
+
+function tooLarge(): HostError {
+  return new HostError("http.body_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes`, {
+    data: { max_bytes: MAX_BODY_BYTES },
+    hint: "Send less, or send it in parts",
+  });
+}

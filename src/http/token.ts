@@ -1,0 +1,55 @@
+/**
+ * The token that lets a client in: made once, kept in a file that only the operator may read.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors/host_error.ts";
+import type { Files, Ids } from "../core/ports/ports.ts";
+
+const TOKEN = /^[A-Za-z0-9_-]{32,200}$/;
+const TOKEN_BYTES = 32;
+
+/**
+ * Returns the token of `<home>/token`; where there is none, makes it (0600).
+ *
+ * @throws {HostError} `host.file_unreadable` when the file holds no token, or others may read it.
+ */
+export async function readToken(
+  home: string,
+  { files, ids }: { readonly files: Files; readonly ids: Ids },
+): Promise<string> {
+  const path = `${home}/token`;
+  const info = await files.target(path);
+  if (info === null) await makeToken(path, { files, ids });
+  else if ((info.mode & 0o077) !== 0) {
+    throw unusable(path, "others may read it", `Run chmod 600 ${path}, or remove it to have a new one made`);
+  }
+  const token = (await files.readText(path)).trim();
+  if (TOKEN.test(token)) return token;
+  throw unusable(path, "it holds no token", "Remove it to have a new one made");
+}
+
+/** Makes the file in one step: of two hosts that start at once, the second finds the token of the first. */
+async function makeToken(
+  path: string,
+  { files, ids }: { readonly files: Files; readonly ids: Ids },
+): Promise<void> {
+  const fresh = `${path}.${ids.create("new")}`;
+  await files.write(fresh, `${base64Url(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)))}\n`, 0o600);
+  try {
+    await files.link(fresh, path);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+  } finally {
+    await files.remove(fresh);
+  }
+}
+
+function base64Url(bytes: Uint8Array): string {
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function unusable(path: string, why: string, hint: string): HostError {
+  return new HostError("host.file_unreadable", `Cannot use "${path}": ${why}`, { data: { path }, hint });
+}

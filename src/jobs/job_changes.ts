@@ -1,0 +1,57 @@
+/**
+ * The steps of a job's life, as every store makes them: record in, record out.
+ *
+ * @module
+ */
+import { plainCopy } from "../events/plain_copy.ts";
+import type { Clock, Ids } from "../core/ports/ports.ts";
+import { checkName, checkScope } from "./job_names.ts";
+import type { Job, JobOutcome, NewJob, RecoveryPolicy } from "./types.ts";
+
+type Now = Pick<Clock, "now">;
+
+/** Returns a new job as it is kept. Throws `jobs.id_invalid`. */
+export function kept(fields: NewJob, ids: Ids, clock: Now): Job {
+  checkName("An agent's name", fields.agentName);
+  checkScope(fields.scopeId);
+  return plain({ ...fields, id: ids.create("job"), createdAt: iso(clock) });
+}
+
+/** Returns a job with fields changed; its address and creation stay. */
+export function updated(job: Job, updates: Partial<Job>): Job {
+  const { id, scopeId, createdAt } = job;
+  return plain({ ...job, ...updates, id, createdAt, ...(scopeId !== undefined && { scopeId }) }, scopeId === undefined);
+}
+
+/** Returns a job that a worker has begun. */
+export function begun(job: Job, clock: Now): Job {
+  return { ...job, status: "running", startedAt: iso(clock) };
+}
+
+/** Returns a job whose run ended so. */
+export function ended(job: Job, outcome: JobOutcome, clock: Now): Job {
+  if (outcome.status === "queued") return { ...job, status: "queued" };
+  return plain({ ...job, ...outcome, completedAt: iso(clock) });
+}
+
+/** Returns a job that was cancelled. */
+export function cancelled(job: Job, clock: Now): Job {
+  return { ...job, status: "cancelled", completedAt: iso(clock) };
+}
+
+/** Returns a job whose worker is gone. */
+export function recovered(job: Job, attempts: number, { maxAttempts, error }: RecoveryPolicy, clock: Now): Job {
+  return ended(job, attempts < maxAttempts ? { status: "queued", delayMs: 0 } : { status: "failed", error }, clock);
+}
+
+/** A copy without fields that are undefined: JSON has none, so no store has. */
+function plain(job: Job, withoutScope = false): Job {
+  const fields = Object.entries(job).filter(([key, value]) => {
+    return value !== undefined && !(withoutScope && key === "scopeId");
+  });
+  return plainCopy(Object.fromEntries(fields)).copy as unknown as Job;
+}
+
+function iso(clock: Now): string {
+  return new Date(clock.now()).toISOString();
+}

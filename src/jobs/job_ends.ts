@@ -1,0 +1,58 @@
+/**
+ * How a run ends its job, and what observers hear of it.
+ *
+ * @module
+ */
+import type { Clock } from "../core/ports/ports.ts";
+import type { AgentContext, JobEvents } from "./agent.ts";
+import { type RunOutcome, tellEnd } from "./run_agent.ts";
+import { isFinal, type Job, type JobOutcome } from "./types.ts";
+
+/** When and how often a job is begun again. */
+export interface RetryPolicy {
+  /** How often a job may be begun. */
+  readonly maxAttempts: number;
+  /** Whether a run that fails is begun again too; one whose process dies always is. */
+  readonly retryErrors: boolean;
+  /** Wait before the second attempt at a run that failed; doubled for each one after. */
+  readonly retryDelayMs: number;
+}
+
+/** Returns what becomes of a job whose run went so. */
+export function outcomeOf(outcome: RunOutcome, attempt: number, retry: RetryPolicy): JobOutcome {
+  if (outcome.ok) {
+    const { output: result, usage, toolsUsed } = outcome;
+    return { status: "completed", result, usage, toolsUsed };
+  }
+  const { error, toolsUsed } = outcome;
+  if (!retry.retryErrors || attempt >= retry.maxAttempts) return { status: "failed", error, toolsUsed };
+  return { status: "queued", delayMs: retry.retryDelayMs * 2 ** (attempt - 1) };
+}
+
+/** Tells how a job's run ended: `job:end` and `agent:end`, or `agent:error` and, when the job is over, `job:error`. */
+export function tellJobEnd(job: Job, outcome: RunOutcome, context: AgentContext, events: JobEvents | null): void {
+  const { id: jobId, agentName } = job;
+  const duration = outcome.durationMs;
+  if (outcome.ok) {
+    events?.emit("job:end", { jobId, agentName, output: outcome.output, duration, usage: outcome.usage });
+  }
+  tellEnd(context, outcome, events);
+  if (!outcome.ok && isFinal(job.status)) {
+    events?.emit("job:error", { jobId, agentName, error: outcome.error, duration });
+  }
+}
+
+/** Tells of a job that failed without an answer of its agent: `agent:error`, then `job:error`. */
+export function tellFailed(job: Job, events: JobEvents | null, clock: Pick<Clock, "now">): void {
+  const { id: jobId, agentName, input, conversationId, scopeId, error = "" } = job;
+  const duration = lifeOf(job, clock);
+  const scope = scopeId === undefined ? {} : { scopeId };
+  events?.emit("agent:error", { agentName, input, error, duration, conversationId, ...scope, jobId });
+  events?.emit("job:error", { jobId, agentName, error, duration });
+}
+
+/** How long a job has run; how long it has waited, when it never ran. */
+export function lifeOf({ startedAt, createdAt, completedAt }: Job, clock: Pick<Clock, "now">): number {
+  const endMs = completedAt === undefined ? clock.now() : Date.parse(completedAt);
+  return Math.max(0, endMs - Date.parse(startedAt ?? createdAt));
+}

@@ -1,0 +1,117 @@
+/**
+ * Background jobs as they are asked for: settings, and what can be done with them.
+ *
+ * @module
+ */
+import type { Clock, Ids } from "../core/ports/ports.ts";
+import type { Tracing } from "../otel/types.ts";
+import type { AgentContext, AgentRun, JobEvents, RunRequest, RunResult } from "./agent.ts";
+import type { StreamReader } from "./event_stream.ts";
+import type { PrepareRun } from "./run_agent.ts";
+import type { OpenSchedule, Schedule } from "./schedules.ts";
+import type { Job, JobBackend, JobPage } from "./types.ts";
+
+/** How jobs are run and kept. Every field has a default. */
+export interface JobsOptions {
+  /** Where jobs live. Default of a host: SQLite, in the operator's folder. */
+  readonly backend?: JobBackend;
+  /** Jobs that run at a time in this process. Default 10. */
+  readonly concurrency?: number;
+  /** How long a worker may be silent before its jobs are taken from it. Default 15 000. */
+  readonly leaseMs?: number;
+  /** How often to look for jobs other processes have queued. Default 1 000. */
+  readonly pollMs?: number;
+  /** How often a job may be begun. Default 1: a job whose process dies has failed, and is never run twice. */
+  readonly maxAttempts?: number;
+  /** Whether a run that fails is begun again too, within `maxAttempts`. Default false. */
+  readonly retryErrors?: boolean;
+  /** Wait before the second attempt at a run that failed, doubled for each one after. Default 1 000. */
+  readonly retryDelayMs?: number;
+  /** Agents that other processes run: jobs for them are queued here. */
+  readonly remoteAgents?: readonly string[];
+  /** Events kept for the readers of one job. Default 10 000. */
+  readonly maxEvents?: number;
+  /** Characters of event data kept for the readers of one job. Default 1 Mi. */
+  readonly maxEventChars?: number;
+  /** How long the events of a finished job are kept after its last reader has left. Default 60 000. */
+  readonly eventGraceMs?: number;
+  /** How long finished jobs are kept; `Infinity` for ever. Default 30 days. */
+  readonly keepFinishedMs?: number;
+  /** How many finished jobs are kept, of all scopes together: the first that ended go first. Default 100 000. */
+  readonly maxFinished?: number;
+  /** Keeps the platform from ending the program before the work is done, where platforms do that. */
+  readonly waitUntil?: (work: Promise<unknown>) => void;
+  /** Hears of trouble with the store, and of turns a schedule skips. Default: `console.error`. */
+  readonly onProblem?: (error: unknown) => void;
+}
+
+/** What jobs stand on. */
+export interface CreateJobsOptions<C extends AgentContext = AgentContext> extends JobsOptions {
+  /** Where jobs live. */
+  readonly backend: JobBackend;
+  /** Time and ids. */
+  readonly runtime: { readonly clock: Clock; readonly ids: Ids };
+  /** Where lifecycle events go. Absent: nowhere, at no cost. */
+  readonly events?: JobEvents | null;
+  /** Spans. */
+  readonly tracing?: Tracing | null;
+  /** Completes the context of each run. Default: the run gets the plain one. */
+  readonly prepare?: PrepareRun<C>;
+}
+
+/** Which jobs are meant. */
+export interface JobFilter extends JobPage {
+  /** Of which scope; absent: those without one. */
+  readonly scopeId?: string;
+}
+
+/** What a client asks of jobs. Scopes are part of a job's address: leave `scopeId` out for jobs without one. */
+export interface JobsClient {
+  /** Names of the agents that jobs can be started for. */
+  agents(): string[];
+  /** Starts a job: resolves when it is queued. Throws `jobs.agent_unknown` or `jobs.input_invalid`. */
+  start(request: RunRequest): Promise<Job>;
+  /** Returns a job. Throws `jobs.unknown`. */
+  get(id: string, scopeId?: string): Promise<Job>;
+  /** Returns jobs, the oldest first; with a limit the newest of them. Throws `jobs.unknown` for a `before` that is gone. */
+  list(filter?: JobFilter): Promise<Job[]>;
+  /** Cancels a job and aborts its run. Throws `jobs.unknown` or `jobs.finished`. */
+  cancel(id: string, scopeId?: string): Promise<Job>;
+  /** Removes the record of a finished job. Throws `jobs.unknown` or `jobs.not_finished`. */
+  delete(id: string, scopeId?: string): Promise<void>;
+  /**
+   * Follows a job: what it has told, what it tells, then `done`. `after` is the id of the last event that was read. Ends
+   * for a job of another process too, with `lost` in place of its events. Throws `jobs.unknown`.
+   */
+  stream(id: string, options?: { readonly scopeId?: string; readonly after?: string }): Promise<StreamReader>;
+  /**
+   * Resolves with the job when it has come to its end, wherever it runs. Throws `jobs.unknown`, or `jobs.stopped` when
+   * these jobs are stopped before.
+   */
+  finished(id: string, scopeId?: string): Promise<Job>;
+  /** Runs an agent here and now, without a job. Throws `jobs.run_failed` with what the agent threw as cause. */
+  run(
+    request: RunRequest,
+    options?: { readonly signal?: AbortSignal; readonly emit?: (type: string, data?: unknown) => void },
+  ): Promise<RunResult>;
+}
+
+/** Background jobs. */
+export interface Jobs<C extends AgentContext = AgentContext> extends JobsClient, AsyncDisposable {
+  /** Says what an agent runs. Throws `jobs.agent_duplicate`. */
+  agent(name: string, run: AgentRun<C>): void;
+  /**
+   * Begins to take jobs, those that were queued before included. Returns the jobs found running in a process that is
+   * gone, as they are now: failed, or queued again. Without it jobs are only queued, for another process.
+   */
+  work(): Promise<Job[]>;
+  /** Starts a job at set times, until it is stopped. Rejects with `jobs.schedule_invalid` or `jobs.schedule_duplicate`. */
+  schedule(schedule: Schedule): Promise<OpenSchedule>;
+  /** The schedules under way. */
+  schedules(): OpenSchedule[];
+  /**
+   * Takes no more jobs, waits `graceMs` (default 5 000) for those that run, then aborts them: each is queued again when
+   * it may be begun again, and has failed otherwise. Closes the backend.
+   */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+}

@@ -1,0 +1,192 @@
+/**
+ * Jobs in Postgres, for more than one machine: records and leases in a table of ours, the queue kept by pg-boss. Each
+ * step changes both in one transaction, so that neither can know of a job the other does not.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors/host_error.ts";
+import type { Clock, Ids } from "../core/ports/ports.ts";
+import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
+import { checkAddress, checkScope } from "./job_names.ts";
+import { openPostgres, type PostgresOptions, type Transaction } from "./postgres_pool.ts";
+import { COLUMNS, ENDED, makeTables, type Row, rowOf, stepOf } from "./postgres_rows.ts";
+import {
+  isFinal,
+  type Job,
+  type JobBackend,
+  type JobClaim,
+  type JobQueue,
+  type JobStatus,
+  type JobStore,
+} from "./types.ts";
+
+/** What jobs in Postgres stand on. */
+export interface PostgresJobsOptions extends PostgresOptions {
+  /** Time of records; leases are kept by the database's clock. */
+  readonly clock: Pick<Clock, "now">;
+  /** Makes ids. */
+  readonly ids: Ids;
+}
+
+/** When a step may be taken, as SQL after three values, and from where. */
+interface Step {
+  readonly when: string;
+  readonly values: readonly unknown[];
+  readonly was: JobStatus;
+  readonly delayMs?: number;
+}
+
+/** Opens jobs in Postgres. Throws `jobs.library_missing` or `jobs.store_unavailable`. */
+export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBackend> {
+  const { clock, ids, schema = "kaged_jobs" } = options;
+  const pool = await openPostgres(options);
+  const { boss, query, transaction, queueOf } = pool;
+  const jobs = `"${schema}".kaged_job`;
+  await makeTables(pool, schema);
+  let agentTurn = 0;
+
+  const enqueue = async ({ within }: Transaction, { id, agentName }: Job, startAfter = 0): Promise<void> => {
+    await boss.send(await queueOf(agentName), { jobId: id }, { startAfter, ...within });
+  };
+  const lookUp = async (id: string, scopeId?: string): Promise<Row | null> => {
+    checkAddress(id, scopeId);
+    const sql = `SELECT ${COLUMNS} FROM ${jobs} WHERE id = $1 AND scope IS NOT DISTINCT FROM $2`;
+    return rowOf(await query(sql, [id, scopeId ?? null]));
+  };
+
+  /** Writes what becomes of a job and gives up its lease, if it is still as `when` says; then sees to its entry. */
+  const settle = (next: Job, { when, values, was, delayMs = 0 }: Step): Promise<Job | null> =>
+    transaction(async (tx) => {
+      const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, ended = ${ENDED}
+        WHERE id = $1 AND ${when} RETURNING ${COLUMNS}`;
+      const row = rowOf(await tx.query(sql, [next.id, next.status, stepOf(next), ...values]));
+      // An entry that waits needs nothing: whoever fetches it sees that its job does not.
+      if (row && was === "running") await settleEntry(tx, row, delayMs);
+      return row && row.job;
+    });
+  const settleEntry = async (tx: Transaction, { job, entry }: Row, delayMs: number): Promise<void> => {
+    const queue = await queueOf(job.agentName);
+    if (job.status !== "queued") {
+      await boss.complete(queue, entry, { status: job.status }, tx.within);
+      return;
+    }
+    const { affected } = await boss.fail(queue, entry, null, tx.within) as { affected?: number };
+    const startAfter = delayMs / 1000;
+    if (affected === 0) await enqueue(tx, job, startAfter); // pg-boss has let go of it.
+    else if (delayMs > 0) await boss.update(queue, undefined, { id: entry.id, startAfter, ...tx.within });
+  };
+
+  const store: JobStore = {
+    async create(fields) {
+      const job = kept(fields, ids, clock);
+      return await transaction(async (tx) => {
+        const sql = `INSERT INTO ${jobs} (id, status, agent, scope, job, ended) VALUES ($1, $2, $3, $4, $5, ${ENDED})`;
+        await tx.query(sql, [job.id, job.status, job.agentName, job.scopeId ?? null, JSON.stringify(job)]);
+        if (job.status === "queued") await enqueue(tx, job);
+        return job;
+      });
+    },
+    get: async (id, scopeId) => (await lookUp(id, scopeId))?.job ?? null,
+    async list(scopeId, { status = null, agentName = null, before = null, limit = Infinity } = {}) {
+      checkScope(scopeId);
+      const sql = `SELECT ${COLUMNS} FROM ${jobs} WHERE scope IS NOT DISTINCT FROM $1
+        AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR agent = $3)
+        AND ($4::text IS NULL OR seq < (SELECT seq FROM ${jobs} WHERE id = $4)) ORDER BY seq DESC LIMIT $5`;
+      const values = [scopeId ?? null, status, agentName, before, Number.isFinite(limit) ? limit : null];
+      return (await query(sql, values)).map((row) => rowOf([row])!.job).reverse();
+    },
+    update: (id, updates) =>
+      transaction(async (tx) => {
+        checkAddress(id);
+        const found = rowOf(await tx.query(`SELECT ${COLUMNS} FROM ${jobs} WHERE id = $1 FOR UPDATE`, [id]));
+        if (!found) throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id } });
+        const job = updated(found.job, updates);
+        const sql = `UPDATE ${jobs} SET status = $2, agent = $3, job = $4, step = '{}', ended = ${ENDED} WHERE id = $1`;
+        await tx.query(sql, [id, job.status, job.agentName, JSON.stringify(job)]);
+        return job;
+      }),
+    async delete(id, scopeId) {
+      checkAddress(id, scopeId);
+      const sql = `DELETE FROM ${jobs} WHERE id = $1 AND scope IS NOT DISTINCT FROM $2 RETURNING id`;
+      return (await query(sql, [id, scopeId ?? null])).length === 1;
+    },
+  };
+
+  const queue: JobQueue = {
+    async claim({ worker, agents, leaseMs }) {
+      const first = agentTurn++;
+      for (let at = 0; at < agents.length; at++) {
+        const queue = await queueOf(agents[(first + at) % agents.length]!); // Each agent is the first in its turn.
+        const claim = await transaction((tx) => claimFrom(queue, tx, worker, leaseMs));
+        if (claim) return claim;
+      }
+      return null;
+    },
+    async heartbeat({ job, worker, attempt }, leaseMs) {
+      // Just before pg-boss would give the entry to another, the run is over: see QUEUE in postgres_pool.ts.
+      const sql = `UPDATE ${jobs} SET lease_until = now() + $4 * interval '1 ms'
+        WHERE id = $1 AND worker = $2 AND attempts = $3 AND begun > now() - interval '23 hours 55 minutes' RETURNING id`;
+      return (await query(sql, [job.id, worker, attempt, leaseMs])).length === 1;
+    },
+    release({ job, worker, attempt }, outcome) {
+      const delayMs = outcome.status === "queued" ? outcome.delayMs : 0;
+      const held = { when: "worker = $4 AND attempts = $5", values: [worker, attempt], was: "running" } as const;
+      return settle(ended(job, outcome, clock), { ...held, delayMs });
+    },
+    async cancel(id, scopeId) {
+      for (;;) {
+        const row = await lookUp(id, scopeId);
+        if (!row || isFinal(row.job.status)) return null;
+        const { attempts, job: { status: was } } = row;
+        const asSeen = { when: "status = $4 AND attempts = $5", values: [was, attempts], was };
+        const job = await settle(cancelled(row.job, clock), asSeen);
+        if (job) return job; // Else it went on between the two looks.
+      }
+    },
+    async recover(policy) {
+      const lost = await query(`SELECT ${COLUMNS} FROM ${jobs} WHERE lease_until <= now() ORDER BY seq`);
+      const found = await Promise.all(lost.map((each) => {
+        const { job, attempts } = rowOf([each])!;
+        const stillLost = { when: "attempts = $4 AND lease_until <= now()", values: [attempts], was: job.status };
+        return settle(recovered(job, attempts, policy, clock), stillLost);
+      }));
+      return found.filter((job) => job !== null);
+    },
+    async takeTurn(cronId, dueMs) {
+      const sql = `INSERT INTO "${schema}".kaged_turn AS turn (cron, due) VALUES ($1, $2)
+        ON CONFLICT (cron) DO UPDATE SET due = excluded.due WHERE turn.due < excluded.due RETURNING cron`;
+      return (await query(sql, [cronId, dueMs])).length === 1;
+    },
+    async forget({ maxAgeMs, maxFinished, batch }) {
+      const remove = async (which: string, values: unknown[]): Promise<number> => {
+        const sql = `DELETE FROM ${jobs} WHERE seq IN (SELECT seq FROM ${jobs} WHERE ${which} LIMIT $2) RETURNING id`;
+        return (await query(sql, values)).length;
+      };
+      const age = "ended <= now() - $1 * interval '1 ms'";
+      const old = Number.isFinite(maxAgeMs) ? await remove(age, [maxAgeMs, batch]) : 0;
+      if (old === batch || !Number.isFinite(maxFinished)) return old;
+      return old + await remove("ended IS NOT NULL ORDER BY ended DESC OFFSET $1", [maxFinished, batch - old]);
+    },
+  };
+
+  async function claimFrom(queue: string, tx: Transaction, worker: string, leaseMs: number): Promise<JobClaim | null> {
+    for (;;) {
+      const [entry] = await boss.fetch<{ jobId: string }>(queue, tx.within);
+      if (!entry) return null;
+      const { id: entryId, retryCount, data: { jobId } } = entry;
+      const row = rowOf(
+        await tx.query(
+          `UPDATE ${jobs} SET status = 'running', step = $2, attempts = attempts + 1, worker = $3, begun = now(),
+            lease_until = now() + $4 * interval '1 ms', entry_id = $5, entry_retry = $6
+            WHERE id = $1 AND status = 'queued' RETURNING ${COLUMNS}`,
+          [jobId, stepOf(begun({} as Job, clock)), worker, leaseMs, entryId, retryCount],
+        ),
+      );
+      if (row) return { job: row.job, attempt: row.attempts, worker };
+      // Cancelled or deleted; or its worker is gone, and recover() will put it into the queue anew.
+      await boss.complete(queue, { id: entryId, retryCount }, null, tx.within);
+    }
+  }
+
+  return { store, queue, close: pool.close };
+}

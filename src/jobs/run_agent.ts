@@ -1,0 +1,114 @@
+/**
+ * One run of an agent, with a job or without: what it is given, what it answers, and what observers hear of it.
+ *
+ * @module
+ */
+import { messageOf } from "../core/errors/host_error.ts";
+import type { TokenUsage } from "../events/types.ts";
+import type { Clock } from "../core/ports/ports.ts";
+import { withSpan } from "../otel/tracing.ts";
+import type { Tracing } from "../otel/types.ts";
+import type { AgentAnswer, AgentContext, AgentRun, JobEvents } from "./agent.ts";
+
+/** What belongs to one run besides its context, and is closed after it. */
+export interface PreparedRun<C extends AgentContext> {
+  /** What the run is given. */
+  readonly context: C;
+  /** Tools it has called so far. */
+  toolsUsed(): string[];
+  /** Lets go of what the context held. */
+  close(): Promise<void>;
+}
+
+/** Completes the context of a run. */
+export type PrepareRun<C extends AgentContext> = (base: AgentContext) => PreparedRun<C> | Promise<PreparedRun<C>>;
+
+/** What a runner needs. */
+export interface RunnerPorts<C extends AgentContext> {
+  /** Completes the context of a run. */
+  readonly prepare: PrepareRun<C>;
+  /** Where events go; null when nobody wants any. */
+  readonly events: JobEvents | null;
+  /** Spans, or null. */
+  readonly tracing: Tracing | null;
+  /** Time. */
+  readonly clock: Clock;
+}
+
+/** How a run went. */
+export type RunOutcome =
+  | {
+    readonly ok: true;
+    readonly output: string;
+    readonly usage: TokenUsage;
+    readonly toolsUsed: string[];
+    durationMs: number;
+  }
+  | {
+    readonly ok: false;
+    readonly error: string;
+    readonly cause: unknown;
+    readonly toolsUsed: string[];
+    durationMs: number;
+  };
+
+/** Runs an agent and tells that it starts. Never rejects. How it ended is told by {@link tellEnd}. */
+export async function runAgent<C extends AgentContext>(
+  run: AgentRun<C>,
+  base: AgentContext,
+  { prepare, events, tracing, clock }: RunnerPorts<C>,
+): Promise<RunOutcome> {
+  const { agentName, input, jobId } = base;
+  const startedMs = clock.monotonic();
+  let prepared: PreparedRun<C> | null = null;
+  events?.emit("agent:start", { ...told(base), input });
+  try {
+    const facts = { name: agentName, agent: agentName, session: base.conversationId, ...attributesOf(jobId) };
+    const answer = await withSpan(tracing, "run", facts, async () => {
+      prepared = await prepare(base);
+      return readAnswer(await run(prepared.context));
+    });
+    const used = answer.toolsUsed ?? prepared!.toolsUsed();
+    return { ok: true, ...answer, toolsUsed: [...used], durationMs: clock.monotonic() - startedMs };
+  } catch (cause) {
+    const toolsUsed = (prepared as PreparedRun<C> | null)?.toolsUsed() ?? [];
+    return { ok: false, error: messageOf(cause), cause, toolsUsed, durationMs: clock.monotonic() - startedMs };
+  } finally {
+    await (prepared as PreparedRun<C> | null)?.close().catch(() => {}); // The run is over, whatever this says.
+  }
+}
+
+/** Tells how a run ended: `agent:end` or `agent:error`. */
+export function tellEnd(base: AgentContext, outcome: RunOutcome, events: JobEvents | null): void {
+  const { input } = base;
+  const duration = outcome.durationMs;
+  if (outcome.ok) {
+    const { output, usage, toolsUsed } = outcome;
+    events?.emit("agent:end", { ...told(base), input, output, toolsUsed, usage, duration });
+  } else events?.emit("agent:error", { ...told(base), input, error: outcome.error, duration });
+}
+
+type Told = { agentName: string; conversationId: string; scopeId?: string; jobId?: string };
+
+function told({ agentName, conversationId, scopeId, jobId }: AgentContext): Told {
+  return {
+    agentName,
+    conversationId,
+    ...(scopeId !== undefined && { scopeId }),
+    ...(jobId !== undefined && { jobId }),
+  };
+}
+
+function attributesOf(jobId: string | undefined): { attributes?: Record<string, string> } {
+  return jobId === undefined ? {} : { attributes: { "kaged.job": jobId } };
+}
+
+/** Throws a `TypeError` for an answer that is none: the run then fails with it. */
+function readAnswer(answer: AgentAnswer): { output: string; usage: TokenUsage; toolsUsed?: readonly string[] } {
+  const given = typeof answer === "string" ? { output: answer } : answer;
+  if (typeof given?.output !== "string") throw new TypeError("The agent answered neither a text nor { output }");
+  const { promptTokens = 0, completionTokens = 0 } = given.usage ?? {};
+  const totalTokens = given.usage?.totalTokens ?? promptTokens + completionTokens;
+  const usage = { promptTokens, completionTokens, totalTokens };
+  return { output: given.output, usage, ...(given.toolsUsed && { toolsUsed: given.toolsUsed }) };
+}

@@ -1,0 +1,273 @@
+/**
+ * Takes jobs from the queue and runs them: so many at a time, each under a lease that heartbeats renew, and finds the
+ * jobs of workers that are gone.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors/host_error.ts";
+import { withSpan } from "../otel/tracing.ts";
+import type { AgentContext, AgentRun } from "./agent.ts";
+import { outcomeOf, type RetryPolicy, tellFailed, tellJobEnd } from "./job_ends.ts";
+import type { JobStreams } from "./job_streams.ts";
+import { runAgent, type RunnerPorts, type RunOutcome } from "./run_agent.ts";
+import { isFinal, type Job, type JobBackend, type JobClaim, type JobOutcome } from "./types.ts";
+
+/** What a worker works with. */
+export interface WorkerOptions<C extends AgentContext> extends RunnerPorts<C> {
+  /** Its name: no two processes share one. */
+  readonly name: string;
+  /** Records and queue. */
+  readonly backend: JobBackend;
+  /** What each agent runs. */
+  readonly runs: ReadonlyMap<string, AgentRun<C>>;
+  /** What runs tell while they run. */
+  readonly streams: JobStreams;
+  /** Jobs it runs at a time. */
+  readonly concurrency: number;
+  /** Length of a lease; it is renewed three times in that span. */
+  readonly leaseMs: number;
+  /** How often it looks for jobs that others have queued. */
+  readonly pollMs: number;
+  /** When a job is begun again. */
+  readonly retry: RetryPolicy;
+  /** Resolves when the jobs that are being started here have been told of; null when there are none. */
+  readonly told: () => Promise<unknown> | null;
+  /** Hears of trouble with the store: the worker goes on trying. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+interface Running {
+  readonly claim: JobClaim;
+  readonly abort: AbortController;
+  heldUntilMs: number;
+  isRenewing: boolean;
+  /** Set when the claim was ended from outside: what the run answers no longer counts. */
+  isReleased: boolean;
+}
+
+const LOST = "The process that ran the job ended, or could not say that it lives";
+const STOPPED = "The host stopped while the job ran";
+
+/** One process's share of the work. */
+export class Worker<C extends AgentContext> {
+  readonly #options: WorkerOptions<C>;
+  readonly #running = new Set<Running>();
+  readonly #work = new Set<Promise<void>>();
+  #isOpen = false;
+  #isStopped = false;
+  #pumping: Promise<void> | null = null;
+  #isPoked = false;
+  #cancelPoll: () => void = () => {};
+  #cancelBeat: () => void = () => {};
+
+  /** It takes nothing before {@link open}. */
+  constructor(options: WorkerOptions<C>) {
+    this.#options = options;
+  }
+
+  /** Finds the jobs of workers that are gone, then begins to take jobs. Returns what it found. */
+  async open(): Promise<Job[]> {
+    if (this.#isStopped) throw new HostError("jobs.stopped", "The jobs were stopped", { hint: "Make new ones" });
+    if (this.#isOpen) return [];
+    this.#isOpen = true;
+    const found = await this.#recover();
+    if (this.#isStopped) return found;
+    this.#beat();
+    this.poke();
+    return found;
+  }
+
+  /** There may be a job to take. */
+  poke(): void {
+    this.#isPoked = true;
+    if (this.#pumping || !this.#isOpen || this.#isStopped) return;
+    this.#pumping = this.#pump().then(() => this.#pumped());
+  }
+
+  /** Aborts a run whose job was cancelled. */
+  abort(id: string): void {
+    const reason = new HostError("jobs.finished", `The job "${id}" was cancelled`);
+    for (const { claim, abort } of this.#running) if (claim.job.id === id) abort.abort(reason);
+  }
+
+  /** Takes no more jobs, waits for those that run, then aborts the rest and gives them back or fails them. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelPoll();
+    await this.#pumping; // It may be about to get one more.
+    await this.#settledWithin(graceMs);
+    this.#cancelBeat();
+    await Promise.all([...this.#running].map((running) => this.#interrupt(running)));
+  }
+
+  async #pump(): Promise<void> {
+    this.#cancelPoll();
+    while (this.#isPoked && !this.#isStopped) {
+      this.#isPoked = false;
+      // One claim finds out whether anything waits; then as many at once as can be run, which a store may share out.
+      while (await this.#take()) await Promise.all(Array.from({ length: this.#room }, () => this.#take()));
+    }
+  }
+
+  /** How many more it may run now. */
+  get #room(): number {
+    const { runs, concurrency } = this.#options;
+    return this.#isStopped || runs.size === 0 ? 0 : concurrency - this.#running.size;
+  }
+
+  /** Takes a job and begins it. False when there is none, or no room for it. */
+  async #take(): Promise<boolean> {
+    const { backend: { queue }, runs, name: worker, leaseMs, clock, onProblem } = this.#options;
+    if (this.#room <= 0) return false;
+    const heldUntilMs = clock.now() + leaseMs; // At least: the lease begins no earlier.
+    try {
+      const claim = await queue.claim({ worker, agents: [...runs.keys()], leaseMs });
+      if (claim) this.#begin(claim, heldUntilMs);
+      return claim !== null;
+    } catch (error) {
+      onProblem(error);
+      return false;
+    }
+  }
+
+  #pumped(): void {
+    const { clock, pollMs } = this.#options;
+    this.#pumping = null;
+    if (this.#isStopped) return;
+    if (this.#isPoked) return this.poke();
+    this.#cancelPoll = clock.after(pollMs, () => this.poke());
+  }
+
+  #begin(claim: JobClaim, heldUntilMs: number): void {
+    const running = { claim, abort: new AbortController(), heldUntilMs, isRenewing: false, isReleased: false };
+    this.#running.add(running);
+    const work = this.#run(running).catch(this.#options.onProblem).finally(() => {
+      this.#running.delete(running);
+      this.#work.delete(work);
+      this.poke();
+    });
+    this.#work.add(work);
+  }
+
+  async #run(running: Running): Promise<void> {
+    const { runs, streams, tracing, told } = this.#options;
+    const { claim: { job, attempt }, abort: { signal } } = running;
+    const stream = streams.begin(job, attempt);
+    const emit = (type: string, data?: unknown): void => {
+      if (!signal.aborted) stream.push(type, data); // The stream may be another attempt's by now.
+    };
+    const context: AgentContext = { ...contextOf(job, attempt), signal, emit };
+    const untold = told();
+    if (untold) await untold;
+    const facts = { name: job.agentName, agent: job.agentName, attributes: { "kaged.job": job.id } };
+    await withSpan(tracing, "job", facts, async (span) => {
+      const outcome = await runAgent(runs.get(job.agentName)!, context, this.#options);
+      if (!outcome.ok) span.fail(signal.aborted ? "aborted" : "agent_error");
+      await this.#settle(running, context, outcome);
+    });
+  }
+
+  async #settle(running: Running, context: AgentContext, outcome: RunOutcome): Promise<void> {
+    if (running.isReleased) return;
+    const next = outcomeOf(outcome, running.claim.attempt, this.#options.retry);
+    const job = await this.#release(running, next);
+    if (running.isReleased) return;
+    if (!job) return await this.#gone(running);
+    tellJobEnd(job, outcome, context, this.#options.events);
+    this.#options.streams.end(job);
+  }
+
+  /** Ends the claim. A store that is away is asked again: the answer of an agent is not thrown away. */
+  async #release(running: Running, outcome: JobOutcome): Promise<Job | null> {
+    const { backend: { queue }, onProblem, clock, pollMs } = this.#options;
+    for (;;) {
+      try {
+        return await queue.release(running.claim, outcome);
+      } catch (error) {
+        onProblem(error);
+      }
+      if (this.#isStopped || running.isReleased) return null;
+      await new Promise<void>((resolve) => clock.after(pollMs, resolve));
+    }
+  }
+
+  /** The claim was no longer ours: the job was cancelled, here or elsewhere, or another has it. */
+  async #gone(gone: Running): Promise<void> {
+    const { id, scopeId } = gone.claim.job;
+    const job = await this.#options.backend.store.get(id, scopeId);
+    if ([...this.#running].some((other) => other !== gone && other.claim.job.id === id)) return;
+    if (job) this.#options.streams.end(job);
+    else this.#options.streams.drop(id);
+  }
+
+  /** Renews every lease, three times in its span, and finds the jobs of others. */
+  #beat(): void {
+    const { clock, leaseMs } = this.#options;
+    this.#cancelBeat = clock.after(leaseMs / 3, () => {
+      this.#beat(); // Whatever becomes of this one: a store that does not answer may not stop the clock.
+      for (const running of this.#running) void this.#renew(running);
+      if (!this.#isStopped) void this.#recover();
+    });
+  }
+
+  async #renew(running: Running): Promise<void> {
+    const { backend: { queue }, clock, leaseMs, onProblem } = this.#options;
+    const nowMs = clock.now();
+    let isLost = false;
+    if (!running.isRenewing) {
+      running.isRenewing = true;
+      try {
+        isLost = !await queue.heartbeat(running.claim, leaseMs);
+        if (!isLost) running.heldUntilMs = nowMs + leaseMs;
+      } catch (error) {
+        onProblem(error);
+      }
+      running.isRenewing = false;
+    }
+    // Cancelled elsewhere, taken by another, or soon to be: two may never run it at the same time.
+    if (!isLost && running.heldUntilMs > nowMs + leaseMs / 3) return;
+    running.abort.abort(new HostError("jobs.finished", `The job "${running.claim.job.id}" is no longer ours to run`));
+  }
+
+  async #recover(): Promise<Job[]> {
+    const { backend: { queue }, retry: { maxAttempts }, streams, events, clock, onProblem } = this.#options;
+    let found: Job[] = [];
+    try {
+      found = await queue.recover({ maxAttempts, error: LOST });
+    } catch (error) {
+      onProblem(error);
+    }
+    for (const job of found) {
+      if (isFinal(job.status)) tellFailed(job, events, clock);
+      streams.end(job);
+    }
+    if (found.length > 0) this.poke();
+    return found;
+  }
+
+  async #interrupt(running: Running): Promise<void> {
+    const { retry: { maxAttempts }, streams, events, clock } = this.#options;
+    const isRepeatable = running.claim.attempt < maxAttempts;
+    const outcome: JobOutcome = isRepeatable ? { status: "queued", delayMs: 0 } : { status: "failed", error: STOPPED };
+    const job = await this.#release(running, outcome);
+    running.isReleased = job !== null;
+    running.abort.abort(new HostError("jobs.stopped", STOPPED));
+    if (!job) return await this.#gone(running);
+    if (isFinal(job.status)) tellFailed(job, events, clock);
+    streams.end(job);
+  }
+
+  async #settledWithin(graceMs: number): Promise<void> {
+    if (this.#work.size === 0) return;
+    let cancel = (): void => {};
+    await Promise.race([
+      Promise.all(this.#work),
+      new Promise<void>((resolve) => cancel = this.#options.clock.after(graceMs, resolve)),
+    ]);
+    cancel();
+  }
+}
+
+function contextOf({ id: jobId, agentName, input, conversationId, scopeId }: Job, attempt: number) {
+  return { jobId, agentName, input, conversationId, attempt, ...(scopeId !== undefined && { scopeId }) };
+}

@@ -1,0 +1,268 @@
+/**
+ * Runs a plugin once, from spawn to shutdown, and tells which rules it kept.
+ *
+ * @module
+ */
+import type { AuditData, AuditEvent, AuditType } from "../../core/audit/events.ts";
+import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
+import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
+import { createSupervisor } from "../../core/supervisor/supervisor.ts";
+import type { PluginInfo } from "../../core/supervisor/types.ts";
+import type { CheckOptions } from "./check_options.ts";
+import { mcpDetails, mcpRuleOf, recordTools, uncheckedTools } from "./mcp_details.ts";
+import type { CheckId, CheckRecorder } from "./report.ts";
+
+/** Lines of stderr shown with a failure. */
+const LOG_LINES = 10;
+/** Longest an answer to ping may take, as for a running plugin. */
+const PING_TIMEOUT_MS = 5_000;
+
+/** Requests that read storage only. */
+const READS = new Set(["kaged.storage.query", "kaged.storage.schema"]);
+
+/** What one run of the plugin left behind. */
+interface Run {
+  readonly manifest: Manifest;
+  readonly recorder: CheckRecorder;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly events: AuditEvent[];
+  readonly log: string[];
+}
+
+/** What a plugin offers once it runs. */
+interface Offer {
+  readonly info: PluginInfo;
+  /** Tools of an MCP server whose schema the host cannot use. */
+  readonly unchecked: readonly string[];
+}
+
+/** What a run leaves behind besides the rules it kept. */
+export interface LifeTrail {
+  /** Its audit events. */
+  readonly events: readonly AuditEvent[];
+  /** Calls that failed, in words. */
+  readonly failedCalls: readonly string[];
+  /** What it asked of its storage, granted or not. */
+  readonly storage: ReadonlySet<"read" | "write">;
+}
+
+/** Runs the plugin in `dir` and records every rule from `spawn` on, as far as it comes. */
+export async function checkLife(
+  dir: string,
+  manifest: Manifest,
+  recorder: CheckRecorder,
+  { runtime, home, projectDir = null, runtimes = {}, limits = {}, config = {}, signal, calls = [] }: CheckOptions,
+): Promise<LifeTrail> {
+  const run: Run = { manifest, recorder, config, events: [], log: [] };
+  const trail = { events: run.events, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
+  await using storage = createStorage({ runtime, home });
+  await using supervisor = createSupervisor({
+    runtime,
+    home,
+    runtimes,
+    ...limits,
+    storageAvailable: isStorageAvailable(runtime),
+    onRequest: (client, request, audit) => {
+      if (request.method.startsWith("kaged.storage.")) trail.storage.add(READS.has(request.method) ? "read" : "write");
+      return storage.handle(client, request, audit);
+    },
+    onLog: ({ line }) => {
+      if (run.log.push(line) > LOG_LINES) run.log.shift();
+    },
+  });
+  supervisor.onAudit((event) => run.events.push(event));
+  const { instance } = await supervisor.register({ dir, config, projectDir });
+  const stopEarly = () => void supervisor.stopAll();
+  signal?.addEventListener("abort", stopEarly, { once: true });
+  try {
+    signal?.throwIfAborted(); // It may have come before anyone listened.
+    const { failure } = await outcomeOf(supervisor.start(instance));
+    signal?.throwIfAborted();
+    const info = supervisor.plugin(instance);
+    recordHandshake(run, failure, { info, unchecked: await uncheckedTools(info) });
+    if (failure) return trail;
+    const ping = await outcomeOf(supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
+    signal?.throwIfAborted();
+    if (!recordPing(run, ping)) return trail;
+    for (const { method, params } of calls) {
+      const { failure } = await outcomeOf(supervisor.call(instance, method, params));
+      if (failure) trail.failedCalls.push(`Calling ${method} failed: ${failure.message}`);
+      signal?.throwIfAborted();
+    }
+    const askedMs = runtime.clock.monotonic();
+    await supervisor.stop(instance);
+    recordShutdown(run, runtime.clock.monotonic() - askedMs);
+    recordStdout(run);
+    return trail;
+  } finally {
+    signal?.removeEventListener("abort", stopEarly);
+  }
+}
+
+/** Tells what the handshake showed, up to the rule that `failure` belongs to. */
+function recordHandshake(run: Run, failure: HostError | null, offer: Offer): void {
+  const { manifest, recorder, config, log } = run;
+  const { command, name, version, kaged_api, capabilities } = manifest;
+  const broken = failure && ruleOf(failure);
+  const ignored = eventsOf(run, "plugin.config_rejected").map((data) => data.error_message);
+  const details: Partial<Record<CheckId, string>> = {
+    "spawn": command.join(" "),
+    "initialize": "Answered",
+    "initialize.name": name,
+    "initialize.version": version,
+    "initialize.api": String(kaged_api),
+    "initialize.capabilities": claims(capabilities),
+    "config.update": sent(config),
+    ...(isMcp(manifest) && mcpDetails(offer.info)),
+  };
+  const pass = (id: CheckId, warnings: readonly string[] = []) => recorder.pass(id, details[id]!, warnings);
+  const shown: [CheckId, () => void][] = [
+    ["spawn", () => pass("spawn")],
+    ["initialize", () => pass("initialize")],
+    ["initialize.name", () => pass("initialize.name")],
+    ["initialize.version", () => pass("initialize.version")],
+    ["initialize.api", () => pass("initialize.api")],
+    ["initialize.capabilities", () => pass("initialize.capabilities")],
+    // What the process offers is told once it runs, and not before.
+    ["methods", () => broken ? recorder.skip("methods", broken) : recordMethods(run, offer)],
+    ["config.update", () => pass("config.update", ignored)],
+  ];
+  for (const [id, record] of shown) {
+    if (failure && id === broken) return recorder.fail(id, explained(failure, log), log);
+    record();
+  }
+}
+
+const isMcp = ({ runtime }: Manifest): boolean => runtime === "mcp_stdio";
+
+const claims = (capabilities: readonly string[]): string =>
+  capabilities.length === 0 ? "Claims none" : "Claims no more than the manifest asks for";
+
+const sent = (config: Readonly<Record<string, unknown>>): string =>
+  Object.keys(config).length === 0 ? "Takes an empty config" : `Takes ${JSON.stringify(config)}`;
+
+/** The rule that a failed start breaks. */
+function ruleOf(failure: HostError): CheckId {
+  const { code, rpc } = failure;
+  const ofServer = mcpRuleOf(failure);
+  if (ofServer) return ofServer;
+  switch (code) {
+    case "initialize.name_mismatch":
+      return "initialize.name";
+    case "initialize.version_mismatch":
+      return "initialize.version";
+    case "initialize.api_mismatch":
+      return "initialize.api";
+    case "initialize.capability_overreach":
+      return "initialize.capabilities";
+    case "plugin.config_invalid":
+    case "protocol.timeout": // Of initialize it is initialize.timeout.
+      return "config.update";
+  }
+  if (/^(cage|capability|manifest)\./.test(code)) return "spawn";
+  return rpc === -32004 ? "config.update" : "initialize";
+}
+
+/** A declared method that the process does not offer breaks a promise; one it merely adds is ignored by the host. */
+function recordMethods(run: Run, { info, unchecked }: Offer): void {
+  const { recorder, manifest, manifest: { methods } } = run;
+  if (isMcp(manifest)) {
+    const { left_out = [] } = eventsOf(run, "plugin.tools_listed").at(-1) ?? {};
+    return recordTools(recorder, info, { left_out, unchecked });
+  }
+  const [found] = eventsOf(run, "plugin.method_unavailable");
+  const { missing = [], undeclared = [] } = found ?? {};
+  if (missing.length > 0) {
+    const message = `The manifest declares ${quoted(missing)}, and the answer to initialize does not list it`;
+    const hint = "List it in the answer to initialize, or take it out of the manifest";
+    return recorder.fail("methods", new HostError("check.methods_missing", message, { data: { missing }, hint }));
+  }
+  const extra = `The answer to initialize lists ${quoted(undeclared)}, which the manifest does not declare`;
+  recorder.pass("methods", methods.join(", ") || "None declared", undeclared.length > 0 ? [extra] : []);
+}
+
+/** A ping answered shows that the plugin took `initialized` well. Returns whether it runs on. */
+function recordPing({ recorder, log }: Run, { failure, result }: Outcome): boolean {
+  if (failure && hasEnded(failure)) {
+    recorder.fail("initialized", explained(failure, log), log);
+    return false;
+  }
+  recorder.pass("initialized", "Runs on");
+  if (failure) recorder.fail("ping", failure, log);
+  else if ((result as { status?: unknown } | null)?.status === "ok") recorder.pass("ping", '{"status":"ok"}');
+  else {
+    const message = `Ping was answered ${JSON.stringify(result)?.slice(0, 200)}`;
+    recorder.fail("ping", new HostError("check.ping_answer", message, { hint: 'Answer ping with {"status": "ok"}' }));
+  }
+  return true;
+}
+
+/** Points at what the plugin wrote itself, where it just ended. */
+function explained(failure: HostError, log: readonly string[]): HostError {
+  if (failure.code !== "plugin.unavailable") return failure;
+  const hint = log.length > 0
+    ? "Its last lines on stderr say why"
+    : "It wrote nothing to stderr: let it say why it ends";
+  const { code, message, data, cause } = failure;
+  return new HostError(code, message, { data, cause, hint });
+}
+
+/** Whether a call failed because the plugin is gone, rather than by its answer or for want of one. */
+function hasEnded({ code }: HostError): boolean {
+  return ["plugin.unavailable", "protocol.closed", "protocol.oversize_message"].includes(code);
+}
+
+function recordShutdown(run: Run, tookMs: number): void {
+  const { recorder, manifest, manifest: { shutdown_timeout_sec: seconds }, log } = run;
+  const [ended] = eventsOf(run, "plugin.stopped");
+  // From then on SIGTERM is what ends it, whatever its exit code. With no time at all nobody can be late.
+  const isLate = seconds > 0 && tookMs >= seconds * 1000;
+  if (ended?.exit_code === 0 && !isLate) return recorder.pass("shutdown", "Ends by itself with exit code 0");
+  // The protocol allows a server to wait for the signal.
+  if (isMcp(manifest) && ended && isLate) {
+    const waits = `It does not end when its input ends, so that every stop takes ${seconds} s`;
+    return recorder.pass("shutdown", "Ends by SIGTERM", [waits]);
+  }
+  const how = !ended
+    ? `had to be killed: it ignored shutdown for ${seconds} s, and then SIGTERM`
+    : isLate
+    ? `had to be ended by SIGTERM: it ignored shutdown for ${seconds} s`
+    : `ended ${ended.signal === null ? `with exit code ${ended.exit_code}` : `by ${ended.signal}`} instead of 0`;
+  const when = isMcp(manifest) ? "When stdin ends" : "On shutdown";
+  const hint = `${when}, save what must be kept and exit with 0`;
+  recorder.fail("shutdown", new HostError("check.shutdown", `The plugin ${how}`, { hint }), log);
+}
+
+function recordStdout(run: Run): void {
+  const noise = eventsOf(run, "plugin.stdout_noise").map(({ line }) => `"${line}" is no JSON`);
+  const violations = eventsOf(run, "plugin.protocol_violation").map(({ detail }) => detail);
+  const odd = [...noise, ...violations];
+  if (odd.length === 0) return run.recorder.pass("stdout", "Nothing but messages");
+  const message = `Stdout belongs to the protocol: ${odd.slice(0, 3).join("; ")}`;
+  const more = odd.length > 3 ? `; and ${odd.length - 3} more` : "";
+  const hint = "Write one JSON-RPC message per line on stdout, and everything else to stderr";
+  run.recorder.fail("stdout", new HostError("check.stdout_noise", message + more, { hint }));
+}
+
+function eventsOf<T extends AuditType>({ events }: Run, type: T): AuditData[T][] {
+  return events.filter((event) => event.type === type).map((event) => event.data as AuditData[T]);
+}
+
+/** How a piece of work ended. */
+interface Outcome {
+  readonly failure: HostError | null;
+  readonly result: unknown;
+}
+
+async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
+  try {
+    return { failure: null, result: await work };
+  } catch (thrown) {
+    return { failure: asHostError(thrown), result: undefined };
+  }
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(", ");
+}

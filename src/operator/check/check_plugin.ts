@@ -1,0 +1,117 @@
+/**
+ * Checks a plugin the way a host meets it: manifest, cage, handshake, ping, shutdown. The plugin runs under the same
+ * supervisor and in the same cage as everywhere else.
+ *
+ * @module
+ */
+import { openCage } from "../../core/cage/open_cage.ts";
+import { probeCage } from "../../core/cage/probe_cage.ts";
+import { type CapabilityDescription, describeCapability } from "../../packages/consent/describe_capability.ts";
+import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
+import { readManifest } from "../../core/manifest/read_manifest.ts";
+import type { TraceReport } from "../syscalls/trace_report.ts";
+import { checkLife } from "./check_life.ts";
+import type { CheckOptions } from "./check_options.ts";
+import { surveyImports } from "./leaving_imports.ts";
+import { checkTraced } from "./check_traced.ts";
+import { CheckRecorder, type CheckReport } from "./report.ts";
+
+/** Imports that are named in words; all of them are in the data. */
+const SHOWN = 5;
+
+/** Checks the plugin in `dir` (absolute) against every rule. A plugin that breaks them is a report, not an error. */
+export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
+  const recorder = new CheckRecorder(options.onCheck);
+  const manifest = await checkManifest(dir, recorder, options);
+  let trace: TraceReport | null = null;
+  if (manifest && await checkSurroundings(dir, manifest, recorder, options)) {
+    options.signal?.throwIfAborted();
+    if (options.trace) trace = await checkTraced(dir, manifest, recorder, options);
+    else await checkLife(dir, manifest, recorder, options);
+  }
+  return { ...recorder.report(), ...(trace && { trace }) };
+}
+
+async function checkManifest(
+  dir: string,
+  recorder: CheckRecorder,
+  { runtime }: CheckOptions,
+): Promise<Manifest | null> {
+  try {
+    const { manifest, warnings } = await readManifest(dir, runtime.files);
+    const said = warnings.map(({ line, column, message }) => `${line}:${column} ${message}`);
+    recorder.pass("manifest", `${manifest.name} ${manifest.version}`, said);
+    return manifest;
+  } catch (thrown) {
+    recorder.fail("manifest", asHostError(thrown));
+    return null;
+  }
+}
+
+/** Everything that can be told without running the plugin. */
+async function checkSurroundings(
+  dir: string,
+  manifest: Manifest,
+  recorder: CheckRecorder,
+  options: CheckOptions,
+): Promise<boolean> {
+  const { runtime, home, runtimes = {} } = options;
+  const failure = await cageFailure(dir, manifest, options);
+  const isGrant = failure?.code.startsWith("capability.") ?? false;
+  if (failure && isGrant) recorder.fail("capabilities", failure);
+  // Whether a grant holds is told by the cage; with none asked for there is nothing to tell.
+  else if (failure && manifest.capabilities.length > 0) recorder.skip("capabilities", "cage");
+  else if (manifest.capabilities.length === 0) recorder.pass("capabilities", "None asked for");
+  else recorder.passGrants("capabilities", manifest.capabilities.join(", "), grantsOf(dir, manifest, options));
+
+  await checkImports(dir, manifest, recorder, options);
+
+  if (isGrant) recorder.skip("cage");
+  else if (failure) recorder.fail("cage", failure);
+  else {
+    const { error, version } = await probeCage(runtime, home, runtimes);
+    if (error) recorder.fail("cage", error);
+    else recorder.pass("cage", `bubblewrap ${version}`);
+    return error === null;
+  }
+  return false;
+}
+
+/** What the plugin asks for, in plain words. */
+function grantsOf(dir: string, { capabilities }: Manifest, options: CheckOptions): CapabilityDescription[] {
+  const { runtime, home, projectDir = null } = options;
+  const paths = { installDir: dir, home, projectDir, userHome: runtime.env("HOME") };
+  return capabilities.map((capability) => describeCapability(capability, { paths }));
+}
+
+/** Builds the plugin's cage without running anything in it. */
+async function cageFailure(dir: string, manifest: Manifest, options: CheckOptions): Promise<HostError | null> {
+  const { runtime, home, projectDir = null, runtimes = {} } = options;
+  try {
+    const places = { installDir: dir, home, projectDir };
+    const cage = await openCage({ manifest, places, logLevel: "info", runtimes }, runtime);
+    await cage.close();
+    return null;
+  } catch (thrown) {
+    return asHostError(thrown);
+  }
+}
+
+async function checkImports(
+  dir: string,
+  manifest: Manifest,
+  recorder: CheckRecorder,
+  { runtime }: CheckOptions,
+): Promise<void> {
+  const { files, leaving } = await surveyImports(dir, manifest.command, runtime.files);
+  if (leaving.length > 0) {
+    const named = leaving.map(({ file, line, specifier, reason }) => `${file}:${line} "${specifier}" ${reason}`);
+    const more = named.length > SHOWN ? `; and ${named.length - SHOWN} more` : "";
+    const message = `Only the plugin's own folder is in the cage: ${named.slice(0, SHOWN).join("; ")}${more}`;
+    const hint = "Bundle the plugin into one file, or copy what it imports into its folder";
+    return recorder.fail("imports", new HostError("check.imports_leave", message, { data: { leaving }, hint }));
+  }
+  const read = files.length === 1 ? "1 source file" : `${files.length} source files`;
+  recorder.pass("imports", files.length === 0 ? "No JavaScript to look at" : `${read}, none leaves the folder`);
+}

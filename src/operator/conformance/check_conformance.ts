@@ -1,0 +1,53 @@
+/**
+ * Tries the rules of the wire on a plugin in its cage, in whatever language it is written.
+ *
+ * @module
+ */
+import type { CheckOptions } from "../check/check_options.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
+import { openCagedWire } from "../../core/supervisor/caged_wire.ts";
+import { notOffered } from "./conversation.ts";
+import { selectRules } from "./rules.ts";
+import { type ConformanceReport, type RuleResult, tryRules } from "./try_rules.ts";
+
+/** How a plugin is tried. */
+export interface ConformanceOptions
+  extends Pick<CheckOptions, "runtime" | "home" | "projectDir" | "runtimes" | "limits" | "config" | "signal"> {
+  /** Ids of the rules to try. Default: all. */
+  readonly rules?: readonly string[];
+  /** Hears each result as it comes. */
+  readonly onRule?: (result: RuleResult) => void;
+}
+
+/**
+ * Tries the rules on the plugin in `dir` (absolute). A plugin that breaks them is a report, not an error.
+ *
+ * @throws {HostError} `manifest.*`, `capability.*` and `cage.*` when it cannot be started at all,
+ * `check.conformance_mcp` for a server of MCP, `check.rule_unknown`.
+ */
+export async function checkConformance(dir: string, options: ConformanceOptions): Promise<ConformanceReport> {
+  const { runtime, home, projectDir = null, runtimes = {}, limits = {}, rules: ids, ...rest } = options;
+  const rules = selectRules(ids);
+  const { manifest } = await readManifest(dir, runtime.files);
+  if (manifest.runtime === "mcp_stdio") {
+    const message = `"${manifest.name}" speaks MCP, and these rules are of the plugin wire`;
+    throw new HostError("check.conformance_mcp", message, { hint: "Leave --conformance away" });
+  }
+  await using storage = createStorage({ runtime, home });
+  const client = { plugin: manifest.name, instance: manifest.name, manifest };
+  const wire = { runtime, home, runtimes, projectDir, ...limits, dir, manifest };
+  return await tryRules({
+    ...rest,
+    rules,
+    manifest,
+    clock: runtime.clock,
+    storageAvailable: isStorageAvailable(runtime),
+    open: (listeners) => openCagedWire(wire, listeners),
+    onRequest: async (method, params, signal) => {
+      if (!method.startsWith("kaged.storage.")) throw notOffered(method);
+      return await storage.handle(client, { method, params, signal });
+    },
+  });
+}

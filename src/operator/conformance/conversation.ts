@@ -1,0 +1,208 @@
+/**
+ * A conversation with a plugin that notes everything out of turn: noise, answers nobody waits for, what it asks.
+ *
+ * @module
+ */
+import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import type { Clock, Exit } from "../../core/ports/ports.ts";
+import { isMessageId } from "../../core/wire/codec.ts";
+import { errorToWire } from "../../core/wire/wire_errors.ts";
+import { cut, type Exchange, keepLines, note, type Notes, type WireMessage } from "./notes.ts";
+import type { OpenWire, PluginWire } from "../../core/supervisor/plugin_wire.ts";
+
+/** What a plugin said to a request: a response, or why there is none. */
+export type Answer =
+  | { readonly response: WireMessage; readonly missing?: undefined }
+  | { readonly response?: undefined; readonly missing: string };
+
+/** Answers what a plugin asks of its host. */
+export type AnswerPlugin = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>;
+
+/** How a conversation is held. */
+export interface ConversationOptions {
+  /** Starts the plugin. */
+  readonly open: OpenWire;
+  /** Time. */
+  readonly clock: Clock;
+  /** Where to note what is out of turn. */
+  readonly notes: Notes;
+  /** What went over the wire since the rule at hand began. */
+  readonly exchange: () => Exchange;
+  /** Answers what the plugin asks. */
+  readonly onRequest: AnswerPlugin;
+}
+
+/** Longest a plugin may take for what needs no work. */
+export const STEP_MS = 10_000;
+/** Requests of the plugin that are answered at once; more are refused. */
+const MAX_REQUESTS = 64;
+
+/** A plugin that is spoken to. */
+export class Conversation {
+  readonly #options: ConversationOptions;
+  readonly #waiting = new Map<string, (answer: Answer) => void>();
+  readonly #ending = new AbortController();
+  #wire!: PluginWire;
+  #over: string | null = null;
+  #lastId = 0;
+  #requests = 0;
+
+  private constructor(options: ConversationOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the plugin. */
+  static async open(options: ConversationOptions): Promise<Conversation> {
+    const talk = new Conversation(options);
+    talk.#wire = await options.open({
+      line: (text) => talk.#take(text),
+      undecodable: (start) => note(options.notes.noise, cut(start)),
+      oversize: () => talk.#finish("It wrote a line of more than 4 MiB"),
+    });
+    void talk.#wire.ended.then((exit) => talk.#finish(talk.#wire.fault()?.message ?? `It ended ${endingOf(exit)}`));
+    return talk;
+  }
+
+  /** Why nothing more can be said, or null. */
+  get over(): string | null {
+    return this.#over;
+  }
+
+  /** Sends a message; `jsonrpc` is filled in. */
+  send(message: WireMessage): void {
+    this.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+  }
+
+  /** Writes text as it is. */
+  write(text: string): void {
+    keepLines(this.#options.exchange().sent, text);
+    this.#wire.write(text);
+  }
+
+  /** Sends a request and waits for its response. */
+  ask(
+    method: string,
+    params: unknown = {},
+    options: { readonly id?: string | number; readonly timeoutMs?: number } = {},
+  ): Promise<Answer> {
+    const { id = ++this.#lastId, timeoutMs } = options;
+    const answer = this.answerTo(id, timeoutMs);
+    this.send({ id, method, params });
+    return answer;
+  }
+
+  /** Waits for the response to a request that is sent otherwise. */
+  answerTo(id: string | number, timeoutMs: number = STEP_MS): Promise<Answer> {
+    return new Promise((resolve) => {
+      const key = JSON.stringify(id);
+      const settle = (answer: Answer): void => {
+        cancel();
+        this.#waiting.delete(key);
+        resolve(answer);
+      };
+      const late = { missing: `No answer within ${timeoutMs / 1000} s` };
+      const cancel = this.#options.clock.after(timeoutMs, () => settle(late));
+      this.#waiting.set(key, settle);
+      if (this.#over !== null) settle({ missing: this.#over });
+    });
+  }
+
+  /** Tells it to end, or closes its stdin, and waits; null when it is still there after `timeoutMs`. */
+  async end(how: "shutdown" | "eof", timeoutMs: number): Promise<Exit | null> {
+    if (how === "shutdown") this.send({ method: "shutdown", params: {} });
+    else this.#wire.endInput();
+    return await new Promise((resolve) => {
+      const cancel = this.#options.clock.after(timeoutMs, () => resolve(null));
+      void this.#wire.ended.then((exit) => {
+        cancel();
+        resolve(exit);
+      });
+    });
+  }
+
+  /** Its newest lines on stderr. */
+  stderr(): readonly string[] {
+    return this.#wire.stderr();
+  }
+
+  /** The failure of its cage that ended it, or null. */
+  cageFault(): HostError | null {
+    const fault = this.#wire.fault();
+    return fault?.code.startsWith("cage.") ? fault : null;
+  }
+
+  /** Rejects unless it is caged as it should be. */
+  async verify(): Promise<void> {
+    await this.#wire.verify();
+  }
+
+  /** Ends it at once. */
+  async kill(): Promise<void> {
+    await this.#wire.kill();
+  }
+
+  #take(text: string): void {
+    const { notes, clock, exchange } = this.#options;
+    keepLines(exchange().came, text);
+    const message = parsed(text);
+    if (message === undefined) return note(notes.noise, cut(text));
+    const { id, method } = (message ?? {}) as WireMessage;
+    if (typeof method === "string" && id === undefined) {
+      return note(notes.notices, { message: message as WireMessage, atMs: clock.monotonic() });
+    }
+    if (typeof method === "string" && isMessageId(id)) return void this.#answer(message as WireMessage, method);
+    const settle = method === undefined && isMessageId(id) ? this.#waiting.get(JSON.stringify(id)) : undefined;
+    if (!settle) note(notes.strays, cut(text));
+    else if (isResponse(message)) settle({ response: message });
+    else settle({ missing: `It answered what is no response: ${cut(text)}` });
+  }
+
+  async #answer({ id, params }: WireMessage, method: string): Promise<void> {
+    note(this.#options.notes.requests, method);
+    if (this.#requests >= MAX_REQUESTS) {
+      return this.send({ id, error: { code: -32005, message: `More than ${MAX_REQUESTS} requests at once` } });
+    }
+    this.#requests++;
+    try {
+      this.send({ id, result: await this.#options.onRequest(method, params, this.#ending.signal) ?? null });
+    } catch (error) {
+      this.send({ id, error: errorToWire(asHostError(error)) });
+    } finally {
+      this.#requests--;
+    }
+  }
+
+  #finish(why: string): void {
+    this.#over ??= why;
+    this.#ending.abort();
+    for (const settle of [...this.#waiting.values()]) settle({ missing: this.#over });
+  }
+}
+
+/** How a process ended, in words. */
+export function endingOf({ code, signal }: Exit): string {
+  return signal ? `by ${signal}` : `with exit code ${code}`;
+}
+
+/** Fails what a plugin asks for that the host does not offer. */
+export function notOffered(method: string): HostError {
+  return new HostError("protocol.method_unknown", `No method "${method}"`, { data: { method } });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A response has a result or an error with a code and a message, and never both. */
+function isResponse(value: unknown): value is WireMessage {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const message = value as WireMessage;
+  if (message.jsonrpc !== "2.0" || ("result" in message) === ("error" in message)) return false;
+  if (!("error" in message)) return true;
+  const { code, message: text } = (message.error ?? {}) as WireMessage;
+  return Number.isInteger(code) && typeof text === "string";
+}

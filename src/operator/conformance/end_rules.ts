@@ -1,0 +1,140 @@
+/**
+ * Rules of the end of a plugin, and those that are judged over the whole run.
+ *
+ * @module
+ */
+import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/audit_wire.ts";
+import { endingOf } from "./conversation.ts";
+import type { Notice } from "./notes.ts";
+import { failed, hasFeature, ok, type Rule, shown, skipped, type Stage, type Verdict } from "./rule.ts";
+
+const WIRE = "docs/wire.md#the-wire";
+const LIFE = "docs/wire.md#life-of-a-plugin";
+const CALLS = "docs/wire.md#calls";
+const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
+
+/** How a plugin ends. */
+export const END_RULES: readonly Rule[] = [
+  {
+    id: "shutdown",
+    requirement: "K-011",
+    written: LIFE,
+    expected: "Ends with exit code 0 when shutdown comes, in time",
+    hint: "Exit with 0 on the notification shutdown",
+    attempt: (stage) => ending(stage, "shutdown"),
+  },
+  {
+    id: "eof",
+    requirement: "K-064",
+    written: DEBTS,
+    expected: "Ends when the host goes away",
+    hint: "Exit when stdin ends",
+    attempt: (stage) => ending(stage, "eof"),
+  },
+];
+
+/** What a plugin sent during the run, whatever it was asked. */
+export const RUN_RULES: readonly Rule[] = [
+  {
+    id: "progress",
+    requirement: "K-065",
+    written: CALLS,
+    expected: "Reports progress as numbers, under the id of a call",
+    hint: 'List "progress" in features and send system.progress { id, progress, total?, message? } while the call runs',
+    attempt(stage) {
+      const reports = noticesOf(stage, ({ message }) => message.method === "system.progress");
+      if (reports.length === 0) return skipped("It reported none during this run");
+      if (!hasFeature(stage, "progress")) return failed('It reports, and does not list "progress" in features');
+      const wrong = reports.find(({ params }) => {
+        const { id, progress } = (params ?? {}) as { id?: unknown; progress?: unknown };
+        return typeof progress !== "number" || !["number", "string"].includes(typeof id);
+      });
+      return wrong === undefined
+        ? ok(`${reports.length} reports`)
+        : failed("A report of another shape", [shown(wrong)]);
+    },
+  },
+  {
+    id: "notifications",
+    requirement: "K-016",
+    written: CALLS,
+    expected: "Sends only notifications its manifest declares",
+    hint: "List them under notifications in the manifest",
+    attempt(stage) {
+      const own = noticesOf(stage, isOwn);
+      const other = own.find(({ method }) => !stage.manifest.notifications.includes(String(method)));
+      if (other !== undefined) return failed(`It sent "${other.method}"`, [shown(other)]);
+      const names = new Set(own.map(({ method }) => String(method)));
+      return names.size === 0 ? skipped("It sent none during this run") : ok([...names].join(", "));
+    },
+  },
+  {
+    id: "notifications.rate",
+    requirement: "K-016",
+    written: CALLS,
+    expected: "Sends at most 100 notifications a second",
+    hint: "Join what happens in quick succession into one notification",
+    attempt({ notes }) {
+      const times = notes.notices.filter(isOwn).map(({ atMs }) => atMs);
+      if (times.length === 0) return skipped("It sent none during this run");
+      // More than the limit within a second: one of them came less than a second after the one that many places before.
+      const isFast = times.some((atMs, index) => atMs - (times[index - NOTIFICATIONS_PER_SECOND] ?? -Infinity) < 1_000);
+      return isFast
+        ? failed(`${times.length} came, more than ${NOTIFICATIONS_PER_SECOND} of them within a second`, [])
+        : ok(`${times.length} during this run`);
+    },
+  },
+  {
+    id: "requests",
+    requirement: "K-057",
+    written: CALLS,
+    expected: "Asks the host for what it was granted, and for nothing else",
+    hint: "Declare kaged:storage:read or kaged:storage:write; there is nothing else to ask for",
+    attempt({ notes, manifest }) {
+      const isGranted = manifest.capabilities.some((capability) => capability.startsWith("kaged:storage:"));
+      const asked = [...new Set(notes.requests)];
+      const other = asked.find((method) => !isGranted || !method.startsWith("kaged.storage."));
+      if (other !== undefined) return failed(`It asked for "${other}"`, asked);
+      return asked.length === 0 ? skipped("It asked for nothing during this run") : ok(asked.join(", "));
+    },
+  },
+  {
+    id: "answers.once",
+    requirement: "K-013",
+    written: DEBTS,
+    expected: "Answers every request once, and what is no request never",
+    hint: "Send one response for each request: a result, or an error with an integer code and a message",
+    attempt({ notes: { strays } }) {
+      if (strays.length === 0) return ok("Nothing but answers that were waited for");
+      return failed(`${strays.length} that nobody waited for`, strays.slice(0, SHOWN));
+    },
+  },
+  {
+    id: "stdout",
+    requirement: "K-004",
+    written: WIRE,
+    expected: "Writes nothing but messages to stdout",
+    hint: "Log to stderr",
+    attempt({ notes: { noise } }) {
+      if (noise.length === 0) return ok("Nothing but messages");
+      return failed(`${noise.length} lines that are no messages`, noise.slice(0, SHOWN));
+    },
+  },
+];
+
+/** Offending lines that are shown. */
+const SHOWN = 3;
+
+async function ending(stage: Stage, how: "shutdown" | "eof"): Promise<Verdict> {
+  const { shutdown_timeout_sec: seconds } = stage.manifest;
+  const talk = await stage.running();
+  const exit = await talk.end(how, seconds * 1000);
+  if (exit === null) return failed(`It is still there after ${seconds} s`);
+  // Whoever finds nobody to answer may say so with its exit code.
+  return exit.code === 0 || how === "eof" ? ok(`It ended ${endingOf(exit)}`) : failed(`It ended ${endingOf(exit)}`);
+}
+
+const isOwn = ({ message }: Notice): boolean => !String(message.method).startsWith("system.");
+
+const noticesOf = ({ notes }: Stage, isWanted: (notice: Notice) => boolean): Notice["message"][] =>
+  notes.notices.filter(isWanted).map(({ message }) => message);

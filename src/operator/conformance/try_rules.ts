@@ -1,0 +1,126 @@
+/**
+ * Tries rules one after another, each within its own time, and says how the plugin fared.
+ *
+ * @module
+ */
+import { asHostError, messageOf } from "../../core/errors/host_error.ts";
+import type { Clock } from "../../core/ports/ports.ts";
+import { failed, type Rule, RULE_MS, skipped, type Verdict } from "./rule.ts";
+import { PluginStage, type StageOptions } from "./stage.ts";
+
+/** How a plugin fares with one rule. */
+export interface RuleResult {
+  /** Names the rule. */
+  readonly id: string;
+  /** The requirement it comes from. */
+  readonly requirement: string;
+  /** Where it is written: a page of the documentation and a heading in it. */
+  readonly written: string;
+  /** What a plugin must do. */
+  readonly expected: string;
+  /** `skipped`: there was nothing to try it on. */
+  readonly status: "ok" | "failed" | "skipped";
+  /** What was seen, for a person. */
+  readonly detail: string;
+  /** The last lines it was sent while the rule was tried, shortened. */
+  readonly sent: readonly string[];
+  /** The last lines it wrote, shortened. */
+  readonly came: readonly string[];
+  /** Its last lines on stderr, where the rule is broken. */
+  readonly log?: readonly string[];
+  /** The next step, where the rule is broken. */
+  readonly hint?: string;
+}
+
+/** How a plugin fares with every rule. */
+export interface ConformanceReport {
+  /** Whether none is broken. */
+  readonly ok: boolean;
+  /** The plugin's name. */
+  readonly plugin: string;
+  /** Its version. */
+  readonly version: string;
+  /** Every rule that was asked for, in order. */
+  readonly rules: readonly RuleResult[];
+}
+
+/** How rules are tried. */
+export interface TryOptions extends StageOptions {
+  /** Which rules, in order. */
+  readonly rules: readonly Rule[];
+  /** Ends the run early: the plugin is ended and the run rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Hears each result as it comes. */
+  readonly onRule?: (result: RuleResult) => void;
+}
+
+/** Lines of stderr shown with a broken rule. */
+const LOG_LINES = 5;
+
+/** Tries each rule on the plugin. A plugin that breaks them is a report, not an error; rejects when it cannot start. */
+export async function tryRules(options: TryOptions): Promise<ConformanceReport> {
+  const { rules, manifest, signal, onRule = () => {} } = options;
+  await using stage = new PluginStage(options);
+  const results: RuleResult[] = [];
+  const broken: Rule[] = [];
+  for (const rule of rules) {
+    signal?.throwIfAborted();
+    const cause = broken.find(({ id, isGround }) => isGround || rule.needs?.includes(id));
+    const result = await tryRule(rule, stage, cause, options);
+    if (result.status === "failed") broken.push(rule);
+    results.push(result);
+    onRule(result);
+  }
+  const isOk = results.every(({ status }) => status !== "failed");
+  return { ok: isOk, plugin: manifest.name, version: manifest.version, rules: results };
+}
+
+async function tryRule(
+  rule: Rule,
+  stage: PluginStage,
+  cause: Rule | undefined,
+  { clock, signal }: TryOptions,
+): Promise<RuleResult> {
+  const { id, requirement, written, expected, hint, deadlineMs = () => RULE_MS } = rule;
+  const exchange = stage.takeDown();
+  const strays = stage.notes.strays.length;
+  const verdict = cause
+    ? skipped(`Not tried: ${cause.id} failed`)
+    : await within(attempt(rule, stage), deadlineMs(stage.manifest), { clock, signal });
+  const { status, detail, came = exchange.came } = verdict;
+  const result = { id, requirement, written, expected, status, detail, sent: exchange.sent, came: [...came] };
+  if (status !== "failed") return result;
+  const fault = stage.cageFault();
+  if (fault) throw fault;
+  const log = stage.stderr().slice(-LOG_LINES);
+  await stage.leave(); // What comes next meets a fresh process,
+  stage.notes.strays.length = Math.min(stage.notes.strays.length, strays); // and one fault breaks one rule.
+  return { ...result, ...(log.length > 0 && { log }), hint };
+}
+
+async function attempt(rule: Rule, stage: PluginStage): Promise<Verdict> {
+  try {
+    return await rule.attempt(stage);
+  } catch (thrown) {
+    const error = asHostError(thrown);
+    if (error.code !== "check.not_running") throw error;
+    return failed(messageOf(error));
+  }
+}
+
+/** Settles as `work` does, fails the rule when its time is over, and rejects when the run is ended early. */
+function within(
+  work: Promise<Verdict>,
+  ms: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
+): Promise<Verdict> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal?.reason);
+    const cancel = clock.after(ms, () => resolve(failed(`Undecided after ${ms / 1000} s`)));
+    signal?.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      cancel();
+      signal?.removeEventListener("abort", abort);
+    });
+  });
+}

@@ -1,0 +1,176 @@
+/**
+ * Rules of the wire itself: lines, ids, what is no message.
+ *
+ * @module
+ */
+import { MAX_LINE_BYTES } from "../../core/wire/connection_types.ts";
+import {
+  ailment,
+  codeOf,
+  failed,
+  hasFeature,
+  ok,
+  type Rule,
+  RULE_MS,
+  said,
+  skipped,
+  type Stage,
+  type Verdict,
+} from "./rule.ts";
+
+/** A line of 4 MiB is read byte by byte in some languages. */
+const LONG_LINE_MS = 120_000;
+const WIRE = "docs/wire.md#the-wire";
+const CALLS = "docs/wire.md#calls";
+const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
+
+/** Framing, ids, unknown and broken messages. */
+export const WIRE_RULES: readonly Rule[] = [
+  {
+    id: "id.number",
+    requirement: "K-006",
+    written: DEBTS,
+    expected: "Answers under the number it was asked under",
+    hint: "Echo the id exactly as it came",
+    attempt: (stage) => pingUnder(stage, 9007199254740991),
+  },
+  {
+    id: "id.string",
+    requirement: "K-006",
+    written: DEBTS,
+    expected: "Answers under the text it was asked under",
+    hint: "Echo the id as it came, a text as a text",
+    attempt: (stage) => pingUnder(stage, "call-1"),
+  },
+  {
+    id: "utf8",
+    requirement: "K-001",
+    written: WIRE,
+    expected: "Reads and writes UTF-8 and JSON escapes",
+    hint: "Decode stdin and encode stdout as UTF-8, and write JSON with a JSON library",
+    needs: ["id.string"],
+    attempt: (stage) => pingUnder(stage, 'aä€😀\u2028"\\\n\u0000'),
+  },
+  {
+    id: "lines",
+    requirement: "K-001",
+    written: WIRE,
+    expected: "Reads lines, however they come in pieces",
+    hint: "Collect bytes until a newline; one read may bring half a line or two",
+    needs: ["id.string"],
+    async attempt(stage) {
+      const talk = await stage.running();
+      const line = (id: string): string => `{"jsonrpc":"2.0","id":"${id}","method":"ping","params":{}}\n`;
+      const answers = ["cut", "one", "two"].map((id) => talk.answerTo(id));
+      talk.write(line("cut").slice(0, 20));
+      talk.write(line("cut").slice(20) + line("one") + line("two"));
+      for (const answer of await Promise.all(answers)) if (answer.missing !== undefined) return failed(answer.missing);
+      return ok("A line in two pieces, two lines in one");
+    },
+  },
+  {
+    id: "lines.long",
+    requirement: "K-002",
+    written: WIRE,
+    expected: "Reads a line of 4 MiB",
+    hint: "Do not cap lines below 4,194,304 bytes",
+    needs: ["id.string"],
+    deadlineMs: () => LONG_LINE_MS + RULE_MS,
+    async attempt(stage) {
+      const talk = await stage.running();
+      const [head, tail] = ['{"jsonrpc":"2.0","id":"long","method":"ping","params":{"padding":"', '"}}'];
+      const answer = talk.answerTo("long", LONG_LINE_MS);
+      talk.write(`${head}${"x".repeat(MAX_LINE_BYTES - head.length - tail.length)}${tail}\n`);
+      const { missing } = await answer;
+      return missing === undefined ? ok("4,194,304 bytes") : failed(missing);
+    },
+  },
+  {
+    id: "method.unknown",
+    requirement: "K-017",
+    written: DEBTS,
+    expected: "Answers a method it does not know with -32601",
+    hint: "Answer every request: what you do not know, with -32601",
+    async attempt(stage) {
+      const answer = await (await stage.running()).ask("conformance.no_such_method", {});
+      return codeOf(answer) === -32601 ? ok("Answered -32601") : failed(said(answer));
+    },
+  },
+  {
+    id: "notification.unknown",
+    requirement: "K-006",
+    written: CALLS,
+    expected: "Does not answer a notification it does not know",
+    hint: "A message without an id is never answered",
+    attempt: (stage) =>
+      unharmed(stage, '{"jsonrpc":"2.0","method":"conformance.no_such_notification","params":{}}', () => false),
+  },
+  {
+    id: "garbage",
+    requirement: "K-017",
+    written: DEBTS,
+    expected: "Survives a line that is no JSON",
+    hint: "Answer it with -32700 under the id null, or pass over it",
+    attempt: (stage) => unharmed(stage, "{ this is no JSON", (code) => code === -32700),
+  },
+  {
+    id: "message.invalid",
+    requirement: "K-017",
+    written: DEBTS,
+    expected: "Survives JSON that is no message",
+    hint: "Answer it with -32600 under the id null, or pass over it",
+    attempt: (stage) => unharmed(stage, '{"jsonrpc":"2.0"}', (code) => code === -32600),
+  },
+  {
+    id: "batch",
+    requirement: "K-005",
+    written: CALLS,
+    expected: "Refuses a batch",
+    hint: "Answer an array once, with -32600 under the id null, or pass over it",
+    attempt: (stage) => {
+      const ping = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
+      return unharmed(stage, `[${ping(901)},${ping(902)}]`, (code) => code === -32600);
+    },
+  },
+  {
+    id: "cancel",
+    requirement: "K-065",
+    written: CALLS,
+    expected: "Takes system.cancel, also for a call it does not know",
+    hint: 'Pass over ids you do not know, and never answer a notification; or do not list "cancel" in features',
+    attempt: (stage) =>
+      hasFeature(stage, "cancel")
+        ? unharmed(stage, '{"jsonrpc":"2.0","method":"system.cancel","params":{"id":987654}}', () => false)
+        : skipped('It does not list "cancel" in features'),
+  },
+];
+
+async function pingUnder(stage: Stage, id: string | number): Promise<Verdict> {
+  const before = stage.notes.strays.length;
+  const answer = await (await stage.running()).ask("ping", {}, { id });
+  if (answer.missing === undefined) return ok(JSON.stringify(id));
+  const other = stage.notes.strays[before];
+  return failed(other === undefined ? answer.missing : `It answered ${other}`);
+}
+
+/** Writes a line that must change nothing; an answer under the id null is fine when `isFitting` says so. */
+async function unharmed(stage: Stage, line: string, isFitting: (code: unknown) => boolean): Promise<Verdict> {
+  const talk = await stage.running();
+  const before = stage.notes.strays.length;
+  talk.write(line + "\n");
+  const problem = await ailment(talk);
+  if (problem !== null) return failed(problem);
+  const answers = stage.notes.strays.splice(before);
+  const unfit = answers.find((text) => !isRefusal(text, isFitting));
+  if (unfit !== undefined || answers.length > 1) return failed(`It answered ${unfit ?? answers.join(" and ")}`);
+  return ok(answers.length === 1 ? "Refused" : "Passed over");
+}
+
+function isRefusal(text: string, isFitting: (code: unknown) => boolean): boolean {
+  try {
+    const { id, error } = JSON.parse(text);
+    return id === null && isFitting(error?.code);
+  } catch {
+    return false;
+  }
+}

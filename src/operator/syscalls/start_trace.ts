@@ -1,0 +1,98 @@
+/**
+ * Watches one run of a plugin from outside its cage. The plugin is caged as ever: strace stands before the launcher,
+ * and the launcher builds the same cage.
+ *
+ * @module
+ */
+import { outputOf } from "../../core/cage/output_of.ts";
+import { messageOf } from "../../core/errors/host_error.ts";
+import type { Command, ProcessSpawner, Runtime } from "../../core/ports/ports.ts";
+import type { Observed } from "./observed.ts";
+import { readStrace, TRACED_CALLS } from "./read_strace.ts";
+import { type ProgramWatch, watchPrograms } from "./seen_programs.ts";
+
+const STRACE_PATHS = ["/usr/bin/strace", "/usr/local/bin/strace"];
+/** Longest text strace shows whole: no path is longer. */
+const TEXT_BYTES = "4096";
+
+/** A run that is watched. */
+export interface Trace {
+  /** The runtime to run the plugin on. */
+  readonly runtime: Runtime;
+  /** Whether files are watched. */
+  readonly files: boolean;
+  /** What a reader should know. */
+  readonly notes: readonly string[];
+  /** Ends the watch and returns what was seen. */
+  finish(): Promise<Observed>;
+}
+
+/** Begins to watch what is run under `home`; `start` is the folder the plugin starts in. */
+export async function startTrace(runtime: Runtime, home: string, start: string): Promise<Trace> {
+  const { path: strace, why } = await findStrace(runtime);
+  return strace === null ? watchFromProc(runtime, home, why) : await watchWithStrace(runtime, { home, start, strace });
+}
+
+/** Finds an strace that works here: in a container it may be there and not be allowed to look. */
+async function findStrace(runtime: Runtime): Promise<{ path: string | null; why: string }> {
+  for (const path of STRACE_PATHS) {
+    if (await runtime.files.target(path) === null) continue;
+    const said = await outputOf(runtime, path, ["-f", "-qq", "-o", "/dev/null", "--", "/bin/true"]).catch(messageOf);
+    return said === "" ? { path, why: "" } : { path: null, why: `strace does not work here: ${said.trim()}` };
+  }
+  return { path: null, why: "strace is not installed, for example: apt-get install strace" };
+}
+
+async function watchWithStrace(
+  runtime: Runtime,
+  { home, start, strace }: { readonly home: string; readonly start: string; readonly strace: string },
+): Promise<Trace> {
+  const { files } = runtime;
+  await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
+  const dir = await files.makeTempDir(`${home}/run/trace-`);
+  const log = `${dir}/log`;
+  const options = ["-f", "-qq", "-y", "-s", TEXT_BYTES, "--signal=none", "-e", `trace=${TRACED_CALLS.join(",")}`];
+  const before = (command: Command): Command => ({
+    ...command,
+    file: strace,
+    args: [...options, "-o", log, "--", command.file, ...command.args],
+  });
+  const { processes } = runtime;
+  const spawn: ProcessSpawner["spawn"] = (command, listeners) =>
+    processes.spawn(isLauncher(command, home) ? before(command) : command, listeners);
+  return {
+    runtime: { ...runtime, processes: { ...processes, spawn } },
+    files: true,
+    notes: [],
+    async finish(): Promise<Observed> {
+      const text = await files.readText(log).catch(() => "");
+      await files.remove(dir);
+      return readStrace(text, start);
+    },
+  };
+}
+
+function watchFromProc(runtime: Runtime, home: string, why: string): Trace {
+  const watches: ProgramWatch[] = [];
+  const { processes } = runtime;
+  const spawn: ProcessSpawner["spawn"] = async (command, listeners) => {
+    const child = await processes.spawn(command, listeners);
+    if (isLauncher(command, home)) watches.push(watchPrograms(child.pid, runtime));
+    return child;
+  };
+  return {
+    runtime: { ...runtime, processes: { ...processes, spawn } },
+    files: false,
+    notes: [`Files were not watched, and programs only now and then: ${why}`],
+    finish(): Promise<Observed> {
+      for (const watch of watches) watch.stop();
+      const programs = [...new Set(watches.flatMap(({ seen }) => [...seen]))];
+      return Promise.resolve({ paths: [], programs, addresses: [], ports: [] });
+    },
+  };
+}
+
+/** Whether a command starts a cage: those start in the folder of their files. */
+function isLauncher({ cwd }: Command, home: string): boolean {
+  return cwd.startsWith(`${home}/run/cage-`);
+}

@@ -1,0 +1,233 @@
+/**
+ * What a run showed of a plugin's capabilities: which were used, which were missed, which would do.
+ *
+ * @module
+ */
+import type { CagePlaces } from "../../core/cage/cage.ts";
+import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
+import { RELAY_PORT } from "../../core/cage/net/net_parts.ts";
+import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
+import { absolutePath } from "../../core/cage/wanted_paths.ts";
+import { type Capability, formatCapability, readCapabilities } from "../../core/manifest/capability.ts";
+import { storageAccess } from "../../core/manifest/capability_set.ts";
+import type { Observed, ObservedPath } from "./observed.ts";
+
+/** One declared capability, and whether the run used it. */
+export interface GrantUse {
+  /** The capability as declared. */
+  readonly capability: string;
+  /** Whether it was used; null when the run cannot tell. */
+  readonly used: boolean | null;
+  /** What it was used for, in part. */
+  readonly examples: readonly string[];
+}
+
+/** Something the plugin asked for and did not get. */
+export interface Denial {
+  /** What it wanted. */
+  readonly kind: "read" | "write" | "program" | "net" | "storage";
+  /** The path, program or host, or what it wanted of its storage. */
+  readonly what: string;
+  /** The capability that would grant it, or null when none can. */
+  readonly capability: string | null;
+}
+
+/** What a run showed. */
+export interface TraceReport {
+  /** Whether files were watched; without strace only network and programs are. */
+  readonly files: boolean;
+  /** What a reader should know of the run. */
+  readonly notes: readonly string[];
+  /** Declared capabilities. */
+  readonly grants: readonly GrantUse[];
+  /** What was asked for in vain. */
+  readonly denied: readonly Denial[];
+  /** The smallest list that covers the run. */
+  readonly smallest: readonly string[];
+}
+
+/** What a report is made of. */
+export interface TraceInput {
+  /** Declared capabilities. */
+  readonly capabilities: readonly string[];
+  /** Where their paths lead. */
+  readonly places: CagePlaces;
+  /** What was seen. */
+  readonly observed: Observed;
+  /** What the gatekeeper saw. */
+  readonly net: readonly NetEvent[];
+  /** What it asked of its storage, granted or not. */
+  readonly storage: ReadonlySet<"read" | "write">;
+  /** Whether files were watched. */
+  readonly files: boolean;
+  /** What a reader should know. */
+  readonly notes: readonly string[];
+  /** Which of these paths, refused to the plugin, exist on the host. */
+  readonly existing: ReadonlySet<string>;
+}
+
+const MAX_EXAMPLES = 5;
+const PROGRAM_PATH = /^\/(?:usr\/(?:local\/)?)?s?bin\/([^/]+)$/;
+
+/** Returns the report. */
+export function traceReport(input: TraceInput): TraceReport {
+  const uses = readCapabilities(input.capabilities).map((asked) => useOf(asked, input));
+  return {
+    files: input.files,
+    notes: input.notes,
+    grants: uses.map(({ capability, used, examples }) => ({
+      capability,
+      used,
+      examples: examples.slice(0, MAX_EXAMPLES),
+    })),
+    denied: denials(input),
+    smallest: [...new Set(uses.flatMap(({ smallest }) => smallest))],
+  };
+}
+
+interface Use extends GrantUse {
+  readonly smallest: readonly string[];
+}
+
+function useOf(asked: Capability, input: TraceInput): Use {
+  const capability = formatCapability(asked);
+  const unknown = { capability, used: null, examples: [], smallest: [capability] };
+  const use = (examples: string[], smallest: string[]): Use => ({
+    capability,
+    used: examples.length > 0,
+    examples,
+    smallest: examples.length > 0 ? smallest : [],
+  });
+  switch (asked.kind) {
+    case "storage": {
+      const wanted = [...input.storage].filter((access) => access === "read" || asked.access === "write");
+      return use(wanted, [`kaged:storage:${wanted.includes("write") ? "write" : "read"}`]);
+    }
+    case "exec": {
+      const ran = input.observed.programs.filter((path) => PROGRAM_PATH.exec(path)?.[1] === asked.binary);
+      return use(ran, [capability]);
+    }
+    case "net":
+      return netUse(asked, input, use);
+    case "fs":
+      return input.files ? fsUse(asked, input, use) : unknown;
+  }
+}
+
+function netUse(
+  asked: Extract<Capability, { kind: "net" }>,
+  { net, observed, files }: TraceInput,
+  use: (examples: string[], smallest: string[]) => Use,
+): Use {
+  if (asked.scope !== "host") {
+    if (asked.scope === "none") return use(["no network"], ["net:[]"]);
+    const examples = observed.addresses.map(({ address, port }) => `${address}:${port}`);
+    if (files) return use(examples, ["net:*"]);
+    return { capability: "net:*", used: null, examples: [], smallest: ["net:*"] };
+  }
+  const opened = net.filter(({ kind, host, port }) =>
+    kind === "opened" && host === asked.host && (asked.port === "*" || asked.port === port)
+  ).map(({ host, port }) => `${host}:${port}`);
+  return use(opened, opened.map((target) => `net:${target}`));
+}
+
+function fsUse(
+  asked: Extract<Capability, { kind: "fs" }>,
+  { observed, places }: TraceInput,
+  use: (examples: string[], smallest: string[]) => Use,
+): Use {
+  const root = absolutePath(asked.path, asked.path, places).path;
+  const within = observed.paths.filter(({ path, ok }) => ok && isWithin(path, root));
+  const read = within.filter(({ access }) => access === "read").map(({ path }) => path);
+  // A file that is to be made cannot be granted before it is there: its folder can.
+  const written = within.filter(({ access }) => access === "write").map(({ path }) => parentOf(path, root));
+  const declared = (path: string): string => {
+    const rest = path.slice(root.length);
+    return asked.path.endsWith("/") ? `${asked.path}${rest.replace(/^\//, "")}` : `${asked.path}${rest}`;
+  };
+  const writeTo = asked.access === "write" && written.length > 0 ? common(written) : null;
+  const readFrom = read.filter((path) => writeTo === null || !isWithin(path, writeTo));
+  const smallest = [
+    ...(readFrom.length > 0 ? [`read:fs:${declared(common(readFrom))}`] : []),
+    ...(writeTo === null ? [] : [`write:fs:${declared(writeTo)}`]),
+  ];
+  return use([...new Set(within.map(({ path }) => path))], smallest);
+}
+
+const parentOf = (path: string, root: string): string => path === root ? root : path.slice(0, path.lastIndexOf("/"));
+
+/** The deepest path that holds all of them. */
+function common(paths: readonly string[]): string {
+  const [first = "", ...others] = paths.map((path) => path.split("/"));
+  let depth = first.length;
+  for (const other of others) {
+    let same = 0;
+    while (same < depth && first[same] === other[same]) same++;
+    depth = same;
+  }
+  return (first as string[]).slice(0, depth).join("/") || "/";
+}
+
+/** Where every cage looks the same, and what runtimes and libraries look for by themselves. */
+const OF_THE_CAGE = ["/proc", "/sys", "/dev", "/.cage", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share"];
+const PROBES = [
+  ...["/usr/local/lib", "/usr/local/share", "/usr/bin", "/usr/local/bin", "/etc/ld.so.cache", "/etc/ld.so.preload"],
+  ...["/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf"],
+  ...["/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/terminfo", "/etc/inputrc", "/etc/os-release", "/etc/hosts"],
+];
+
+/** Returns the refused paths that are worth a look at the host, programs among them. */
+export function refusedPaths({ paths }: Observed): ObservedPath[] {
+  const got = new Set(paths.filter(({ ok }) => ok).map(({ path }) => path));
+  return paths.filter(({ path, ok, access }) => {
+    if (ok || (access === "read" && got.has(path))) return false;
+    if (PROGRAM_PATH.test(path)) return true;
+    return ![...OF_THE_CAGE, ...PROBES].some((tree) => isWithin(path, tree));
+  });
+}
+
+function denials(input: TraceInput): Denial[] {
+  const { observed, existing, places, net } = input;
+  const found = new Map<string, Denial>();
+  const add = (denial: Denial): void => void found.set(`${denial.kind} ${denial.what}`, denial);
+  for (const { path, access } of refusedPaths(observed)) {
+    const program = PROGRAM_PATH.exec(path)?.[1];
+    const isThere = existing.has(path) || (access === "write" && existing.has(parentOf(path, "/")));
+    if (!isThere) continue;
+    if (program !== undefined) add({ kind: "program", what: program, capability: `exec:${program}:plugin:/` });
+    else add({ kind: access, what: path, capability: grantFor(path, access, places) });
+  }
+  const access = storageAccess(input.capabilities);
+  for (const wanted of input.storage) {
+    if (access === "write" || access === wanted) continue;
+    add({ kind: "storage", what: wanted, capability: `kaged:storage:${wanted}` });
+  }
+  for (const event of net) {
+    if (event.kind !== "refused" || event.port === 0) continue;
+    const { host, port, reason } = event;
+    add({ kind: "net", what: `${host}:${port}`, capability: reason === "not-allowed" ? `net:${host}:${port}` : null });
+  }
+  for (const target of deniedAddresses(input)) add({ kind: "net", what: target, capability: `net:${target}` });
+  return [...found.values()];
+}
+
+/** Attempts to go past the relay, or without any network: none of them can lead out of the cage. */
+function deniedAddresses({ capabilities, observed: { addresses, ports } }: TraceInput): string[] {
+  if (capabilities.includes("net:*")) return [];
+  return addresses.filter(({ address, port, ok }) => {
+    if (port === NAME_SERVER_PORT || (port === RELAY_PORT && isLoopback(address))) return false;
+    // Its own servers are within the cage.
+    return !isLoopback(address) || (ok !== true && !ports.includes(port) && !ports.includes(0));
+  }).map(({ address, port }) => {
+    const host = isLoopback(address) ? "localhost" : address.includes(":") ? `[${address}]` : address;
+    return `${host}:${port}`;
+  });
+}
+
+const NAME_SERVER_PORT = 53;
+const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1";
+
+function grantFor(path: string, access: "read" | "write", places: CagePlaces): string | null {
+  const target = access === "write" ? parentOf(path, "/") || "/" : path;
+  return forbiddenReason(target, access, places) === null ? `${access}:fs:${target}` : null;
+}

@@ -1,0 +1,39 @@
+/**
+ * Loads OpenTelemetry's API, for who asks for it.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { createTracing } from "./tracing.ts";
+import type { Tracing, TracingApi } from "./types.ts";
+
+/** Whether a host traces: `true` loads `@opentelemetry/api`; an object is that API as the program has it. */
+export type TracingOption = boolean | {
+  /** The API. */
+  readonly api: TracingApi;
+};
+
+/**
+ * Returns tracing when it is asked for, else null, and then nothing is loaded.
+ *
+ * @throws {HostError} `host.tracing_missing` when `@opentelemetry/api` is not installed.
+ */
+export async function loadTracing(
+  option: TracingOption | undefined,
+  importApi: () => Promise<TracingApi> = importInstalled,
+): Promise<Tracing | null> {
+  if (!option) return null;
+  if (typeof option === "object") return createTracing(option.api);
+  try {
+    return createTracing(await importApi());
+  } catch (cause) {
+    throw new HostError("host.tracing_missing", `Cannot trace without "@opentelemetry/api": ${messageOf(cause)}`, {
+      hint: 'Run "npm install @opentelemetry/api", or leave the option "tracing" out',
+      cause,
+    });
+  }
+}
+
+async function importInstalled(): Promise<TracingApi> {
+  return await import("@opentelemetry/api") as TracingApi;
+}

@@ -1,0 +1,134 @@
+/**
+ * Does what the operator agreed to, and nothing else: the files that were shown, or none.
+ *
+ * @module
+ */
+import { HostError } from "../../core/errors/host_error.ts";
+import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { readLocalConfig } from "../../core/project/local_config.ts";
+import { canonicalText } from "../../core/schema/canonical_text.ts";
+import { makeChange, storeDir } from "../installed/journal.ts";
+import type { RecordFields } from "../installed/records.ts";
+import { copyTree, removeTree, treeFailure } from "../installed/tree.ts";
+import { changingStore, claimStorage, type InstallPorts, treeLimits } from "./install_ports.ts";
+import type { InstallPlan } from "./plan.ts";
+import { sourceText } from "./source.ts";
+
+/** The operator's yes. */
+export interface Consent {
+  /** Hash of the files it is about. */
+  readonly hash: string;
+  /** Capabilities that were granted by name. */
+  readonly granted: readonly string[];
+  /** The project it is for; null for every project. */
+  readonly projectId: string | null;
+  /** Whether it may run at once; kept as it was when left out, and false for a new plugin. */
+  readonly enabled?: boolean;
+}
+
+/** Returns the capabilities of a plan that a consent leaves out. */
+export function missingGrants({ diff }: InstallPlan, granted: readonly string[]): string[] {
+  return diff.added.filter((capability) => !granted.includes(capability));
+}
+
+/**
+ * Installs or upgrades a plugin as planned.
+ *
+ * @throws {HostError} `install.consent_missing`, `install.changed` when source or store are no longer as they were shown,
+ * `install.*`, `storage.prefix_taken` or `local.*`. Nothing has changed then.
+ */
+export async function applyInstall(plan: InstallPlan, consent: Consent, ports: InstallPorts): Promise<void> {
+  const missing = missingGrants(plan, consent.granted);
+  if (consent.hash !== plan.hash) throw changed(plan.dir, "The yes was for other files");
+  if (missing.length > 0) throw consentMissing(plan.manifest.name, missing);
+  const { manifest, installed } = plan;
+  const { files, ids } = ports.runtime;
+  await changingStore(ports, async (store) => {
+    const record = (await readLocalConfig(ports.home, files)).records.get(manifest.name);
+    if (record?.hash !== installed?.record.hash || (record === undefined) !== (installed === null)) {
+      throw changed(plan.dir, `"${manifest.name}" was installed or upgraded meanwhile`);
+    }
+    const staged = `.${ids.create("new")}`;
+    const place = `${storeDir(ports.home)}/${staged}`;
+    try {
+      await stage(plan, place, ports);
+      await claimStorage(manifest, ports);
+    } catch (error) {
+      await removeTree(place, files);
+      throw error;
+    }
+    const change = { staged, old: `.${ids.create("old")}`, record: recordOf(plan, consent) };
+    try {
+      await makeChange({ op: "install", plugin: manifest.name, ...change }, store);
+    } catch (error) {
+      throw error instanceof HostError ? error : treeFailure(error, storeDir(ports.home));
+    }
+  });
+  tell(plan, consent, ports);
+}
+
+/** Copies what was planned, and looks whether it is what was planned. */
+async function stage(plan: InstallPlan, place: string, ports: InstallPorts): Promise<void> {
+  const { files } = ports.runtime;
+  const { hash } = await copyTree(plan.dir, place, { files, limits: treeLimits(ports) });
+  if (hash !== plan.hash) throw changed(plan.dir, "Its files changed after they were shown");
+  // The manifest was read a moment before the files were hashed: it must be the one among them.
+  const { manifest } = await readManifest(place, files);
+  if (canonicalText(manifest) !== canonicalText(plan.manifest)) {
+    throw changed(plan.dir, "Its manifest changed after it was shown");
+  }
+}
+
+function recordOf({ manifest, hash, source, installed, package: pkg }: InstallPlan, consent: Consent): RecordFields {
+  const { version } = manifest;
+  const before = installed?.record;
+  const projects = [
+    ...new Set([...before?.projects ?? [], ...(consent.projectId === null ? [] : [consent.projectId])]),
+  ];
+  return {
+    installed: version,
+    version,
+    hash,
+    local: before?.local ?? consent.projectId === null,
+    enabled: consent.enabled ?? before?.enabled ?? false,
+    source: sourceText(source),
+    ...(pkg !== null && { package: pkg }),
+    ...(projects.length > 0 && { projects }),
+  };
+}
+
+function tell(
+  { manifest: { name, version }, source, diff, installed }: InstallPlan,
+  consent: Consent,
+  ports: InstallPorts,
+) {
+  const subject = { name, instance: name };
+  if (installed) {
+    const capability_diff = { added: [...diff.added], removed: [...diff.removed] };
+    ports.audit.emit("plugin.upgraded", subject, {
+      old_version: installed.version,
+      new_version: version,
+      capability_diff,
+    });
+  } else {
+    const local = consent.projectId === null;
+    ports.audit.emit("plugin.installed", subject, { version, source: sourceText(source), local });
+  }
+}
+
+function changed(dir: string, why: string): HostError {
+  return new HostError("install.changed", `Nothing was installed from "${dir}": ${why}`, {
+    data: { dir },
+    hint: "Look at it again, then decide",
+  });
+}
+
+/** The error of a plugin whose capabilities were not all granted by name. */
+export function consentMissing(plugin: string, missing: readonly string[]): HostError {
+  const count = missing.length === 1 ? "1 capability" : `${missing.length} capabilities`;
+  const flags = missing.map((capability) => `--grant '${capability.replaceAll("'", `'\\''`)}'`).join(" ");
+  return new HostError("install.consent_missing", `"${plugin}" asks for ${count} that nobody granted`, {
+    data: { plugin, missing },
+    hint: `Grant each by name: ${flags}`,
+  });
+}

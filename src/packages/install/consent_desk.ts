@@ -1,0 +1,275 @@
+/**
+ * Where a running host asks for plugins that its project declares and does not have: two yeses, then it is installed
+ * for that project.
+ *
+ * @module
+ */
+import type { AuditData } from "../../core/audit/events.ts";
+import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import { readLocalConfig } from "../../core/project/local_config.ts";
+import { pluginNameOf } from "../../core/project/locate.ts";
+import type { MissingPlugin } from "../../core/project/types.ts";
+import { verifyTree } from "../installed/verify_tree.ts";
+import { applyInstall, consentMissing } from "./apply.ts";
+import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
+import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";
+import type { InstallPorts } from "./install_ports.ts";
+import { obtain, type Obtained } from "./obtain.ts";
+import { type InstallPlan, planInstall } from "./plan.ts";
+import { addProject } from "./set_enabled.ts";
+import { isAddress, parseSource, projectSource, type Source } from "./source.ts";
+
+/** What a desk works with. */
+export interface DeskOptions {
+  /** What installing stands on. */
+  readonly ports: InstallPorts;
+  /** The project that asks. */
+  readonly project: { readonly id: string; readonly dir: string };
+  /** Called with the name of each plugin that was installed, and whether another version made room for it. */
+  onInstalled(plugin: string, isUpgrade: boolean): Promise<void>;
+}
+
+/** One request with what belongs to it. */
+interface Entry {
+  request: ConsentRequest;
+  plan: InstallPlan | null;
+  /** Whether the plan is what is installed already, for others: nothing is copied then. */
+  isShared: boolean;
+  obtained: Obtained | null;
+}
+
+/** Asks. */
+export class ConsentDesk {
+  readonly #options: DeskOptions;
+  readonly #entries = new Map<string, Entry>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #closing = new AbortController();
+
+  /** A desk with no request. */
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Takes on what the project lacks now: new requests are looked at and told of, those settled elsewhere go. */
+  async update(lacking: readonly MissingPlugin[]): Promise<void> {
+    await this.#inTurn(async () => {
+      for (const [id, entry] of this.#entries) {
+        if (lacking.some((one) => isSameWish(one, entry.request))) continue;
+        await this.#letGo(entry);
+        this.#entries.delete(id);
+      }
+      const known = [...this.#entries.values()].map(({ request }) => request);
+      for (const one of lacking.filter((wish) => !known.some((request) => isSameWish(wish, request)))) {
+        await this.#take(one);
+      }
+    });
+  }
+
+  /** Every request that is not settled. */
+  list(): ConsentRequest[] {
+    return [...this.#entries.values()].map(({ request }) => request);
+  }
+
+  /**
+   * Says yes to the next step of a request; returns the request as it stands then.
+   *
+   * @throws {HostError} `consent.unknown`, `install.consent_missing` when not every capability is granted by name,
+   * `install.changed` when the yes was for other files, or why it could not be fetched or installed. The request waits on.
+   */
+  async approve(id: string, answer: ConsentAnswer = {}): Promise<ConsentRequest> {
+    return await this.#inTurn(async () => {
+      const entry = this.#find(id);
+      const { step } = entry.request;
+      this.#change(entry, { state: "waiting", error: null });
+      try {
+        if (step === "grant" && entry.plan) return await this.#install(entry, answer);
+        if (step === "grant") await this.#look(entry);
+        else await this.#fetch(entry, answer);
+        return entry.request;
+      } catch (thrown) {
+        const error = asHostError(thrown);
+        // What is offered next is what is there now.
+        if (error.code === "install.changed") await this.#lookAgain(entry).catch(() => {});
+        this.#fail(entry, error);
+        throw thrown;
+      }
+    });
+  }
+
+  /** Says no: the project stays pending. Throws `consent.unknown`. */
+  async decline(id: string): Promise<ConsentRequest> {
+    return await this.#inTurn(async () => {
+      const entry = this.#find(id);
+      await this.#letGo(entry);
+      this.#change(entry, { state: "declined", error: null, step: entry.plan ? "grant" : firstStep(entry.request) });
+      this.#tell("plugin.consent_declined", entry, {});
+      return entry.request;
+    });
+  }
+
+  /** Ends a fetch that is under way, and removes what was fetched and not installed. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#inTurn(async () => {
+      for (const entry of this.#entries.values()) await this.#letGo(entry);
+      this.#entries.clear();
+      this.#closing = new AbortController();
+    });
+  }
+
+  async #take(wish: MissingPlugin): Promise<void> {
+    const id = this.#options.ports.runtime.ids.create("con");
+    const open = { state: "waiting", offer: null, error: null } as const;
+    const request: ConsentRequest = { ...wish, id, step: firstStep(wish), ...open };
+    const entry: Entry = { request, plan: null, isShared: false, obtained: null };
+    this.#entries.set(id, entry);
+    await this.#look(entry).catch(() => {}); // The request tells.
+    this.#tell("plugin.consent_requested", entry, { source: wish.source, agents: [...wish.agents] });
+  }
+
+  /** Finds out what can be offered without going anywhere: what is installed already, else a folder of the project. */
+  async #look(entry: Entry): Promise<void> {
+    const { ports: { home, runtime: { files } }, project } = this.#options;
+    const { package: pkg, source } = entry.request;
+    try {
+      const record = (await readLocalConfig(home, files)).records.get(pluginNameOf(pkg));
+      if (record) checkPackage(record, pkg);
+      const unusable = record?.hash === undefined ? null : await this.#offerInstalled(entry, record.hash);
+      if (entry.isShared) return;
+      if (source !== null && !isAddress(source)) {
+        const found = await projectSource(source, { projectDir: project.dir, files });
+        await this.#offer(entry, (found as { path: string }).path, found);
+      } else if (unusable) throw unusable;
+    } catch (thrown) {
+      this.#fail(entry, asHostError(thrown));
+      throw thrown;
+    }
+  }
+
+  /** Offers what is installed already, for others; returns why it will not do, or null. */
+  async #offerInstalled(entry: Entry, hash: string): Promise<HostError | null> {
+    const { home, runtime: { files } } = this.#options.ports;
+    const name = pluginNameOf(entry.request.package);
+    const dir = `${home}/plugins/${name}`;
+    entry.isShared = false;
+    try {
+      await verifyTree(name, dir, hash, files);
+      await this.#offer(entry, dir, { kind: "path", path: dir }, { isShared: true });
+      return null;
+    } catch (thrown) {
+      return asHostError(thrown);
+    }
+  }
+
+  async #fetch(entry: Entry, { source: given, allowHttp = false }: ConsentAnswer): Promise<void> {
+    const { ports } = this.#options;
+    const { request } = entry;
+    const text = request.step === "source" ? given : request.source;
+    if (text === undefined || text === null) {
+      throw new HostError("install.source_unspecified", `"${request.package}": source not specified`, {
+        data: { package: request.package },
+        hint: "Name a folder or an address to install it from",
+      });
+    }
+    const source = parseSource(text, { allowHttp });
+    await this.#letGo(entry);
+    const signal = AbortSignal.any([this.#closing.signal, ...(ports.signal ? [ports.signal] : [])]);
+    entry.obtained = await obtain(source, request.version, { ...ports, signal });
+    await this.#offer(entry, entry.obtained.dir, source);
+  }
+
+  /** Looks at what was fetched, or else around, once more. */
+  async #lookAgain(entry: Entry): Promise<void> {
+    const { obtained, plan } = entry;
+    if (obtained && plan) await this.#offer(entry, obtained.dir, plan.source);
+    else await this.#look(entry);
+  }
+
+  async #offer(entry: Entry, dir: string, source: Source, { isShared = false } = {}): Promise<void> {
+    const { ports, project } = this.#options;
+    const { package: pkg, version } = entry.request;
+    const plan = await planInstall({ dir, source, package: pkg, replace: isShared }, ports);
+    await checkFit(plan, pkg, version);
+    Object.assign(entry, { plan, isShared });
+    this.#change(entry, { step: "grant", offer: consentOffer(plan, project, ports) });
+  }
+
+  async #install(entry: Entry, { hash, grant = [] }: ConsentAnswer): Promise<ConsentRequest> {
+    const { ports, project, onInstalled } = this.#options;
+    const plan = entry.plan!;
+    const { name, version, capabilities } = plan.manifest;
+    if (hash !== plan.hash) {
+      throw new HostError("install.changed", `The yes names other files of "${name}" than were offered`, {
+        data: { plugin: name, offered: plan.hash },
+        hint: "Look at the offer and answer with its hash",
+      });
+    }
+    const missing = entry.request.offer!.added.filter((capability) => !grant.includes(capability));
+    if (missing.length > 0) throw consentMissing(name, missing);
+    if (entry.isShared) {
+      await verifyTree(name, plan.dir, hash, ports.runtime.files);
+      await addProject(name, project.id, ports);
+    } else {
+      await applyInstall(plan, { hash, granted: [...grant], projectId: project.id, enabled: true }, ports);
+    }
+    await this.#letGo(entry);
+    this.#change(entry, { state: "installed" });
+    this.#entries.delete(entry.request.id);
+    this.#tell("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
+    await onInstalled(name, !entry.isShared && plan.installed !== null);
+    return entry.request;
+  }
+
+  async #letGo(entry: Entry): Promise<void> {
+    const { obtained } = entry;
+    entry.obtained = null;
+    if (obtained === null) return;
+    entry.plan = null;
+    this.#change(entry, { offer: null });
+    await obtained[Symbol.asyncDispose]();
+  }
+
+  #find(id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (entry) return entry;
+    throw new HostError("consent.unknown", `No request "${id}" waits for consent`, {
+      data: { id, known: [...this.#entries.keys()] },
+      hint: "Look at the list of requests",
+    });
+  }
+
+  #fail(entry: Entry, { code, message, hint }: HostError): void {
+    this.#change(entry, { error: { code, message, ...(hint !== undefined && { hint }) } });
+  }
+
+  #change(entry: Entry, change: Partial<ConsentRequest>): void {
+    entry.request = { ...entry.request, ...change };
+  }
+
+  #tell<T extends ConsentAudit>(type: T, { request }: Entry, facts: Omit<AuditData[T], keyof ConsentPlace>): void {
+    const { ports, project } = this.#options;
+    const name = pluginNameOf(request.package);
+    const place: ConsentPlace = { consent_id: request.id, package: request.package, project_id: project.id };
+    ports.audit.emit(type, { name, instance: name }, { ...place, ...facts } as unknown as AuditData[T]);
+  }
+
+  /** One at a time: what a yes is about must not change under it. */
+  async #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(run, run);
+    this.#turn = turn.catch(() => {});
+    return await turn;
+  }
+}
+
+type ConsentAudit = "plugin.consent_requested" | "plugin.consent_granted" | "plugin.consent_declined";
+type ConsentPlace = AuditData["plugin.consent_declined"];
+
+/** Whether the project still asks for the same thing. */
+function isSameWish(a: MissingPlugin, b: MissingPlugin): boolean {
+  return a.package === b.package && a.source === b.source && a.version === b.version;
+}
+
+/** What is asked first, as long as nothing is known but the declaration. */
+function firstStep({ source }: MissingPlugin): ConsentRequest["step"] {
+  return source === null ? "source" : isAddress(source) ? "fetch" : "grant";
+}

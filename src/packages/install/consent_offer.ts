@@ -1,0 +1,66 @@
+/**
+ * What an operator is offered for a plugin that a project lacks, and whether it is the one that was asked for.
+ *
+ * @module
+ */
+import { describeCapability } from "../consent/describe_capability.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import type { InstallRecord } from "../../core/project/local_config.ts";
+import { pluginNameOf, servesProject } from "../../core/project/locate.ts";
+import { isInRange } from "../../core/project/version_range.ts";
+import { grantable } from "./capability_diff.ts";
+import type { ConsentOffer } from "./consent_types.ts";
+import type { InstallPorts } from "./install_ports.ts";
+import type { InstallPlan } from "./plan.ts";
+
+/** Returns a plan as it is offered to a project. */
+export function consentOffer(
+  { manifest, hash, bytes, installed, diff }: InstallPlan,
+  project: { readonly id: string; readonly dir: string },
+  { home, runtime }: InstallPorts,
+): ConsentOffer {
+  const { name, version, kaged_api, description, author = null, license = null, homepage = null } = manifest;
+  const paths = { installDir: `${home}/plugins/${name}`, home, projectDir: project.dir, userHome: runtime.env("HOME") };
+  const isKnown = installed !== null && servesProject(installed.record, project.id);
+  return {
+    name,
+    version,
+    kaged_api,
+    description,
+    author,
+    license,
+    homepage,
+    hash,
+    bytes,
+    capabilities: manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
+    installed: installed?.version ?? null,
+    // For a project that never had it, all is new.
+    added: isKnown ? diff.added : grantable(manifest.capabilities),
+    removed: diff.removed,
+  };
+}
+
+/** Throws `project.package_mismatch` when what is installed under the name is another plugin. */
+export function checkPackage({ name, package: installed }: InstallRecord, pkg: string): void {
+  if (installed === undefined || installed === pkg) return;
+  throw new HostError("project.package_mismatch", `Plugin "${name}" was installed from "${installed}"`, {
+    data: { plugin: name, expected: pkg, found: installed },
+    hint: `Write package: "${installed}", or uninstall it first`,
+  });
+}
+
+/** Throws `project.package_mismatch` or `install.version_unfit` when a plugin is not the one that was asked for. */
+export async function checkFit({ manifest }: InstallPlan, pkg: string, range: string | null): Promise<void> {
+  const expected = pluginNameOf(pkg);
+  if (manifest.name !== expected) {
+    throw new HostError("project.package_mismatch", `The source of "${pkg}" holds the plugin "${manifest.name}"`, {
+      data: { plugin: expected, expected, found: manifest.name },
+      hint: "Correct package: or source: in project.yaml",
+    });
+  }
+  if (range === null || await isInRange(manifest.version, range)) return;
+  throw new HostError("install.version_unfit", `"${manifest.name}" has version ${manifest.version}, not ${range}`, {
+    data: { plugin: manifest.name, version: manifest.version, range },
+    hint: "Take another source, or change version: in project.yaml",
+  });
+}

@@ -1,0 +1,57 @@
+/**
+ * What is installed, and in which shape.
+ *
+ * @module
+ */
+import { asHostError, type HostError } from "../../core/errors/host_error.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
+import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
+import { verifyTree } from "../installed/verify_tree.ts";
+import { type InstallPorts, settleStore } from "./install_ports.ts";
+
+/** An installed plugin. */
+export interface InstalledPlugin {
+  /** Its record. */
+  readonly record: InstallRecord;
+  /** Its folder. */
+  readonly dir: string;
+  /** Its manifest, when it can be read. */
+  readonly manifest: Manifest | null;
+  /** Why it cannot run as it is, or null. */
+  readonly problem: HostError | null;
+}
+
+/** Returns every installed plugin, by name. */
+export async function listInstalled(ports: InstallPorts): Promise<InstalledPlugin[]> {
+  await settleStore(ports);
+  const { records } = await readLocalConfig(ports.home, ports.runtime.files);
+  const names = [...records.keys()].sort();
+  return await Promise.all(names.map((name) => lookAt(records.get(name)!, ports)));
+}
+
+/** Looks at the files of an installed plugin. */
+export async function lookAt(
+  record: InstallRecord,
+  { home, runtime: { files } }: InstallPorts,
+): Promise<InstalledPlugin> {
+  const dir = `${home}/plugins/${record.name}`;
+  let manifest: Manifest | null = null;
+  try {
+    ({ manifest } = await readManifest(dir, files));
+    await verifyTree(record.name, dir, record.hash ?? "", files);
+    return { record, dir, manifest, problem: null };
+  } catch (thrown) {
+    return { record, dir, manifest, problem: asHostError(thrown) };
+  }
+}
+
+/** Returns in a word or two whether a plugin runs, may run, or why it may not; `states` are those of its instances. */
+export function statusOf({ record, problem }: InstalledPlugin, states: readonly string[] = []): string {
+  if (problem?.code === "plugin.tampered") return "tampered";
+  if (problem?.code === "manifest.missing") return "files missing";
+  if (problem) return "disabled (invalid manifest)";
+  const order = ["failed", "crashed", "spawning", "running"];
+  const worst = order.find((state) => states.includes(state));
+  return worst ?? (record.enabled ? "enabled" : "disabled");
+}

@@ -1,0 +1,50 @@
+/**
+ * Has a source at hand as a folder, for as long as it is needed.
+ *
+ * @module
+ */
+import type { Files, Runtime } from "../../core/ports/ports.ts";
+import { fetchGit } from "./fetch_git.ts";
+import { type InstallPorts, treeLimits } from "./install_ports.ts";
+import type { Source } from "./source.ts";
+
+/** A source at hand. */
+export interface Obtained extends AsyncDisposable {
+  /** The folder. */
+  readonly dir: string;
+}
+
+/**
+ * Returns the folder of a source; an address is fetched to `<home>/run`, and removed in the end. Ask the operator first.
+ *
+ * @throws {HostError} as {@link fetchGit} does.
+ */
+export async function obtain(source: Source, release: string | null, ports: InstallPorts): Promise<Obtained> {
+  if (source.kind === "path") return { dir: source.path, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const { runtime, home } = ports;
+  const { files } = runtime;
+  await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
+  await sweep(home, runtime);
+  const dir = await files.makeTempDir(`${home}/run/fetch-${await ownPid(files)}-`);
+  const clear = (): Promise<void> => files.remove(dir);
+  try {
+    const signal = ports.signal ? { signal: ports.signal } : {};
+    const fetched = await fetchGit({ url: source.url, dir, release, limits: treeLimits(ports), ...signal }, runtime);
+    return { dir: fetched.dir, [Symbol.asyncDispose]: clear };
+  } catch (error) {
+    await clear();
+    throw error;
+  }
+}
+
+/** Removes what commands fetched that died before they could. */
+async function sweep(home: string, { files }: Runtime): Promise<void> {
+  for (const name of await files.list(`${home}/run`)) {
+    const pid = /^fetch-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && await files.info(`/proc/${pid}`) === null) await files.remove(`${home}/run/${name}`);
+  }
+}
+
+function ownPid(files: Files): Promise<string> {
+  return files.readLink("/proc/self");
+}

@@ -1,0 +1,104 @@
+/**
+ * Where a plugin can be had: a folder, or an address that git can fetch.
+ *
+ * @module
+ */
+import { HostError } from "../../core/errors/host_error.ts";
+import type { Files } from "../../core/ports/ports.ts";
+
+/** A folder of this machine. */
+export interface PathSource {
+  /** Which kind. */
+  readonly kind: "path";
+  /** The folder, absolute. */
+  readonly path: string;
+}
+
+/** A repository. */
+export interface GitSource {
+  /** Which kind. */
+  readonly kind: "git";
+  /** Its address, without `git+`. */
+  readonly url: string;
+}
+
+/** Where a plugin can be had. */
+export type Source = PathSource | GitSource;
+
+const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
+
+/** Whether a text is an address and no path. */
+export function isAddress(text: string): boolean {
+  return /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i.test(text);
+}
+
+/** Returns a source as it is shown and kept. */
+export function sourceText(source: Source): string {
+  return source.kind === "path" ? source.path : source.url;
+}
+
+/**
+ * Reads a source: an absolute path, `https://…` or `git+https://…`; plain http only to this machine and with `allowHttp`.
+ *
+ * @throws {HostError} `install.source_invalid` or `install.http_refused`.
+ */
+export function parseSource(text: string, { allowHttp = false }: { readonly allowHttp?: boolean } = {}): Source {
+  if (!isAddress(text)) {
+    if (text.startsWith("/") && !text.includes("\0")) return { kind: "path", path: text };
+    throw invalid(text, "It is neither an absolute path nor an address");
+  }
+  const url = URL.parse(text.replace(/^git\+/i, ""));
+  if (!url || !["https:", "http:"].includes(url.protocol)) throw invalid(text, "Only https:// can be fetched");
+  if (url.username !== "" || url.password !== "") {
+    throw invalid("the address", "It holds a name or a password, which would be kept and shown");
+  }
+  if (url.hash !== "") throw invalid(text, "It has a part after #: name a release with --release instead");
+  if (url.protocol === "http:" && !LOOPBACK.includes(url.hostname)) {
+    throw new HostError("install.http_refused", `"${text}" would be fetched without encryption`, {
+      data: { source: text },
+      hint: "Use https://",
+    });
+  }
+  if (url.protocol === "http:" && !allowHttp) {
+    throw new HostError("install.http_refused", `"${text}" would be fetched over plain http`, {
+      data: { source: text },
+      hint: "It is this machine: add --allow-http if you mean it",
+    });
+  }
+  return { kind: "git", url: url.href };
+}
+
+/**
+ * Reads the `source:` of a project: `./path` is a folder of the project, links followed.
+ *
+ * @throws {HostError} `install.source_missing`, `install.source_outside`, or as {@link parseSource} does.
+ */
+export async function projectSource(
+  text: string,
+  { projectDir, files, allowHttp = false }: {
+    readonly projectDir: string;
+    readonly files: Files;
+    readonly allowHttp?: boolean;
+  },
+): Promise<Source> {
+  if (isAddress(text)) return parseSource(text, { allowHttp });
+  const root = await files.realPath(projectDir);
+  const path = await files.realPath(`${root}/${text}`).catch((cause) => {
+    throw new HostError("install.source_missing", `The project has no folder "${text}"`, {
+      data: { source: text, project: root },
+      hint: "Correct source: in project.yaml, or make the folder",
+      cause,
+    });
+  });
+  if (path.startsWith(`${root}/`)) return { kind: "path", path };
+  throw new HostError("install.source_outside", `The source "${text}" leads to "${path}", outside the project`, {
+    data: { source: text, path, project: root },
+    hint: "Move the plugin into the project, or install it by its path",
+  });
+}
+
+function invalid(text: string, why: string): HostError {
+  return new HostError("install.source_invalid", `Cannot install from ${JSON.stringify(text)}: ${why}`, {
+    hint: "Name a folder, https://… or git+https://…",
+  });
+}

@@ -1,0 +1,206 @@
+/**
+ * The files of a plugin: which there may be, what they come to as one hash, and how they are copied.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import type { Files } from "../../core/ports/ports.ts";
+import { linkProblem } from "./link_problem.ts";
+
+/** How much a plugin may bring. */
+export interface TreeLimits {
+  /** Bytes of all its files. */
+  readonly maxBytes: number;
+  /** Files, folders and links. */
+  readonly maxEntries: number;
+}
+
+/** What a plugin may bring unless the operator says otherwise. */
+export const TREE_LIMITS: TreeLimits = { maxBytes: 256 * 1024 * 1024, maxEntries: 20_000 };
+
+/** One thing in a plugin's folder; `path` is relative to it. */
+export type TreeEntry =
+  | { readonly kind: "directory"; readonly path: string }
+  | { readonly kind: "file"; readonly path: string; readonly isExecutable: boolean }
+  | { readonly kind: "symlink"; readonly path: string; readonly target: string };
+
+/** A plugin's folder as one value. */
+export interface TreeHash {
+  /** `sha256:` and 64 hexadecimal digits, over names, kinds, contents and who may run what. */
+  readonly hash: string;
+  /** Bytes of all its files. */
+  readonly bytes: number;
+}
+
+/** What a development checkout holds and a plugin does not need; the hash leaves it out too. */
+const LEFT_OUT: readonly string[] = [".git"];
+
+/**
+ * Lists everything in a plugin's folder, folders before what is in them.
+ *
+ * @throws {HostError} `install.too_large`, `install.link_outside`, `install.special_file` or `install.unreadable`.
+ */
+export async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = [];
+  let bytes = 0;
+  const visit = async (folder: string): Promise<void> => {
+    const names = await files.list(folder === "" ? dir : `${dir}/${folder}`);
+    for (const name of names) {
+      if (folder === "" && LEFT_OUT.includes(name)) continue;
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const info = await files.info(`${dir}/${path}`);
+      if (entries.length >= limits.maxEntries) throw tooLarge(dir, `more than ${limits.maxEntries} files`, limits);
+      switch (info?.kind) {
+        case "directory":
+          entries.push({ kind: "directory", path });
+          await visit(path);
+          break;
+        case "file":
+          bytes += info.size;
+          if (bytes > limits.maxBytes) throw tooLarge(dir, `more than ${megabytes(limits.maxBytes)} MB`, limits);
+          entries.push({ kind: "file", path, isExecutable: (info.mode & 0o100) !== 0 });
+          break;
+        case "symlink":
+          entries.push({ kind: "symlink", path, target: await insideTarget(dir, path, files) });
+          break;
+        default:
+          throw new HostError("install.special_file", `"${dir}/${path}" is no file, no folder and no link`, {
+            data: { dir, path },
+            hint: "Remove it: a plugin holds no pipes, devices and sockets",
+          });
+      }
+    }
+  };
+  await readable(dir, () => visit(""));
+  return entries;
+}
+
+/**
+ * Returns what a plugin's folder comes to.
+ *
+ * @throws {HostError} as {@link listTree} does.
+ */
+export async function hashTree(dir: string, files: Files, limits: TreeLimits = TREE_LIMITS): Promise<TreeHash> {
+  const entries = await listTree(dir, files, limits);
+  return await readable(dir, () =>
+    hashEntries(entries, limits, (path, maxBytes) => {
+      return files.digest(`${dir}/${path}`, { maxBytes });
+    }));
+}
+
+/**
+ * Copies a plugin's folder to a new one: read-only, without setuid bits, no link followed. Returns what was copied. The
+ * new folder keeps what is in it when this fails.
+ *
+ * @throws {HostError} as {@link listTree} does; `install.no_space` when the disk is full.
+ */
+export async function copyTree(
+  from: string,
+  to: string,
+  { files, limits }: { readonly files: Files; readonly limits: TreeLimits },
+): Promise<TreeHash> {
+  const entries = await listTree(from, files, limits);
+  return await readable(from, async () => {
+    await files.makeDir(to, { mode: 0o700 });
+    for (const entry of entries) {
+      const path = `${to}/${entry.path}`;
+      if (entry.kind === "directory") await files.makeDir(path, { mode: 0o700 });
+      if (entry.kind === "symlink") await files.makeLink(path, entry.target);
+    }
+    const copied = await hashEntries(entries, limits, (path, maxBytes, isExecutable) => {
+      const mode = isExecutable ? 0o555 : 0o444;
+      return files.copyFile(`${from}/${path}`, `${to}/${path}`, { maxBytes, mode });
+    });
+    // Deepest first: nothing can be made in a folder that is read-only already.
+    for (const { path } of entries.filter(({ kind }) => kind === "directory").reverse()) {
+      await files.setMode(`${to}/${path}`, 0o555);
+    }
+    await files.setMode(to, 0o555);
+    return copied;
+  });
+}
+
+/** Removes a folder that {@link copyTree} made, or a part of it; a missing one is fine. */
+export async function removeTree(dir: string, files: Files): Promise<void> {
+  const open = async (folder: string): Promise<void> => {
+    await files.setMode(folder, 0o700);
+    for (const name of await files.list(folder)) {
+      if ((await files.info(`${folder}/${name}`))?.kind === "directory") await open(`${folder}/${name}`);
+    }
+  };
+  if ((await files.info(dir))?.kind === "directory") await open(dir);
+  await files.remove(dir);
+}
+
+/** Hashes entries; `read` tells what a file holds. Nothing depends on the order in which a folder lists its names. */
+async function hashEntries(
+  entries: readonly TreeEntry[],
+  { maxBytes }: TreeLimits,
+  read: (path: string, maxBytes: number, isExecutable: boolean) => ReturnType<Files["digest"]>,
+): Promise<TreeHash> {
+  let bytes = 0;
+  const lines: string[] = [];
+  for (const entry of entries) {
+    if (entry.kind === "directory") lines.push(JSON.stringify([entry.path, "d"]));
+    else if (entry.kind === "symlink") lines.push(JSON.stringify([entry.path, "l", entry.target]));
+    else {
+      const digest = await read(entry.path, maxBytes - bytes, entry.isExecutable);
+      bytes += digest.bytes;
+      lines.push(JSON.stringify([entry.path, entry.isExecutable ? "x" : "f", digest.sha256]));
+    }
+  }
+  const whole = new TextEncoder().encode(lines.sort().join("\n"));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
+  return { hash: `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`, bytes };
+}
+
+async function insideTarget(dir: string, path: string, files: Files): Promise<string> {
+  const target = await files.readLink(`${dir}/${path}`);
+  const problem = linkProblem(path, target);
+  if (problem === null) return target;
+  throw new HostError("install.link_outside", `The link "${dir}/${path}" ${problem}`, {
+    data: { dir, path, target },
+    hint: "A plugin's links stay in its folder: replace it by what it leads to",
+  });
+}
+
+function tooLarge(dir: string, what: string, limits: TreeLimits): HostError {
+  return new HostError("install.too_large", `The plugin in "${dir}" has ${what}`, {
+    data: { dir, max_bytes: limits.maxBytes, max_entries: limits.maxEntries },
+    hint: "Remove what it does not need to run; where it is meant, raise the limit with --max-size",
+  });
+}
+
+/** Says what went wrong in words of ours: a full disk, a file that cannot be read, one that grew meanwhile. */
+async function readable<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof HostError) throw thrown;
+    throw treeFailure(thrown, dir);
+  }
+}
+
+/** Returns a failure of the file system as one of ours. */
+export function treeFailure(thrown: unknown, dir: string): HostError {
+  const { code } = thrown as { code?: unknown };
+  const options = { data: { dir, code }, cause: thrown };
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new HostError("install.no_space", `There is no room left on the disk: ${messageOf(thrown)}`, {
+      ...options,
+      hint: "Make room and try again: nothing was changed",
+    });
+  }
+  if (code === "EFBIG" || code === "EINVAL" || code === "ELOOP" || code === "ENOENT") {
+    return new HostError("install.changed", `"${dir}" changed while it was read: ${messageOf(thrown)}`, {
+      ...options,
+      hint: "Try again when nobody writes to it",
+    });
+  }
+  return new HostError("install.unreadable", `Cannot read or write a file of the plugin: ${messageOf(thrown)}`, {
+    ...options,
+    hint: "Check the path and its permissions",
+  });
+}
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { convertHooks, type ConvertTarget } from "../../../src/hooks/files/convert_hooks.ts";
+import { parseHookFile } from "../../../src/hooks/files/parse_hook_file.ts";
+import type { ParsedHookFile } from "../../../src/hooks/files/types.ts";
+
+const COPILOT = "/r/.github/hooks/a.json";
+const CLAUDE = "/r/.claude/settings.json";
+
+const parse = (file: string, data: object): Promise<ParsedHookFile> => parseHookFile(JSON.stringify(data), { file });
+
+async function converted(parsed: ParsedHookFile, to: ConvertTarget, file: string) {
+  const conversion = await convertHooks(parsed, to);
+  return { ...conversion, back: await parseHookFile(conversion.text, { file }) };
+}
+
+/** What a hook does, without how it is written. */
+const gist = ({ hooks }: ParsedHookFile) =>
+  hooks.map(({ hook, matcher, timeoutMs, commands }) => [hook, matcher, timeoutMs, commands.bash ?? commands.command]);
+
+test("B-007 a converted file is a file of its dialect with the same hooks, and every difference is reported", async () => {
+  const entry = {
+    type: "command",
+    bash: "./a.sh",
+    powershell: "./a.ps1",
+    cwd: "sub dir",
+    env: { MODE: "it's" },
+    timeoutSec: 7,
+  };
+  const parsed = await parse(COPILOT, {
+    version: 1,
+    hooks: { preToolUse: [entry], PostCompact: [{ type: "command", bash: "x" }] },
+  });
+  const { back, carried, notes } = await converted(parsed, "claude", CLAUDE);
+  assert.deepEqual(gist(back), [
+    ["PreToolUse", undefined, 7_000, String.raw`cd 'sub dir' || exit 1; export MODE='it'\''s'; ./a.sh`],
+  ]);
+  assert.equal(carried, 1);
+  assert.deepEqual(notes.map(({ kind, path, text }) => [kind, path, text.split(":")[0]]), [
+    ["lost", "hooks.preToolUse[0]", '"powershell"'],
+    ["changed", "hooks.preToolUse[0]", '"cwd"'],
+    ["changed", "hooks.preToolUse[0]", '"env"'],
+    ["changed", "hooks.preToolUse[0]", "Fields on stdin have other names at PreToolUse than at preToolUse"],
+    ["lost", "hooks.PostCompact[0]", "claude has no moment for PostCompact"],
+  ]);
+});
+
+test("B-007 hooks of Claude Code become hooks of Copilot, and what that changes is reported", async () => {
+  const hooks = {
+    PreToolUse: [{
+      matcher: "Bash",
+      hooks: [{ type: "command", command: '"$CLAUDE_PROJECT_DIR"/a.sh', timeout: 9, async: true }],
+    }],
+    SessionEnd: [{ hooks: [{ type: "command", command: "bye" }] }],
+  };
+  const { back, notes } = await converted(await parse(CLAUDE, { hooks }), "copilot", COPILOT);
+  assert.deepEqual(gist(back), [
+    ["PreToolUse", "Bash", 9_000, '"$CLAUDE_PROJECT_DIR"/a.sh'],
+    ["SessionEnd", undefined, 60_000, "bye"],
+  ]);
+  assert.deepEqual(notes.map(({ kind, text }) => `${kind} ${text.slice(0, 28)}`), [
+    'lost "async": the agent waits for',
+    "changed Fields on stdin have other n",
+    "changed The command uses CLAUDE_PROJ",
+    'changed "matcher": hosts that do not',
+  ]);
+});
+
+test("B-009 hooks of an agent and of all are told apart when they are converted", async () => {
+  const text = "---\nname: guard\nhooks:\n  PreToolUse: [{ type: command, command: x }]\n---\n";
+  const agent = await parseHookFile(text, { file: "/r/a.agent.md" });
+  assert.deepEqual((await convertHooks(agent, "copilot")).notes.map(({ text }) => text), [
+    'It is for every agent there, not for "guard"',
+  ]);
+  const { back, notes } = await converted(
+    await parse(COPILOT, { version: 1, hooks: { preToolUse: [{ type: "command", bash: "x" }] } }),
+    "agent",
+    "/r/b.agent.md",
+  );
+  assert.deepEqual([back.hooks[0]?.agent, notes.length], ["agent", 1]);
+  assert.match((await convertHooks(agent, "agent")).text, /^---\nname: guard\n/);
+  assert.match((await convertHooks(agent, "agent", { agent: "other" })).text, /^---\nname: other\n/);
+});
+
+test("B-007 an MCP tool is no command: it is reported as lost", async () => {
+  const parsed = await parse("/r/mcp.json", { hooks: { SessionStart: [{ tool: "memory.load" }] } });
+  const { carried, notes } = await convertHooks(parsed, "copilot");
+  assert.deepEqual([carried, notes.map(({ kind }) => kind)], [0, ["lost"]]);
+});
+
+test("B-007 converting to its own dialect changes nothing", async () => {
+  const data = {
+    version: 1,
+    hooks: { Stop: [{ type: "command", bash: "x", env: { A: "1" }, cwd: "s", timeoutSec: 3 }] },
+  };
+  const parsed = await parse(COPILOT, data);
+  const { text, notes } = await convertHooks(parsed, "copilot");
+  assert.deepEqual([JSON.parse(text), notes], [data, []]);
+});

@@ -1,0 +1,310 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HostError } from "../../../src/core/errors/host_error.ts";
+import { nativeEvent, nativeName } from "../../../src/hooks/files/event_names.ts";
+import { parseHookFile } from "../../../src/hooks/files/parse_hook_file.ts";
+import type { FileHook, ParsedHookFile } from "../../../src/hooks/files/types.ts";
+import type { Issue } from "../../../src/core/project/types.ts";
+import { PORTABLE_HOOKS } from "../../../src/hooks/engine/names.ts";
+
+const COPILOT = "/repo/.github/hooks/guard.json";
+const CLAUDE = "/repo/.claude/settings.json";
+
+const copilot = (hooks: unknown): Promise<ParsedHookFile> =>
+  parseHookFile(JSON.stringify({ version: 1, hooks }, null, 2), { file: COPILOT, name: ".github/hooks/guard.json" });
+const claude = (hooks: unknown, more: object = {}): Promise<ParsedHookFile> =>
+  parseHookFile(JSON.stringify({ ...more, hooks }, null, 2), { file: CLAUDE });
+
+async function issuesOf(parsing: Promise<unknown>): Promise<string[]> {
+  const error = await parsing.then(() => null, (thrown) => thrown);
+  assert.ok(error instanceof HostError, String(error));
+  assert.equal(error.code, "hooks.invalid");
+  return (error.data as { issues: Issue[] }).issues.map(({ line, code, path }) => `${line} ${code} ${path}`);
+}
+
+const warningsOf = async (parsing: Promise<ParsedHookFile>): Promise<string[]> =>
+  (await parsing).warnings.map(({ line, code, path }) => `${line} ${code} ${path}`);
+
+const run = (own: object): unknown => ({ type: "command", bash: "./x.sh", ...own });
+
+test("B-003 the native names of the platforms mean the portable moments", () => {
+  const means = (name: string) => nativeEvent(name)?.hook;
+  assert.equal(means("Stop"), "SessionEnd");
+  assert.equal(means("UserPromptSubmit"), "UserPromptSubmitted");
+  assert.equal(means("preToolUse"), "PreToolUse");
+  assert.equal(means("postToolUse"), "PostToolUse");
+  assert.equal(means("errorOccurred"), "OnError");
+  for (const hook of PORTABLE_HOOKS) assert.equal(means(hook), hook);
+  assert.equal(means("constructor"), undefined);
+});
+
+test("B-003 nativeName() goes back, and has no name for what platforms do not fire", () => {
+  const names = PORTABLE_HOOKS.map((hook) => nativeName(hook, "copilot"));
+  assert.deepEqual(names.filter((name) => name === null).length, 2);
+  for (const hook of PORTABLE_HOOKS) {
+    for (const host of ["copilot", "claude"] as const) {
+      const name = nativeName(hook, host);
+      if (name !== null) assert.equal(nativeEvent(name)?.hook, hook);
+    }
+  }
+  assert.equal(nativeName("OnBudgetExceeded", "copilot"), null);
+  assert.equal(nativeName("PostCompact", "copilot"), null);
+});
+
+test("B-007 a .github/hooks file gives its commands with file, line and seconds as milliseconds", async () => {
+  const entry = {
+    type: "command",
+    bash: "./scripts/validate-tool.sh",
+    powershell: "./scripts/validate-tool.ps1",
+    cwd: ".",
+    env: { MODE: "block" },
+    timeoutSec: 10,
+  };
+  const { dialect, hooks } = await copilot({ preToolUse: [entry] });
+  assert.equal(dialect, "copilot");
+  assert.deepEqual(hooks, [
+    {
+      id: ".github/hooks/guard.json:preToolUse[0]",
+      hook: "PreToolUse",
+      nativeName: "preToolUse",
+      dialect: "copilot",
+      file: COPILOT,
+      line: 5,
+      path: "hooks.preToolUse[0]",
+      commands: { bash: entry.bash, powershell: entry.powershell },
+      cwd: ".",
+      env: { MODE: "block" },
+      timeoutMs: 10_000,
+      background: false,
+      agent: null,
+      advisory: false,
+    } satisfies FileHook,
+  ]);
+});
+
+test("B-008 .claude/settings.json gives the commands of its matcher groups, and its other settings are left alone", async () => {
+  const group = { matcher: "Edit|Write", hooks: [{ type: "command", command: "./fmt.sh", timeout: 5, async: true }] };
+  const { dialect, hooks } = await claude({ PostToolUse: [group] }, { permissions: { allow: ["Bash"] } });
+  assert.equal(dialect, "claude");
+  const [hook] = hooks;
+  assert.deepEqual([hook?.commands, hook?.matcher, hook?.timeoutMs, hook?.background, hook?.path], [
+    { bash: "./fmt.sh" },
+    "Edit|Write",
+    5_000,
+    true,
+    "hooks.PostToolUse[0].hooks[0]",
+  ]);
+  assert.deepEqual((await parseHookFile('{ "model": "x" }', { file: CLAUDE })).hooks, []);
+});
+
+test("B-008 words of a command that no shell is to take apart are quoted", async () => {
+  const words = { type: "command", command: "node", args: ["a b.js", "it's", "$HOME"] };
+  const { hooks } = await claude({ PreToolUse: [{ hooks: [words] }] });
+  assert.equal(hooks[0]?.commands.bash, String.raw`node 'a b.js' 'it'\''s' '$HOME'`);
+});
+
+test("B-008 disableAllHooks switches the hooks of its file off and says so", async () => {
+  const parsed = await claude({ Stop: [{ hooks: [{ type: "command", command: "x" }] }] }, { disableAllHooks: true });
+  assert.deepEqual(parsed.hooks, []);
+  assert.ok(parsed.warnings.some(({ code }) => code === "hooks.all_disabled"));
+});
+
+test("B-009 hooks in the front matter of an .agent.md are for that agent, with their lines", async () => {
+  const text = `---
+name: guardrail
+description: "Validates"
+hooks:
+  PostToolUse:
+    - type: command
+      command: "./scripts/validate-output.sh"
+  Stop:
+    - type: command
+      command: ./scripts/cleanup.sh
+---
+# Guardrail
+hooks: { this: is, prose }
+`;
+  const { dialect, hooks } = await parseHookFile(text, { file: "/repo/.github/agents/guard.agent.md" });
+  assert.equal(dialect, "agent");
+  assert.deepEqual(hooks.map(({ hook, agent, line, commands }) => [hook, agent, line, commands.command]), [
+    ["PostToolUse", "guardrail", 6, "./scripts/validate-output.sh"],
+    ["SessionEnd", "guardrail", 9, "./scripts/cleanup.sh"],
+  ]);
+  const unnamed = await parseHookFile(text.replace("name: guardrail\n", ""), {
+    file: "/r/.github/agents/deploy.agent.md",
+  });
+  assert.equal(unnamed.hooks[0]?.agent, "deploy");
+  assert.deepEqual((await parseHookFile("# No front matter\n", { file: "/r/x.agent.md" })).hooks, []);
+});
+
+test("B-007 the hook map of an mcp.json gives tools with their priority", async () => {
+  const map = { SessionStart: [{ tool: "memory.load", priority: 10 }], PostToolUse: [{ tool: "errors.capture" }] };
+  const text = JSON.stringify({ mcpServers: {}, hooks: map }, null, 1);
+  assert.deepEqual(await parseHookFile(text, { file: "/repo/.mcp.json" }), {
+    file: "/repo/.mcp.json",
+    dialect: "mcp",
+    hooks: [],
+    tools: [
+      {
+        tool: "memory.load",
+        priority: 10,
+        hook: "SessionStart",
+        nativeName: "SessionStart",
+        file: "/repo/.mcp.json",
+        line: 5,
+        path: "hooks.SessionStart[0]",
+      },
+      {
+        tool: "errors.capture",
+        priority: 50,
+        hook: "PostToolUse",
+        nativeName: "PostToolUse",
+        file: "/repo/.mcp.json",
+        line: 11,
+        path: "hooks.PostToolUse[0]",
+      },
+    ],
+    warnings: [],
+  });
+  assert.deepEqual(
+    await issuesOf(
+      parseHookFile('{"hooks": {"Stop": [{}, {"tool": 1}, 2, {"tool": "a.b", "priority": 1e999}]}}', {
+        file: "/r/mcp.json",
+      }),
+    ),
+    [
+      "1 hooks.missing_field hooks.Stop[0].tool",
+      "1 hooks.wrong_type hooks.Stop[1].tool",
+      "1 hooks.wrong_type hooks.Stop[2]",
+      "1 hooks.wrong_type hooks.Stop[3].priority",
+    ],
+  );
+});
+
+test("X-17 Stop means the end of the session and warns; native sessionEnd does not", async () => {
+  const { hooks, warnings } = await copilot({ Stop: [run({})], sessionEnd: [run({})] });
+  assert.deepEqual(hooks.map(({ hook }) => hook), ["SessionEnd", "SessionEnd"]);
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [["hooks.stop_is_session_end", "hooks.Stop"]]);
+});
+
+test("X-16 absurd timeouts are linted and bounded, and what is no time is refused", async () => {
+  const { hooks, warnings } = await copilot({ preToolUse: [run({ timeoutSec: 5000 }), run({ timeoutSec: 0.01 })] });
+  assert.deepEqual(hooks.map(({ timeoutMs }) => timeoutMs), [600_000, 10]);
+  assert.deepEqual(warnings.map(({ code, line }) => [code, line]), [
+    ["hooks.timeout_absurd", 8],
+    ["hooks.timeout_absurd", 13],
+  ]);
+  assert.match(warnings[0]?.hint ?? "", /5000 ms would be 5/);
+  assert.deepEqual(await issuesOf(copilot({ preToolUse: [run({ timeoutSec: 0 }), run({ timeoutSec: "10" })] })), [
+    "8 hooks.timeout_invalid hooks.preToolUse[0].timeoutSec",
+    "13 hooks.timeout_invalid hooks.preToolUse[1].timeoutSec",
+  ]);
+});
+
+test("X-16 each dialect has its documented default", async () => {
+  assert.equal((await copilot({ preToolUse: [run({})] })).hooks[0]?.timeoutMs, 30_000);
+  const group = { hooks: [{ type: "command", command: "x" }] };
+  assert.equal((await claude({ PreToolUse: [group] })).hooks[0]?.timeoutMs, 60_000);
+});
+
+test("B-007 everything wrong with a file is reported at once, each with line, path and hint", async () => {
+  const hooks = {
+    preTooluse: [],
+    beforeShellExecution: [],
+    postToolUse: [
+      { bash: "x" },
+      run({ type: "script" }),
+      { type: "command" },
+      run({ bash: 1 }),
+      run({ env: { LD_PRELOAD: "x", OK: 1 } }),
+      run({ cwd: [] }),
+      "x",
+    ],
+    sessionStart: {},
+  };
+  assert.deepEqual(await issuesOf(copilot(hooks)), [
+    "4 hooks.unknown_event hooks.preTooluse",
+    "5 hooks.unknown_event hooks.beforeShellExecution",
+    "7 hooks.missing_field hooks.postToolUse[0].type",
+    "11 hooks.type_unknown hooks.postToolUse[1].type",
+    "14 hooks.no_command hooks.postToolUse[2]",
+    "17 hooks.no_command hooks.postToolUse[3]",
+    "19 hooks.wrong_type hooks.postToolUse[3].bash",
+    "25 hooks.env_invalid hooks.postToolUse[4].env.LD_PRELOAD",
+    "26 hooks.wrong_type hooks.postToolUse[4].env.OK",
+    "32 hooks.wrong_type hooks.postToolUse[5].cwd",
+    "34 hooks.wrong_type hooks.postToolUse[6]",
+    "36 hooks.wrong_type hooks.sessionStart",
+  ]);
+});
+
+test("B-007 a version other than 1 is refused", async () => {
+  const parse = (text: string) => issuesOf(parseHookFile(text, { file: COPILOT }));
+  assert.deepEqual(await parse('{ "hooks": {} }'), ["1 hooks.missing_field version"]);
+  assert.deepEqual(await parse('{ "version": 2, "hooks": {} }'), ["1 hooks.version_unknown version"]);
+});
+
+test("B-007 JSON with comments is refused with a message that says so", async () => {
+  for (const text of ['{\n // no\n "version": 1}', '{\n /* no */ "version": 1}', '{\n # no\n "version": 1}']) {
+    assert.deepEqual(await issuesOf(parseHookFile(text, { file: COPILOT })), ["2 hooks.json_comment "]);
+  }
+});
+
+test("B-007 JSON that cannot be read is refused at its place", async () => {
+  const texts: [string, string][] = [
+    ["", "1 hooks.json_syntax "],
+    ["{", "1 hooks.json_syntax "],
+    ['{"a": 1,\n}', "2 hooks.json_syntax "],
+    ['{"a": 1}\n{"b": 2}', "2 hooks.json_syntax "],
+    ['{"a": "\n"}', "1 hooks.json_syntax "],
+    ['{"a": "\\x"}', "1 hooks.json_syntax "],
+    ["{'a': 1}", "1 hooks.json_syntax "],
+    ['{"a": 01}', "1 hooks.json_syntax "],
+    ['{"a": 1,\n"a": 2}', "2 hooks.duplicate_key "],
+    ['{"__proto__": {}}', "1 hooks.forbidden_key "],
+    ["[".repeat(100_000), "1 hooks.too_deep "],
+  ];
+  for (const [text, issue] of texts) {
+    assert.deepEqual(await issuesOf(parseHookFile(text, { file: COPILOT })), [issue], text.slice(0, 40));
+  }
+});
+
+test("B-007 hooks of other types and keys nobody reads are left out with a warning", async () => {
+  const group = {
+    hooks: [{ type: "prompt", prompt: "Is it safe?" }, { type: "command", command: "x", if: "Bash(rm *)" }],
+  };
+  const { hooks } = await claude({ PreToolUse: [group] });
+  assert.equal(hooks.length, 1);
+  assert.deepEqual(await warningsOf(claude({ Notification: [], PreToolUse: [group] })), [
+    "3 hooks.event_elsewhere hooks.Notification",
+    "8 hooks.type_unsupported hooks.PreToolUse[0].hooks[0].type",
+    "14 hooks.unknown_key hooks.PreToolUse[0].hooks[1].if",
+  ]);
+});
+
+test("B-003 moments that only this host fires are taken and told apart", async () => {
+  assert.deepEqual(await warningsOf(copilot({ OnBudgetExceeded: [run({})], PostCompact: [run({})] })), [
+    "4 hooks.extension_event hooks.OnBudgetExceeded",
+    "10 hooks.extension_event hooks.PostCompact",
+  ]);
+});
+
+test("B-018 a hook says whether it enforces or advises, what its failure means and when its turn is", async () => {
+  const { hooks } = await copilot({ preToolUse: [run({ advisory: true }), run({ onFailure: "block", priority: 10 })] });
+  assert.deepEqual(hooks.map(({ advisory, onFailure, priority }) => [advisory, onFailure, priority]), [
+    [true, undefined, undefined],
+    [false, "block", 10],
+  ]);
+  assert.deepEqual(await issuesOf(copilot({ preToolUse: [run({ onFailure: "no" }), run({ priority: "1" })] })), [
+    "8 hooks.wrong_type hooks.preToolUse[0].onFailure",
+    "13 hooks.wrong_type hooks.preToolUse[1].priority",
+  ]);
+});
+
+test("B-018 a matcher that could stall or cannot be read is refused with its file", async () => {
+  const group = (matcher: string) => [{ matcher, hooks: [{ type: "command", command: "x" }] }];
+  assert.deepEqual((await claude({ PreToolUse: group("(a+)+$") })).hooks.length, 1);
+  for (const matcher of ["(", "(a)\\1", "(?=x)"]) {
+    assert.match((await issuesOf(claude({ PreToolUse: group(matcher) })))[0] ?? "", /hooks\.matcher_invalid/);
+  }
+});

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createHost } from "../../src/create_host.ts";
+import { fixturePlugin } from "../support/fixture_plugins.ts";
+import { hosted } from "../support/hosted.ts";
+import { putInStore } from "../support/store.ts";
+
+test("K-052 files that changed since install are not started, at the first start and at every later one", async () => {
+  await using plugin = await fixturePlugin("echo");
+  await using h = await hosted({ yaml: { primary: { plugins: { e: { package: "@test/echo" } } } }, start: false });
+  const place = await putInStore(h.home, "echo", plugin.dir, "local = true\nenabled = true");
+  await using host = await createHost({ project: h.dir, home: h.home, audit: [] });
+  assert.deepEqual((await host.start()).running, ["echo@music/primary"]);
+  await host.stop();
+
+  const program = join(place, "index.js");
+  const text = await readFile(program, "utf8");
+  await writeFile(program, `${text}\n// more\n`);
+  const { running, failed } = await host.start();
+  assert.deepEqual([running, failed.map(({ error }) => error.code)], [[], ["plugin.tampered"]]);
+  assert.match(failed[0]!.error.hint ?? "", /install the plugin again/);
+  assert.equal(host.plugins()[0]?.state, "failed");
+
+  await writeFile(program, text);
+  await chmod(program, 0o755); // Who may run it is part of what was agreed to.
+  await assert.rejects(host.enable("echo"), { code: "plugin.tampered" });
+  await chmod(program, 0o644);
+  await host.enable("echo");
+  assert.equal(host.plugins()[0]?.state, "running");
+});
