@@ -56,8 +56,8 @@ export type {
   Replacement,
   Supervisor,
   SupervisorOptions,
-  WireTap,
 } from "./src/core/supervisor/types.ts";
+export type { WireTap } from "./src/core/wire/wire_tap.ts";
 export type { CagePlaces } from "./src/core/cage/cage.ts";
 export {
   type CapabilityDescription,
@@ -67,7 +67,7 @@ export {
 export type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./src/packages/install/consent_types.ts";
 export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
 export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
-export { type ErrorRow, ERRORS, HostError, type HostErrorOptions } from "./src/core/errors/host_error.ts";
+export { type ErrorRow, ERRORS, HostError, type HostErrorCode, type HostErrorOptions } from "./src/core/errors/host_error.ts";
 export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
 export type {
   AuditBase,
@@ -82,15 +82,9 @@ export type {
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
 export { type ParsedManifest, readManifest } from "./src/core/manifest/read_manifest.ts";
-export type {
-  JsonSchema,
-  Knob,
-  Manifest,
-  ManifestIssue,
-  ManifestTool,
-  PluginProtocol,
-  PluginRole,
-} from "./src/core/manifest/manifest.ts";
+export type { Knob, Manifest, ManifestTool, PluginProtocol, PluginRole } from "./src/core/manifest/manifest.ts";
+export type { JsonSchema } from "./src/core/schema/json_schema.ts";
+export type { DocumentIssue } from "./src/core/documents/document_report.ts";
 export type { McpTool } from "./src/core/mcp/mcp_tool.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/wire/connection_types.ts";
 export {

@@ -44,7 +44,7 @@ export const generators: readonly Generator[] = [
   pluginBundle("smart-compactor", { bundled: [] }),
   consoleFiles,
   openapi,
-  errorCodes,
+  ...errorCodes,
   conformance,
   requirements,
   storageProgram,

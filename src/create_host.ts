@@ -7,6 +7,8 @@ import { resolve } from "node:path";
 import { detectRuntime } from "./adapters/default.ts";
 import type { LiveHost } from "./adapters/shared/live_hosts.ts";
 import { homeFolder } from "./core/files/home.ts";
+import type { Runtime } from "./core/ports/ports.ts";
+import type { ControlSocket } from "./host/host_rooms.ts";
 import type { Host, HostOptions } from "./host/types.ts";
 
 /**
@@ -37,11 +39,17 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ...options,
     runtime,
     home: realHome,
+    ...(options.control !== false && { openControl: (host: Host) => openControl(host, realHome, runtime) }),
     tellHosts: (plugin) => void tellHosts(realHome, plugin),
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
     ...(options.record !== undefined && { record: resolve(options.record) }),
   });
+}
+
+async function openControl(host: Host, home: string, runtime: Runtime): Promise<ControlSocket> {
+  const { openControlSocket } = await import("./http/control_socket.ts");
+  return await openControlSocket({ host, home, runtime });
 }
 
 /** Hosts of other projects may run the version before, and would take the new files for tampered ones. */

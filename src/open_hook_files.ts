@@ -8,7 +8,7 @@ import type { OpenedHookFiles, OpenHookFilesOptions } from "./hooks/sources/comm
 /**
  * Opens the hook files of a repository. Files that nobody trusts are listed and do not run.
  *
- * @throws {HostError} `config.invalid`, `hooks.trust_unreadable`, `host.misuse`
+ * @throws {HostError} `config.invalid`, `hook.trust_unreadable`, `host.misuse`
  */
 export async function openHookFiles(options: OpenHookFilesOptions): Promise<OpenedHookFiles> {
   return await (await import("./hooks/sources/command/open_hook_files.ts")).openHookFiles(options);

@@ -48,13 +48,13 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/cli/open_console.ts", // The operator's own browser, by a fixed path.
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
-    "src/hooks/sources/command/caged_runner.ts",
-    "src/hooks/sources/mcp/caged_transport.ts",
-    "src/packages/install/run_git.ts", // git, with nothing of a repository that it would run.
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
     "src/core/supervisor/caged_wire.ts",
     "src/core/supervisor/plugin_process.ts",
+    "src/hooks/sources/command/caged_runner.ts",
+    "src/hooks/sources/mcp/caged_transport.ts",
     "src/operator/syscalls/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
+    "src/packages/install/run_git.ts", // git, with nothing of a repository that it would run.
   ]);
   // Programs of the host itself: bubblewrap, bash, systemd and strace, by fixed paths and without a word of a plugin's.
   assert.deepEqual(await filesWith(/\boutputOf\(/), [

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { toJsonSchema } from "@valibot/to-json-schema";
-import { ERRORS } from "../../src/core/errors/host_error.ts";
+import { ERRORS, type HostErrorCode } from "../../src/core/errors/host_error.ts";
 import type { Route, RouteAnswer, Schema } from "../../src/http/route.ts";
 import { ROUTES } from "../../src/http/routes/routes.ts";
 import { problem } from "../../src/http/schemas.ts";
@@ -100,7 +100,7 @@ function otherAnswers(also: RouteAnswer["also"] = {}): Json {
 /** The codes a route may fail with, by their status. */
 function codesOf({ isOpen = false, body, errors }: Route): [number, string[]][] {
   const codes = [...(isOpen ? OPEN_COMMON : COMMON), ...(body ? WITH_BODY : []), ...errors];
-  return [...Map.groupBy(codes, (code) => ERRORS[code]!.http)].sort(([a], [b]) => a - b);
+  return [...Map.groupBy(codes, (code) => ERRORS[code as HostErrorCode].http)].sort(([a], [b]) => a - b);
 }
 
 function failures(route: Route): Json {
@@ -120,7 +120,7 @@ function sharedFailures(): Map<string, Json> {
 
 function failure(codes: readonly string[]): Json {
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code]!.cause}`).join("; "),
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code as HostErrorCode].cause}`).join("; "),
     content: { "application/problem+json": { schema: jsonSchema(problem, "output") } },
   };
 }

@@ -34,7 +34,7 @@ const IMPORT = /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+)";|\bimport\("(
 /** Returns the room of a file: a folder of the core, a folder beside it, or the entry `mod.ts`. */
 export function roomOf(path: string): string {
   const [, core] = /^src\/core\/(\w+)/.exec(path) ?? [];
-  if (core !== undefined) return core.endsWith("_port") ? "ports" : core;
+  if (core !== undefined) return core;
   const [, beside] = /^src\/(\w+)\//.exec(path) ?? [];
   // Two rooms are called mcp: the core's, and the server that stands on it.
   return beside === undefined ? "mod.ts" : `src/${beside}`;

@@ -6,7 +6,8 @@
 import { resolve } from "node:path";
 import type { HostError } from "../core/errors/host_error.ts";
 import type { Runtime } from "../core/ports/ports.ts";
-import type { PluginInfo, WireTap } from "../core/supervisor/types.ts";
+import type { PluginInfo } from "../core/supervisor/types.ts";
+import type { WireTap } from "../core/wire/wire_tap.ts";
 import type { Recording } from "../core/wire/tape/record_tape.ts";
 import { printError } from "./print_error.ts";
 import type { Terminal } from "./terminal.ts";

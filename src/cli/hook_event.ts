@@ -15,7 +15,7 @@ const FIELDS: readonly string[] = ["input", "output", ...OBJECTS, ...TEXTS];
 /** Come from the command line; an event that was kept has them too. */
 const IGNORED: readonly string[] = ["hook", "agent"];
 
-/** Returns the fields of an event that stand in `source`. Throws `hooks.event_invalid`, or `host.misuse`. */
+/** Returns the fields of an event that stand in `source`. Throws `hook.event_invalid`, or `host.misuse`. */
 export function eventFields(value: unknown, source: string): Readonly<Record<string, unknown>> {
   if (!isMap(value)) {
     throw new HostError("host.misuse", `"${source}" holds no JSON object`, {
@@ -27,10 +27,10 @@ export function eventFields(value: unknown, source: string): Readonly<Record<str
     const wanted = OBJECTS.includes(key) ? "an object" : TEXTS.includes(key) ? "a text" : null;
     if (!FIELDS.includes(key)) {
       const hint = didYouMean(key, FIELDS, `Fields: ${FIELDS.join(", ")}`);
-      throw new HostError("hooks.event_invalid", `"${source}": an event has no field ${shown(key)}`, { hint });
+      throw new HostError("hook.event_invalid", `"${source}": an event has no field ${shown(key)}`, { hint });
     }
     if (wanted === null || (wanted === "a text" ? typeof field === "string" : isMap(field))) continue;
-    throw new HostError("hooks.event_invalid", `"${source}": the field "${key}" is not ${wanted}`, {
+    throw new HostError("hook.event_invalid", `"${source}": the field "${key}" is not ${wanted}`, {
       hint: "See kaged hooks run --help for the fields of an event",
     });
   }

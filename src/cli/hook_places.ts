@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/sources/command/open_hook_files.ts";
 import { homeFolder } from "../core/files/home.ts";
-import type { ManifestIssue } from "../core/manifest/manifest.ts";
+import type { DocumentIssue } from "../core/documents/document_report.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 
@@ -61,7 +61,7 @@ export async function openHooks(
 }
 
 /** Prints what is wrong with files, or only looks wrong. */
-export function printIssues(issues: readonly ManifestIssue[], kind: "error" | "warning", out: Printer): void {
+export function printIssues(issues: readonly DocumentIssue[], kind: "error" | "warning", out: Printer): void {
   const paint = kind === "error" ? out.paint.red : out.paint.yellow;
   for (const { code, file, line, column, path, message, hint } of issues) {
     const subject = path === "" ? message : `${path}: ${message}`;

@@ -52,7 +52,7 @@ export async function withOperator<T>(
     import("../core/audit/audit.ts"),
     import("../core/audit/jsonl_file.ts"),
     import("../packages/install/install_ports.ts"),
-    import("../packages/installed/tree.ts"),
+    import("../core/files/tree.ts"),
     import("../core/project/local_config.ts"),
   ]);
   const runtime = await terminal.runtime();

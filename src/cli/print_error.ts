@@ -4,7 +4,7 @@
  * @module
  */
 import type { HostError } from "../core/errors/host_error.ts";
-import type { ManifestIssue } from "../core/manifest/manifest.ts";
+import type { DocumentIssue } from "../core/documents/document_report.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 /** Prints a failure: for a person on standard error, for a program as JSON on standard output. */
@@ -39,7 +39,7 @@ function isWire({ code }: HostError): boolean {
 
 /** Returns the lines that tell every issue of a file and what to do; none for any other failure. */
 export function manifestLines({ code, data }: { readonly code?: string; readonly data?: unknown }): string[] {
-  const issues = (data as { issues?: readonly ManifestIssue[] } | null | undefined)?.issues;
+  const issues = (data as { issues?: readonly DocumentIssue[] } | null | undefined)?.issues;
   // A plugin's error may hold anything.
   if (!/^(?:manifest|project|local|config|hooks|hookspec)\.invalid$/.test(code ?? "") || !Array.isArray(issues)) {
     return [];
@@ -48,7 +48,7 @@ export function manifestLines({ code, data }: { readonly code?: string; readonly
 }
 
 /** One issue as one line: where, which rule, what, and what to do. */
-function issueLine({ code, file, line, column, path, message, hint }: ManifestIssue): string {
+function issueLine({ code, file, line, column, path, message, hint }: DocumentIssue): string {
   const where = `${file}:${line}:${column} [${code}]`;
   return `${where} ${path === "" ? "" : `${path}: `}${message}${hint === undefined ? "" : ` (${hint})`}`;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
-import { ERRORS, HostError } from "../core/errors/host_error.ts";
+import { HostError, isErrorCode } from "../core/errors/host_error.ts";
 
 /** A plugin as one running host has it. */
 export interface PluginInHost {
@@ -145,7 +145,7 @@ export async function turnInHost(
   const answer = await response.json() as { code?: string; detail?: string; hint?: string; data?: unknown };
   if (response.ok) return true;
   const { code = "host.internal", detail = `HTTP ${response.status}`, hint, data } = answer;
-  throw new HostError(ERRORS[code] ? code : "host.internal", detail, {
+  throw new HostError(isErrorCode(code) ? code : "host.internal", detail, {
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),
   });

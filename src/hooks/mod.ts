@@ -86,7 +86,7 @@ export type {
   PayloadSchema,
   SchemaVerdict,
 } from "./dispatch/types.ts";
-export { type ErrorRow, HostError, type HostErrorOptions } from "../core/errors/host_error.ts";
+export { type ErrorRow, HostError, type HostErrorCode, type HostErrorOptions } from "../core/errors/host_error.ts";
 export type { AsyncStorage, Clock, Exit, FileInfo, Files, Ids } from "../core/ports/ports.ts";
 export { type HookFileOptions, parseHookFile } from "./files/parse_hook_file.ts";
 export {
@@ -120,4 +120,4 @@ export type {
   McpServerEntry,
   ParsedHookFile,
 } from "./files/types.ts";
-export type { ManifestIssue } from "../core/manifest/manifest.ts";
+export type { DocumentIssue } from "../core/documents/document_report.ts";

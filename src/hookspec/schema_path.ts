@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { HostErrorCode } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { shown } from "../core/values/shown_value.ts";
 import type { DocumentPath } from "../core/documents/document_report.ts";
@@ -25,7 +26,7 @@ export interface FoundSchema {
 /** Why none was found. */
 export interface LostSchema {
   /** Code of the error table. */
-  readonly code: string;
+  readonly code: HostErrorCode;
   /** What is wrong. */
   readonly message: string;
 }

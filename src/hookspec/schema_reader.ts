@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { HostErrorCode } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { shown } from "../core/values/shown_value.ts";
 import type { DocumentPath } from "../core/documents/document_report.ts";
@@ -174,7 +175,7 @@ function below({ document, path }: Spot, step: string | number): Spot {
 }
 
 /** Reports what is wrong; returns null, for want of a type. */
-function fault({ document, path }: Spot, code: string, message: string, hint?: string): null {
+function fault({ document, path }: Spot, code: HostErrorCode, message: string, hint?: string): null {
   document.report.error(code, path, { message, ...(hint !== undefined && { hint }) });
   return null;
 }
@@ -183,7 +184,7 @@ function fault({ document, path }: Spot, code: string, message: string, hint?: s
 function checkKeywords(schema: Schema, spot: Spot): boolean {
   const isRoot = spot.path.length === 0;
   let isFine = true;
-  const refuse = (code: string, keyword: string, message: string, hint?: string): void => {
+  const refuse = (code: HostErrorCode, keyword: string, message: string, hint?: string): void => {
     fault(below(spot, keyword), code, message, hint);
     isFine = false;
   };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { HostErrorCode } from "../core/errors/host_error.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { shown } from "../core/values/shown_value.ts";
@@ -70,7 +71,7 @@ export class FieldReader {
   }
 
   /** Adds an error about the value under `key`. */
-  error(code: string, key: string, message: string, hint?: string): void {
+  error(code: HostErrorCode, key: string, message: string, hint?: string): void {
     this.#report.error(code, [...this.path, key], { message, ...(hint !== undefined && { hint }) });
   }
 
@@ -91,7 +92,11 @@ export class FieldReader {
   }
 
   /** Returns one of `choices`, or undefined. */
-  choice<T extends string>(key: string, choices: readonly T[], code = "hookspec.invalid_value"): T | undefined {
+  choice<T extends string>(
+    key: string,
+    choices: readonly T[],
+    code: HostErrorCode = "hookspec.invalid_value",
+  ): T | undefined {
     const value = this.optional(key, "a text", isText);
     if (value === undefined || choices.includes(value as T)) return value as T | undefined;
     const hint = didYouMean(value, choices, `Use one of: ${choices.join(", ")}`);

@@ -4,9 +4,8 @@
  * @module
  */
 import { messageOf } from "../core/errors/host_error.ts";
-import { type ControlSocket, openControlSocket } from "../http/control_socket.ts";
 import { hostCalls } from "./host_calls.ts";
-import { type HostCoreOptions, openRooms } from "./host_rooms.ts";
+import { type ControlSocket, type HostCoreOptions, openRooms } from "./host_rooms.ts";
 import { pluginRows } from "./plugin_rows.ts";
 import { startPlugins } from "./start_plugins.ts";
 import type { Host } from "./types.ts";
@@ -27,9 +26,9 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
 
   /** A host that cannot be reached from outside still does its work. */
   async function openControl(): Promise<void> {
-    if (control || options.control === false) return;
+    if (control || !options.openControl) return;
     try {
-      control = await openControlSocket({ host, home, runtime });
+      control = await options.openControl(host);
     } catch (error) {
       rooms.warn(`Commands cannot reach this host: ${messageOf(error)}`);
     }

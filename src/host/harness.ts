@@ -37,7 +37,7 @@ export interface HarnessPorts {
 export interface Harness {
   /**
    * Fires a hook at each plugin of the agent that takes it, in the way the hookspec says. Throws `hook.unknown`,
-   * `agent.unknown`, or `hooks.input_invalid` for params that its schema refuses.
+   * `agent.unknown`, or `hook.input_invalid` for params that its schema refuses.
    */
   fire(hook: string, params: Readonly<Record<string, unknown>>, context: HookContext): Promise<HookFired>;
   /** Wraps text for the model and records it. Null when there is none. */

@@ -38,8 +38,16 @@ export interface HostCoreOptions extends HostOptions {
   readonly runtime: Runtime;
   /** The operator's folder. */
   readonly home: string;
+  /** Opens the socket through which commands reach the running host. Absent: they cannot. */
+  readonly openControl?: (host: Host) => Promise<ControlSocket>;
   /** Has every host of this home take up another version of a plugin. */
   readonly tellHosts?: (plugin: string) => void;
+}
+
+/** The open socket of a running host. */
+export interface ControlSocket {
+  /** Stops listening and removes the socket's file. */
+  close(): Promise<void>;
 }
 
 /** What a host is made of. */

@@ -5,7 +5,7 @@
  */
 import { asHostError, type HostError } from "../core/errors/host_error.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
-import { canonicalText } from "../core/schema/canonical_text.ts";
+import { canonicalText } from "../core/values/canonical_text.ts";
 import type { Replacement, Supervisor } from "../core/supervisor/types.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";

@@ -13,7 +13,7 @@ import type { AgentContext, AgentRun } from "../jobs/agent.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HostHookOptions } from "./hook_types.ts";
-import type { JsonSchema } from "../core/manifest/manifest.ts";
+import type { JsonSchema } from "../core/schema/json_schema.ts";
 import type { Message } from "../core/compaction/messages.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { PluginLogLine, PluginNotification } from "../core/supervisor/types.ts";

@@ -7,17 +7,10 @@
 import { closeServer } from "./close_server.ts";
 import type { HttpHandler } from "../core/ports/http.ts";
 import type { Runtime } from "../core/ports/ports.ts";
+import type { ControlSocket } from "../host/host_rooms.ts";
 import type { Host } from "../host/types.ts";
 
-/** An open door. */
-export interface ControlSocket {
-  /** Where it is. */
-  readonly path: string;
-  /** Closes it. */
-  close(): Promise<void>;
-}
-
-/** What a door needs. */
+/** What a control socket needs. */
 export interface ControlSocketOptions {
   /** The host behind it. */
   readonly host: Host;
@@ -48,7 +41,6 @@ export async function openControlSocket({ host, home, runtime }: ControlSocketOp
     const server = await http.listen({ at: { path: fresh }, handler, background: true });
     await files.rename(fresh, path);
     return {
-      path,
       async close() {
         await files.remove(path);
         taken.delete(path);

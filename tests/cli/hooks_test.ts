@@ -190,7 +190,7 @@ test("B-018 kaged hooks says what was asked wrongly", async (t) => {
     const { code, stderr } = await kaged(args);
     return [code, /error\[([^\]]+)\]/.exec(stderr)?.[1]];
   };
-  assert.deepEqual(await outcome("run", "preTooluse"), [1, "hooks.unknown_hook"]);
+  assert.deepEqual(await outcome("run", "preTooluse"), [1, "hook.unknown"]);
   assert.deepEqual(await outcome("run", "PreToolUse", "--input", "none.json"), [1, "host.file_unreadable"]);
   const given = async (text: string) => (await kaged(["run", "PreToolUse", "--input", "-"], text)).stderr;
   assert.match(await given("[]"), /^error\[host\.misuse\]: "-" holds no JSON object\n {2}hint: Write /);
@@ -219,7 +219,7 @@ test("B-018 kaged hooks says what was asked wrongly", async (t) => {
   assert.deepEqual(await outcome("list", "--dir", "none"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("trust", "none.json"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("convert", FILE, "--to", "cursor"), [2, "host.misuse"]);
-  assert.deepEqual(await outcome("why"), [1, "hooks.no_run"]);
+  assert.deepEqual(await outcome("why"), [1, "hook.no_run"]);
   assert.deepEqual(await outcome("why", "--dir", "."), [2, "host.misuse"], "it is about the last run, wherever it was");
   await writeFile(`${repo.home}/config.toml`, "[hooks]\nunsandboxed = true\n");
   assert.deepEqual(await outcome("list"), [1, "config.invalid"]);

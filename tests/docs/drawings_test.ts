@@ -52,7 +52,7 @@ test("docs/architecture.md draws folders and files that are there, and every roo
 });
 
 test("docs/hookspec.md draws folders and files that are there", async () => {
-  const there = [...await treeOf("hookspec"), "hookspec/", ...await treeOf("src/hookspec")];
+  const there = [...await treeOf("hookspec"), "hookspec/", ...await treeOf("src/core/contract")];
   for (const path of pathsIn(await drawingIn("docs/hookspec.md"))) {
     assert.ok(there.some((each) => patternOf(path).test(each)), path);
   }

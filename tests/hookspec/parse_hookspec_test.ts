@@ -192,7 +192,7 @@ test("D-006 what is written stays within the folder that holds the hookspec", as
   for (const folder of ["generated/python", "../src/generated", ".", "../a/../b"]) {
     assert.deepEqual(await problems(target(folder)), [], folder);
   }
-  for (const folder of ["..", "/tmp", "../../x", "a/../../../x"]) {
+  for (const folder of ["../..", "/tmp", "../../x", "a/../../../x"]) {
     assert.match((await problems(target(folder))).join(), /hookspec.target_outside targets.yaml:1:20/, folder);
   }
 });
@@ -225,7 +225,7 @@ test("D-011 a hook may say how its work is done, in one of four ways", async () 
 
 test("D-011 the parser of a kind has about 200 lines, and no emitter more than 300", async () => {
   const linesOf = async (path: string) =>
-    (await readFile(new URL(`../../../src/hookspec/${path}`, import.meta.url), "utf8")).split("\n").length;
+    (await readFile(new URL(`../../src/hookspec/${path}`, import.meta.url), "utf8")).split("\n").length;
   assert.ok(await linesOf("parse_kind.ts") <= 220);
   for (const name of ["typescript", "python", "go", "openrpc", "markdown"]) {
     assert.ok(await linesOf(`emit/${name}.ts`) <= 300, name);

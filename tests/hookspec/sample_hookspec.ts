@@ -1,7 +1,7 @@
 /** A small hookspec to test with, and its issues in short. */
 import { readdir, readFile } from "node:fs/promises";
 import { HostError } from "../../src/core/errors/host_error.ts";
-import type { ManifestIssue } from "../../src/core/manifest/manifest.ts";
+import type { DocumentIssue } from "../../src/core/documents/document_report.ts";
 import { parseHookspec } from "../../src/hookspec/parse_hookspec.ts";
 import type { Hookspec, KindSpec } from "../../src/hookspec/types.ts";
 
@@ -63,13 +63,13 @@ export async function kindOf(texts: ReadonlyMap<string, string>): Promise<KindSp
 }
 
 /** What is wrong with a hookspec, in full. */
-export async function issuesOf(texts: ReadonlyMap<string, string>): Promise<ManifestIssue[]> {
+export async function issuesOf(texts: ReadonlyMap<string, string>): Promise<DocumentIssue[]> {
   try {
     await parseHookspec(texts);
     return [];
   } catch (thrown) {
     if (thrown instanceof HostError && thrown.code === "hookspec.invalid") {
-      return (thrown.data as { issues: ManifestIssue[] }).issues;
+      return (thrown.data as { issues: DocumentIssue[] }).issues;
     }
     throw thrown;
   }
@@ -84,7 +84,7 @@ export async function problems(texts: ReadonlyMap<string, string>): Promise<stri
 
 /** The texts of this project's own hookspec. */
 export async function ownTexts(): Promise<Map<string, string>> {
-  const root = new URL("../../../hookspec/", import.meta.url);
+  const root = new URL("../../hookspec/", import.meta.url);
   const paths = (await readdir(root, { recursive: true })).filter((path) =>
     /^(?:_meta|kinds)\/.*\.(?:yaml|json)$/.test(path)
   );

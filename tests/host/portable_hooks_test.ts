@@ -276,7 +276,7 @@ test("D-009 fireHook() refuses params that the hookspec refuses, and asks nobody
   h.host.openSession({ id: "ses_1" });
   const at = { agent: "primary", session: "ses_1" };
   for (const [hook, params] of [["pre_tool_use", { tool: "shell" }], ["pre_compact", { role: 7 }]] as const) {
-    await assert.rejects(h.host.fireHook(hook, params, at), { code: "hooks.input_invalid" });
+    await assert.rejects(h.host.fireHook(hook, params, at), { code: "hook.input_invalid" });
   }
   assert.equal(h.all("plugin.hook.fired").length, 0);
 });

@@ -16,6 +16,7 @@ import { checkAnswer, SECRET, USUAL, YAML } from "../support/served.ts";
 const REQUESTS = Number(process.env["KAGED_FUZZ_HTTP"] ?? 500);
 const SEED = Number(process.env["KAGED_FUZZ_SEED"] ?? Date.now() % 1_000_000);
 /** Requests that are under way at the same time. */
+import type { HostErrorCode } from "../../src/core/errors/host_error.ts";
 const AT_ONCE = 8;
 /** Longer than any answer takes: the calls' own deadline is 30 seconds. */
 const HANG_MS = 60_000;
@@ -133,7 +134,7 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
     if (one.method === "HEAD") assert.equal(got.text, "", told);
     else if (got.type.startsWith("application/problem+json")) {
       const { code, status } = JSON.parse(got.text);
-      assert.deepEqual([status, ERRORS[code]?.http], [got.status, got.status], told);
+      assert.deepEqual([status, ERRORS[code as HostErrorCode]?.http], [got.status, got.status], told);
     } else if (got.status < 400 && got.type.startsWith("application/json")) {
       checkAnswer(one.method, one.target, JSON.parse(got.text), got.status);
     } else assert.ok(got.status < 400 || got.text === "", told); // What the server itself could not read.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { compileSchema, draft2020 } from "json-schema-library";
-import { ERRORS } from "../../src/core/errors/host_error.ts";
+import { ERRORS, type HostErrorCode } from "../../src/core/errors/host_error.ts";
 import { OPENAPI_TEXT } from "../../src/http/generated/openapi.ts";
 import { ROUTES } from "../../src/http/routes/routes.ts";
 
@@ -77,7 +77,7 @@ test("/openapi.json names for each status only codes of the error table that hav
     for (const [status, response] of Object.entries(responses)) {
       const { description } = followed(response) as { description: string };
       for (const [, code] of description.matchAll(/`([a-z_.]+)`/g)) {
-        assert.equal(ERRORS[code!]?.http, Number(status), `${method} ${path} ${code}`);
+        assert.equal(ERRORS[code as HostErrorCode]?.http, Number(status), `${method} ${path} ${code}`);
       }
     }
   }

@@ -72,6 +72,6 @@ test("D-009 what an exposed moment takes and gives is held against the hookspec"
     }],
     calls: [],
   });
-  await assert.rejects(exposed!.call({ strategy: 7 }, at), { code: "hooks.input_invalid" });
-  await assert.rejects(exposed!.call({}, at), { code: "hooks.output_invalid" });
+  await assert.rejects(exposed!.call({ strategy: 7 }, at), { code: "hook.input_invalid" });
+  await assert.rejects(exposed!.call({}, at), { code: "hook.output_invalid" });
 });

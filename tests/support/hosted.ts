@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { AuditEvent, AuditType } from "../../src/core/audit/events.ts";
-import { createHost } from "../../src/host/create_host.ts";
+import { createHost } from "../../src/create_host.ts";
 import type { Host, HostOptions } from "../../src/host/types.ts";
 import type { Runtime } from "../../src/core/ports/ports.ts";
 import type { PluginLogLine } from "../../src/core/supervisor/types.ts";

@@ -6,7 +6,7 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import { hashTree } from "../../src/packages/installed/tree.ts";
+import { hashTree } from "../../src/core/files/tree.ts";
 
 /** Puts a plugin's folder into the store of `home`, with a record that pins it; `fields` are lines of TOML. */
 export async function putInStore(home: string, name: string, dir: string, fields = "local = true"): Promise<string> {

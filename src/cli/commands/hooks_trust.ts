@@ -95,7 +95,7 @@ function chosen(names: readonly string[], { judged }: OpenedHookFiles): JudgedHo
 function requireKnown(hash: string, asked: readonly JudgedHookFile[]): void {
   const isHash = new RegExp(`^[0-9a-f]{${MIN_HASH},64}$`).test(hash);
   if (isHash && asked.some(({ evidence }) => evidence.hash.startsWith(hash))) return;
-  throw new HostError("hooks.untrusted", `No hook file has the hash "${hash}" now`, {
+  throw new HostError("hook.untrusted", `No hook file has the hash "${hash}" now`, {
     data: { hashes: asked.map(({ evidence: { name, hash } }) => ({ name, hash })) },
     hint: `Look again: kaged hooks trust; a hash has at least ${MIN_HASH} characters of 0-9a-f`,
   });
@@ -105,7 +105,7 @@ function needsYes(stays: readonly JudgedHookFile[], { dir }: TrustFlags): HostEr
   const hashes = stays.map(({ evidence }) => evidence.hash.slice(0, 16));
   const where = dir === "." ? "" : `--dir ${shellWord(dir)} `;
   const count = stays.length === 1 ? "1 hook file is" : `${stays.length} hook files are`;
-  return new HostError("hooks.untrusted", `${count} not trusted, and there is no terminal to ask at`, {
+  return new HostError("hook.untrusted", `${count} not trusted, and there is no terminal to ask at`, {
     data: { files: stays.map(({ evidence: { name, hash } }) => ({ name, hash })) },
     hint: `Read what is shown above, then: kaged hooks trust ${where}--yes ${hashes.join(" ")}`,
   });

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
-import { ERRORS, HostError } from "../../core/errors/host_error.ts";
+import { HostError, isErrorCode } from "../../core/errors/host_error.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { tellHosts } from "../running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
@@ -34,7 +34,7 @@ async function reload(name: string, flags: OperatorFlags, terminal: Terminal): P
     }
     if (failure) {
       const { code, message, hint } = failure;
-      const known = Object.hasOwn(ERRORS, code) ? code : "plugin.reload_failed";
+      const known = isErrorCode(code) ? code : "plugin.reload_failed";
       throw new HostError(known, message, { data: { plugin: name }, ...(hint !== undefined && { hint }) });
     }
     const { out } = terminal;

@@ -123,7 +123,7 @@ async function secretsFor(
 
 /** What has changed since the tape was made, and what is odd about it. */
 async function notesOn({ header, isCut, entries }: Tape, dir: string, version: string, { files }: Runtime) {
-  const { hashTree } = await import("../../packages/installed/tree.ts");
+  const { hashTree } = await import("../../core/files/tree.ts");
   const hash = await hashTree(dir, files).then((tree) => tree.hash, () => null);
   return [
     ...(isCut ? ["The last line of the tape is cut off, and left out"] : []),

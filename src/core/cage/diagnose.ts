@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
+import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { Exit, Files } from "../ports/ports.ts";
 import { type CageStatus, LAUNCHER_FAILURES } from "./launcher.ts";
 
@@ -32,7 +32,7 @@ export async function diagnose({ exit, status, stderr }: Ended, files: Files): P
 }
 
 async function fromBwrap(said: string, files: Files): Promise<HostError> {
-  const failure = (code: string, hint: string): HostError =>
+  const failure = (code: HostErrorCode, hint: string): HostError =>
     new HostError(code, `Cannot build the cage: ${said}`, { data: { bwrap: said }, hint });
 
   const path = /^Can't find source path ([^:]+)/.exec(said)?.[1];

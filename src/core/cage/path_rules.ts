@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError, type HostErrorOptions } from "../errors/host_error.ts";
+import { HostError, type HostErrorCode, type HostErrorOptions } from "../errors/host_error.ts";
 import type { CagePlaces } from "./cage.ts";
 import type { GrantedPath, PathFacts, WantedPath } from "./cage_plan.ts";
 import { configFiles } from "./wanted_paths.ts";
@@ -94,7 +94,7 @@ export function forbiddenFailure(wanted: WantedPath, places: CagePlaces): HostEr
 
 function failuresOf(examined: ExaminedPath, places: CagePlaces): HostError[] {
   const { capability, path, facts: { kind, real } } = examined;
-  const failure = (code: string, why: string, hint: string): HostError[] => [
+  const failure = (code: HostErrorCode, why: string, hint: string): HostError[] => [
     new HostError(code, `Cannot grant "${capability}": ${why}`, { data: { capability, path, real }, hint }),
   ];
   const forbidden = forbiddenFailure(examined, places);

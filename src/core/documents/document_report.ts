@@ -3,8 +3,25 @@
  *
  * @module
  */
-import { ERRORS, HostError } from "../errors/host_error.ts";
-import type { ManifestIssue } from "../manifest/manifest.ts";
+import { ERRORS, HostError, type HostErrorCode, isErrorCode } from "../errors/host_error.ts";
+
+/** One mistake in a document that a person wrote, with its place. */
+export interface DocumentIssue {
+  /** The rule that was broken, such as `manifest.unknown_key`. */
+  readonly code: HostErrorCode;
+  /** What is wrong, for a person. */
+  readonly message: string;
+  /** The file it is in. */
+  readonly file: string;
+  /** Line, from 1. */
+  readonly line: number;
+  /** Column, from 1. */
+  readonly column: number;
+  /** Where in the document: `tools[0].name`. Empty for the whole of it. */
+  readonly path: string;
+  /** The next step. */
+  readonly hint?: string;
+}
 
 /** Keys and indexes that lead from the root of a document to a value. */
 export type DocumentPath = readonly (string | number)[];
@@ -48,8 +65,8 @@ export interface DocumentKind {
 export class DocumentReport {
   readonly #file: string;
   readonly #kind: DocumentKind;
-  readonly #errors = new Map<string, ManifestIssue>();
-  readonly #warnings = new Map<string, ManifestIssue>();
+  readonly #errors = new Map<string, DocumentIssue>();
+  readonly #warnings = new Map<string, DocumentIssue>();
   readonly #unreadable = new Set<string>();
   #places: PlaceFinder = { placeOf: () => ({ line: 1, column: 1 }) };
 
@@ -60,8 +77,10 @@ export class DocumentReport {
   }
 
   /** Returns the code of this kind of file for a reason every kind has, such as `yaml_syntax`. */
-  code(reason: string): string {
-    return `${this.#kind.room}.${reason}`;
+  code(reason: string): HostErrorCode {
+    const code = `${this.#kind.room}.${reason}`;
+    if (!isErrorCode(code)) throw new TypeError(`No row "${code}" in the error table`);
+    return code;
   }
 
   /** Takes places from `finder` from now on. */
@@ -80,17 +99,17 @@ export class DocumentReport {
   }
 
   /** Errors so far, in the order of the file. */
-  get errors(): ManifestIssue[] {
+  get errors(): DocumentIssue[] {
     return inFileOrder(this.#errors);
   }
 
   /** Warnings so far, in the order of the file. */
-  get warnings(): ManifestIssue[] {
+  get warnings(): DocumentIssue[] {
     return inFileOrder(this.#warnings);
   }
 
   /** Adds an error. One place breaks one rule once, and what is no good YAML is not judged further. */
-  error(code: string, path: DocumentPath, text: IssueText = {}): void {
+  error(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): void {
     const where = formatPath(path);
     if (code.startsWith(this.code("yaml_"))) this.#unreadable.add(where);
     else if (this.#unreadable.has(where)) return;
@@ -98,12 +117,12 @@ export class DocumentReport {
   }
 
   /** Adds an error at a place of its own. */
-  errorAt(code: string, place: Place, text: IssueText = {}): void {
+  errorAt(code: HostErrorCode, place: Place, text: IssueText = {}): void {
     this.#add(this.#errors, code, [], place, text);
   }
 
   /** Adds a warning. */
-  warn(code: string, path: DocumentPath, text: IssueText = {}): void {
+  warn(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): void {
     this.#add(this.#warnings, code, path, this.#places.placeOf(path, text.part ?? "value"), text);
   }
 
@@ -121,9 +140,8 @@ export class DocumentReport {
     });
   }
 
-  #add(list: Map<string, ManifestIssue>, code: string, path: DocumentPath, place: Place, text: IssueText): void {
+  #add(list: Map<string, DocumentIssue>, code: HostErrorCode, path: DocumentPath, place: Place, text: IssueText): void {
     const row = ERRORS[code];
-    if (!row) throw new TypeError(`No row "${code}" in the error table`);
     const where = formatPath(path);
     const key = `${code} ${where} ${place.line}:${place.column}`;
     if (list.has(key)) return;
@@ -154,7 +172,7 @@ export function formatPath(path: DocumentPath): string {
  * );
  * ```
  */
-export function describeIssues(issues: readonly ManifestIssue[]): string {
+export function describeIssues(issues: readonly DocumentIssue[]): string {
   return issues.map(({ file, line, column, code, path, message, hint }) => {
     const subject = path === "" ? message : `${path}: ${message}`;
     const first = `${file}:${line}:${column}  ${code}  ${subject}`;
@@ -162,6 +180,6 @@ export function describeIssues(issues: readonly ManifestIssue[]): string {
   }).join("\n");
 }
 
-function inFileOrder(issues: Map<string, ManifestIssue>): ManifestIssue[] {
+function inFileOrder(issues: Map<string, DocumentIssue>): DocumentIssue[] {
   return [...issues.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }

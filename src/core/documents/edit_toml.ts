@@ -5,7 +5,7 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import { readTomlTree } from "./toml_tree.ts";
-import { canonicalText } from "../schema/canonical_text.ts";
+import { canonicalText } from "../values/canonical_text.ts";
 import { isMap } from "../values/plain_data.ts";
 import { DocumentReport } from "./document_report.ts";
 
@@ -211,8 +211,8 @@ async function commentsIn(text: string): Promise<string[]> {
   return found;
 }
 
-function roomOf(file: TableEdit["file"]): string {
-  return file.slice(0, -".toml".length);
+function roomOf(file: TableEdit["file"]): "local" | "config" {
+  return file === "local.toml" ? "local" : "config";
 }
 
 function refused({ file, table }: TableEdit, why: string): HostError {

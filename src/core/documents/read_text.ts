@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ERRORS, HostError, messageOf } from "../errors/host_error.ts";
+import { ERRORS, HostError, type HostErrorCode, messageOf } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 import type { DocumentReport } from "./document_report.ts";
 
@@ -34,9 +34,9 @@ export async function readDocumentText(
 async function readBounded(
   file: string,
   files: Files,
-  { code, maxBytes }: { readonly code: string; readonly maxBytes: number },
+  { code, maxBytes }: { readonly code: HostErrorCode; readonly maxBytes: number },
 ): Promise<Uint8Array | null> {
-  const hint = ERRORS[code]!.fix;
+  const hint = ERRORS[code].fix;
   let kind: string | undefined;
   try {
     kind = (await files.target(file))?.kind;

@@ -24,6 +24,4 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "instance.ambiguous": row(-32602, 409, "Several instances of the plugin run", "Name the agent whose plugin is meant"),
   "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
   "tool.arguments_invalid": row(-32602, 400, "The tool does not take these arguments", "Follow its schema"),
-  "hook.unknown": row(-32601, 404, "There is no such hook", "Use one of the hooks in the guide"),
-  "hook.result_invalid": row(-32603, 502, "A hook returned what it may not", "Return null, a text or { inject }"),
 };

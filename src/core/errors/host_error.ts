@@ -7,8 +7,7 @@
 import { ADDONS_ERRORS } from "./addons.ts";
 import { CAGE_ERRORS } from "./cage.ts";
 import { CHECK_ERRORS } from "./check.ts";
-import { HOOK_ENGINE_ERRORS } from "./hook_engine.ts";
-import { HOOKS_ERRORS } from "./hooks.ts";
+import { HOOK_ERRORS } from "./hook.ts";
 import { HOOKSPEC_ERRORS } from "./hookspec.ts";
 import { HOST_ERRORS } from "./host.ts";
 import { HTTP_ERRORS } from "./http.ts";
@@ -21,12 +20,13 @@ import { PROJECT_ERRORS } from "./project.ts";
 import { PROTOCOL_ERRORS } from "./protocol.ts";
 import { STORAGE_ERRORS } from "./storage.ts";
 import { TAPE_ERRORS } from "./tape.ts";
+import type { HostErrorCode } from "./generated/codes.ts";
 import type { ErrorRow } from "./row.ts";
 
-export type { ErrorRow };
+export type { ErrorRow, HostErrorCode };
 
 /** The error table, room by room: a new failure is a new row in `errors/<room>.ts`. */
-export const ERRORS: Readonly<Record<string, ErrorRow>> = {
+export const ERRORS: Readonly<Record<HostErrorCode, ErrorRow>> = {
   ...HOST_ERRORS,
   ...PROTOCOL_ERRORS,
   ...PLUGIN_ERRORS,
@@ -37,14 +37,18 @@ export const ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...CHECK_ERRORS,
   ...TAPE_ERRORS,
   ...HOOKSPEC_ERRORS,
-  ...HOOKS_ERRORS,
-  ...HOOK_ENGINE_ERRORS,
+  ...HOOK_ERRORS,
   ...MCP_ERRORS,
   ...INSTALL_ERRORS,
   ...HTTP_ERRORS,
   ...JOBS_ERRORS,
   ...ADDONS_ERRORS,
-};
+} as Readonly<Record<HostErrorCode, ErrorRow>>;
+
+/** Narrows a text that came from elsewhere, such as another process, to a code of the table. */
+export function isErrorCode(code: unknown): code is HostErrorCode {
+  return typeof code === "string" && Object.hasOwn(ERRORS, code);
+}
 
 /** What an error carries beside its message. */
 export interface HostErrorOptions {
@@ -60,8 +64,8 @@ export interface HostErrorOptions {
 
 /** The one error class callers catch. */
 export class HostError extends Error {
-  /** Which failure this is: `<room>.<reason>`. */
-  readonly code: string;
+  /** The row of the table: `<family>.<reason>`. A `switch` over it narrows. */
+  readonly code: HostErrorCode;
   /** JSON-RPC error number. */
   readonly rpc: number;
   /** HTTP status. */
@@ -72,9 +76,9 @@ export class HostError extends Error {
   readonly data?: unknown;
 
   /** Makes an error of the table: message for a person, data for a program, hint for the next step. */
-  constructor(code: string, message: string, options: HostErrorOptions = {}) {
+  constructor(code: HostErrorCode, message: string, options: HostErrorOptions = {}) {
     const known = ERRORS[code];
-    if (!known) throw new TypeError(`No row "${code}" in the error table`);
+    if (known === undefined) throw new TypeError(`No row "${code}" in the error table`);
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "HostError";
     this.code = code;

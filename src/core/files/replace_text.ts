@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
+import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { Files, Ids } from "../ports/ports.ts";
 
 /** A change of a file's whole text. */
@@ -13,7 +13,7 @@ export interface TextChange {
   /** What it shall hold. */
   readonly text: string;
   /** Error for a file that somebody else has changed meanwhile. */
-  readonly code: string;
+  readonly code: HostErrorCode;
 }
 
 /**

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { HostErrorCode } from "../errors/host_error.ts";
 import { type CapabilityProblem, problem } from "./capability_problem.ts";
 
 /** Folders a path may be relative to, besides the root of the file system. */
@@ -20,7 +21,7 @@ const GLOB = /[*?[\]{}]/;
  * refused. Returns the problem where there is one.
  */
 export function canonicalPath(text: string): string | CapabilityProblem {
-  const refuse = (code: string, hint?: string) => problem(code, text, hint);
+  const refuse = (code: HostErrorCode, hint?: string) => problem(code, text, hint);
   if (text === "") return refuse("capability.missing_path");
   if (UNPRINTABLE.test(text) || !text.isWellFormed()) return refuse("capability.unprintable_path");
   if (new TextEncoder().encode(text).length >= MAX_PATH_BYTES) return refuse("capability.long_path");

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { ERRORS } from "../errors/host_error.ts";
+import { ERRORS, type HostErrorCode } from "../errors/host_error.ts";
 import { shown } from "../values/shown_value.ts";
 
 /** Why a text is no capability. */
 export interface CapabilityProblem {
   /** Which rule it breaks: `capability.<reason>`. */
-  readonly code: string;
+  readonly code: HostErrorCode;
   /** What is wrong, for a person. */
   readonly message: string;
   /** The next step. */
@@ -17,7 +17,7 @@ export interface CapabilityProblem {
 }
 
 /** Makes a problem from its row of the error table and the value at fault. */
-export function problem(code: string, value: unknown, hint?: string): CapabilityProblem {
-  const { cause, fix } = ERRORS[code]!;
+export function problem(code: HostErrorCode, value: unknown, hint?: string): CapabilityProblem {
+  const { cause, fix } = ERRORS[code];
   return { code, message: `${cause}: ${shown(value)}`, hint: hint ?? fix };
 }

@@ -3,9 +3,7 @@
  *
  * @module
  */
-
-/** A JSON Schema (2020-12), as data. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from "../schema/json_schema.ts";
 
 /** What a plugin may be to an agent. */
 export type PluginRole = "observer" | "compactor";
@@ -105,22 +103,4 @@ export interface Manifest {
   readonly health_interval_sec: number;
   /** Seconds a hook may take. */
   readonly hook_timeout_sec: number;
-}
-
-/** One thing wrong with a manifest, and where. */
-export interface ManifestIssue {
-  /** Which rule: `manifest.<reason>` or `capability.<reason>`. */
-  readonly code: string;
-  /** What is wrong, for a person. */
-  readonly message: string;
-  /** The file it is in. */
-  readonly file: string;
-  /** Line, from 1. */
-  readonly line: number;
-  /** Column, from 1. */
-  readonly column: number;
-  /** Where in the document: `tools[0].name`. Empty for the whole of it. */
-  readonly path: string;
-  /** The next step. */
-  readonly hint?: string;
 }

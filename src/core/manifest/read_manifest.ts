@@ -6,7 +6,8 @@
 import { HostError } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 import { readDocumentText } from "../documents/read_text.ts";
-import type { Manifest, ManifestIssue } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
+import type { DocumentIssue } from "../documents/document_report.ts";
 import { ManifestReport } from "./manifest_report.ts";
 
 /** Name of the file that makes a folder a plugin. */
@@ -22,7 +23,7 @@ export interface ParsedManifest {
   /** The manifest, with every default filled in and everything in canonical form. */
   readonly manifest: Manifest;
   /** What is allowed and yet looks like a slip. */
-  readonly warnings: readonly ManifestIssue[];
+  readonly warnings: readonly DocumentIssue[];
 }
 
 /**

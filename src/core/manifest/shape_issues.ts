@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { ERRORS } from "../errors/host_error.ts";
+import { ERRORS, type HostErrorCode } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
@@ -46,7 +46,7 @@ function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: Ma
     return report.error("manifest.wrong_type", path, { message, part, ...(hint && { hint }) });
   }
   const code = refinedCode(issue.message, issue.input);
-  const { cause } = ERRORS[code]!;
+  const { cause } = ERRORS[code];
   report.error(code, path, { message: `${cause}: ${shown(issue.input)}`, part, ...hintFor(code, issue) });
 }
 
@@ -56,12 +56,14 @@ function isOfAnotherType({ type, input, expected }: v.BaseIssue<unknown>): boole
 }
 
 /** Returns the code that says best what a name collides with. */
-function refinedCode(code: string, input: unknown): string {
+function refinedCode(code: string, input: unknown): HostErrorCode {
   const name = String(input);
   if (code === "manifest.invalid_env_name" && name.startsWith("LD_")) return "manifest.forbidden_env_name";
   if (code === "manifest.invalid_env_name" && name.startsWith("KAGED_")) return "manifest.reserved_env_name";
   const isReserved = /^(?:(?:kaged|system)\.|config\.update$|projects\.(?:de)?activated$)/.test(name);
-  return code === "manifest.invalid_method_name" && isReserved ? "manifest.reserved_method_name" : code;
+  return code === "manifest.invalid_method_name" && isReserved
+    ? "manifest.reserved_method_name"
+    : code as HostErrorCode; // The schema has rows of the table as messages.
 }
 
 function hintFor(code: string, issue: v.BaseIssue<unknown>): Pick<IssueText, "hint"> {

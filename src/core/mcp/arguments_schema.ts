@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonSchema } from "../manifest/manifest.ts";
+import type { JsonSchema } from "../schema/json_schema.ts";
 
 /** What is checked where the host cannot use a tool's own schema. */
 export const ANY_OBJECT: JsonSchema = { type: "object" };

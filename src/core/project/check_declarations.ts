@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { HostErrorCode } from "../errors/host_error.ts";
 import { canonicalHook, HOOK_NAMES } from "../contract/hook_names.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
@@ -65,7 +66,7 @@ async function declarationOf(
     return undefined;
   };
   const [pkg, source, version, isolation] = ["package", "source", "version", "isolation"].map(text);
-  const refuse = (code: string, name: string, value: string) =>
+  const refuse = (code: HostErrorCode, name: string, value: string) =>
     report.error(code, [...path, name], { message: `${shown(value)} is no ${name}` });
   if (pkg !== undefined && !PACKAGE.test(pkg)) refuse("project.invalid_package", "package", pkg);
   if (source !== undefined && !SOURCE.test(source)) refuse("project.invalid_source", "source", source);

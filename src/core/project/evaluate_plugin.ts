@@ -6,7 +6,7 @@
 import type { HostError } from "../errors/host_error.ts";
 import { PRIMARY_HOOKS } from "../contract/hook_names.ts";
 import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
-import { canonicalText } from "../schema/canonical_text.ts";
+import { canonicalText } from "../values/canonical_text.ts";
 import { shown } from "../values/shown_value.ts";
 import type { CascadeEntry, EffectiveDeclaration } from "./cascade.ts";
 import { errorAt, stepsOf } from "./issue_at.ts";

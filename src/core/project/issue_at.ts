@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { ERRORS, HostError } from "../errors/host_error.ts";
+import { ERRORS, HostError, type HostErrorCode } from "../errors/host_error.ts";
 import { type DocumentPath, formatPath, type IssueText } from "../documents/document_report.ts";
 import type { Issue, Project } from "./types.ts";
 
 /** Returns an issue about the value at `path`. */
-export function issueAt(project: Project, code: string, path: DocumentPath, text: IssueText): Issue {
-  const { cause, fix } = ERRORS[code]!;
+export function issueAt(project: Project, code: HostErrorCode, path: DocumentPath, text: IssueText): Issue {
+  const { cause, fix } = ERRORS[code];
   const { message = cause, hint = fix, part = "value" } = text;
   return { code, message, file: project.file, ...project.places.placeOf(path, part), path: formatPath(path), hint };
 }
@@ -17,7 +17,7 @@ export function issueAt(project: Project, code: string, path: DocumentPath, text
 /** Returns an error about the value at `path`, with its place in the message and in its data. */
 export function errorAt(
   project: Project,
-  code: string,
+  code: HostErrorCode,
   path: DocumentPath,
   { data = {}, ...text }: IssueText & { readonly data?: Readonly<Record<string, unknown>> },
 ): HostError {

@@ -4,7 +4,8 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { Manifest, ManifestIssue } from "../manifest/manifest.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { DocumentIssue } from "../documents/document_report.ts";
 import { readManifest } from "../manifest/read_manifest.ts";
 import type { Files } from "../ports/ports.ts";
 import type { InstallRecord, LocalConfig } from "./local_config.ts";
@@ -16,7 +17,7 @@ export interface LocatedPlugin {
   /** Its manifest. */
   readonly manifest: Manifest;
   /** What is doubtful about the manifest. */
-  readonly warnings: readonly ManifestIssue[];
+  readonly warnings: readonly DocumentIssue[];
   /** Hash its folder must have, for one of the store. */
   readonly hash?: string;
 }

@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
-import type { JsonSchema, Manifest } from "../manifest/manifest.ts";
+import { HostError, type HostErrorCode } from "../errors/host_error.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { JsonSchema } from "../schema/json_schema.ts";
 import { compileSchema } from "../schema/compile_schema.ts";
 import type { SchemaIssue } from "../schema/issue_text.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
@@ -32,7 +33,7 @@ export type ConfigSide = "project" | "system";
 /** Something wrong with one side. */
 export interface ConfigProblem {
   /** Code of the error table. */
-  readonly code: string;
+  readonly code: HostErrorCode;
   /** Which side. */
   readonly side: ConfigSide;
   /** What is wrong, without values. */

@@ -4,11 +4,12 @@
  * @module
  */
 import type { HostError } from "../errors/host_error.ts";
-import type { Manifest, ManifestIssue } from "../manifest/manifest.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { DocumentIssue } from "../documents/document_report.ts";
 import type { PlaceFinder } from "../documents/document_report.ts";
 
 /** One thing wrong with a file a person wrote: the same shape as a manifest's. */
-export type Issue = ManifestIssue;
+export type Issue = DocumentIssue;
 
 /** Whether agents have a plugin for themselves or share it. */
 export type Isolation = "agent" | "project";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Draft, Keyword, SchemaNode } from "json-schema-library";
-import { canonicalText } from "./canonical_text.ts";
+import { canonicalText } from "../values/canonical_text.ts";
 import type { LinearPattern, PatternReader } from "./linear_pattern.ts";
 
 /** Checks that may be inside each other. */

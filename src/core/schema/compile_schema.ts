@@ -5,7 +5,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { JsonSchema } from "../manifest/manifest.ts";
+import type { JsonSchema } from "./json_schema.ts";
 import { isMap } from "../values/plain_data.ts";
 import type { DocumentPath } from "../documents/document_report.ts";
 import { type BoundedDraft, boundedDraft, BudgetSpent } from "./bounded_draft.ts";

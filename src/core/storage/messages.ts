@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
+import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
 import type { StorageLimits } from "./limits.ts";
 import type { StorageReport } from "./maintenance.ts";
@@ -43,7 +43,7 @@ export type StorageQuestion = {
 /** An error in parts. */
 export interface ErrorParts {
   /** Which failure. */
-  readonly code: string;
+  readonly code: HostErrorCode;
   /** For a person. */
   readonly message: string;
   /** The next step. */

@@ -11,12 +11,13 @@ import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { IncomingRequest } from "../wire/connection_types.ts";
-import { verifyTree } from "../../packages/installed/verify_tree.ts";
+import { verifyTree } from "../files/verify_tree.ts";
 import { auditNet } from "./audit_net.ts";
 import { cageRequest } from "./cage_request.ts";
 import type { PluginProfile } from "./dialect.ts";
 import { type PluginProcess, spawnPlugin } from "./plugin_process.ts";
-import type { PluginSpec, SupervisorOptions, WireTap } from "./types.ts";
+import type { PluginSpec, SupervisorOptions } from "./types.ts";
+import type { WireTap } from "../wire/wire_tap.ts";
 
 /** A process and what belongs to it alone. */
 export interface Generation {

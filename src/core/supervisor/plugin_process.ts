@@ -14,7 +14,8 @@ import { type HealthWatch, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
 import { stderrTail } from "./stderr_tail.ts";
-import type { PluginCage, PluginCallContext, WireTap } from "./types.ts";
+import type { PluginCage, PluginCallContext } from "./types.ts";
+import type { WireTap } from "../wire/wire_tap.ts";
 
 const TERM_GRACE_MS = 2_000;
 /** How long pipes may outlive their process. */

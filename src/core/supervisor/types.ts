@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { WireTap } from "../wire/wire_tap.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
 import type { CageLimits } from "../cage/limits/cage_limits.ts";
@@ -10,7 +11,7 @@ import type { CageLimitStatus } from "../cage/limits/limit_tier.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import type { Exit, Runtime } from "../ports/ports.ts";
+import type { Runtime } from "../ports/ports.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 
 /** Where a plugin instance is in its life. */
@@ -108,18 +109,6 @@ export interface PluginNotification {
   readonly method: string;
   /** What it carries. */
   readonly params: unknown;
-}
-
-/** Hears what goes over the wire of one process, as it goes. Must not throw. */
-export interface WireTap {
-  /** Bytes the plugin wrote. */
-  plugin(chunk: Uint8Array): void;
-  /** Text the host wrote: whole lines. */
-  host(text: string): void;
-  /** The host closed the plugin's stdin. */
-  closed(): void;
-  /** The process is gone. */
-  end(exit: Exit): void;
 }
 
 /** How one call differs from the rest. */

@@ -4,7 +4,8 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { JsonSchema, ManifestTool } from "../manifest/manifest.ts";
+import type { ManifestTool } from "../manifest/manifest.ts";
+import type { JsonSchema } from "../schema/json_schema.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedPlugin } from "../project/types.ts";
 import { didYouMean } from "../values/nearest_word.ts";

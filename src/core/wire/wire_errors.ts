@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
+import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { ErrorBody } from "./codec.ts";
 
-const CODE_OF: ReadonlyMap<number, string> = new Map([
+const CODE_OF: ReadonlyMap<number, HostErrorCode> = new Map<number, HostErrorCode>([
   [-32601, "protocol.method_unknown"],
   [-32602, "protocol.params_invalid"],
   [-32603, "protocol.internal"],

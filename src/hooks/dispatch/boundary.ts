@@ -10,13 +10,13 @@ import type { HookContract, PayloadSchema } from "./types.ts";
 
 const MAX_ISSUES = 10;
 
-/** Throws `hooks.input_invalid` when the contract does not take `input`. */
+/** Throws `hook.input_invalid` when the contract does not take `input`. */
 export function checkInput({ name, input: schema }: HookContract, input: unknown): void {
   const issues = schema ? issuesOf(schema, input) : [];
   if (issues.length > 0) throw invalidInput(name, issues);
 }
 
-/** Returns a copy of `input` as it would come back from JSON. Throws `hooks.input_invalid` where it would not. */
+/** Returns a copy of `input` as it would come back from JSON. Throws `hook.input_invalid` where it would not. */
 export function jsonInput<T>({ name }: HookContract, input: T): T {
   try {
     return jsonCopy(input);
@@ -25,13 +25,13 @@ export function jsonInput<T>({ name }: HookContract, input: T): T {
   }
 }
 
-/** Throws `hooks.output_invalid` when `who` may not answer with `output`. */
+/** Throws `hook.output_invalid` when `who` may not answer with `output`. */
 export function checkOutput({ name, output: schema }: HookContract, who: string, output: unknown): void {
   const issues = schema ? issuesOf(schema, output) : [];
   if (issues.length > 0) throw invalidOutput(name, who, issues);
 }
 
-/** Returns a copy of `output` as it would come back from JSON. Throws `hooks.output_invalid` where it would not. */
+/** Returns a copy of `output` as it would come back from JSON. Throws `hook.output_invalid` where it would not. */
 export function jsonOutput<T>({ name }: HookContract, who: string, output: T): T {
   try {
     return jsonCopy(output);
@@ -41,14 +41,14 @@ export function jsonOutput<T>({ name }: HookContract, who: string, output: T): T
 }
 
 function invalidInput(hook: string, issues: readonly string[]): HostError {
-  return new HostError("hooks.input_invalid", `Cannot fire "${hook}": ${issues.join("; ")}`, {
+  return new HostError("hook.input_invalid", `Cannot fire "${hook}": ${issues.join("; ")}`, {
     data: { hook, issues },
     hint: "Give it what its schema asks for",
   });
 }
 
 function invalidOutput(hook: string, who: string, issues: readonly string[]): HostError {
-  return new HostError("hooks.output_invalid", `"${who}" answered "${hook}" wrongly: ${issues.join("; ")}`, {
+  return new HostError("hook.output_invalid", `"${who}" answered "${hook}" wrongly: ${issues.join("; ")}`, {
     data: { hook, participant: who, issues },
     hint: "Answer as the schema of the hook says",
   });

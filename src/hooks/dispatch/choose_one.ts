@@ -19,7 +19,7 @@ export interface Routing<I = unknown> {
 /**
  * Returns the one that answers: what the policy names, else the override, else the lowest priority.
  *
- * @throws {HostError} `hooks.nobody`, `hooks.unknown_participant`, or `hooks.ambiguous` where two stand first.
+ * @throws {HostError} `hook.nobody`, `hook.unknown_participant`, or `hook.ambiguous` where two stand first.
  */
 export function chooseOne<I, O>(
   { name: hook }: HookContract,
@@ -33,7 +33,7 @@ export function chooseOne<I, O>(
     const found = participants.find(({ name }) => name === named);
     if (found) return found;
     throw new HostError(
-      "hooks.unknown_participant",
+      "hook.unknown_participant",
       `Cannot send "${hook}" to "${named}": nobody of that name takes it`,
       {
         data: { hook, named, known: names },
@@ -44,11 +44,11 @@ export function chooseOne<I, O>(
   return firstOf(hook, participants);
 }
 
-/** Returns the only one of lowest priority. Throws `hooks.nobody` or `hooks.ambiguous`. */
+/** Returns the only one of lowest priority. Throws `hook.nobody` or `hook.ambiguous`. */
 export function firstOf<I, O>(hook: string, participants: readonly Participant<I, O>[]): Participant<I, O> {
   const [first, second] = inOrder(participants);
   if (!first) {
-    throw new HostError("hooks.nobody", `Nobody answers "${hook}"`, {
+    throw new HostError("hook.nobody", `Nobody answers "${hook}"`, {
       data: { hook },
       hint: "Add a plugin that takes it",
     });
@@ -56,7 +56,7 @@ export function firstOf<I, O>(hook: string, participants: readonly Participant<I
   const priority = first.priority ?? DEFAULT_PRIORITY;
   if (!second || (second.priority ?? DEFAULT_PRIORITY) !== priority) return first;
   const tied = participants.filter((one) => (one.priority ?? DEFAULT_PRIORITY) === priority).map(({ name }) => name);
-  throw new HostError("hooks.ambiguous", `Cannot tell who answers "${hook}": ${tied.join(", ")} have one priority`, {
+  throw new HostError("hook.ambiguous", `Cannot tell who answers "${hook}": ${tied.join(", ")} have one priority`, {
     data: { hook, priority, participants: tied },
     hint: "Give one of them a lower priority, name it as override, or route by policy",
   });

@@ -33,7 +33,7 @@ export interface Chained<T> {
 /**
  * Class `singleton`: one answers. Synchronous when that one is.
  *
- * @throws {HostError} see {@link chooseOne}; `hooks.input_invalid`; `hooks.output_invalid`; what the one throws.
+ * @throws {HostError} see {@link chooseOne}; `hook.input_invalid`; `hook.output_invalid`; what the one throws.
  */
 export function dispatchSingleton<I, O>(
   hook: HookContract,
@@ -48,7 +48,7 @@ export function dispatchSingleton<I, O>(
 /**
  * Class `capability`: the one that has the capability answers, by priority; else the one fallback.
  *
- * @throws {HostError} `hooks.no_capability`, `hooks.ambiguous`; as {@link dispatchSingleton} otherwise.
+ * @throws {HostError} `hook.no_capability`, `hook.ambiguous`; as {@link dispatchSingleton} otherwise.
  */
 export function dispatchCapability<I, O>(
   hook: HookContract,
@@ -62,13 +62,13 @@ export function dispatchCapability<I, O>(
   const [fallback, second] = participants.filter(({ isFallback }) => isFallback);
   if (second) {
     const names = participants.filter(({ isFallback }) => isFallback).map(({ name }) => name);
-    throw new HostError("hooks.ambiguous", `"${hook.name}" has more than one fallback: ${names.join(", ")}`, {
+    throw new HostError("hook.ambiguous", `"${hook.name}" has more than one fallback: ${names.join(", ")}`, {
       data: { hook: hook.name, participants: names },
       hint: "Leave one of them as the fallback",
     });
   }
   if (fallback) return ask(hook, fallback, input);
-  throw new HostError("hooks.no_capability", `Nobody can do "${capability}" for "${hook.name}"`, {
+  throw new HostError("hook.no_capability", `Nobody can do "${capability}" for "${hook.name}"`, {
     data: { hook: hook.name, capability, participants: participants.map(({ name }) => name) },
     hint: "Add a plugin with that capability, or a fallback",
   });
@@ -78,7 +78,7 @@ export function dispatchCapability<I, O>(
  * Class `broadcast_collect`: everybody is asked, one after the other, and every answer is kept. The first failure ends
  * it, unless `bestEffort`.
  *
- * @throws {HostError} `hooks.input_invalid`, `hooks.output_invalid`; what a participant throws.
+ * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; what a participant throws.
  */
 export function dispatchCollect<I, O>(
   hook: HookContract,
@@ -107,7 +107,7 @@ export function dispatchCollect<I, O>(
 /**
  * Class `broadcast_notify`: everybody is told at once, nobody's answer counts. Failures go to `onError` and nowhere else.
  *
- * @throws {HostError} `hooks.input_invalid`.
+ * @throws {HostError} `hook.input_invalid`.
  */
 export async function dispatchNotify<I>(
   hook: HookContract,
@@ -135,7 +135,7 @@ export async function dispatchNotify<I>(
  * Class `chain`: what one leaves is what the next is given, as if it had travelled as JSON. {@link STOP} or a throw ends
  * it: the first keeps what there was, the second is the caller's to handle.
  *
- * @throws {HostError} `hooks.input_invalid`, `hooks.output_invalid`; what a participant throws.
+ * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; what a participant throws.
  */
 export function dispatchChain<T>(
   hook: HookContract,

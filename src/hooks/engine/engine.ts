@@ -47,7 +47,7 @@ export interface HookEngine {
   /**
    * Adds a handler for a hook, by any name of it. The returned function takes it out again; firings under way keep it.
    *
-   * @throws {HostError} `hooks.unknown_hook`, `hooks.option_invalid`
+   * @throws {HostError} `hook.unknown`, `hook.option_invalid`
    */
   register(hook: string, handler: HookHandler, options?: HookOptions): () => void;
   /**
@@ -58,7 +58,7 @@ export interface HookEngine {
   /**
    * Fires an event: await it. When every handler answers at once, so does this. Never rejects for a handler.
    *
-   * @throws {HostError} `hooks.unknown_hook`, `hooks.event_invalid`
+   * @throws {HostError} `hook.unknown`, `hook.event_invalid`
    */
   fire(event: FiredEvent, options?: { readonly scope?: object | null }): MaybePromise<HookResult>;
   /** The handlers in the order they run, of one hook or of all. */
@@ -188,14 +188,14 @@ function untouched(hook: PortableHookName, { input, output }: FiredEvent): HookR
 }
 
 function tooMany(hook: PortableHookName, count: number): HostError {
-  return new HostError("hooks.event_invalid", `Cannot fire ${hook}: ${count} firings are under way`, {
+  return new HostError("hook.event_invalid", `Cannot fire ${hook}: ${count} firings are under way`, {
     data: { hook, count },
     hint: "Does a handler fire its own hook? Give the engine an AsyncLocalStorage, which tells",
   });
 }
 
 function invalidEvent(hook: string, problem: string): HostError {
-  return new HostError("hooks.event_invalid", `Cannot fire ${hook}: ${problem}`, {
+  return new HostError("hook.event_invalid", `Cannot fire ${hook}: ${problem}`, {
     data: { hook },
     hint: "An event has hook, sessionId and agent, and everything in it is plain JSON",
   });

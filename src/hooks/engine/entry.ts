@@ -41,7 +41,7 @@ export interface Entry extends Omit<ListedHook, "place"> {
 const TIMEOUT_MS = 3_000;
 const MAX_TIMEOUT_MS = 600_000;
 
-/** Returns the entry of a registration. Throws `hooks.unknown_hook` or `hooks.option_invalid`. */
+/** Returns the entry of a registration. Throws `hook.unknown` or `hook.option_invalid`. */
 export function entryOf(registration: HookRegistration): Entry {
   const { handler, priority = DEFAULT_PRIORITY, timeoutMs = TIMEOUT_MS, onFailure = "pass" } = registration;
   const hook = requireHook(registration.hook);
@@ -59,7 +59,7 @@ export function entryOf(registration: HookRegistration): Entry {
 }
 
 function invalid(hook: string, option: string, problem: string): HostError {
-  return new HostError("hooks.option_invalid", `Cannot register for ${hook}: "${option}" ${problem}`, {
+  return new HostError("hook.option_invalid", `Cannot register for ${hook}: "${option}" ${problem}`, {
     data: { hook, option },
     hint: "Timeouts are in milliseconds; the lowest priority runs first",
   });

@@ -121,7 +121,7 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
   /** Gives up the handler that is waited for and goes on with the next. */
   expire(): void {
     this.dueMs = NOT_YET;
-    const error = new HostError("hooks.timeout", `No answer within ${this.#turns.current.timeoutMs} ms`);
+    const error = new HostError("hook.timeout", `No answer within ${this.#turns.current.timeoutMs} ms`);
     this.#context?.abort(error);
     // It was a timer that called, which belongs to whoever set it.
     this.#ports.within(this, () => this.#turns.giveUp(error));

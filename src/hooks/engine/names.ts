@@ -47,11 +47,11 @@ export function manifestHook(hook: PortableHookName): string {
   return CANONICAL.get(hook)!;
 }
 
-/** Returns the portable name of a hook. Throws `hooks.unknown_hook`. */
+/** Returns the portable name of a hook. Throws `hook.unknown`. */
 export function requireHook(name: string): PortableHookName {
   const hook = NAMES.get(name);
   if (hook) return hook;
-  throw new HostError("hooks.unknown_hook", `There is no hook "${name}"`, {
+  throw new HostError("hook.unknown", `There is no hook "${name}"`, {
     data: { hook: String(name), known: PORTABLE_HOOKS },
     hint: didYouMean(String(name), [...NAMES.keys()], `Hooks: ${PORTABLE_HOOKS.join(", ")}`),
   });

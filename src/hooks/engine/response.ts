@@ -51,7 +51,7 @@ const AFTER: ReadonlySet<PortableHookName> = new Set(["PostToolUse", "SubagentSt
 /**
  * Returns the answer in one shape, or null when there is none.
  *
- * @throws {HostError} `hooks.response_invalid`
+ * @throws {HostError} `hook.response_invalid`
  */
 export function readResponse(answer: unknown, hook: PortableHookName): NormalResponse | null {
   if (answer === null || answer === undefined) return null;
@@ -137,7 +137,7 @@ function nameOf(value: unknown): string {
 }
 
 function invalid(message: string): HostError {
-  return new HostError("hooks.response_invalid", `The answer cannot be used: ${message}`, {
+  return new HostError("hook.response_invalid", `The answer cannot be used: ${message}`, {
     hint: 'Return null, or an envelope such as { action: "injectContext", additionalContext: ["…"] }',
   });
 }

@@ -24,7 +24,7 @@ export async function readAgentFile(
   const tree = await readYamlTree(`\n${yaml}\n`, report, LIMITS);
   const data = tree?.data ?? {};
   if (!isMap(data)) {
-    report.error("hooks.not_a_map", [], { message: `Expected fields in the front matter, got ${typeName(data)}` });
+    report.error("hook.not_a_map", [], { message: `Expected fields in the front matter, got ${typeName(data)}` });
     return [];
   }
   if (data["hooks"] === undefined || data["hooks"] === null) return [];

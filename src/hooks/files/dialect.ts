@@ -37,7 +37,7 @@ export function hookDialect(file: string, data: unknown, report: DocumentReport)
   return refused("The hooks are written in no dialect that is read here", "See docs/hook-files.md for those that are");
 
   function refused(message: string, hint: string): null {
-    report.error("hooks.unknown_dialect", [], { message, hint });
+    report.error("hook.unknown_dialect", [], { message, hint });
     return null;
   }
 }

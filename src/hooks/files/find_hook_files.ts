@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { messageOf } from "../../core/errors/host_error.ts";
-import type { ManifestIssue } from "../../core/manifest/manifest.ts";
+import { type HostErrorCode, messageOf } from "../../core/errors/host_error.ts";
+import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import type { HookSettings } from "../../core/project/hook_settings.ts";
 import type { HookDialect } from "./types.ts";
@@ -42,19 +42,19 @@ export async function findHookFiles(
     readonly userHome: string | null;
     readonly settings: HookSettings;
     readonly files: Files;
-    readonly report: (issue: ManifestIssue) => void;
+    readonly report: (issue: DocumentIssue) => void;
   },
 ): Promise<FoundHookFile[]> {
   const listed = async (root: string, folder: string, suffix: string): Promise<string[]> => {
     const path = `${root}/${folder}`;
     if ((await files.target(path))?.kind !== "directory") return [];
-    const tell = (code: string, message: string): void =>
+    const tell = (code: HostErrorCode, message: string): void =>
       report({ code, message, file: path, line: 1, column: 1, path: "" });
-    const names = await files.list(path).catch((error) => (tell("hooks.unreadable", messageOf(error)), []));
+    const names = await files.list(path).catch((error) => (tell("hook.unreadable", messageOf(error)), []));
     const found = names.filter((name) => name.endsWith(suffix)).sort();
     if (found.length > MAX_FILES) {
       tell(
-        "hooks.too_many_files",
+        "hook.too_many_files",
         `The folder holds ${found.length} hook files: those after the first ${MAX_FILES} are left out`,
       );
     }

@@ -41,7 +41,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Gathers what trusting `file` covers. The operator's own files need no trust: of those it is the file alone.
  *
- * @throws {HostError} `hooks.uncoverable` when it names more than trust can cover: nothing of it is left uncovered.
+ * @throws {HostError} `hook.uncoverable` when it names more than trust can cover: nothing of it is left uncovered.
  */
 export async function gatherEvidence(file: LoadedHookFile, dir: string, files: Files): Promise<HookEvidence> {
   const bytes = new TextEncoder().encode(file.text);
@@ -80,7 +80,7 @@ async function coveredScripts(file: LoadedHookFile, dir: string, files: Files): 
 }
 
 function uncoverable({ name, file }: LoadedHookFile, why: string): HostError {
-  return new HostError("hooks.uncoverable", `Trust cannot cover ${name}: ${why}`, {
+  return new HostError("hook.uncoverable", `Trust cannot cover ${name}: ${why}`, {
     data: { file },
     hint: `Split it: one hook file may name ${MAX_SCRIPTS} scripts of ${MAX_BYTES / 2 ** 20} MiB in all`,
   });

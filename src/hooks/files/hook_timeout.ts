@@ -35,21 +35,21 @@ export function readTimeout(
   const at = [...path, key];
   if (typeof seconds !== "number" || seconds <= 0) {
     const message = `A timeout is not a number of seconds above 0: ${shown(seconds)}`;
-    report.error("hooks.timeout_invalid", at, { message });
+    report.error("hook.timeout_invalid", at, { message });
     return defaultMs;
   }
   if (seconds > MAX_SECONDS) {
     const meant = seconds >= 1000 && Number.isInteger(seconds / 100)
       ? `; ${seconds} ms would be ${seconds / 1000}`
       : "";
-    report.warn("hooks.timeout_absurd", at, {
+    report.warn("hook.timeout_absurd", at, {
       message: `${seconds} seconds is longer than any hook gets: ${MAX_SECONDS} are used`,
       hint: `Write seconds, at most ${MAX_SECONDS}${meant}`,
     });
     return MAX_TIMEOUT_MS;
   }
   if (seconds < 0.1) {
-    report.warn("hooks.timeout_absurd", at, {
+    report.warn("hook.timeout_absurd", at, {
       message: `${seconds} seconds is less than a shell takes to start`,
       hint: "Write seconds: 1 is the least that makes sense",
     });

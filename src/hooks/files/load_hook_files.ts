@@ -4,7 +4,7 @@
  * @module
  */
 import { ERRORS, HostError, messageOf } from "../../core/errors/host_error.ts";
-import type { ManifestIssue } from "../../core/manifest/manifest.ts";
+import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { DEFAULT_HOOK_SETTINGS, type HookSettings } from "../../core/project/hook_settings.ts";
 import { readDocumentText } from "../../core/documents/read_text.ts";
@@ -65,9 +65,9 @@ export interface HookFiles {
   /** Hooks that do not run here. */
   readonly leftOut: readonly LeftOutHook[];
   /** What is wrong with files: those are left out whole. */
-  readonly errors: readonly ManifestIssue[];
+  readonly errors: readonly DocumentIssue[];
   /** What is allowed and yet looks like a slip. */
-  readonly warnings: readonly ManifestIssue[];
+  readonly warnings: readonly DocumentIssue[];
 }
 
 /**
@@ -78,7 +78,7 @@ export interface HookFiles {
 export async function loadHookFiles(options: LoadHookFilesOptions): Promise<HookFiles> {
   const { files, settings = DEFAULT_HOOK_SETTINGS, userHome = null } = options;
   const dir = await realFolder(options.dir, files);
-  const issues: ManifestIssue[] = [];
+  const issues: DocumentIssue[] = [];
   const found = await findHookFiles({ dir, userHome, settings, files, report: (issue) => void issues.push(issue) });
   const read = await Promise.all(found.map((one) => readOne(one, dir, files)));
   const loaded: LoadedHookFile[] = [];
@@ -126,7 +126,7 @@ function whyNot(hook: FileHook, name: string, script: string | null, settings: H
 
 interface ReadFile {
   readonly good?: { readonly parsed: ParsedHookFile; readonly found: FoundHookFile; readonly text: string };
-  readonly errors: readonly ManifestIssue[];
+  readonly errors: readonly DocumentIssue[];
 }
 
 async function readOne(found: FoundHookFile, dir: string, files: Files): Promise<ReadFile> {
@@ -135,20 +135,20 @@ async function readOne(found: FoundHookFile, dir: string, files: Files): Promise
   try {
     const real = await files.realPath(file);
     if (origin === "repository" && !real.startsWith(`${dir}/`)) {
-      report.errorAt("hooks.outside", { line: 1, column: 1 }, { message: `The file leads to "${real}"` });
+      report.errorAt("hook.outside", { line: 1, column: 1 }, { message: `The file leads to "${real}"` });
       report.throwErrors();
     }
     const text = await readDocumentText(file, files, { report, maxBytes: MAX_HOOK_FILE_BYTES });
     if (text === null) return { errors: [] }; // It went away since it was found.
     return { good: { parsed: await parseHookFile(text, found), found, text }, errors: [] };
   } catch (error) {
-    const issues = error instanceof HostError ? (error.data as { issues?: ManifestIssue[] } | undefined)?.issues : null;
+    const issues = error instanceof HostError ? (error.data as { issues?: DocumentIssue[] } | undefined)?.issues : null;
     return { errors: issues ?? [{ ...unread(error), file, line: 1, column: 1, path: "" }] };
   }
 }
 
-function unread(error: unknown): Pick<ManifestIssue, "code" | "message" | "hint"> {
-  const code = "hooks.unreadable";
+function unread(error: unknown): Pick<DocumentIssue, "code" | "message" | "hint"> {
+  const code = "hook.unreadable";
   const message = (error as { code?: unknown }).code === "ENOENT"
     ? "The file is a link that leads to nothing"
     : messageOf(error);

@@ -24,7 +24,7 @@ export async function checkMatchers(hooks: readonly FileHook[], report: Document
     if (!isPattern(hook)) continue;
     const read = patterns.read(hook.matcher!);
     if (!("problem" in read)) continue;
-    report.errorAt("hooks.matcher_invalid", { line: hook.line, column: 1 }, {
+    report.errorAt("hook.matcher_invalid", { line: hook.line, column: 1 }, {
       message: `The matcher ${shown(hook.matcher)} of ${hook.path} cannot be used: ${read.problem}`,
     });
   }

@@ -29,23 +29,23 @@ export function readMcpTools(data: Readonly<Record<string, unknown>>, file: stri
 
 function readTool(entry: unknown, at: DocumentPath, report: DocumentReport): Pick<McpHook, "tool" | "priority"> | null {
   if (!isMap(entry)) {
-    report.error("hooks.wrong_type", at, { message: `Expected a map with a tool, got ${typeName(entry)}` });
+    report.error("hook.wrong_type", at, { message: `Expected a map with a tool, got ${typeName(entry)}` });
     return null;
   }
   const { tool, priority = DEFAULT_PRIORITY } = entry;
   if (typeof tool !== "string" || tool.trim() === "") {
     const message = tool === undefined ? "An entry names no tool" : `${shown(tool)} is no name of a tool`;
     const hint = 'Write { "tool": "server.tool", "priority": 50 }';
-    report.error(tool === undefined ? "hooks.missing_field" : "hooks.wrong_type", [...at, "tool"], { message, hint });
+    report.error(tool === undefined ? "hook.missing_field" : "hook.wrong_type", [...at, "tool"], { message, hint });
     return null;
   }
   if (typeof priority !== "number" || !Number.isFinite(priority)) {
-    report.error("hooks.wrong_type", [...at, "priority"], { message: `Expected a number, got ${shown(priority)}` });
+    report.error("hook.wrong_type", [...at, "priority"], { message: `Expected a number, got ${shown(priority)}` });
     return null;
   }
   for (const key of Object.keys(entry)) {
     if (key === "tool" || key === "priority") continue;
-    report.warn("hooks.unknown_key", [...at, key], { message: `The key ${shown(key)} is not read`, part: "key" });
+    report.warn("hook.unknown_key", [...at, key], { message: `The key ${shown(key)} is not read`, part: "key" });
   }
   return { tool, priority };
 }

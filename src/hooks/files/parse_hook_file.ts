@@ -31,7 +31,7 @@ export interface HookFileOptions {
 /**
  * Reads the text of a hook file.
  *
- * @throws {HostError} `hooks.invalid`, with every issue in `data.issues`: file, line, column, path and hint.
+ * @throws {HostError} `hook.invalid`, with every issue in `data.issues`: file, line, column, path and hint.
  */
 export async function parseHookFile(text: string, options: HookFileOptions): Promise<ParsedHookFile> {
   const { file, name = file } = options;
@@ -46,7 +46,7 @@ export async function parseHookFile(text: string, options: HookFileOptions): Pro
   const dialect = options.dialect ?? hookDialect(file, data, report);
   report.throwErrors();
   if (!isMap(data) || dialect === null) {
-    report.error("hooks.wrong_type", [], { message: `Expected a map, got ${typeName(data)}` });
+    report.error("hook.wrong_type", [], { message: `Expected a map, got ${typeName(data)}` });
     report.throwErrors();
     return { file, dialect: "copilot", hooks: [], tools: [], warnings: [] };
   }
@@ -61,13 +61,13 @@ export async function parseHookFile(text: string, options: HookFileOptions): Pro
   const hooks = dialect === "claude" && data["hooks"] === undefined
     ? []
     : readHookMap(data["hooks"], ["hooks"], context);
-  if (isOff) report.warn("hooks.all_disabled", ["disableAllHooks"], { part: "key" });
+  if (isOff) report.warn("hook.all_disabled", ["disableAllHooks"], { part: "key" });
   return await finished({ file, dialect, hooks: isOff ? [] : hooks, tools: [] }, report);
 }
 
 /** Returns an empty report about a hook file. */
 export function reportOn(file: string): DocumentReport {
-  return new DocumentReport(file, { room: "hooks", title: "The hook file" });
+  return new DocumentReport(file, { room: "hook", title: "The hook file" });
 }
 
 async function finished(
@@ -83,7 +83,7 @@ function checkVersion(data: Record<string, unknown>, report: DocumentReport): vo
   const { version } = data;
   if (version === 1) return;
   const message = version === undefined ? "The file has no version" : `Version ${shown(version)} is not known`;
-  report.error(version === undefined ? "hooks.missing_field" : "hooks.version_unknown", ["version"], {
+  report.error(version === undefined ? "hook.missing_field" : "hook.version_unknown", ["version"], {
     message,
     hint: 'Write "version": 1',
   });

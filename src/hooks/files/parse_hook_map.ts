@@ -42,7 +42,7 @@ export function eventLists(
 ): EventList[] {
   if (!isMap(value)) {
     const message = `Expected a map from moments to hooks, got ${typeName(value)}`;
-    report.error(value === undefined ? "hooks.missing_field" : "hooks.wrong_type", path, { message });
+    report.error(value === undefined ? "hook.missing_field" : "hook.wrong_type", path, { message });
     return [];
   }
   return Object.entries(value).flatMap(([nativeName, entries]): EventList[] => {
@@ -50,7 +50,7 @@ export function eventLists(
     const event = understood(nativeName, at, { report, dialect });
     if (event === null) return [];
     if (Array.isArray(entries)) return [{ nativeName, event, entries, path: at }];
-    report.error("hooks.wrong_type", at, { message: `Expected a list of hooks, got ${typeName(entries)}` });
+    report.error("hook.wrong_type", at, { message: `Expected a list of hooks, got ${typeName(entries)}` });
     return [];
   });
 }
@@ -65,18 +65,18 @@ function understood(
     const foreign = foreignHost(nativeName);
     if (isElsewhere(nativeName)) {
       const message = `Hooks at ${shown(nativeName)} are left out: this host has no such moment`;
-      report.warn("hooks.event_elsewhere", at, { message, part: "key" });
+      report.warn("hook.event_elsewhere", at, { message, part: "key" });
     } else {
       const known = didYouMean(nativeName, NATIVE_NAMES, "See the list of moments in docs/hook-files.md");
       const hint = foreign === null ? known : `It is a moment of ${foreign}, whose files are not read here`;
-      report.error("hooks.unknown_event", at, { message: `Unknown moment ${shown(nativeName)}`, hint, part: "key" });
+      report.error("hook.unknown_event", at, { message: `Unknown moment ${shown(nativeName)}`, hint, part: "key" });
     }
     return null;
   }
-  if (event.isTurnEnd) report.warn("hooks.stop_is_session_end", at, { part: "key" });
+  if (event.isTurnEnd) report.warn("hook.stop_is_session_end", at, { part: "key" });
   if (isExtension(event.hook) && dialect !== "mcp") {
     const message = `${shown(nativeName)} is fired by this host alone`;
-    report.warn("hooks.extension_event", at, { message, part: "key" });
+    report.warn("hook.extension_event", at, { message, part: "key" });
   }
   return event;
 }
@@ -95,10 +95,10 @@ function readItem(
   }
   const { matcher, hooks } = item;
   if (matcher !== undefined && typeof matcher !== "string") {
-    report.error("hooks.wrong_type", [...path, "matcher"], { message: `Expected a text, got ${typeName(matcher)}` });
+    report.error("hook.wrong_type", [...path, "matcher"], { message: `Expected a text, got ${typeName(matcher)}` });
   }
   if (!Array.isArray(hooks)) {
-    report.error("hooks.missing_field", [...path, "hooks"], {
+    report.error("hook.missing_field", [...path, "hooks"], {
       message: "A group has no list of hooks",
       hint: 'Write { "matcher": "…", "hooks": [ { "type": "command", "command": "…" } ] }',
     });

@@ -59,7 +59,7 @@ export interface EntryContext {
 export function readEntry(entry: unknown, path: DocumentPath, context: EntryContext): FileHook | null {
   const { report, family, dialect, event, file, name } = context;
   if (!isMap(entry)) {
-    report.error("hooks.wrong_type", path, { message: `Expected a hook, which is a map, got ${typeName(entry)}` });
+    report.error("hook.wrong_type", path, { message: `Expected a hook, which is a map, got ${typeName(entry)}` });
     return null;
   }
   if (!isCommand(entry, path, report)) return null;
@@ -67,13 +67,13 @@ export function readEntry(entry: unknown, path: DocumentPath, context: EntryCont
   const commands = commandsOf(entry, path, context);
   if (Object.keys(commands).length === 0) {
     const hint = family === "flat" ? 'Write "bash" or "command"' : 'Write "command"';
-    report.error("hooks.no_command", path, { hint });
+    report.error("hook.no_command", path, { hint });
   }
   const cwd = text(entry, "cwd", path, report);
   const matcher = text(entry, "matcher", path, report) ?? context.matcher;
   const priority = entry["priority"];
   if (priority !== undefined && !Number.isFinite(priority)) {
-    report.error("hooks.wrong_type", [...path, "priority"], { message: "A priority is not a number" });
+    report.error("hook.wrong_type", [...path, "priority"], { message: "A priority is not a number" });
   }
   const where = formatPath(path);
   return {
@@ -106,11 +106,11 @@ function isCommand(entry: Record<string, unknown>, path: DocumentPath, report: D
   if (type === "command") return true;
   if (typeof type === "string" && OTHER_TYPES.includes(type)) {
     const message = `A hook of type ${shown(type)} is left out: only commands run here`;
-    report.warn("hooks.type_unsupported", [...path, "type"], { message });
+    report.warn("hook.type_unsupported", [...path, "type"], { message });
     return false;
   }
   const message = type === undefined ? "A hook has no type" : `${shown(type)} is no type of hook`;
-  report.error(type === undefined ? "hooks.missing_field" : "hooks.type_unknown", [...path, "type"], {
+  report.error(type === undefined ? "hook.missing_field" : "hook.type_unknown", [...path, "type"], {
     message,
     hint: 'Write "type": "command"',
   });
@@ -148,7 +148,7 @@ function nestedCommand(
   if (words.every((word): word is string => typeof word === "string" && word !== "")) {
     return words.map(shellWord).join(" ");
   }
-  report.error("hooks.wrong_type", [...path, Array.isArray(args) ? "command" : "args"], {
+  report.error("hook.wrong_type", [...path, Array.isArray(args) ? "command" : "args"], {
     message: "A command is neither a text nor a list of texts",
   });
   return undefined;
@@ -166,14 +166,14 @@ function text(
   const message = typeof value === "string"
     ? "The text is empty, or holds a NUL"
     : `Expected a text, got ${typeName(value)}`;
-  report.error("hooks.wrong_type", [...path, key], { message });
+  report.error("hook.wrong_type", [...path, key], { message });
   return undefined;
 }
 
 function flag(entry: Record<string, unknown>, key: string, path: DocumentPath, report: DocumentReport): boolean {
   const value = entry[key] ?? false;
   if (typeof value === "boolean") return value;
-  report.error("hooks.wrong_type", [...path, key], { message: `Expected true or false, got ${typeName(value)}` });
+  report.error("hook.wrong_type", [...path, key], { message: `Expected true or false, got ${typeName(value)}` });
   return false;
 }
 
@@ -185,7 +185,7 @@ function onFailureOf(
   const value = entry["onFailure"];
   if (value === undefined) return {};
   if (value === "pass" || value === "block") return { onFailure: value };
-  report.error("hooks.wrong_type", [...path, "onFailure"], {
+  report.error("hook.wrong_type", [...path, "onFailure"], {
     message: `Expected "pass" or "block", got ${shown(value)}`,
   });
   return {};
@@ -194,16 +194,16 @@ function onFailureOf(
 function envOf(entry: Record<string, unknown>, path: DocumentPath, report: DocumentReport): Record<string, string> {
   const env = entry["env"] ?? {};
   if (!isMap(env)) {
-    report.error("hooks.wrong_type", [...path, "env"], { message: `Expected a map, got ${typeName(env)}` });
+    report.error("hook.wrong_type", [...path, "env"], { message: `Expected a map, got ${typeName(env)}` });
     return {};
   }
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]): [string, string][] => {
       const at = [...path, "env", name];
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith("LD_")) {
-        report.error("hooks.env_invalid", at, { message: `${shown(name)} is no variable a hook may set`, part: "key" });
+        report.error("hook.env_invalid", at, { message: `${shown(name)} is no variable a hook may set`, part: "key" });
       } else if (typeof value === "string" && !value.includes("\0")) return [[name, value]];
-      else report.error("hooks.wrong_type", at, { message: `Expected a text, got ${typeName(value)}` });
+      else report.error("hook.wrong_type", at, { message: `Expected a text, got ${typeName(value)}` });
       return [];
     }),
   );
@@ -217,7 +217,7 @@ function warnOfKeys(
 ): void {
   for (const key of Object.keys(entry)) {
     if (known.includes(key)) continue;
-    report.warn("hooks.unknown_key", [...path, key], {
+    report.warn("hook.unknown_key", [...path, key], {
       message: `The key ${shown(key)} is not read`,
       hint: didYouMean(key, known, `Keys here: ${known.join(", ")}`),
       part: "key",

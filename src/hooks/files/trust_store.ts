@@ -44,7 +44,7 @@ const MAX_TEXT_BYTES = 64 * 1024;
 /**
  * Reads what is trusted; nothing when there is no file.
  *
- * @throws {HostError} `hooks.trust_unreadable`: what cannot be read is not taken for trust, nor written over.
+ * @throws {HostError} `hook.trust_unreadable`: what cannot be read is not taken for trust, nor written over.
  */
 export async function readTrust(home: string, { files }: { readonly files: Files }): Promise<TrustStore> {
   const file = `${home}/${TRUST_FILE}`;
@@ -54,7 +54,7 @@ export async function readTrust(home: string, { files }: { readonly files: Files
     if (isMap(data) && data["version"] === 1 && isStore(data["projects"])) return data["projects"];
     throw new Error("it does not look as this program writes it");
   } catch (error) {
-    throw new HostError("hooks.trust_unreadable", `Cannot read "${file}": ${messageOf(error)}`, {
+    throw new HostError("hook.trust_unreadable", `Cannot read "${file}": ${messageOf(error)}`, {
       data: { file },
       hint: `Repair it, or remove it and trust again: rm ${file}`,
       cause: error,

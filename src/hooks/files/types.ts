@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ManifestIssue } from "../../core/manifest/manifest.ts";
+import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import type { PortableHookName } from "../engine/types.ts";
 
 /**
@@ -100,5 +100,5 @@ export interface ParsedHookFile {
   /** The MCP servers it names; absent: none. */
   readonly servers?: readonly McpServerEntry[];
   /** What is allowed and yet looks like a slip. */
-  readonly warnings: readonly ManifestIssue[];
+  readonly warnings: readonly DocumentIssue[];
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonSchema } from "../../core/manifest/manifest.ts";
+import type { JsonSchema } from "../../core/schema/json_schema.ts";
 import type { NamedType, SpecType } from "../types.ts";
 
 /** Returns the schema of a type; `prefix` leads to the named ones, such as `#/$defs/`. */

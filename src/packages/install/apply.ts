@@ -6,10 +6,10 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
-import { canonicalText } from "../../core/schema/canonical_text.ts";
+import { canonicalText } from "../../core/values/canonical_text.ts";
 import { makeChange, storeDir } from "../installed/journal.ts";
 import type { RecordFields } from "../installed/records.ts";
-import { copyTree, removeTree, treeFailure } from "../installed/tree.ts";
+import { copyTree, removeTree, treeFailure } from "../../core/files/tree.ts";
 import { changingStore, claimStorage, type InstallPorts, treeLimits } from "./install_ports.ts";
 import type { InstallPlan } from "./plan.ts";
 import { sourceText } from "./source.ts";

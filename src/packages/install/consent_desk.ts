@@ -9,7 +9,7 @@ import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { pluginNameOf } from "../../core/project/locate.ts";
 import type { MissingPlugin } from "../../core/project/types.ts";
-import { verifyTree } from "../installed/verify_tree.ts";
+import { verifyTree } from "../../core/files/verify_tree.ts";
 import { applyInstall, consentMissing } from "./apply.ts";
 import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
 import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";

@@ -6,7 +6,7 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { newestInRange } from "../../core/project/version_range.ts";
-import type { TreeLimits } from "../installed/tree.ts";
+import type { TreeLimits } from "../../core/files/tree.ts";
 import { type GitResult, type GitRun, runGit } from "./run_git.ts";
 
 /** What to fetch. */

@@ -9,7 +9,7 @@ import type { Runtime } from "../../core/ports/ports.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { isUnfinished, recoverStore, type StorePorts } from "../installed/journal.ts";
 import { withHomeLock } from "../../core/files/home_lock.ts";
-import { TREE_LIMITS, type TreeLimits } from "../installed/tree.ts";
+import { TREE_LIMITS, type TreeLimits } from "../../core/files/tree.ts";
 
 /** What installing stands on. */
 export interface InstallPorts {

@@ -7,7 +7,7 @@ import { asHostError, type HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
-import { verifyTree } from "../installed/verify_tree.ts";
+import { verifyTree } from "../../core/files/verify_tree.ts";
 import { type InstallPorts, settleStore } from "./install_ports.ts";
 
 /** An installed plugin. */

@@ -4,11 +4,12 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
-import type { Manifest, ManifestIssue } from "../../core/manifest/manifest.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
+import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
-import { verifyTree } from "../installed/verify_tree.ts";
-import { hashTree } from "../installed/tree.ts";
+import { verifyTree } from "../../core/files/verify_tree.ts";
+import { hashTree } from "../../core/files/tree.ts";
 import { type CapabilityDiff, diffCapabilities } from "./capability_diff.ts";
 import { type InstallPorts, settleStore, treeLimits } from "./install_ports.ts";
 import { type Source, sourceText } from "./source.ts";
@@ -36,7 +37,7 @@ export interface InstallPlan {
   /** Its manifest. */
   readonly manifest: Manifest;
   /** What is doubtful about the manifest. */
-  readonly warnings: readonly ManifestIssue[];
+  readonly warnings: readonly DocumentIssue[];
   /** Hash of its files: the yes is pinned to it. */
   readonly hash: string;
   /** Bytes of its files. */

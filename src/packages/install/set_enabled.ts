@@ -6,7 +6,7 @@
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { writeRecord } from "../installed/records.ts";
-import { verifyTree } from "../installed/verify_tree.ts";
+import { verifyTree } from "../../core/files/verify_tree.ts";
 import { changingStore, type InstallPorts } from "./install_ports.ts";
 import { recordOf } from "./uninstall.ts";
 

@@ -7,7 +7,7 @@
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { checkRecord, type RecordFields, type RecordPorts, writeRecord } from "./records.ts";
-import { removeTree } from "./tree.ts";
+import { removeTree } from "../../core/files/tree.ts";
 
 /** Something that is being done. */
 export type Change =

@@ -1,6 +1,7 @@
 /** Manifests to test with, and their issues in short. */
 import { HostError } from "../../../src/core/errors/host_error.ts";
-import type { Manifest, ManifestIssue } from "../../../src/core/manifest/manifest.ts";
+import type { Manifest } from "../../../src/core/manifest/manifest.ts";
+import type { DocumentIssue } from "../../../src/core/documents/document_report.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 
 export const FILE = "kaged-plugin.yaml";
@@ -26,13 +27,13 @@ export async function manifestOf(text: string): Promise<Manifest> {
 }
 
 /** What is wrong with a text, in full. */
-export async function issuesOf(text: string): Promise<ManifestIssue[]> {
+export async function issuesOf(text: string): Promise<DocumentIssue[]> {
   try {
     await parseManifest(text, { file: FILE });
     return [];
   } catch (thrown) {
     if (thrown instanceof HostError && thrown.code === "manifest.invalid") {
-      return (thrown.data as { issues: ManifestIssue[] }).issues;
+      return (thrown.data as { issues: DocumentIssue[] }).issues;
     }
     throw thrown;
   }
@@ -48,6 +49,6 @@ export async function doubts(text: string): Promise<string[]> {
   return (await parseManifest(text, { file: FILE })).warnings.map(short);
 }
 
-function short({ code, line, column, path }: ManifestIssue): string {
+function short({ code, line, column, path }: DocumentIssue): string {
   return `${code} ${line}:${column} ${path}`.trim();
 }

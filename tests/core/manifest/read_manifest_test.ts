@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
-import type { ManifestIssue } from "../../../src/core/manifest/manifest.ts";
+import type { DocumentIssue } from "../../../src/core/documents/document_report.ts";
 import { describeIssues } from "../../../src/core/manifest/manifest_report.ts";
 import { MAX_MANIFEST_BYTES, parseManifest, readManifest } from "../../../src/core/manifest/read_manifest.ts";
 import type { Files } from "../../../src/core/ports/ports.ts";
@@ -60,7 +60,7 @@ test("readManifest() reads no more than 256 KiB of UTF-8", async () => {
   ];
   for (const [content, code] of refused) {
     const error = await failure(readManifest("/p", filesWith(path, content)));
-    const { issues } = error.data as { issues: ManifestIssue[] };
+    const { issues } = error.data as { issues: DocumentIssue[] };
     assert.deepEqual(issues.map(({ code, file, line, column }) => [code, file, line, column]), [
       [`manifest.${code}`, path, 1, 1],
     ]);
@@ -80,7 +80,7 @@ test("manifest.invalid names the count and the first place, and carries every is
     "Manifest has 3 issues, first at kaged-plugin.yaml:1:7: " +
       'The name does not fit ^[a-z][a-z0-9-]*$ with at most 64 characters: "Notes"',
   );
-  const { issues, total } = error.data as { issues: ManifestIssue[]; total: number };
+  const { issues, total } = error.data as { issues: DocumentIssue[]; total: number };
   assert.equal(total, 3);
   assert.deepEqual(issues[2], {
     code: "manifest.unknown_key",
@@ -97,7 +97,7 @@ test("manifest.invalid names the count and the first place, and carries every is
 test("a manifest with very many issues lists the first hundred and counts the rest", async () => {
   const text = manifestText(`methods: [${Array(500).fill("x").join(", ")}]`);
   const error = await failure(parseManifest(text, { file: FILE }));
-  const { issues, total } = error.data as { issues: ManifestIssue[]; total: number };
+  const { issues, total } = error.data as { issues: DocumentIssue[]; total: number };
   assert.deepEqual([issues.length, total], [100, 500]);
   assert.match(error.message, /^Manifest has 500 issues, first at kaged-plugin.yaml:7:11: /);
 });

@@ -60,17 +60,17 @@ test("D-009 singleton: the policy sees the input and who could answer", () => {
 test("D-009 singleton: two of the first priority are ambiguous, and nobody is guessed", () => {
   const hook = contract("singleton");
   const all = [one("a"), one("b"), one("later", { priority: 60 })];
-  assert.throws(() => dispatchSingleton(hook, all, {}), code("hooks.ambiguous", /a, b have one priority/));
+  assert.throws(() => dispatchSingleton(hook, all, {}), code("hook.ambiguous", /a, b have one priority/));
   assert.equal(dispatchSingleton(hook, all, {}, { override: "b" }), "b");
   assert.equal(dispatchSingleton(hook, [one("first", { priority: 1 }), ...all], {}), "first");
 });
 
 test("D-009 singleton: nobody, or a name nobody has, is an error that says so", () => {
-  assert.throws(() => dispatchSingleton(contract("singleton"), [], {}), code("hooks.nobody"));
+  assert.throws(() => dispatchSingleton(contract("singleton"), [], {}), code("hook.nobody"));
   assert.throws(
     () => dispatchSingleton(contract("singleton"), [one("search")], {}, { override: "serach" }),
     (error: Error & { hint?: string }) =>
-      code("hooks.unknown_participant")(error) && error.hint === 'Did you mean "search"?',
+      code("hook.unknown_participant")(error) && error.hint === 'Did you mean "search"?',
   );
 });
 
@@ -198,13 +198,13 @@ test("D-009 chain: values travel as JSON, and what JSON cannot hold is refused",
   assert.deepEqual(value, { list: [0, 1, 1] });
   for (const bad of [() => 1, 7n, NaN, new Date(0), { a: [Symbol("s")] }, new Map(), undefined]) {
     const all = [{ name: "bad", call: (): unknown => ({ a: bad === undefined ? [bad] : bad }) }];
-    assert.throws(() => dispatchChain(contract("chain"), all, {}), code("hooks.output_invalid"), String(bad));
+    assert.throws(() => dispatchChain(contract("chain"), all, {}), code("hook.output_invalid"), String(bad));
   }
   const spoil = { name: "spoil", call: (value: { list: number[] }): typeof STOP => (value.list.push(7), STOP) };
   assert.deepEqual(dispatchChain(contract("chain"), [spoil], input), { value: { list: [0] }, stoppedBy: "spoil" });
   const circle: { self?: unknown } = {};
   circle.self = circle;
-  assert.throws(() => dispatchChain(contract("chain"), [], circle), code("hooks.input_invalid", /deeper than 64/));
+  assert.throws(() => dispatchChain(contract("chain"), [], circle), code("hook.input_invalid", /deeper than 64/));
 });
 
 test("D-009 capability: the one that can, by priority; else the one fallback; else an error", () => {
@@ -214,25 +214,25 @@ test("D-009 capability: the one that can, by priority; else the one fallback; el
   const any = one("any", { isFallback: true });
   assert.equal(dispatchCapability(hook, [pdf, fast, any], {}, "pdf"), "fast-pdf");
   assert.equal(dispatchCapability(hook, [pdf, any], {}, "png"), "any");
-  assert.throws(() => dispatchCapability(hook, [pdf], {}, "png"), code("hooks.no_capability", /"png"/));
+  assert.throws(() => dispatchCapability(hook, [pdf], {}, "png"), code("hook.no_capability", /"png"/));
   const same = one("same", { capabilities: ["pdf"], priority: 20 });
-  assert.throws(() => dispatchCapability(hook, [pdf, same], {}, "pdf"), code("hooks.ambiguous"));
+  assert.throws(() => dispatchCapability(hook, [pdf, same], {}, "pdf"), code("hook.ambiguous"));
   const twoFallbacks = [any, one("other", { isFallback: true })];
-  assert.throws(() => dispatchCapability(hook, twoFallbacks, {}, "png"), code("hooks.ambiguous", /any, other/));
+  assert.throws(() => dispatchCapability(hook, twoFallbacks, {}, "png"), code("hook.ambiguous", /any, other/));
 });
 
 test("D-009 every class checks its input, and each answer, against the contract", async () => {
   const schema = v.strictObject({ tool: v.string() });
   const input = { tool: 7 };
   const all = [one("a", { capabilities: ["x"] })];
-  const bad = code("hooks.input_invalid", /tool: /);
+  const bad = code("hook.input_invalid", /tool: /);
   assert.throws(() => dispatchSingleton(contract("singleton", { input: schema }), all, input), bad);
   assert.throws(() => dispatchCollect(contract("broadcast_collect", { input: schema }), all, input), bad);
   assert.throws(() => dispatchCapability(contract("capability", { input: schema }), all, input, "x"), bad);
   assert.throws(() => dispatchChain(contract("chain", { input: schema }), [], input), bad);
   await assert.rejects(dispatchNotify(contract("broadcast_notify", { input: schema }), all, input), bad);
   const output = v.number();
-  const wrong = code("hooks.output_invalid", /"a" answered "execute" wrongly/);
+  const wrong = code("hook.output_invalid", /"a" answered "execute" wrongly/);
   assert.throws(() => dispatchSingleton(contract("singleton", { output }), all, {}), wrong);
   assert.throws(() => dispatchCollect(contract("broadcast_collect", { output }), all, {}), wrong);
   assert.throws(() => dispatchCapability(contract("capability", { output }), all, {}, "x"), wrong);

@@ -56,7 +56,7 @@ test("B-003 handlers are registered, and events fired, by any name of a hook", a
 test("a hook nobody knows is refused, with the nearest one that is", () => {
   const s = stage();
   const refused = (error: Error & { hint?: string }) =>
-    code("hooks.unknown_hook", /"PreToolUsed"/)(error) && error.hint === 'Did you mean "PreToolUse"?';
+    code("hook.unknown", /"PreToolUsed"/)(error) && error.hint === 'Did you mean "PreToolUse"?';
   assert.throws(() => s.engine.register("PreToolUsed", () => null), refused);
   assert.throws(() => s.engine.fire({ hook: "PreToolUsed", sessionId: "s", agent: "a" }), refused);
   assert.throws(() => s.engine.list("PreToolUsed"), refused);
@@ -166,15 +166,15 @@ test("B-005 an event without session or agent, or with what JSON cannot hold, is
   const { engine } = stage();
   engine.register("PreToolUse", () => null);
   const at = { hook: "PreToolUse", sessionId: "s", agent: "a" };
-  assert.throws(() => engine.fire({ ...at, sessionId: 7 as never }), code("hooks.event_invalid", /"sessionId"/));
-  assert.throws(() => engine.fire({ ...at, agent: undefined as never }), code("hooks.event_invalid", /"agent"/));
+  assert.throws(() => engine.fire({ ...at, sessionId: 7 as never }), code("hook.event_invalid", /"sessionId"/));
+  assert.throws(() => engine.fire({ ...at, agent: undefined as never }), code("hook.event_invalid", /"agent"/));
   assert.throws(
     () => engine.fire({ ...at, timestamp: new Date() as never }),
-    code("hooks.event_invalid", /"timestamp"/),
+    code("hook.event_invalid", /"timestamp"/),
   );
   assert.throws(
     () => engine.fire({ ...at, input: { run: () => 1 } }),
-    code("hooks.event_invalid", /"input.run" is a function/),
+    code("hook.event_invalid", /"input.run" is a function/),
   );
 });
 
@@ -342,7 +342,7 @@ test("B-010 without any storage, a handler that waits and fires its own hook is 
     });
   });
   const [runaway, other] = await Promise.all([fire("PreToolUse"), fire("PreToolUse", { sessionId: "ses_2" })]);
-  assert.ok(code("hooks.event_invalid", /^Cannot fire PreToolUse: \d+ firings are under way$/)(refused as Error));
+  assert.ok(code("hook.event_invalid", /^Cannot fire PreToolUse: \d+ firings are under way$/)(refused as Error));
   assert.ok(asked >= 256 && asked < 300, `${asked} firings`);
   assert.deepEqual([runaway.blocked, other.context], [false, ["fine"]]);
   // Many at a time are no recursion, as long as they are of many sessions.
@@ -558,9 +558,9 @@ test("X-16 options out of bounds are refused, with the unit in the name", () => 
     [{ onFailure: "explode" }, /"onFailure"/],
   ];
   for (const [options, message] of bad) {
-    assert.throws(() => engine.register("PreToolUse", () => null, options), code("hooks.option_invalid", message));
+    assert.throws(() => engine.register("PreToolUse", () => null, options), code("hook.option_invalid", message));
   }
-  assert.throws(() => engine.register("PreToolUse", "text" as never), code("hooks.option_invalid", /"handler"/));
+  assert.throws(() => engine.register("PreToolUse", "text" as never), code("hook.option_invalid", /"handler"/));
 });
 
 test("a listener of traces that throws reaches no handler", async () => {

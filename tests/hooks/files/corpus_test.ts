@@ -27,7 +27,7 @@ async function outcomeOf(folder: string, name: string): Promise<unknown> {
     };
   } catch (error) {
     assert.ok(error instanceof HostError, String(error));
-    assert.equal(error.code, "hooks.invalid");
+    assert.equal(error.code, "hook.invalid");
     return { refused: (error.data as { issues: Issue[] }).issues.map(short) };
   }
 }

@@ -94,12 +94,12 @@ test("B-018 a broken file is told of with its place, and the others go on", asyn
   const { files, errors } = await load(repo);
   assert.deepEqual(files.map(({ name }) => name), [".github/hooks/a.json"]);
   assert.deepEqual(errors.map(({ code, file, line }) => [code, file.slice(-6), line]), [
-    ["hooks.json_comment", "b.json", 2],
-    ["hooks.unknown_event", "c.json", 1],
-    ["hooks.outside", "d.json", 1],
-    ["hooks.unreadable", "e.json", 1],
-    ["hooks.not_utf8", "f.json", 1],
-    ["hooks.too_large", "g.json", 1],
+    ["hook.json_comment", "b.json", 2],
+    ["hook.unknown_event", "c.json", 1],
+    ["hook.outside", "d.json", 1],
+    ["hook.unreadable", "e.json", 1],
+    ["hook.not_utf8", "f.json", 1],
+    ["hook.too_large", "g.json", 1],
   ]);
 });
 
@@ -111,13 +111,13 @@ test("B-008 no hook file is left out without a word: a folder with too many, one
   const { files, errors } = await load(repo);
   assert.deepEqual([files.length, files[199]?.name], [200, ".github/hooks/199.json"]);
   assert.deepEqual(errors.map(({ code, file }) => [code, file]), [[
-    "hooks.too_many_files",
+    "hook.too_many_files",
     `${repo.dir}/.github/hooks`,
   ]]);
   const list = (): Promise<string[]> => Promise.reject(new Error("EACCES: permission denied"));
   const closed = await load({ ...repo, runtime: { ...repo.runtime, files: { ...repo.runtime.files, list } } });
   assert.deepEqual(closed.errors.map(({ code, message }) => [code, message]), [[
-    "hooks.unreadable",
+    "hook.unreadable",
     "EACCES: permission denied",
   ]]);
 });

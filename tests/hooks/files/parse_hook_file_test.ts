@@ -18,7 +18,7 @@ const claude = (hooks: unknown, more: object = {}): Promise<ParsedHookFile> =>
 async function issuesOf(parsing: Promise<unknown>): Promise<string[]> {
   const error = await parsing.then(() => null, (thrown) => thrown);
   assert.ok(error instanceof HostError, String(error));
-  assert.equal(error.code, "hooks.invalid");
+  assert.equal(error.code, "hook.invalid");
   return (error.data as { issues: Issue[] }).issues.map(({ line, code, path }) => `${line} ${code} ${path}`);
 }
 
@@ -106,7 +106,7 @@ test("B-008 words of a command that no shell is to take apart are quoted", async
 test("B-008 disableAllHooks switches the hooks of its file off and says so", async () => {
   const parsed = await claude({ Stop: [{ hooks: [{ type: "command", command: "x" }] }] }, { disableAllHooks: true });
   assert.deepEqual(parsed.hooks, []);
-  assert.ok(parsed.warnings.some(({ code }) => code === "hooks.all_disabled"));
+  assert.ok(parsed.warnings.some(({ code }) => code === "hook.all_disabled"));
 });
 
 test("B-009 hooks in the front matter of an .agent.md are for that agent, with their lines", async () => {
@@ -173,10 +173,10 @@ test("B-007 the hook map of an mcp.json gives tools with their priority", async 
       }),
     ),
     [
-      "1 hooks.missing_field hooks.Stop[0].tool",
-      "1 hooks.wrong_type hooks.Stop[1].tool",
-      "1 hooks.wrong_type hooks.Stop[2]",
-      "1 hooks.wrong_type hooks.Stop[3].priority",
+      "1 hook.missing_field hooks.Stop[0].tool",
+      "1 hook.wrong_type hooks.Stop[1].tool",
+      "1 hook.wrong_type hooks.Stop[2]",
+      "1 hook.wrong_type hooks.Stop[3].priority",
     ],
   );
 });
@@ -184,20 +184,20 @@ test("B-007 the hook map of an mcp.json gives tools with their priority", async 
 test("X-17 Stop means the end of the session and warns; native sessionEnd does not", async () => {
   const { hooks, warnings } = await copilot({ Stop: [run({})], sessionEnd: [run({})] });
   assert.deepEqual(hooks.map(({ hook }) => hook), ["SessionEnd", "SessionEnd"]);
-  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [["hooks.stop_is_session_end", "hooks.Stop"]]);
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [["hook.stop_is_session_end", "hooks.Stop"]]);
 });
 
 test("X-16 absurd timeouts are linted and bounded, and what is no time is refused", async () => {
   const { hooks, warnings } = await copilot({ preToolUse: [run({ timeoutSec: 5000 }), run({ timeoutSec: 0.01 })] });
   assert.deepEqual(hooks.map(({ timeoutMs }) => timeoutMs), [600_000, 10]);
   assert.deepEqual(warnings.map(({ code, line }) => [code, line]), [
-    ["hooks.timeout_absurd", 8],
-    ["hooks.timeout_absurd", 13],
+    ["hook.timeout_absurd", 8],
+    ["hook.timeout_absurd", 13],
   ]);
   assert.match(warnings[0]?.hint ?? "", /5000 ms would be 5/);
   assert.deepEqual(await issuesOf(copilot({ preToolUse: [run({ timeoutSec: 0 }), run({ timeoutSec: "10" })] })), [
-    "8 hooks.timeout_invalid hooks.preToolUse[0].timeoutSec",
-    "13 hooks.timeout_invalid hooks.preToolUse[1].timeoutSec",
+    "8 hook.timeout_invalid hooks.preToolUse[0].timeoutSec",
+    "13 hook.timeout_invalid hooks.preToolUse[1].timeoutSec",
   ]);
 });
 
@@ -223,46 +223,46 @@ test("B-007 everything wrong with a file is reported at once, each with line, pa
     sessionStart: {},
   };
   assert.deepEqual(await issuesOf(copilot(hooks)), [
-    "4 hooks.unknown_event hooks.preTooluse",
-    "5 hooks.unknown_event hooks.beforeShellExecution",
-    "7 hooks.missing_field hooks.postToolUse[0].type",
-    "11 hooks.type_unknown hooks.postToolUse[1].type",
-    "14 hooks.no_command hooks.postToolUse[2]",
-    "17 hooks.no_command hooks.postToolUse[3]",
-    "19 hooks.wrong_type hooks.postToolUse[3].bash",
-    "25 hooks.env_invalid hooks.postToolUse[4].env.LD_PRELOAD",
-    "26 hooks.wrong_type hooks.postToolUse[4].env.OK",
-    "32 hooks.wrong_type hooks.postToolUse[5].cwd",
-    "34 hooks.wrong_type hooks.postToolUse[6]",
-    "36 hooks.wrong_type hooks.sessionStart",
+    "4 hook.unknown_event hooks.preTooluse",
+    "5 hook.unknown_event hooks.beforeShellExecution",
+    "7 hook.missing_field hooks.postToolUse[0].type",
+    "11 hook.type_unknown hooks.postToolUse[1].type",
+    "14 hook.no_command hooks.postToolUse[2]",
+    "17 hook.no_command hooks.postToolUse[3]",
+    "19 hook.wrong_type hooks.postToolUse[3].bash",
+    "25 hook.env_invalid hooks.postToolUse[4].env.LD_PRELOAD",
+    "26 hook.wrong_type hooks.postToolUse[4].env.OK",
+    "32 hook.wrong_type hooks.postToolUse[5].cwd",
+    "34 hook.wrong_type hooks.postToolUse[6]",
+    "36 hook.wrong_type hooks.sessionStart",
   ]);
 });
 
 test("B-007 a version other than 1 is refused", async () => {
   const parse = (text: string) => issuesOf(parseHookFile(text, { file: COPILOT }));
-  assert.deepEqual(await parse('{ "hooks": {} }'), ["1 hooks.missing_field version"]);
-  assert.deepEqual(await parse('{ "version": 2, "hooks": {} }'), ["1 hooks.version_unknown version"]);
+  assert.deepEqual(await parse('{ "hooks": {} }'), ["1 hook.missing_field version"]);
+  assert.deepEqual(await parse('{ "version": 2, "hooks": {} }'), ["1 hook.version_unknown version"]);
 });
 
 test("B-007 JSON with comments is refused with a message that says so", async () => {
   for (const text of ['{\n // no\n "version": 1}', '{\n /* no */ "version": 1}', '{\n # no\n "version": 1}']) {
-    assert.deepEqual(await issuesOf(parseHookFile(text, { file: COPILOT })), ["2 hooks.json_comment "]);
+    assert.deepEqual(await issuesOf(parseHookFile(text, { file: COPILOT })), ["2 hook.json_comment "]);
   }
 });
 
 test("B-007 JSON that cannot be read is refused at its place", async () => {
   const texts: [string, string][] = [
-    ["", "1 hooks.json_syntax "],
-    ["{", "1 hooks.json_syntax "],
-    ['{"a": 1,\n}', "2 hooks.json_syntax "],
-    ['{"a": 1}\n{"b": 2}', "2 hooks.json_syntax "],
-    ['{"a": "\n"}', "1 hooks.json_syntax "],
-    ['{"a": "\\x"}', "1 hooks.json_syntax "],
-    ["{'a': 1}", "1 hooks.json_syntax "],
-    ['{"a": 01}', "1 hooks.json_syntax "],
-    ['{"a": 1,\n"a": 2}', "2 hooks.duplicate_key "],
-    ['{"__proto__": {}}', "1 hooks.forbidden_key "],
-    ["[".repeat(100_000), "1 hooks.too_deep "],
+    ["", "1 hook.json_syntax "],
+    ["{", "1 hook.json_syntax "],
+    ['{"a": 1,\n}', "2 hook.json_syntax "],
+    ['{"a": 1}\n{"b": 2}', "2 hook.json_syntax "],
+    ['{"a": "\n"}', "1 hook.json_syntax "],
+    ['{"a": "\\x"}', "1 hook.json_syntax "],
+    ["{'a': 1}", "1 hook.json_syntax "],
+    ['{"a": 01}', "1 hook.json_syntax "],
+    ['{"a": 1,\n"a": 2}', "2 hook.duplicate_key "],
+    ['{"__proto__": {}}', "1 hook.forbidden_key "],
+    ["[".repeat(100_000), "1 hook.too_deep "],
   ];
   for (const [text, issue] of texts) {
     assert.deepEqual(await issuesOf(parseHookFile(text, { file: COPILOT })), [issue], text.slice(0, 40));
@@ -276,16 +276,16 @@ test("B-007 hooks of other types and keys nobody reads are left out with a warni
   const { hooks } = await claude({ PreToolUse: [group] });
   assert.equal(hooks.length, 1);
   assert.deepEqual(await warningsOf(claude({ Notification: [], PreToolUse: [group] })), [
-    "3 hooks.event_elsewhere hooks.Notification",
-    "8 hooks.type_unsupported hooks.PreToolUse[0].hooks[0].type",
-    "14 hooks.unknown_key hooks.PreToolUse[0].hooks[1].if",
+    "3 hook.event_elsewhere hooks.Notification",
+    "8 hook.type_unsupported hooks.PreToolUse[0].hooks[0].type",
+    "14 hook.unknown_key hooks.PreToolUse[0].hooks[1].if",
   ]);
 });
 
 test("B-003 moments that only this host fires are taken and told apart", async () => {
   assert.deepEqual(await warningsOf(copilot({ OnBudgetExceeded: [run({})], PostCompact: [run({})] })), [
-    "4 hooks.extension_event hooks.OnBudgetExceeded",
-    "10 hooks.extension_event hooks.PostCompact",
+    "4 hook.extension_event hooks.OnBudgetExceeded",
+    "10 hook.extension_event hooks.PostCompact",
   ]);
 });
 
@@ -296,8 +296,8 @@ test("B-018 a hook says whether it enforces or advises, what its failure means a
     [false, "block", 10],
   ]);
   assert.deepEqual(await issuesOf(copilot({ preToolUse: [run({ onFailure: "no" }), run({ priority: "1" })] })), [
-    "8 hooks.wrong_type hooks.preToolUse[0].onFailure",
-    "13 hooks.wrong_type hooks.preToolUse[1].priority",
+    "8 hook.wrong_type hooks.preToolUse[0].onFailure",
+    "13 hook.wrong_type hooks.preToolUse[1].priority",
   ]);
 });
 

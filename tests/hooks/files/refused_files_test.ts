@@ -9,14 +9,14 @@ const parse = (file: string, content: unknown) =>
 
 async function issueOf(file: string, content: unknown): Promise<Issue> {
   const error: HostError = await parse(file, content).then(() => assert.fail(`${file} was read`), (thrown) => thrown);
-  assert.equal(error.code, "hooks.invalid");
+  assert.equal(error.code, "hook.invalid");
   return (error.data as { issues: Issue[] }).issues[0]!;
 }
 
 test("B-007 files of other programs are refused with what to do instead", async () => {
   for (const file of [".cursor/hooks.json", "/r/.windsurf/hooks.json", "/r/.codex/hooks.json", "a.schema.json"]) {
     const { code, message, hint } = await issueOf(file, { hooks: {} });
-    assert.equal(code, "hooks.unknown_dialect", file);
+    assert.equal(code, "hook.unknown_dialect", file);
     assert.match(message, /^This file is .*, and no hook file that is read here$/, file);
     assert.ok(hint, file);
   }
@@ -28,7 +28,7 @@ test("B-007 a file that lies nowhere in particular is read by how it looks", asy
   assert.equal(await dialectOf({ hooks: { PreToolUse: [{ hooks: [run] }] } }), "plugin");
   assert.equal(await dialectOf({ version: 1, hooks: { preToolUse: [{ type: "command", bash: "x" }] } }), "copilot");
   for (const content of [{ hooks: { a: [{}] } }, { hooks: [] }, {}, []]) {
-    assert.equal((await issueOf("/r/some.json", content)).code, "hooks.unknown_dialect", JSON.stringify(content));
+    assert.equal((await issueOf("/r/some.json", content)).code, "hook.unknown_dialect", JSON.stringify(content));
   }
 });
 
@@ -38,10 +38,10 @@ test("B-008 a matcher group without hooks, or with a matcher that is no text, is
     const { code, path } = await issueOf(claude, { hooks: { PreToolUse: [group] } });
     return `${code} ${path}`;
   };
-  assert.equal(await told({ matcher: "Bash" }), "hooks.missing_field hooks.PreToolUse[0].hooks");
+  assert.equal(await told({ matcher: "Bash" }), "hook.missing_field hooks.PreToolUse[0].hooks");
   const hooks = [{ type: "command", command: "x" }];
-  assert.equal(await told({ matcher: 3, hooks }), "hooks.wrong_type hooks.PreToolUse[0].matcher");
-  assert.equal((await issueOf(claude, { hooks: [] })).code, "hooks.wrong_type");
+  assert.equal(await told({ matcher: 3, hooks }), "hook.wrong_type hooks.PreToolUse[0].matcher");
+  assert.equal((await issueOf(claude, { hooks: [] })).code, "hook.wrong_type");
 });
 
 test("B-009 an .agent.md without front matter, or without hooks in it, has none; what is no map is refused", async () => {
@@ -49,5 +49,5 @@ test("B-009 an .agent.md without front matter, or without hooks in it, has none;
   for (const text of ["# Reviewer\n", "---\nname: reviewer\n---\n", "---\nhooks:\n---\n", "---\n\n---\n"]) {
     assert.deepEqual((await parse(agent, text)).hooks, [], JSON.stringify(text));
   }
-  assert.equal((await issueOf(agent, "---\n- a\n- b\n---\n")).code, "hooks.not_a_map");
+  assert.equal((await issueOf(agent, "---\n- a\n- b\n---\n")).code, "hook.not_a_map");
 });

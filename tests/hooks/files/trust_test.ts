@@ -85,7 +85,7 @@ test("B-018 a hook file that names more than trust can cover is an error and nev
   };
   const scripts = Array.from({ length: 101 }, (_, index) => `s${index}.sh`);
   await Promise.all(scripts.map((name) => repo.write(name, SCRIPT)));
-  const refused = (why: string) => [["hooks.uncoverable", true, `Trust cannot cover ${FILE}: ${why}`]];
+  const refused = (why: string) => [["hook.uncoverable", true, `Trust cannot cover ${FILE}: ${why}`]];
   assert.deepEqual(await errorsFor(scripts.slice(1).join("; ")), []);
   assert.deepEqual(await errorsFor(scripts.join("; ")), refused("it names 101 scripts"));
   const words = Array.from({ length: 100_001 }, (_, index) => index).join(" ");
@@ -116,11 +116,11 @@ test("B-018 a script that changes after the hooks were read does not run", async
   await run();
   assert.equal(await readFile(`${repo.dir}/ran`, "utf8"), "ran\n");
   await repo.write("check.sh", "#!/bin/bash\necho evil >> ran\n");
-  await assert.rejects(async () => await run(), { code: "hooks.changed" });
+  await assert.rejects(async () => await run(), { code: "hook.changed" });
   await rm(`${repo.dir}/check.sh`);
   await symlink("other.sh", `${repo.dir}/check.sh`);
   await repo.write("other.sh", SCRIPT);
-  await assert.rejects(async () => await run(), { code: "hooks.changed" });
+  await assert.rejects(async () => await run(), { code: "hook.changed" });
   assert.equal(await readFile(`${repo.dir}/ran`, "utf8"), "ran\n");
 });
 
@@ -178,9 +178,9 @@ test("B-018 a trust.json that cannot be read stops everything, and is not writte
     const text of ["{", "[]", '{"version": 2}', '{"version": 1, "projects": {"/r": {"f": {"hash": 1, "files": []}}}}']
   ) {
     await writeFile(`${repo.home}/trust.json`, text);
-    await assert.rejects(repo.open(), { code: "hooks.trust_unreadable" });
+    await assert.rejects(repo.open(), { code: "hook.trust_unreadable" });
     const trusting = trustHookFile({ home: repo.home, dir: repo.dir, evidence }, repo.runtime);
-    await assert.rejects(trusting, { code: "hooks.trust_unreadable" });
+    await assert.rejects(trusting, { code: "hook.trust_unreadable" });
     assert.equal(await readFile(`${repo.home}/trust.json`, "utf8"), text);
   }
 });

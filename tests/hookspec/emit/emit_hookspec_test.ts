@@ -15,14 +15,14 @@ import { KIND_TEXT, ownHookspec, ownTexts, withOutput } from "../sample_hookspec
 test("D-006 the committed files are what the hookspec gives, byte for byte", async () => {
   assert.equal(hookspecFiles.length, 15);
   for (const { path, render } of hookspecFiles) {
-    assert.equal(await readFile(new URL(`../../../../${path}`, import.meta.url), "utf8"), await render(), path);
+    assert.equal(await readFile(new URL(`../../../${path}`, import.meta.url), "utf8"), await render(), path);
   }
 });
 
 test("D-006 no committed file is left over from a kind that is gone", async () => {
   const { files } = await detectRuntime();
   const { targets } = await ownHookspec();
-  const root = fileURLToPath(new URL("../../../../", import.meta.url));
+  const root = fileURLToPath(new URL("../../../", import.meta.url));
   const emitted = new Set(hookspecFiles.map(({ path }) => root + path));
   for (const [language, folder] of Object.entries(targets) as [TargetLanguage, string][]) {
     const found = await leftoverFiles(language, join(root, "hookspec", folder), { emitted, files });

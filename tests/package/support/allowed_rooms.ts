@@ -19,19 +19,19 @@ export function roomsIn(modules: readonly string[]): string[] {
 /** What an entry that is used alone may load. */
 export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "src/sdk/mod.ts": ["sdk"],
-  "src/events/mod.ts": ["core/events"],
+  "src/events/mod.ts": ["events"],
   "src/hooks/mod.ts": [
     "core/cage", // One list: variables that no child process gets.
+    "core/contract",
+    "core/documents",
     "core/errors",
-    "core/home_lock",
-    "core/hooks",
+    "core/files",
     "core/manifest",
     "core/project",
     "core/schema",
-    "core/spec",
     "core/values",
-    "core/yaml",
+    "hooks",
     "npm:valibot",
   ],
-  "src/jobs/mod.ts": ["core/errors", "core/events", "core/jobs", "core/permits", "core/tracing", "core/version"],
+  "src/jobs/mod.ts": ["core/errors", "core/values", "events", "jobs", "otel"],
 };

@@ -53,7 +53,7 @@ test("K-054 a relative source is a folder of the project, and does not lead out 
   const outside = await plugin("outside");
   await symlink(outside, join(projectDir, "link"));
   assert.deepEqual(await projectSource("./plugins/pi", { projectDir, files }), { kind: "path", path: inside });
-  for (const text of ["./../outside", "./link", "./", "../../core"]) {
+  for (const text of ["./../outside", "./link", "./", "./plugins/../.."]) {
     await assert.rejects(projectSource(text, { projectDir, files }), { code: "install.source_outside" }, text);
   }
   await assert.rejects(projectSource("./none", { projectDir, files }), { code: "install.source_missing" });

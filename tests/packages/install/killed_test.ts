@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { settleStore } from "../../../src/packages/install/install_ports.ts";
 import { uninstallPlugin } from "../../../src/packages/install/uninstall.ts";
-import { verifyTree } from "../../../src/packages/installed/verify_tree.ts";
+import { verifyTree } from "../../../src/core/files/verify_tree.ts";
 import { type InstallStage, installStage } from "./install_stage.ts";
 
 const PROGRAM: string = fileURLToPath(new URL("fixtures/dies_at_a_step.ts", import.meta.url));

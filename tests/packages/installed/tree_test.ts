@@ -5,9 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import { linkProblem } from "../../../src/packages/installed/link_problem.ts";
-import { copyTree, hashTree, removeTree, TREE_LIMITS } from "../../../src/packages/installed/tree.ts";
-import { verifyTree } from "../../../src/packages/installed/verify_tree.ts";
+import { linkProblem } from "../../../src/core/files/link_problem.ts";
+import { copyTree, hashTree, removeTree, TREE_LIMITS } from "../../../src/core/files/tree.ts";
+import { verifyTree } from "../../../src/core/files/verify_tree.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const { files } = await detectRuntime();

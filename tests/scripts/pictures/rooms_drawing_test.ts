@@ -7,19 +7,19 @@ import { roomsDrawing } from "../../../scripts/pictures/rooms_drawing.ts";
 import { readXml } from "../../support/read_xml.ts";
 
 const HOUSE = [
-  { path: "mod.ts", text: 'export { a } from "./src/host/a.ts";\nexport type { P } from "./src/core/ports/ports.ts";' },
+  { path: "mod.ts", text: 'export { a } from "./src/core/host/a.ts";\nexport type { P } from "./src/core/ports.ts";' },
   {
-    path: "src/host/a.ts",
+    path: "src/core/host/a.ts",
     text: 'import { b } from "../cage/b.ts";\nimport { c } from "../cage/c.ts";\nimport { d } from "../yaml/d.ts";',
   },
   { path: "src/core/cage/b.ts", text: 'import {\n  d,\n} from "../yaml/d.ts";\nimport { x } from "./c.ts";' },
   { path: "src/core/cage/c.ts", text: 'import { d } from "../yaml/d.ts";\nimport { E } from "../errors.ts";' },
   {
-    path: "src/core/documents/d.ts",
+    path: "src/core/yaml/d.ts",
     text: 'import type { A } from "../host/a.ts";\nconst late = () => import("../cage/c.ts");',
   },
-  { path: "src/core/errors/host_error.ts", text: 'import { z } from "./cage/generated/z.ts";' },
-  { path: "src/core/ports/ports.ts", text: "" },
+  { path: "src/core/errors.ts", text: 'import { z } from "./cage/generated/z.ts";' },
+  { path: "src/core/ports.ts", text: "" },
   { path: "src/core/cage/generated/z.ts", text: 'import { a } from "../../host/a.ts";' },
 ];
 

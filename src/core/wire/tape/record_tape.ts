@@ -8,18 +8,28 @@ import type { Exit, Runtime } from "../../ports/ports.ts";
 import { MAX_LINE_BYTES } from "../connection_types.ts";
 import { parseLine } from "../codec.ts";
 import { LineReader } from "../read_lines.ts";
-import { hashTree } from "../../../packages/installed/tree.ts";
-import type { PluginInfo, WireTap } from "../../supervisor/types.ts";
+import { hashTree } from "../../files/tree.ts";
+import type { Manifest } from "../../manifest/manifest.ts";
+import type { WireTap } from "../wire_tap.ts";
 import { API_VERSION } from "../../values/version.ts";
 import { secretFields, SecretKeeper } from "./secrets.ts";
 import { TAPE_FORMAT, TAPE_VERSION, type TapeEntry, type TapeHeader, type TapeMessage } from "./tape.ts";
+
+/** The plugin whose process is recorded. */
+export interface TapedPlugin {
+  readonly plugin: string;
+  readonly version: string;
+  readonly dir: string;
+  readonly instance: string;
+  /** Names the secret fields that the tape hides. */
+  readonly manifest: Manifest;
+}
 
 /** What a tape is made with. */
 export interface RecordOptions {
   /** Absolute path of the new file. */
   readonly path: string;
-  /** Whose process it is. */
-  readonly plugin: Pick<PluginInfo, "plugin" | "version" | "dir" | "instance" | "manifest">;
+  readonly plugin: TapedPlugin;
   /** Files, time and bytes. */
   readonly runtime: Pick<Runtime, "files" | "clock" | "bytes">;
   /** Hears once why the tape goes no further: `tape.exists` or `tape.unwritable`. */

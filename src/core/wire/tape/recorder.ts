@@ -5,8 +5,8 @@
  */
 import type { HostError } from "../../errors/host_error.ts";
 import type { Files, Runtime } from "../../ports/ports.ts";
-import type { PluginInfo, WireTap } from "../../supervisor/types.ts";
-import { type Recording, recordTape } from "./record_tape.ts";
+import type { WireTap } from "../wire_tap.ts";
+import { type Recording, recordTape, type TapedPlugin } from "./record_tape.ts";
 
 /** Where tapes go. */
 export interface RecorderOptions {
@@ -21,7 +21,7 @@ export interface RecorderOptions {
 /** Makes tapes. */
 export interface Recorder {
   /** Starts a tape for a process that is about to start. */
-  tap(plugin: PluginInfo): WireTap;
+  tap(plugin: TapedPlugin): WireTap;
   /** Resolves when everything so far is written. */
   flush(): Promise<void>;
 }

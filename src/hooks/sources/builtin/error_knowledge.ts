@@ -152,7 +152,7 @@ function parse(text: string | null): Map<string, KnownError> {
     if (version !== 1) throw new TypeError(`Its version is ${version}, and not 1`);
     return new Map(errors.map((error) => [keyOf(error.tool, error.signature), error]));
   } catch (cause) {
-    throw new HostError("hooks.notes_invalid", "The error knowledge cannot be read", {
+    throw new HostError("hook.notes_invalid", "The error knowledge cannot be read", {
       hint: "Move the file away: it is made anew, and holds signatures and fixes only",
       cause,
     });

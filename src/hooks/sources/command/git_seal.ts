@@ -14,7 +14,7 @@ const MAX_POINTER_BYTES = 5_000;
  * Returns what is shown read-only so that no hook of `dir` can change where git looks: `.git`, and the folders it leads
  * to where those are the project's own. Nothing, where there is no `.git`.
  *
- * @throws {HostError} `hooks.git_unsealed` where a hook could put something else in their place.
+ * @throws {HostError} `hook.git_unsealed` where a hook could put something else in their place.
  */
 export async function gitSeals(dir: string, files: Files): Promise<CageOverlay[]> {
   const git = `${dir}/.git`;
@@ -54,7 +54,7 @@ function unsealed(dir: string, why: string): HostError {
   // Traces show the message alone, so it says what lets hooks run all the same.
   const message =
     `Cannot keep hooks from changing "${dir}/.git": ${why}. To let them: git_writable = true under [hooks]`;
-  return new HostError("hooks.git_unsealed", message, {
+  return new HostError("hook.git_unsealed", message, {
     data: { dir },
     hint: 'Make .git a folder, or a file "gitdir: …" that names one outside the project or right below it; ' +
       "or set git_writable = true under [hooks] in config.toml",

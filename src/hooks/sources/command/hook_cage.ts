@@ -136,7 +136,7 @@ export interface CageGround {
  * Seals `.git`, and writes the checked bytes where only the host can change them, to be shown in place of the files
  * themselves.
  *
- * @throws {HostError} `hooks.git_unsealed` or `hooks.command_failed`
+ * @throws {HostError} `hook.git_unsealed` or `hook.command_failed`
  */
 export async function layGround(
   { sealed }: Pick<CommandRun, "sealed">,
@@ -162,6 +162,6 @@ export async function layGround(
   } catch (error) {
     await clear();
     if (error instanceof HostError) throw error;
-    throw new HostError("hooks.command_failed", "Cannot keep a copy of the checked scripts", { cause: error });
+    throw new HostError("hook.command_failed", "Cannot keep a copy of the checked scripts", { cause: error });
   }
 }

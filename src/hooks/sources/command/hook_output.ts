@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../../../core/errors/host_error.ts";
+import { HostError, type HostErrorCode, messageOf } from "../../../core/errors/host_error.ts";
 import { isMap } from "../../../core/values/plain_data.ts";
 import type { FileHook } from "../../files/types.ts";
 import type { HookResponse, PortableHookName } from "../../engine/types.ts";
@@ -20,20 +20,20 @@ const PLAIN_CONTEXT: ReadonlySet<PortableHookName> = new Set(["SessionStart", "U
 /**
  * Returns the answer of a command, or null when it had nothing to say.
  *
- * @throws {HostError} `hooks.command_timeout`, `hooks.command_failed`, `hooks.output_too_large`, `hooks.answer_invalid`
+ * @throws {HostError} `hook.command_timeout`, `hook.command_failed`, `hook.output_too_large`, `hook.answer_invalid`
  */
 export function hookAnswer(hook: FileHook, end: CommandEnd): HookResponse | null {
   const { exit, stdout, stderr, ended } = end;
   const said = stderr.trim().slice(0, MAX_SAID);
   if (ended === "timeout") {
-    throw failure("hooks.command_timeout", hook, `it took longer than ${hook.timeoutMs / 1000} s and was ended`);
+    throw failure("hook.command_timeout", hook, `it took longer than ${hook.timeoutMs / 1000} s and was ended`);
   }
-  if (ended === "flood") throw failure("hooks.output_too_large", hook, "it printed too much and was ended");
-  if (ended === "aborted") throw failure("hooks.command_failed", hook, "it was ended: nobody waits for it any more");
+  if (ended === "flood") throw failure("hook.output_too_large", hook, "it printed too much and was ended");
+  if (ended === "aborted") throw failure("hook.command_failed", hook, "it was ended: nobody waits for it any more");
   if (exit.code === BLOCK) return { action: "block", reason: said || `The hook ${hook.id} gave no reason` };
   if (exit.code !== 0) {
     const how = exit.signal === null ? `with exit code ${exit.code}` : `by ${exit.signal}`;
-    throw failure("hooks.command_failed", hook, `it ended ${how}${said === "" ? "" : `: ${said}`}`);
+    throw failure("hook.command_failed", hook, `it ended ${how}${said === "" ? "" : `: ${said}`}`);
   }
   return answerIn(hook, stdout.trim());
 }
@@ -49,7 +49,7 @@ function answerIn(hook: FileHook, stdout: string): HookResponse | null {
     said = JSON.parse(stdout);
   } catch (error) {
     const why = isSeveral(stdout) ? "it printed more than one JSON object" : `its JSON is broken: ${messageOf(error)}`;
-    throw failure("hooks.answer_invalid", hook, why);
+    throw failure("hook.answer_invalid", hook, why);
   }
   if (!isMap(said)) return null;
   return ACTIONS.includes(said["action"]) ? portableAnswer(said) : nativeAnswer(said, hook);
@@ -124,7 +124,7 @@ function isSeveral(text: string): boolean {
   return false;
 }
 
-function failure(code: string, hook: FileHook, why: string): HostError {
+function failure(code: HostErrorCode, hook: FileHook, why: string): HostError {
   const { id, file, line } = hook;
   return new HostError(code, `${id} (${file}:${line}): ${why}`, { data: { id, file, line } });
 }

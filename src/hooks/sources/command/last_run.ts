@@ -53,14 +53,14 @@ export async function saveHookRun(
 /**
  * Returns the last run that was kept.
  *
- * @throws {HostError} `hooks.no_run` when there is none that can be read.
+ * @throws {HostError} `hook.no_run` when there is none that can be read.
  */
 export async function readHookRun(home: string, { files }: { readonly files: Files }): Promise<HookRun> {
   const file = `${home}/${FOLDER}/${FILE}`;
   const text = await files.readText(file).catch(() => null);
   const run = text === null ? null : parsed(text);
   if (run !== null) return run;
-  throw new HostError("hooks.no_run", text === null ? "No run of hooks has been kept" : `"${file}" cannot be read`, {
+  throw new HostError("hook.no_run", text === null ? "No run of hooks has been kept" : `"${file}" cannot be read`, {
     data: { file },
     hint: "Run some first: kaged hooks run PreToolUse --input event.json",
   });

@@ -6,7 +6,7 @@
  */
 import { resolveLimits } from "../../../core/cage/limits/cage_limits.ts";
 import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
-import type { ManifestIssue } from "../../../core/manifest/manifest.ts";
+import type { DocumentIssue } from "../../../core/documents/document_report.ts";
 import type { Files, Runtime } from "../../../core/ports/ports.ts";
 import type { HookSettings } from "../../../core/project/hook_settings.ts";
 import { readOperatorConfig } from "../../../core/project/operator_config.ts";
@@ -75,7 +75,7 @@ export interface OpenedHookFiles extends AsyncDisposable {
 /**
  * Opens the hook files of a repository. Files that nobody trusts are listed and do not run.
  *
- * @throws {HostError} `config.invalid`, `hooks.trust_unreadable`, `host.misuse`
+ * @throws {HostError} `config.invalid`, `hook.trust_unreadable`, `host.misuse`
  */
 export async function openHookFiles(options: OpenHookFilesOptions): Promise<OpenedHookFiles> {
   const { runtime, home } = options;
@@ -122,8 +122,8 @@ async function judge(
   { files: loaded, dir }: HookFiles,
   store: TrustStore,
   files: Files,
-): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: ManifestIssue[] }> {
-  const errors: ManifestIssue[] = [];
+): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: DocumentIssue[] }> {
+  const errors: DocumentIssue[] = [];
   const judged = await Promise.all(loaded.map(async (file): Promise<JudgedHookFile | null> => {
     try {
       const evidence = await gatherEvidence(file, dir, files);
@@ -154,7 +154,7 @@ function trustedHooks(judged: JudgedHookFile, dir: string, runtime: Runtime): Tr
   return judged.file.hooks.map((hook) => ({ hook, verify: verifier(judged, dir, runtime, hook) }));
 }
 
-/** Returns a function that gives the scripts of a file as they were trusted, or rejects with `hooks.changed`. */
+/** Returns a function that gives the scripts of a file as they were trusted, or rejects with `hook.changed`. */
 function verifier(
   { file, trust, evidence }: JudgedHookFile,
   dir: string,

@@ -17,7 +17,7 @@ import type { CommandEnd, RunCommand } from "./types.ts";
 export interface TrustedHook {
   /** The hook. */
   readonly hook: LoadedHook;
-  /** Returns the files that were trusted, read anew. Rejects with `hooks.changed` when one of them is another now. */
+  /** Returns the files that were trusted, read anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
 }
 
@@ -77,7 +77,7 @@ async function handle(
 
 /** Returns the failure of a hook whose files are no longer those that were trusted. */
 export function changedError(hook: Pick<LoadedHook, "id" | "file" | "line">): HostError {
-  return new HostError("hooks.changed", `${hook.id}: it, or a script it runs, changed since it was trusted`, {
+  return new HostError("hook.changed", `${hook.id}: it, or a script it runs, changed since it was trusted`, {
     data: { id: hook.id, file: hook.file, line: hook.line },
     hint: "Look at the change and trust it again: kaged hooks trust",
   });

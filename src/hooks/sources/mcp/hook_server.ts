@@ -29,7 +29,7 @@ export interface HookServerOptions extends CommandRunnerOptions {
   readonly entry: McpServerEntry;
   /** Whose file that is. */
   readonly origin: "repository" | "user";
-  /** Returns the files that were trusted, read anew. Rejects with `hooks.changed` when one of them is another now. */
+  /** Returns the files that were trusted, read anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
   /** Hears a line of its stderr. */
   readonly onLog?: (line: string) => void;
@@ -52,7 +52,7 @@ export class HookServer {
   /**
    * Calls a tool. A server that takes longer to start than the signal allows goes on starting for the next call.
    *
-   * @throws {HostError} `mcp.server_failed`, `mcp.tool_failed`, `mcp.malformed`, `hooks.changed` or `cage.*`.
+   * @throws {HostError} `mcp.server_failed`, `mcp.tool_failed`, `mcp.malformed`, `hook.changed` or `cage.*`.
    */
   async call(tool: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<McpToolResult> {
     const client = await unlessAborted(this.#running(), signal);

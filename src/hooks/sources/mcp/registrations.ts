@@ -15,7 +15,7 @@ import { HookServer } from "./hook_server.ts";
 export interface TrustedMcpFile {
   /** The file. */
   readonly file: LoadedHookFile;
-  /** Returns the files that were trusted, read anew. Rejects with `hooks.changed` when one of them is another now. */
+  /** Returns the files that were trusted, read anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
 }
 

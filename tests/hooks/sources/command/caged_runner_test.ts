@@ -96,7 +96,7 @@ test("B-008 exit code 2 blocks with stderr as the reason, any other is a failure
   await repo.trust();
   await assert.rejects(
     repo.fire(),
-    failsWith("hooks.command_failed", /guard\.json:5\): it ended with exit code 3: oops/),
+    failsWith("hook.command_failed", /guard\.json:5\): it ended with exit code 3: oops/),
   );
 });
 
@@ -104,7 +104,7 @@ test("B-018 a hook that hangs is ended at its own timeout and leaves no process"
   if (!await canCage(t)) return;
   const repo = await hookRepo(t, { [FILE]: guard("sleep 1000 & wait", { timeoutSec: 1 }) });
   await repo.trust();
-  await assert.rejects(repo.fire(), failsWith("hooks.command_timeout", /longer than 1 s/));
+  await assert.rejects(repo.fire(), failsWith("hook.command_timeout", /longer than 1 s/));
   await nothingRemains(repo.dir, repo.home);
 });
 
@@ -114,7 +114,7 @@ test("B-018 a hook that ignores every signal it can is ended all the same", asyn
     [FILE]: guard("trap '' TERM INT HUP QUIT; while :; do sleep 1; done", { timeoutSec: 1 }),
   });
   await repo.trust();
-  await assert.rejects(repo.fire(), failsWith("hooks.command_timeout", /longer than 1 s/));
+  await assert.rejects(repo.fire(), failsWith("hook.command_timeout", /longer than 1 s/));
   await nothingRemains(repo.dir, repo.home);
 });
 
@@ -122,7 +122,7 @@ test("B-018 a hook that prints 50 MB is ended, and what it printed is no answer"
   if (!await canCage(t)) return;
   const repo = await hookRepo(t, { [FILE]: guard("head -c 50000000 /dev/zero | tr '\\0' x") });
   await repo.trust();
-  await assert.rejects(repo.fire(), failsWith("hooks.output_too_large", /printed too much/));
+  await assert.rejects(repo.fire(), failsWith("hook.output_too_large", /printed too much/));
   await nothingRemains(repo.dir, repo.home);
 });
 
@@ -142,7 +142,7 @@ test("B-018 a hook that prints two JSON objects has failed: neither is taken for
     [FILE]: guard(`echo '{"permissionDecision":"allow"}{"permissionDecision":"deny"}'`),
   });
   await repo.trust();
-  await assert.rejects(repo.fire(), failsWith("hooks.answer_invalid", /more than one JSON object/));
+  await assert.rejects(repo.fire(), failsWith("hook.answer_invalid", /more than one JSON object/));
   await nothingRemains(repo.dir, repo.home);
 });
 
@@ -150,7 +150,7 @@ test("B-018 a hook that ends by a signal has failed, and the signal is told", as
   if (!await canCage(t)) return;
   const repo = await hookRepo(t, { [FILE]: guard("kill -SEGV $$") });
   await repo.trust();
-  await assert.rejects(repo.fire(), failsWith("hooks.command_failed", /by SIGSEGV/));
+  await assert.rejects(repo.fire(), failsWith("hook.command_failed", /by SIGSEGV/));
   await nothingRemains(repo.dir, repo.home);
 });
 
@@ -169,7 +169,7 @@ test("B-018 a hook that reads stdin forever is ended at its timeout", async (t) 
   if (!await canCage(t)) return;
   const repo = await hookRepo(t, { [FILE]: guard("while :; do read -r line; done", { timeoutSec: 1 }) });
   await repo.trust();
-  await assert.rejects(repo.fire(), failsWith("hooks.command_timeout", /longer than 1 s/));
+  await assert.rejects(repo.fire(), failsWith("hook.command_timeout", /longer than 1 s/));
   await nothingRemains(repo.dir, repo.home);
 });
 
@@ -198,7 +198,7 @@ test("B-018 a hook that is given up is ended", async (t) => {
   await repo.trust();
   await assert.rejects(
     repo.fire({}, { signal: AbortSignal.abort() }),
-    failsWith("hooks.command_failed", /nobody waits/),
+    failsWith("hook.command_failed", /nobody waits/),
   );
   await nothingRemains(repo.dir, repo.home);
 });
@@ -215,7 +215,7 @@ test("B-018 an async hook that breaks blocks nobody and is told of", async (t) =
   const { handler } = opened.registrations[0]!;
   assert.equal(await handler(hookEvent(), { signal: new AbortController().signal } as never), null);
   await opened.close();
-  assert.deepEqual(broken, ["hooks.command_failed"]);
+  assert.deepEqual(broken, ["hook.command_failed"]);
 });
 
 test("B-008 nobody waits for an async hook, and closing waits for its end", async (t) => {

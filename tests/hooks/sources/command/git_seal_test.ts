@@ -23,7 +23,7 @@ const sealed = async (dir: string): Promise<string[]> => {
     return source.slice(dir.length + 1);
   });
 };
-const isUnsealed = { code: "hooks.git_unsealed", hint: /git_writable = true/ };
+const isUnsealed = { code: "hook.git_unsealed", hint: /git_writable = true/ };
 
 test("B-018 a git folder is sealed, and where there is none there is nothing to seal", async (t) => {
   const { dir } = await project(t);

@@ -108,12 +108,12 @@ test("B-018 plain text is context at the start of a session and of a prompt for 
 test("B-018 what cannot be read is a failure of the hook, never a decision", () => {
   const hook = hookOf("PreToolUse", "claude");
   const cases: [CommandEnd, string][] = [
-    [end('{"decision": "block"'), "hooks.answer_invalid"],
-    [end('{"a": 1}\n{"decision": "block"}'), "hooks.answer_invalid"],
-    [end("", { exit: { code: 1, signal: null } }), "hooks.command_failed"],
-    [end("", { exit: { code: null, signal: "SIGKILL" } }), "hooks.command_failed"],
-    [end('{"decision": "block"}', { ended: "timeout" }), "hooks.command_timeout"],
-    [end('{"decision": "block"}', { ended: "flood" }), "hooks.output_too_large"],
+    [end('{"decision": "block"'), "hook.answer_invalid"],
+    [end('{"a": 1}\n{"decision": "block"}'), "hook.answer_invalid"],
+    [end("", { exit: { code: 1, signal: null } }), "hook.command_failed"],
+    [end("", { exit: { code: null, signal: "SIGKILL" } }), "hook.command_failed"],
+    [end('{"decision": "block"}', { ended: "timeout" }), "hook.command_timeout"],
+    [end('{"decision": "block"}', { ended: "flood" }), "hook.output_too_large"],
   ];
   for (const [ended, code] of cases) assert.throws(() => hookAnswer(hook, ended), { code });
   const two = /f:x\[0\] \(\/r\/f:3\): it printed more than one JSON object/;

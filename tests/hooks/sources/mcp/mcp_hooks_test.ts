@@ -90,7 +90,7 @@ test("B-007 B-018 an mcp.json runs nothing before it is trusted, nor after a scr
   const opened = await repo.open();
   await repo.write("tools/server.mjs", `${SERVER}// changed\n`);
   const call = opened.registrations[0]!.handler(hookEvent(), { signal: new AbortController().signal } as never);
-  await assert.rejects(Promise.resolve(call), { code: "hooks.changed" });
+  await assert.rejects(Promise.resolve(call), { code: "hook.changed" });
   assert.equal((await repo.open()).judged[0]?.trust, "changed");
 });
 

@@ -181,10 +181,12 @@ test("a result that may not be is a failure of the plugin, told with our number"
 
 test("a plugin that is down, or is sent too much, is told apart from one that fails", async () => {
   const { hooks, calls, settle } = dispatcher();
-  for (const [code, reason] of [["plugin.unavailable", "unavailable"], ["protocol.oversize_message", "oversize"]]) {
+  for (
+    const [code, reason] of [["plugin.unavailable", "unavailable"], ["protocol.oversize_message", "oversize"]] as const
+  ) {
     const fired = hooks.fire(memory, firing, same);
     await settle();
-    calls.pop()!.fail(new HostError(code!, "No"));
+    calls.pop()!.fail(new HostError(code, "No"));
     const outcome = await fired;
     assert.equal(outcome.ok || outcome.reason, reason);
   }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { asHostError, HostError } from "../../core/errors/host_error.ts";
-import type { Files } from "../../core/ports/ports.ts";
+import { asHostError, HostError } from "../errors/host_error.ts";
+import type { Files } from "../ports/ports.ts";
 import { hashTree } from "./tree.ts";
 
 /** As many as there are: what was installed under a raised limit is verified under none. */

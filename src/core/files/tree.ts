@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../../core/errors/host_error.ts";
-import type { Files } from "../../core/ports/ports.ts";
+import { HostError, messageOf } from "../errors/host_error.ts";
+import type { Files } from "../ports/ports.ts";
 import { linkProblem } from "./link_problem.ts";
 
 /** How much a plugin may bring. */
