@@ -67,7 +67,13 @@ export {
 export type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./src/packages/install/consent_types.ts";
 export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
 export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/limit_tier.ts";
-export { type ErrorRow, ERRORS, HostError, type HostErrorCode, type HostErrorOptions } from "./src/core/errors/host_error.ts";
+export {
+  type ErrorRow,
+  ERRORS,
+  HostError,
+  type HostErrorCode,
+  type HostErrorOptions,
+} from "./src/core/errors/host_error.ts";
 export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
 export type {
   AuditBase,
