@@ -111,7 +111,7 @@ export class DocumentReport {
   /** Adds an error. One place breaks one rule once, and what is no good YAML is not judged further. */
   error(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): void {
     const where = formatPath(path);
-    if (code.startsWith(this.code("yaml_"))) this.#unreadable.add(where);
+    if (code.startsWith(`${this.#kind.room}.yaml_`)) this.#unreadable.add(where);
     else if (this.#unreadable.has(where)) return;
     this.#add(this.#errors, code, path, this.#places.placeOf(path, text.part ?? "value"), text);
   }
