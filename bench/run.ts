@@ -9,6 +9,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import benchHooks, { hooksGoals } from "./hooks/hooks_bench.ts";
+import { benchHost, hostGoals } from "./host/host_bench.ts";
 import { benchHttp, httpGoals } from "./http/http_bench.ts";
 import benchMemory, { memoryGoals } from "./memory/memory_bench.ts";
 import {
@@ -33,6 +34,7 @@ import { benchWire } from "./wire/wire_bench.ts";
 const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
 
   wire      the protocol beside the bare limit and other JSON-RPC hosts
+  host      a tool call as users make it, audit and gate on, beside the MCP SDK and the bare wire
   cage      the start of a plugin beside the same program without a cage
   storage   a storage call beside the same prepared statement, and beside a ping
   hooks     chains of handlers and events beside other hook libraries; command hooks; reading projects and manifests
@@ -53,6 +55,7 @@ interface Bench {
 
 const benches: Readonly<Record<string, Bench>> = {
   wire: { run: benchWire, goals: wireGoals },
+  host: { run: benchHost, goals: hostGoals },
   cage: { run: benchCage, goals: cageGoals },
   storage: { run: benchStorage, goals: storageGoals },
   hooks: { run: benchHooks, goals: hooksGoals },

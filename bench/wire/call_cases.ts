@@ -16,7 +16,8 @@ export interface Effort {
   readonly roundMs: number;
 }
 
-interface CallCase {
+/** Calls of one method, so many at a time. */
+export interface CallCase {
   readonly name: string;
   readonly method: string;
   readonly inFlight: number;
@@ -59,7 +60,8 @@ export async function measureCalls(node: string, effort: Effort): Promise<Record
   }
 }
 
-async function measureCase(kase: CallCase, hosts: [string, OpenHost][], effort: Effort): Promise<Figures> {
+/** Measures one case: each host in turn, round by round; the best round of each counts. */
+export async function measureCase(kase: CallCase, hosts: [string, OpenHost][], effort: Effort): Promise<Figures> {
   const best: Figures = {};
   const counts: Figures = {};
   const spentMs: Figures = {};

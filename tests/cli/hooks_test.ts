@@ -60,14 +60,14 @@ test("B-018 kaged hooks list names what is wrong with a file and fails", async (
   const { code, stdout, stderr } = await kaged(["list"]);
   assert.equal(code, 1);
   assert.match(stdout, /check\.sh/);
-  assert.match(stderr, /error\[hooks\.json_comment\] .*b\.json:2:3 {2}The file is JSON with comments/);
+  assert.match(stderr, /error\[hook\.json_comment\] .*b\.json:2:3 {2}The file is JSON with comments/);
   await mkdir(`${repo.dir}/.github/hooks/folder.json`);
   await symlink("nothing", `${repo.dir}/.github/hooks/link.json`);
   const { stderr: unreadable } = await kaged(["list"]);
-  assert.match(unreadable, /error\[hooks\.unreadable\] .*folder\.json:1:1 {2}".*" is no file\n {2}hint: Check/);
+  assert.match(unreadable, /error\[hook\.unreadable\] .*folder\.json:1:1 {2}".*" is no file\n {2}hint: Check/);
   assert.match(
     unreadable,
-    /error\[hooks\.unreadable\] .*link\.json:1:1 {2}.* a link that leads to nothing\n {2}hint: /,
+    /error\[hook\.unreadable\] .*link\.json:1:1 {2}.* a link that leads to nothing\n {2}hint: /,
   );
 });
 
@@ -85,7 +85,7 @@ test("B-018 kaged hooks trust shows the commands and, where nobody can be asked,
   for (const wrong of ["y", hash.slice(0, 8), `${hash.slice(0, 20)}${"0".repeat(20)}`]) {
     const { code, stderr } = await kaged(["trust", "--yes", wrong]);
     assert.equal(code, 1);
-    assert.match(stderr, /error\[hooks\.untrusted\]: No hook file has the hash/);
+    assert.match(stderr, /error\[hook\.untrusted\]: No hook file has the hash/);
   }
   assert.equal((await repo.open()).judged[0]?.trust, "untrusted");
   assert.equal((await kaged(["trust", "--yes", hash])).code, 0);
@@ -196,12 +196,12 @@ test("B-018 kaged hooks says what was asked wrongly", async (t) => {
   assert.match(await given("[]"), /^error\[host\.misuse\]: "-" holds no JSON object\n {2}hint: Write /);
   assert.match(
     await given('{"tols": {}}'),
-    /^error\[hooks\.event_invalid\]: .* no field "tols"\n {2}hint: Did you mean/,
+    /^error\[hook\.event_invalid\]: .* no field "tols"\n {2}hint: Did you mean/,
   );
   assert.match(await given('{"tool_input": {}}'), /no field "tool_input"\n {2}hint: .*input/);
   assert.match(
     await given('{"tool": "Bash"}'),
-    /^error\[hooks\.event_invalid\]: .*the field "tool" is not an object\n {2}/,
+    /^error\[hook\.event_invalid\]: .*the field "tool" is not an object\n {2}/,
   );
   await writeFile(`${repo.dir}/latin1.json`, new Uint8Array([0x7b, 0xe9, 0x7d]));
   for (

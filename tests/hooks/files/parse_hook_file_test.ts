@@ -305,6 +305,6 @@ test("B-018 a matcher that could stall or cannot be read is refused with its fil
   const group = (matcher: string) => [{ matcher, hooks: [{ type: "command", command: "x" }] }];
   assert.deepEqual((await claude({ PreToolUse: group("(a+)+$") })).hooks.length, 1);
   for (const matcher of ["(", "(a)\\1", "(?=x)"]) {
-    assert.match((await issuesOf(claude({ PreToolUse: group(matcher) })))[0] ?? "", /hooks\.matcher_invalid/);
+    assert.match((await issuesOf(claude({ PreToolUse: group(matcher) })))[0] ?? "", /hook\.matcher_invalid/);
   }
 });
