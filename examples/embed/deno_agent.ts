@@ -5,7 +5,7 @@ await using host = await createHost({
   project: import.meta.dirname!,
   plugins: { notes: `${import.meta.dirname}/../plugins/notes` }, // A folder this program vouches for.
 });
-const { failed } = await host.start(); // A plugin that does not start is told, not thrown: the others run.
+const { failed } = await host.start(); // A plugin that does not start is listed here, not thrown: the others run.
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 
 const session = host.openSession();
@@ -21,7 +21,7 @@ for await (const line of lines) {
     const result = await host.callTool(name, JSON.parse(json || "{}"), { agent: "primary", session: session.id });
     console.log(JSON.stringify(result));
   } catch (error) {
-    // What a model can act on: what was wrong, and for arguments that are no JSON the parser's word.
+    // The model reads why the call failed and may try again; JSON.parse throws SyntaxError for malformed arguments.
     if (error instanceof HostError) console.log(`error[${error.code}]: ${error.message}`);
     else if (error instanceof SyntaxError) console.log(`error: ${error.message}`);
     else throw error;
