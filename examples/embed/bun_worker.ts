@@ -10,7 +10,7 @@ const host = await createHost({
 host.agent("primary", async ({ input, emit, session, tools, signal }) => {
   await session.start("You keep notes for Ada.");
   for (const text of input.split(/(?<=\.)\s+/)) {
-    emit("note", { text }); // For those who follow the run.
+    emit("note", { text }); // Clients that follow the run receive this.
     await tools.call("notes.add", { text }, { signal });
   }
   const { notes } = await tools.call("notes.find", { query: "" }) as { notes: string[] };
@@ -26,7 +26,7 @@ console.log(`Listening at ${server.url}`);
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.once(signal, async () => {
     await server.stop();
-    await host.stop(); // Jobs that still run are given 5 s, then back to the queue.
+    await host.stop(); // Running jobs have 5 s; then they fail, or wait again if attempts are left.
     console.log("Stopped");
   });
 }

@@ -13,7 +13,7 @@ host.onAudit(({ type, instance }) => {
   if (type === "plugin.crashed" || type === "plugin.failed") console.error(type, instance);
 });
 
-const mount = [{ path: "/app", app: { fetch: remember } }]; // All below /app, behind the same token.
+const mount = [{ path: "/app", app: { fetch: remember } }]; // Every path below /app, behind the same token.
 const served = await serveHost({ host, runtime, port: Number(process.env["PORT"] ?? 4717), mount });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
@@ -32,7 +32,7 @@ async function remember(request: Request): Promise<Response> {
 }
 
 async function stop(): Promise<void> {
-  await served.close(); // No more requests; those under way come to their end.
+  await served.close(); // Takes no more requests and finishes those under way.
   await host.stop(); // Plugins get shutdown, then SIGTERM, then SIGKILL.
   console.log("Stopped");
 }
