@@ -37,11 +37,7 @@ export type {
 export type { TracingOption } from "./src/otel/load_tracing.ts";
 export type { ApiSpan, ApiTracer, SpanAttributes, TracingApi } from "./src/otel/types.ts";
 export { openHookFiles } from "./src/open_hook_files.ts";
-export type {
-  JudgedHookFile,
-  OpenedHookFiles,
-  OpenHookFilesOptions,
-} from "./src/hooks/sources/command/open_hook_files.ts";
+export type { JudgedHookFile, OpenedHookFiles, OpenHookFilesOptions } from "./src/hooks/open_hook_files.ts";
 export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenedHookFiles, OpenHookFilesOptions } from "./hooks/sources/command/open_hook_files.ts";
+import type { OpenedHookFiles, OpenHookFilesOptions } from "./hooks/open_hook_files.ts";
 
 /**
  * Opens the hook files of a repository. Files that nobody trusts are listed and do not run.
@@ -11,5 +11,5 @@ import type { OpenedHookFiles, OpenHookFilesOptions } from "./hooks/sources/comm
  * @throws {HostError} `config.invalid`, `hook.trust_unreadable`, `host.misuse`
  */
 export async function openHookFiles(options: OpenHookFilesOptions): Promise<OpenedHookFiles> {
-  return await (await import("./hooks/sources/command/open_hook_files.ts")).openHookFiles(options);
+  return await (await import("./hooks/open_hook_files.ts")).openHookFiles(options);
 }

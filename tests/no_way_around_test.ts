@@ -46,13 +46,9 @@ test("K-045 processes are started in these places and nowhere else in the source
   );
   assert.deepEqual(await filesWith(/processes\s*\.spawn\(/), [
     "src/cli/open_console.ts", // The operator's own browser, by a fixed path.
+    "src/core/cage/caged_process.ts", // The command of a cage.
     "src/core/cage/output_of.ts",
-    "src/core/cage/probe_cage.ts",
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
-    "src/core/supervisor/caged_wire.ts",
-    "src/core/supervisor/plugin_process.ts",
-    "src/hooks/sources/command/caged_runner.ts",
-    "src/hooks/sources/mcp/caged_transport.ts",
     "src/operator/syscalls/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
     "src/packages/install/run_git.ts", // git, with nothing of a repository that it would run.
   ]);
@@ -66,22 +62,24 @@ test("K-045 processes are started in these places and nowhere else in the source
   ]);
 });
 
-test("K-045 what is spawned for a plugin or a hook is the command of a cage", async () => {
-  const spawners = [
-    "src/core/supervisor/plugin_process.ts",
-    "src/core/supervisor/caged_wire.ts",
+test("K-045 plugins, hooks, checks and the probe run by one caged process, which spawns the command of a cage", async () => {
+  const { code } = (await sources()).find(({ path }) => path === "src/core/cage/caged_process.ts")!;
+  assert.deepEqual([...code.matchAll(/processes\s*\.spawn\(([^,]*),/g)].map((match) => match[1]), ["cage.command"]);
+  assert.deepEqual(await filesWith(/\bopenCage\(/), [
+    "src/core/cage/caged_process.ts",
+    "src/core/cage/open_cage.ts",
+    "src/operator/check/check_plugin.ts", // Opens one and closes it: nothing runs in it.
+  ]);
+  assert.deepEqual(await filesWith(/\bCagedProcess\.start\(/), [
     "src/core/cage/probe_cage.ts",
+    "src/core/supervisor/plugin_process.ts",
     "src/hooks/sources/command/caged_runner.ts",
-    "src/hooks/sources/mcp/caged_transport.ts",
-  ];
-  for (const path of spawners) {
-    const { code } = (await sources()).find((source) => source.path === path)!;
-    assert.deepEqual([...code.matchAll(/processes\s*\.spawn\(([^,]*),/g)].map((match) => match[1]), ["cage.command"]);
-  }
+    "src/operator/plugin_wire.ts",
+  ]);
   // A cage's command is made in one place, and always leads to bubblewrap.
   assert.deepEqual(await filesWith(/\blaunchCommand\(/), ["src/core/cage/launcher.ts", "src/core/cage/open_cage.ts"]);
   assert.deepEqual(await filesWith(/\bspawnPlugin\(/), [
-    "src/core/supervisor/generation.ts",
+    "src/core/supervisor/instance.ts",
     "src/core/supervisor/plugin_process.ts",
   ]);
 });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { probeCage } from "../../src/core/cage/probe_cage.ts";
-import { openHookFiles } from "../../src/hooks/sources/command/open_hook_files.ts";
+import { openHookFiles } from "../../src/hooks/open_hook_files.ts";
 import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
 import { createHookEngine } from "../../src/hooks/engine/engine.ts";
 import type { Runtime } from "../../src/core/ports/ports.ts";

@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/sources/command/open_hook_files.ts";
+import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/open_hook_files.ts";
 import { homeFolder } from "../core/files/home.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
 import type { Runtime } from "../core/ports/ports.ts";
@@ -56,7 +56,7 @@ export async function openHooks(
   places: HookPlaces,
   own: Partial<OpenHookFilesOptions> = {},
 ): Promise<OpenedHookFiles> {
-  const { openHookFiles } = await import("../hooks/sources/command/open_hook_files.ts");
+  const { openHookFiles } = await import("../hooks/open_hook_files.ts");
   return await openHookFiles({ ...places, dir: resolve(terminal.cwd, flags.dir), ...own });
 }
 

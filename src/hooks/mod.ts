@@ -108,7 +108,7 @@ export {
   trustState,
   type TrustStore,
 } from "./files/trust_store.ts";
-export { hookFileRegistrations, type RegistrationOptions, type TrustedHook } from "./sources/command/registrations.ts";
+export { hookFileRegistrations, type RegistrationOptions, type TrustedHook } from "./sources/command/command_hooks.ts";
 export type { CommandEnd, CommandRun, RunCommand } from "./sources/command/types.ts";
 export type { HookSettings } from "../core/project/hook_settings.ts";
 export type {

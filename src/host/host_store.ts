@@ -11,7 +11,6 @@ import { type InstallPorts, settleStore } from "../packages/install/install_port
 import { setEnabled } from "../packages/install/set_enabled.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
-import { auditReloadFailed } from "../core/supervisor/reload_audit.ts";
 import type { PluginInfo, Replacement } from "../core/supervisor/types.ts";
 import type { FailedReloads } from "./failed_reloads.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
@@ -195,7 +194,8 @@ export class HostStore {
       checkNotRefused(plugin, model.project, fresh.resolved);
     } catch (thrown) {
       const error = asHostError(thrown);
-      for (const { instance } of running) auditReloadFailed(error, audit, { name: plugin, instance });
+      const data = { error_code: error.code, error_message: error.message };
+      for (const { instance } of running) audit.emit("plugin.reload_failed", { name: plugin, instance }, data);
       throw this.#notReloaded(plugin, running, error);
     }
     let replacements: ReadonlyMap<string, Replacement> = new Map();

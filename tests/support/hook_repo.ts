@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { probeCage } from "../../src/core/cage/probe_cage.ts";
-import { type OpenedHookFiles, openHookFiles } from "../../src/hooks/sources/command/open_hook_files.ts";
+import { type OpenedHookFiles, openHookFiles } from "../../src/hooks/open_hook_files.ts";
 import type { CommandEnd } from "../../src/hooks/sources/command/types.ts";
 import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
 import type { HookEvent, HookResponse } from "../../src/hooks/engine/types.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { OpenWire, PluginWire, WireListeners } from "../../src/core/supervisor/plugin_wire.ts";
+import type { OpenWire, PluginWire, WireListeners } from "../../src/operator/plugin_wire.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import { parseManifest } from "../../src/core/manifest/read_manifest.ts";
 import type { Exit } from "../../src/core/ports/ports.ts";

@@ -9,7 +9,7 @@ import { PORTABLE_HOOKS } from "../../hooks/engine/names.ts";
 import type { LoadedHook } from "../../hooks/files/load_hook_files.ts";
 import type { McpHook } from "../../hooks/files/types.ts";
 import type { TrustState } from "../../hooks/files/trust_store.ts";
-import type { OpenedHookFiles } from "../../hooks/sources/command/open_hook_files.ts";
+import type { OpenedHookFiles } from "../../hooks/open_hook_files.ts";
 import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 

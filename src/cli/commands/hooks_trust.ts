@@ -5,7 +5,7 @@
  */
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
-import type { JudgedHookFile, OpenedHookFiles } from "../../hooks/sources/command/open_hook_files.ts";
+import type { JudgedHookFile, OpenedHookFiles } from "../../hooks/open_hook_files.ts";
 import { describeCage, describeHook, describeTool } from "../../hooks/files/describe_hook.ts";
 import { servedTool } from "../../hooks/files/mcp_server.ts";
 import { lineDiff } from "../../hooks/files/line_diff.ts";

@@ -72,7 +72,7 @@ async function replay({ tape: path, dir, flags, places, signal }: Replay, termin
   const { replayTape } = await import("../../operator/replay/replay_tape.ts");
   const { readTape } = await import("../../core/wire/tape/tape.ts");
   const { readManifest } = await import("../../core/manifest/read_manifest.ts");
-  const { openCagedWire } = await import("../../core/supervisor/caged_wire.ts");
+  const { openPluginWire } = await import("../../operator/plugin_wire.ts");
   const { runtime, limits, ...rest } = places;
   const ignored: IgnoredPlace[] = (flags.ignore ?? []).map(parsePointer);
   const tape = await readTape(resolve(terminal.cwd, path), runtime.files);
@@ -90,7 +90,7 @@ async function replay({ tape: path, dir, flags, places, signal }: Replay, termin
   const report = await replayTape({
     tape,
     manifest,
-    open: (listeners) => openCagedWire(wire, listeners),
+    open: (listeners) => openPluginWire(wire, listeners),
     clock: runtime.clock,
     ignored,
     secrets,

@@ -5,7 +5,7 @@
  */
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Command, Exit, Runtime } from "../ports/ports.ts";
+import type { Command, Exit } from "../ports/ports.ts";
 import type { CageLimits } from "./limits/cage_limits.ts";
 import type { CageLimitStatus } from "./limits/limit_tier.ts";
 import type { NetEvent } from "./net/gatekeeper.ts";
@@ -47,8 +47,10 @@ export interface CageRequest {
   readonly systemPrograms?: boolean;
   /** Files and folders shown read-only, each at its place, on top of everything granted. */
   readonly overlays?: readonly CageOverlay[];
-  /** Hears whom the plugin connected to, and to whom it was not let. */
+  /** Receives each connection that the gatekeeper opened or refused. */
   readonly onNet?: (event: NetEvent) => void;
+  /** Removes what was made on the host for this one start: runs when the cage is closed, or could not be built. */
+  readonly cleanUp?: () => Promise<void>;
 }
 
 /** A cage that is ready for one start of one plugin. */
@@ -75,6 +77,3 @@ export interface Cage {
   /** Ends what is left in the cage and removes its files. Safe to call twice. */
   close(): Promise<void>;
 }
-
-/** Builds a cage for one start. Rejects with a `cage.*` or `capability.*` error. */
-export type OpenCage = (request: CageRequest, runtime: Runtime) => Promise<Cage>;

@@ -5,7 +5,7 @@
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
 import type { Command, Exit, Files, Runtime } from "../ports/ports.ts";
-import type { Cage, CageRequest, OpenCage } from "./cage.ts";
+import type { Cage, CageRequest } from "./cage.ts";
 import type { CagePlan, GrantedPath, MachineFacts } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose } from "./diagnose.ts";
@@ -25,34 +25,35 @@ import { verifyWalls } from "./verify_walls.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
 
-/** Builds a cage. There is no way around it: what cannot be caged is not started. */
-export const openCage: OpenCage = async (request: CageRequest, runtime: Runtime): Promise<Cage> => {
-  const { files } = runtime;
-  await requireGround(runtime);
-  const [bash] = await Promise.all([findBash(files), files.makeDir(request.places.home, PRIVATE)]);
-  return await standingCage(request, await gatherFacts(request, runtime), { bash, runtime });
-};
-
 const PRIVATE = { recursive: true, mode: 0o700 };
 
-/** What a plan needs to become a cage. */
-export interface CageGround {
-  /** Path of bash. */
-  readonly bash: string;
-  /** The runtime. */
-  readonly runtime: Runtime;
+/**
+ * Builds a cage. There is no way around it: what cannot be caged is not started.
+ *
+ * @throws {HostError} `cage.*` or `capability.*`
+ */
+export async function openCage(request: CageRequest, runtime: Runtime): Promise<Cage> {
+  const { cleanUp = () => Promise.resolve() } = request;
+  try {
+    const cage = await buildCage(request, runtime);
+    return { ...cage, close: () => cage.close().finally(cleanUp) };
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
 }
 
 /** Plans a start, writes its files and returns the cage that stands on them. */
-export async function standingCage(request: CageRequest, facts: MachineFacts, ground: CageGround): Promise<Cage> {
-  const { bash, runtime } = ground;
+async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> {
   const { files } = runtime;
   const { home } = request.places;
-  await files.makeDir(`${home}/run`, PRIVATE);
+  await requireGround(runtime);
+  const [bash] = await Promise.all([findBash(files), files.makeDir(`${home}/run`, PRIVATE)]);
+  const facts = await gatherFacts(request, runtime);
   await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
   const plan = await planIn(dir, request, facts, files);
-  // What a cage needs while it stands: what lies in its files by then is kept no second time.
+  // The launcher's files already hold the plan, so the cage keeps only these four parts of it.
   const { tier, limits, net, granted } = plan;
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
@@ -64,7 +65,7 @@ export async function standingCage(request: CageRequest, facts: MachineFacts, gr
     watchdog?.stop();
     await gatekeeper?.close();
     await endLeftovers(dir, runtime);
-    // While a group stays, its folder stays too: it alone tells the next host of the group.
+    // A group that could not be removed keeps the folder: its list of groups is how the next host finds it.
     if (await removeGroups(groups.dirs, runtime)) await files.remove(dir);
   };
   try {
@@ -156,7 +157,7 @@ export async function requireGround({ platform, files }: Pick<Runtime, "platform
 }
 
 /** Returns the path of bash. Throws `cage.bash_missing`. */
-export async function findBash(files: Files): Promise<string> {
+async function findBash(files: Files): Promise<string> {
   for (const path of BASH_PATHS) {
     if ((await files.target(path))?.kind === "file") return path;
   }

@@ -6,9 +6,9 @@
 import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runtime } from "../ports/ports.ts";
+import { CagedProcess, endingOf } from "./caged_process.ts";
 import { findBwrap } from "./find_bwrap.ts";
-import { gatherFacts } from "./gather_facts.ts";
-import { findBash, requireGround, standingCage } from "./open_cage.ts";
+import { requireGround } from "./open_cage.ts";
 import { outputOf } from "./output_of.ts";
 import { programManifest } from "./program_manifest.ts";
 
@@ -53,27 +53,11 @@ export async function probeCage(
 }
 
 async function runOnce(runtime: Runtime, home: string, runtimes: Readonly<Record<string, string>>): Promise<void> {
-  const bash = await findBash(runtime.files);
-  await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
   const places = { installDir: PROBE_DIR, home, projectDir: null };
   const request = { manifest: PROBE, places, logLevel: "info", runtimes };
-  const cage = await standingCage(request, await gatherFacts(request, runtime), { bash, runtime });
-  try {
-    const decoder = new TextDecoder();
-    let stderr = "";
-    const child = await runtime.processes.spawn(cage.command, {
-      stdout: () => {},
-      stdoutEnd: () => {},
-      stderr: (chunk) => void (stderr += decoder.decode(chunk, { stream: true })),
-    });
-    const exit = await child.exited;
-    await child.closed;
-    const failure = await cage.diagnose(exit, stderr.split("\n").filter((line) => line !== ""));
-    if (failure) throw failure;
-    if (exit.code !== 0) {
-      throw new HostError("cage.setup_failed", `Cannot run "true" in a cage: it ended with exit code ${exit.code}`);
-    }
-  } finally {
-    await cage.close();
+  const { exit, fault } = await (await CagedProcess.start(request, { runtime, onStdout: () => {} })).ended;
+  if (fault) throw fault;
+  if (exit.code !== 0) {
+    throw new HostError("cage.setup_failed", `Cannot run "true" in a cage: it ended ${endingOf(exit)}`);
   }
 }

@@ -81,6 +81,8 @@ export interface DialectPorts {
   readonly onLog: (line: string) => void;
   /** Hears a notification that passed the rate limit. */
   readonly onNotification: (method: string, params: unknown) => void;
+  /** True calls the tools of an MCP server by the server's own names and lists none of them: hooks name them so. */
+  readonly byWireName?: boolean;
   /** Answers a request of the plugin. */
   readonly onRequest: (request: IncomingRequest) => unknown;
   /** Hears that a running plugin has other tools now. */

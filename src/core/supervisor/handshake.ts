@@ -67,9 +67,9 @@ export async function handshakeStep(
   } catch (error) {
     if (!(error instanceof HostError) || connection.closed) throw error;
     if (error.code === "protocol.timeout") {
-      throw new HostError("initialize.timeout", `No answer to "${method}" within ${HANDSHAKE_TIMEOUT_MS} ms`, {
+      throw new HostError("initialize.timeout", `No answer to "${method}" within ${Math.round(timeoutMs)} ms`, {
         cause: error,
-        data: { timeout_ms: HANDSHAKE_TIMEOUT_MS },
+        data: { timeout_ms: Math.round(timeoutMs) },
         hint: `Answer ${method} before any slow start-up work`,
       });
     }

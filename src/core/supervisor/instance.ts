@@ -1,44 +1,63 @@
 /**
- * One plugin instance: its lifeline around one process at a time. Around a reload there are more:
- * the one that gets ready to take over, and the one that finishes its calls.
+ * One plugin instance: its lifeline around one process at a time. Around a reload there are more: the one that gets
+ * ready to take over, and those that finish their calls.
  *
  * @module
  */
-import type { AuditSubject } from "../audit/audit.ts";
-import { asHostError } from "../errors/host_error.ts";
+import type { Audit, AuditSubject } from "../audit/audit.ts";
+import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
+import { didYouMean } from "../values/nearest_word.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
-import { auditedCall, isTold } from "./audited_call.ts";
-import { dismiss, tellConfigIgnored, type Telling, welcome } from "./comings_and_goings.ts";
 import type { PluginProfile } from "./dialect.ts";
-import { auditEnding } from "./failure.ts";
-import { type Generation, type GenerationSource, spawnGeneration, unknownRequest } from "./generation.ts";
-import { reloading, unknownMethod } from "./instance_errors.ts";
-import { instanceInfo } from "./instance_info.ts";
-import type { InstanceOptions } from "./instance_options.ts";
+import { InstanceAudit } from "./instance_audit.ts";
 import { Lifeline } from "./lifeline.ts";
-import { manifestReader } from "./manifest_reader.ts";
-import type { Ending, PluginProcess } from "./plugin_process.ts";
-import { auditReload, auditReloadFailed } from "./reload_audit.ts";
+import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
+import { type PluginSource, pluginSource } from "./plugin_source.ts";
 import { PendingReplacement } from "./replacement.ts";
-import { Retirement } from "./retirement.ts";
-import type { PluginCallContext, PluginInfo, PluginSpec, Replacement } from "./types.ts";
+import type {
+  PluginCallContext,
+  PluginInfo,
+  PluginNotification,
+  PluginSpec,
+  Replacement,
+  SupervisorOptions,
+} from "./types.ts";
+
+/** Time that calls of a replaced process may still take: twice the default timeout of a call. */
+const DRAIN_MS = 60_000;
+/** Tools named in a hint. */
+const SHOWN = 20;
+
+/** The parts an instance is made of. */
+export interface InstanceOptions {
+  readonly host: SupervisorOptions;
+  readonly source: PluginSource;
+  /** The manifest as it was when the plugin was registered. */
+  readonly manifest: Manifest;
+  readonly audit: Audit;
+  readonly subject: AuditSubject;
+  readonly onNotification?: (notification: PluginNotification) => void;
+  /** Calls the tools of an MCP server by the server's own names, and lists none of them. Default: false. */
+  readonly byWireName?: boolean;
+}
 
 /** A registered plugin. */
 export class PluginInstance {
-  /** Whom its audit events are about. */
+  /** Named in its audit events. */
   readonly subject: AuditSubject;
   readonly #options: InstanceOptions;
+  readonly #audit: InstanceAudit;
   readonly #life: Lifeline;
-  /** What later starts run. */
-  #source: GenerationSource;
+  /** Later starts run this one. */
+  #source: PluginSource;
   /** The process that serves, or is coming up to. */
-  #current: Generation | null = null;
-  /** The one that is to take over. */
+  #current: PluginProcess | null = null;
+  /** The process that is to take over, while a reload is on its way. */
   #next: PendingReplacement | null = null;
-  /** Those it took over from. */
-  readonly #retirement = new Retirement();
+  /** Processes that were replaced and finish their calls, each with its end. */
+  readonly #leaving = new Map<PluginProcess, Promise<void>>();
   #manifest: Manifest;
   #enabled: boolean;
   #config: Readonly<Record<string, unknown>>;
@@ -50,15 +69,16 @@ export class PluginInstance {
 
   /** Takes a plugin on; nothing is started. */
   constructor(options: InstanceOptions) {
-    const { spec, manifest, freshManifest, audit, subject, host } = options;
+    const { source, manifest, audit, subject, host: { runtime: { clock } } } = options;
     this.#options = options;
     this.subject = subject;
-    const retry = (): void => void this.#try().catch(() => {}); // Told by the lifeline.
-    this.#life = new Lifeline({ clock: host.runtime.clock, audit, subject, retry });
-    this.#source = { spec, readManifest: freshManifest };
+    this.#audit = new InstanceAudit(audit, subject, clock);
+    const retry = (): void => void this.#try().catch(() => {}); // The lifeline has audited it.
+    this.#life = new Lifeline({ clock, audit, subject, retry });
+    this.#source = source;
     this.#manifest = manifest;
-    this.#enabled = spec.enabled ?? true;
-    this.#config = spec.config ?? {};
+    this.#enabled = source.spec.enabled ?? true;
+    this.#config = source.spec.config ?? {};
   }
 
   /** Whether it starts with the others. */
@@ -66,17 +86,26 @@ export class PluginInstance {
     return this.#enabled;
   }
 
-  /** What is known of it; with the manifest of one of its processes, where that is meant. */
+  /** Returns its state for operators; with the manifest of one of its processes, where that is meant. */
   info(manifest: Manifest = this.#manifest): PluginInfo {
-    return instanceInfo({
-      subject: this.subject,
+    const { subject, status, restarts } = { subject: this.subject, ...this.#life.state };
+    const { mcp, methods = [], features = [] } = this.#current?.profile ?? {};
+    return {
+      instance: subject.instance,
+      plugin: subject.name,
+      version: manifest.version,
       dir: this.#source.spec.dir,
       manifest,
-      state: this.#life.state,
-      current: this.#current,
-      mcpTools: this.#mcpTools,
+      status,
+      pid: this.#current?.pid ?? null,
+      cage: this.#current?.cage ?? null,
+      restarts,
+      methods,
+      features,
+      tools: manifest.runtime === "mcp_stdio" ? this.#mcpTools : manifest.tools,
+      mcp: mcp ? { protocol: mcp.protocol, name: mcp.name, version: mcp.version } : null,
       error: this.#life.error,
-    });
+    };
   }
 
   /** Starts it, forgetting earlier failures. Rejects with why the first try failed; further tries go on behind. */
@@ -106,8 +135,8 @@ export class PluginInstance {
     const attempt = this.#attempt;
     await Promise.all([
       this.#next?.discard(this.#life.unavailable()),
-      current && dismiss(current, this.#telling),
-      this.#retirement.stop(),
+      current && this.#dismiss(current),
+      ...[...this.#leaving].map(([live, gone]) => live.stop().then(() => gone)),
     ]);
     if (attempt) await attempt.catch(() => {}); // Its failure was reported to whoever started it.
     this.#current = null;
@@ -115,9 +144,9 @@ export class PluginInstance {
 
   /** Hands it a new config. When it refuses, or cannot be asked, the old one stays. */
   async updateConfig(config: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#next?.settled; // Whoever serves then is asked.
-    const { live, profile } = this.#current ?? {};
-    if (live && profile && !await live.updateConfig(config)) tellConfigIgnored(config, this.#telling);
+    await this.#next?.settled; // A process that takes over meanwhile is the one to ask.
+    const live = this.#current;
+    if (live?.profile && !await live.updateConfig(config)) this.#audit.configIgnored(config);
     this.#config = config;
   }
 
@@ -128,14 +157,11 @@ export class PluginInstance {
     context: PluginCallContext,
     options: CallOptions,
   ): Promise<unknown> {
-    const { subject } = this;
-    const { live, profile } = this.#current ?? {};
-    if (!live || !profile) throw this.#life.unavailable();
-    if (!profile.callable.has(method) && method !== "ping") throw unknownMethod(subject.name, method, profile);
-    const { audit, host: { runtime: { clock } } } = this.#options;
-    if (!isTold(method, audit)) return live.call(method, params, context, options);
-    const call = () => live.call(method, params, context, options);
-    return auditedCall(call, { method, context }, { audit, subject, clock });
+    const live = this.#current;
+    if (!live?.profile) throw this.#life.unavailable();
+    const isKnown = live.profile.callable.has(method) || method === "ping" || this.#options.byWireName;
+    if (!isKnown) throw unknownMethod(this.subject.name, method, live.profile);
+    return this.#audit.call(method, context, () => live.call(method, params, context, options));
   }
 
   /**
@@ -143,33 +169,29 @@ export class PluginInstance {
    * could not; the one that runs goes on then. Rejects with `plugin.reloading` while another one is on its way.
    */
   async replace(spec: PluginSpec = { ...this.#source.spec, config: this.#config }): Promise<Replacement> {
+    const { host, host: { runtime: { clock } } } = this.#options;
     if (this.#next) throw reloading(this.subject);
     if (!this.#current?.profile) throw this.#life.unavailable();
-    const source = this.#sourceOf(spec);
-    const startedMs = this.#options.host.runtime.clock.monotonic();
+    const source = pluginSource(this.subject.name, spec, host);
+    const startedMs = clock.monotonic();
     const next = this.#next = new PendingReplacement({
       spawn: () => this.#spawn(source, () => next.check()),
       handshake: (live) => this.#handshake(live, spec.config ?? {}),
-      takeOver: (generation) => this.#takeOver(generation, source, startedMs),
-      onEnded: (ending) => this.#tellEnding(ending),
+      takeOver: (live) => this.#takeOver(live, source, startedMs),
+      onEnded: (ending) => this.#audit.ended(ending),
       onFailed: (error) => {
         this.#next = null;
         // A later start runs what lies there now, with the hash that goes with it, and the config that was good.
         this.#source = { ...source, spec: { ...spec, config: this.#config } };
-        auditReloadFailed(error, this.#options.audit, this.subject);
+        this.#audit.reloadFailed(error);
       },
     });
     await next.ready;
     return next;
   }
 
-  #sourceOf(spec: PluginSpec): GenerationSource {
-    if (spec.dir === this.#source.spec.dir) return { ...this.#source, spec };
-    return { spec, readManifest: manifestReader(spec.dir, this.#options.host.runtime.files, this.subject.name) };
-  }
-
   /** From here on every call goes to `next`. Resolves when the process before is gone. */
-  async #takeOver(next: Generation, source: GenerationSource, startedMs: number): Promise<void> {
+  async #takeOver(next: PluginProcess, source: PluginSource, startedMs: number): Promise<void> {
     const old = this.#current;
     const before = this.#manifest;
     this.#next = null;
@@ -178,11 +200,13 @@ export class PluginInstance {
     this.#current = next;
     this.#manifest = next.manifest;
     this.#life.apply({ type: "replaced" });
-    void next.live.ended.then((ending) => this.#onEnded(next, ending));
+    void next.ended.then((ending) => this.#onEnded(next, ending));
     this.#onReady(next);
-    const { audit, host: { runtime: { clock } } } = this.#options;
-    auditReload({ before, after: next.manifest, tookMs: clock.monotonic() - startedMs }, audit, this.subject);
-    if (old) await this.#retirement.retire(old, () => dismiss(old, this.#telling)); // Unless it crashed meanwhile.
+    this.#audit.reloaded(before, next.manifest, this.#options.host.runtime.clock.monotonic() - startedMs);
+    if (!old) return; // It crashed meanwhile.
+    const gone = old.drain(DRAIN_MS).then(() => this.#dismiss(old)).finally(() => this.#leaving.delete(old));
+    this.#leaving.set(old, gone);
+    await gone;
   }
 
   #try(): Promise<void> {
@@ -198,17 +222,16 @@ export class PluginInstance {
     }
     let live: PluginProcess | null = null;
     try {
-      const generation = await this.#spawn(this.#source, () => this.#life.checkWanted());
-      ({ live } = generation);
-      this.#current = generation;
-      this.#manifest = generation.manifest;
-      void live.ended.then((ending) => this.#onEnded(generation, ending));
-      if (!this.#life.isWanted) this.#tellEnding(await live.stop());
-      const profile = await this.#handshake(live, this.#config);
+      const started = live = await this.#spawn(this.#source, () => this.#life.checkWanted());
+      this.#current = started;
+      this.#manifest = started.manifest;
+      void started.ended.then((ending) => this.#onEnded(started, ending));
+      if (!this.#life.isWanted) this.#audit.ended(await started.stop());
+      const profile = await this.#handshake(started, this.#config);
       this.#life.checkWanted();
-      generation.profile = profile;
+      started.profile = profile;
       this.#life.apply({ type: "ready" });
-      this.#onReady(generation);
+      this.#onReady(started);
     } catch (thrown) {
       const error = asHostError(thrown);
       if (live) await live.ended; // And with it #onEnded, which keeps the state.
@@ -217,19 +240,20 @@ export class PluginInstance {
     }
   }
 
-  #spawn(source: GenerationSource, checkWanted: () => void): Promise<Generation> {
-    const { host, audit, openCage, onNotification } = this.#options;
-    const { subject } = this;
-    return spawnGeneration(source, {
-      host,
+  #spawn(source: PluginSource, checkWanted: () => void): Promise<PluginProcess> {
+    const { host, audit, subject, onNotification, byWireName = false } = this.#options;
+    const { instance, name: plugin } = subject;
+    return spawnPlugin(source, {
+      runtime: host.runtime,
       audit,
       subject,
-      openCage,
+      byWireName,
       checkWanted,
       tap: (manifest) => host.tap?.(this.info(manifest)) ?? null,
-      onNotification: (method, params) => onNotification({ instance: subject.instance, method, params }),
+      onLog: (line) => host.onLog?.({ plugin, instance, line }),
+      onNotification: (method, params) => onNotification?.({ instance, method, params }),
       onRequest: (manifest, request) => this.#onRequest(manifest, request),
-      onTools: (generation, tools) => this.#onTools(generation, tools),
+      onTools: (live, tools) => this.#onTools(live, tools),
     });
   }
 
@@ -238,20 +262,32 @@ export class PluginInstance {
     return live.handshake({ config, projects: this.#projects, storageAvailable });
   }
 
-  /** It serves from now on. */
-  #onReady(generation: Generation): void {
-    const { mcp } = generation.profile!;
-    if (mcp) this.#keepTools(mcp.tools);
-    welcome(generation, this.#config, this.#telling);
+  /** A process serves from now on: it is audited, and gets to know its projects. */
+  #onReady(live: PluginProcess): void {
+    const profile = live.profile!;
+    if (profile.mcp) this.#keepTools(profile.mcp.tools);
+    this.#audit.initialized(profile, live.manifest, this.#config);
+    if (!profile.features.includes("projects")) return;
+    for (const project of this.#projects) live.notify("projects.activated", { project, config: this.#config });
+  }
+
+  /** Ends a process that serves, or did. From here on it is not called. */
+  async #dismiss(live: PluginProcess): Promise<void> {
+    const features = live.profile?.features ?? [];
+    live.profile = null;
+    if (features.includes("projects")) {
+      for (const project of this.#projects) live.notify("projects.deactivated", { project });
+    }
+    this.#audit.ended(await live.stop());
   }
 
   /** A running MCP server has other tools now. */
-  #onTools(generation: Generation, tools: readonly McpTool[]): void {
-    const { profile } = generation;
+  #onTools(live: PluginProcess, tools: readonly McpTool[]): void {
+    const { profile } = live;
     if (!profile?.mcp) return;
     const callable = new Set(tools.map(({ name }) => `${this.subject.name}.${name}`));
-    generation.profile = { ...profile, callable, mcp: { ...profile.mcp, tools } };
-    if (this.#current === generation) this.#keepTools(tools);
+    live.profile = { ...profile, callable, mcp: { ...profile.mcp, tools } };
+    if (this.#current === live) this.#keepTools(tools);
   }
 
   #keepTools(tools: readonly McpTool[]): void {
@@ -259,29 +295,42 @@ export class PluginInstance {
     this.#options.host.onTools?.(this.info());
   }
 
-  #tellEnding(ending: Ending): void {
-    auditEnding(ending, this.#options.audit, this.subject);
-  }
-
-  get #telling(): Telling {
-    const { audit, subject } = this.#options;
-    return { audit, subject, projects: this.#projects };
-  }
-
   get #projects(): readonly string[] {
     return this.#source.spec.projects ?? [];
   }
 
-  #onEnded(generation: Generation, ending: Ending): void {
-    if (this.#current !== generation || !this.#life.isWanted) return; // Whoever ended it tells of it.
+  #onEnded(live: PluginProcess, ending: Ending): void {
+    // A process that another has replaced, or that was stopped, is audited where it was dismissed.
+    if (this.#current !== live || !this.#life.isWanted) return;
     this.#current = null;
-    this.#tellEnding(ending);
+    this.#audit.ended(ending);
     this.#life.fail(ending.error);
   }
 
   #onRequest(manifest: Manifest, request: IncomingRequest): unknown {
     const { onRequest } = this.#options.host;
-    if (!onRequest) throw unknownRequest(request);
-    return onRequest(this.info(manifest), request, this.#options.audit);
+    if (onRequest) return onRequest(this.info(manifest), request, this.#options.audit);
+    throw new HostError("protocol.method_unknown", `The host has no method "${request.method}"`);
   }
+}
+
+function reloading({ name, instance }: AuditSubject): HostError {
+  return new HostError("plugin.reloading", `Plugin "${name}" is being reloaded`, {
+    data: { instance },
+    hint: "Wait until that is done, and ask again",
+  });
+}
+
+function unknownMethod(plugin: string, method: string, profile: PluginProfile): HostError {
+  const isMissing = profile.missing.includes(method);
+  const callable = [...profile.callable];
+  const message = isMissing
+    ? `Plugin "${plugin}" declares "${method}" but does not offer it`
+    : `Plugin "${plugin}" has no method "${method}"`;
+  const hint = isMissing
+    ? "List it in the answer to initialize"
+    : profile.mcp
+    ? didYouMean(method, callable, `Its tools: ${callable.slice(0, SHOWN).join(", ") || "none"}`)
+    : "Declare it in kaged-plugin.yaml, or call another";
+  return new HostError("protocol.method_unknown", message, { data: { method, callable }, hint });
 }

@@ -5,9 +5,9 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Connection, IncomingRequest, Irregularity } from "../wire/connection_types.ts";
-import { irregularityDetail, notificationGate, NOTIFICATIONS_PER_SECOND, tellIrregularity } from "./audit_wire.ts";
 import type { Dialect, DialectPorts } from "./dialect.ts";
 import { sendConfig, shakeHands } from "./handshake.ts";
+import { auditIrregularity, irregularityDetail, notificationGate, NOTIFICATIONS_PER_SECOND } from "./wire_audit.ts";
 
 const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
 
@@ -47,7 +47,7 @@ export function kagedDialect(ports: DialectPorts): Dialect {
 
   function onIrregularity(irregularity: Irregularity): void {
     const isHarmless = irregularity.kind === "noise" || irregularity.kind === "oversize" || phase !== "initializing";
-    if (isHarmless) return tellIrregularity(irregularity, ports);
+    if (isHarmless) return auditIrregularity(irregularity, ports);
     violate(`${irregularity.kind}_before_initialize`, irregularityDetail(irregularity));
   }
 

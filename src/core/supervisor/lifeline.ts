@@ -4,22 +4,35 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { HostError } from "../errors/host_error.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Clock } from "../ports/ports.ts";
-import { isFinal } from "./failure.ts";
-import { unavailable } from "./instance_errors.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
 
-/** What a lifeline works with. */
+/** Ports of a lifeline. */
 export interface LifelinePorts {
-  /** Time. */
   readonly clock: Clock;
-  /** Where audit events go. */
   readonly audit: Audit;
-  /** Whom they are about. */
   readonly subject: AuditSubject;
-  /** Starts it again, when its wait is over. */
+  /** Starts the instance again when its wait is over. */
   readonly retry: () => void;
+}
+
+const FINAL_FAMILIES = ["manifest.", "capability.", "cage.", "mcp."];
+const FINAL_CODES: ReadonlySet<string> = new Set([
+  "initialize.name_mismatch",
+  "initialize.version_mismatch",
+  "initialize.api_mismatch",
+  "initialize.capability_overreach",
+  "initialize.malformed",
+  "protocol.violation",
+  "plugin.config_invalid",
+  "plugin.tampered",
+  "hook.changed",
+]);
+
+/** Whether another start would fail in the same way: a lie, a broken manifest, changed files, a cage that cannot be built. */
+function isFinal({ code }: HostError): boolean {
+  return FINAL_CODES.has(code) || FINAL_FAMILIES.some((family) => code.startsWith(family));
 }
 
 /** The state of one instance. */
@@ -34,7 +47,7 @@ export class Lifeline {
     this.#ports = ports;
   }
 
-  /** Where it stands. */
+  /** The state as `nextState` left it. */
   get state(): InstanceState {
     return this.#state;
   }
@@ -54,9 +67,15 @@ export class Lifeline {
     if (!this.isWanted) throw this.unavailable();
   }
 
-  /** Why it cannot be called. */
+  /** Returns the error of a call that cannot be made now; its cause is the failure that took the plugin down. */
   unavailable(): HostError {
-    return unavailable(this.#ports.subject, this.#state.status, this.#error);
+    const { name, instance } = this.#ports.subject;
+    const { status } = this.#state;
+    return new HostError("plugin.unavailable", `[BLOCKED] Plugin "${name}" is ${status}`, {
+      data: { instance, status },
+      hint: status === "crashed" ? "It is being restarted: try again" : "Enable it again once its cause is mended",
+      ...(this.#error ? { cause: this.#error } : {}),
+    });
   }
 
   /** Goes on because of `event`; a wait for the next try is over with it. */

@@ -3,22 +3,23 @@
  *
  * @module
  */
+import type { AuditData } from "../audit/events.ts";
 import { HostError, messageOf } from "../errors/host_error.ts";
-import { initializeParams, readServerInfo } from "../mcp/initialize.ts";
-import { listTools } from "../mcp/list_tools.ts";
+import { listTools, type ToolListing } from "../mcp/list_tools.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import { MCP_NOTICES } from "../mcp/notices.ts";
-import { toolChanges } from "../mcp/tool_changes.ts";
+import { initializeParams, logLine, MCP_NOTICES, readServerInfo } from "../mcp/messages.ts";
 import { readToolResult } from "../mcp/tool_result.ts";
 import type { CallOptions, Connection, IncomingRequest } from "../wire/connection_types.ts";
-import { notificationGate, tellIrregularity } from "./audit_wire.ts";
 import type { Dialect, DialectPorts, PluginProfile } from "./dialect.ts";
 import { HANDSHAKE_TIMEOUT_MS, handshakeStep } from "./handshake.ts";
-import { logLine } from "./mcp_log_line.ts";
 import type { PluginCallContext } from "./types.ts";
+import { auditIrregularity, notificationGate } from "./wire_audit.ts";
 
 /** Least time between two looks at a server's tools, however often it says that they changed. */
 const RELIST_MS = 5_000;
+
+/** Names in one part of an audit event. */
+const NAMED = 50;
 
 /** Speaks MCP. */
 export function mcpDialect(ports: DialectPorts): Dialect {
@@ -27,7 +28,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
   const connection: Connection = ports.connect({
     onRequest,
     onNotification,
-    onIrregularity: (irregularity) => tellIrregularity(irregularity, ports),
+    onIrregularity: (irregularity) => auditIrregularity(irregularity, ports),
     notices: MCP_NOTICES,
   });
   let tools: readonly McpTool[] = [];
@@ -99,7 +100,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
       await beforeConfig();
       connection.features = new Set(["cancel", "progress"]);
       connection.notify("notifications/initialized", {});
-      if (hasTools) {
+      if (hasTools && !ports.byWireName) {
         await list();
         rest();
       }
@@ -122,5 +123,22 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     updateConfig: () => Promise.resolve(false),
     notify() {}, // Notifications of the plugin wire mean nothing to it.
     askToEnd: () => ports.endInput(),
+  };
+}
+
+/** Returns the differences between two lists, for the audit: a server may change its tools at any time. */
+function toolChanges(
+  before: readonly McpTool[],
+  { tools, leftOut }: ToolListing,
+): AuditData["plugin.tools_listed"] {
+  const old = new Map(before.map((tool) => [tool.name, tool]));
+  const kept = new Set(tools.map(({ name }) => name));
+  const names = (some: readonly McpTool[]): string[] => some.slice(0, NAMED).map(({ name }) => name);
+  return {
+    count: tools.length,
+    added: names(tools.filter(({ name }) => !old.has(name))),
+    removed: names(before.filter(({ name }) => !kept.has(name))),
+    changed: names(tools.filter((tool) => old.has(tool.name) && old.get(tool.name) !== tool)),
+    left_out: leftOut.slice(0, NAMED).map((one) => ({ ...one })),
   };
 }

@@ -1,68 +1,74 @@
 /**
- * One process of one plugin, from spawn to end: its cage, its connection, its health.
+ * One process of one plugin, from spawn to end: the dialect it speaks over its caged process, and its health. An
+ * instance has one that serves, and, around a reload, one that gets ready and some that finish their calls.
  *
  * @module
  */
-import type { Cage } from "../cage/cage.ts";
-import { killCage } from "../cage/kill_cage.ts";
-import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
+import type { CageRequest } from "../cage/cage.ts";
+import { CagedProcess, endingOf } from "../cage/caged_process.ts";
+import type { NetEvent } from "../cage/net/gatekeeper.ts";
+import { asHostError, HostError } from "../errors/host_error.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { McpTool } from "../mcp/mcp_tool.ts";
 import { createConnection } from "../wire/connection.ts";
-import type { CallOptions, Connection } from "../wire/connection_types.ts";
-import type { ChildProcess, Exit, Runtime } from "../ports/ports.ts";
+import type { CallOptions, Connection, IncomingRequest } from "../wire/connection_types.ts";
+import type { Exit, Runtime } from "../ports/ports.ts";
+import type { WireTap } from "../wire/wire_tap.ts";
 import type { Dialect, DialectPorts, HandshakeOptions, PluginProfile } from "./dialect.ts";
 import { type HealthWatch, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
-import { stderrTail } from "./stderr_tail.ts";
+import type { PluginSource } from "./plugin_source.ts";
 import type { PluginCage, PluginCallContext } from "./types.ts";
-import type { WireTap } from "../wire/wire_tap.ts";
 
-const TERM_GRACE_MS = 2_000;
-/** How long pipes may outlive their process. */
-const PIPE_GRACE_MS = 1_000;
-
-/** What a process is made of. */
+/** How a process reports to its instance. */
 export interface PluginProcessOptions
-  extends Pick<DialectPorts, "manifest" | "audit" | "subject" | "onLog" | "onNotification" | "onRequest" | "onTools"> {
-  /** The runtime it stands on. */
+  extends Pick<DialectPorts, "audit" | "subject" | "byWireName" | "onLog" | "onNotification"> {
   readonly runtime: Runtime;
-  /** Its cage, used up by this one start. */
-  readonly cage: Cage;
-  /** Listens to its wire. */
-  readonly tap?: WireTap | null;
+  readonly onRequest: (manifest: Manifest, request: IncomingRequest) => unknown;
+  readonly onTools: (live: PluginProcess, tools: readonly McpTool[]) => void;
+  /** Returns the listener to the wire of this process, or null. */
+  readonly tap: (manifest: Manifest) => WireTap | null;
+  /** Throws when the process is no longer wanted. */
+  readonly checkWanted: () => void;
 }
 
 /** How a process ended. */
 export interface Ending {
-  /** Exit code or signal. */
   readonly exit: Exit;
-  /** Why. */
   readonly error: HostError;
   /** Whether it heeded the host, had to be killed on the way, or ended unasked. */
   readonly kind: "stopped" | "killed" | "unasked";
-  /** Its last lines of stderr. */
   readonly lastStderr: readonly string[];
 }
 
-/** Starts the process of one plugin. Rejects with `cage.spawn_failed`; the cage is closed then. */
-export async function spawnPlugin(options: PluginProcessOptions): Promise<PluginProcess> {
-  const plugin = new PluginProcess(options);
-  await plugin.spawn();
+/**
+ * Checks the files of a plugin, builds its cage and starts it; the handshake is still to come. Rejects with `manifest.*`,
+ * `capability.*`, `cage.*`, `plugin.tampered` or what `checkWanted` threw.
+ */
+export async function spawnPlugin(source: PluginSource, options: PluginProcessOptions): Promise<PluginProcess> {
+  const request = await source.prepare();
+  const plugin = new PluginProcess(request.manifest, options);
+  await plugin.spawn(request);
   return plugin;
 }
 
 /** A plugin's process. */
 export class PluginProcess {
+  /** The manifest its cage was built from: it decides what this process may do, whatever the file says later. */
+  readonly manifest: Manifest;
+  /** Set by the instance while the process serves; null before that, and once it is being stopped. */
+  profile: PluginProfile | null = null;
   /** Resolves when the process is gone and its cage is closed. */
   readonly ended: Promise<Ending>;
   readonly #options: PluginProcessOptions;
+  readonly #tap: WireTap | null;
   readonly #dialect: Dialect;
-  readonly #stderr: ReturnType<typeof stderrTail>;
   readonly #health: HealthWatch;
   readonly #timers = new Set<() => void>();
   #end!: (ending: Ending) => void;
   #connection!: Connection;
-  #child: ChildProcess | null = null;
+  #caged: CagedProcess | null = null;
   #phase: "starting" | "running" | "ended" = "starting";
   #cause: HostError | null = null;
   #stopping = false;
@@ -71,79 +77,84 @@ export class PluginProcess {
   #terminating = false;
 
   /** Use {@link spawnPlugin}. */
-  constructor(options: PluginProcessOptions) {
+  constructor(manifest: Manifest, options: PluginProcessOptions) {
+    const { audit, subject } = options;
+    this.manifest = manifest;
     this.#options = options;
+    this.#tap = options.tap(manifest);
     this.ended = new Promise((resolve) => this.#end = resolve);
-    this.#stderr = stderrTail(options.onLog);
-    const dialect = options.manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
+    const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
     this.#dialect = dialect({
       ...options,
+      manifest,
       clock: options.runtime.clock,
+      onRequest: (request) => options.onRequest(manifest, request),
+      onTools: (tools) => options.onTools(this, tools),
       connect: (listeners) => this.#connection = this.#connect(listeners),
       endInput: () => this.#endInput(),
       kill: (cause) => this.kill(cause),
     });
     this.#health = watchHealth({
       ping: (timeoutMs) => this.#dialect.call("ping", {}, null, { timeoutMs }),
-      intervalMs: options.manifest.health_interval_sec * 1000,
+      intervalMs: manifest.health_interval_sec * 1000,
       after: (ms, run) => this.#after(ms, run),
       isWatched: () => this.#phase === "running" && !this.#stopping,
-      onIll: (failures, error) => {
-        options.audit.emit("plugin.health_fail", options.subject, { consecutive_failures: failures, error });
+      onIll: (consecutive_failures, error) =>
+        audit.emit("plugin.health_fail", subject, { consecutive_failures, error }),
+      onDead: (cause, reason) => {
+        this.#cause ??= cause;
+        void this.#terminate(reason);
       },
-      onDead: (cause, reason) => this.#becomeIll(cause, reason),
-      plugin: options.manifest.name,
+      plugin: manifest.name,
     });
   }
 
   /** Process id of the launcher. */
   get pid(): number {
-    return this.#child?.pid ?? 0;
+    return this.#caged?.pid ?? 0;
   }
 
-  /** What is known of its cage. */
-  get cage(): PluginCage {
-    const { id, limits } = this.#options.cage;
-    return { id, limits };
+  /** The cage of the process, as it is shown to operators. */
+  get cage(): PluginCage | null {
+    return this.#caged?.cage ?? null;
   }
 
   /** Starts the process; called once by {@link spawnPlugin}. */
-  async spawn(): Promise<void> {
-    const { runtime, cage, audit, subject, manifest, tap } = this.#options;
-    try {
-      this.#child = await runtime.processes.spawn(cage.command, {
-        stdout: (chunk) => {
-          tap?.plugin(chunk);
-          this.#connection.receive(chunk);
-        },
-        stdoutEnd() {}, // bwrap holds stdout as long as the cage stands: its end says no more than the exit.
-        stderr: (chunk) => this.#stderr.receive(chunk),
-        drain: () => this.#connection.drained(),
-      });
-    } catch (error) {
-      await cage.close();
-      throw new HostError("cage.spawn_failed", `Cannot start "${cage.command.file}": ${messageOf(error)}`, {
-        cause: error,
-        hint: "Run kaged doctor",
-      });
-    }
-    audit.emit("plugin.spawned", subject, { version: manifest.version, pid: this.pid, cage_id: cage.id });
-    cage.watch();
-    void this.#child.exited.then((exit) => this.#onExit(exit));
+  async spawn(request: CageRequest): Promise<void> {
+    const { runtime, audit, subject, onLog, checkWanted } = this.#options;
+    const caged = await CagedProcess.start({ ...request, onNet: (event) => this.#auditNet(event) }, {
+      runtime,
+      onLog,
+      onStdout: (chunk) => {
+        this.#tap?.plugin(chunk);
+        this.#connection.receive(chunk);
+      },
+      onDrain: () => this.#connection.drained(),
+      onExit: () => this.#wasAsked = this.#stopping,
+      beforeSpawn: checkWanted,
+    });
+    this.#caged = caged;
+    audit.emit("plugin.spawned", subject, {
+      version: this.manifest.version,
+      pid: caged.pid,
+      cage_id: caged.cage.id,
+    });
+    void this.#follow(caged);
   }
 
-  /** Shakes hands. When it rejects, the process has been told to end: await {@link ended}. */
+  /** Shakes hands. When it rejects, the process is being ended: await {@link ended}. */
   async handshake(
     options: Pick<HandshakeOptions, "config" | "projects" | "storageAvailable">,
   ): Promise<PluginProfile> {
+    const caged = this.#caged!;
     try {
       return await this.#dialect.handshake({
         ...options,
-        beforeConfig: () => this.#options.cage.verifyMounts(),
+        beforeConfig: () => caged.verify(),
         onInitialized: () => {
           this.#phase = "running";
           this.#health.start();
-          this.#options.cage.settle().catch((error) => this.kill(asHostError(error)));
+          caged.settle().catch((error) => this.kill(asHostError(error)));
         },
       });
     } catch (error) {
@@ -152,7 +163,7 @@ export class PluginProcess {
     }
   }
 
-  /** Calls a method, whatever its name. A call that times out asks whether the plugin is still alive. */
+  /** Calls a method, whatever its name. After a call that times out, one ping decides whether the plugin hangs. */
   call(
     method: string,
     params: Readonly<Record<string, unknown>>,
@@ -169,7 +180,7 @@ export class PluginProcess {
 
   /** Sends a notification, unless the plugin no longer reads. */
   notify(method: string, params: unknown): void {
-    this.#quietly(() => this.#dialect.notify(method, params));
+    quietly(() => this.#dialect.notify(method, params));
   }
 
   /** Resolves when every call has its answer, or the process has ended, or `ms` have passed. */
@@ -180,12 +191,11 @@ export class PluginProcess {
 
   /** Asks it to end in its own protocol, then by SIGTERM, then by SIGKILL. Resolves when it has. */
   async stop(): Promise<Ending> {
-    const { manifest } = this.#options;
     if (!this.#stopping && this.#phase !== "ended") {
       this.#stopping = true;
       if (this.#phase === "running") {
-        this.#quietly(() => this.#dialect.askToEnd());
-        this.#after(manifest.shutdown_timeout_sec * 1000, () => void this.#terminate("ignored shutdown"));
+        quietly(() => this.#dialect.askToEnd());
+        this.#after(this.manifest.shutdown_timeout_sec * 1000, () => void this.#terminate("ignored shutdown"));
       } else {
         void this.#terminate("stopped during the handshake");
       }
@@ -205,52 +215,33 @@ export class PluginProcess {
     if (this.#killed) return;
     this.#killed = true;
     this.#options.audit.emit("plugin.killed", this.#options.subject, { reason });
-    if (this.#child) void killCage(this.#child, this.#options.runtime);
+    void this.#caged?.kill();
   }
 
-  /** SIGTERM to the plugin's own process group, SIGKILL when that does not end it. */
   async #terminate(reason: string): Promise<void> {
     if (this.#phase === "ended") return;
     this.#terminating = true;
-    this.#after(TERM_GRACE_MS, () => this.#sigkill(reason));
-    // The group inside, not bubblewrap: that one would take the plugin with it before its handler has run. No such
-    // group yet means no plugin yet.
-    const pid = await this.#options.cage.childPid();
-    if (pid === null || !this.#options.runtime.processes.signal(-pid, "SIGTERM")) return this.#sigkill(reason);
-    this.#endInput();
+    if (await this.#caged?.terminate(() => this.#sigkill(reason))) this.#tap?.closed();
   }
 
   #endInput(): void {
-    this.#options.tap?.closed();
-    this.#child?.endInput();
+    this.#tap?.closed();
+    this.#caged?.endInput();
   }
 
-  #onExit(exit: Exit): void {
-    const child = this.#child!;
-    this.#wasAsked = this.#stopping;
-    const cancelGrace = this.#options.runtime.clock.after(PIPE_GRACE_MS, () => child.release());
-    void child.closed.then(async () => {
-      cancelGrace();
-      await this.#finish(exit);
-    });
-  }
-
-  async #finish(exit: Exit): Promise<void> {
-    const { cage, manifest } = this.#options;
+  async #follow(caged: CagedProcess): Promise<void> {
+    const { exit, fault, stderr } = await caged.exited;
     this.#phase = "ended";
     for (const cancel of this.#timers) cancel();
-    this.#stderr.end();
-    this.#options.tap?.end(exit);
-    const lastStderr = this.#stderr.lines();
-    const how = exit.signal ? `by ${exit.signal}` : `with exit code ${exit.code}`;
-    const error = this.#cause ?? await cage.diagnose(exit, lastStderr).catch(asHostError) ??
-      new HostError("plugin.unavailable", `[BLOCKED] Plugin "${manifest.name}" ended ${how}`, {
+    this.#tap?.end(exit);
+    const error = this.#cause ?? fault ??
+      new HostError("plugin.unavailable", `[BLOCKED] Plugin "${this.manifest.name}" ended ${endingOf(exit)}`, {
         data: { exit_code: exit.code, signal: exit.signal },
         hint: "Its last lines on stderr are in the audit event plugin.crashed",
       });
     this.#connection.close(error);
-    await cage.close();
-    this.#end({ exit, error, kind: this.#endingKind(exit), lastStderr });
+    await caged.ended;
+    this.#end({ exit, error, kind: this.#endingKind(exit), lastStderr: stderr });
   }
 
   /** A process that is asked to end may still crash on the way: heeding means exit code 0, or our SIGTERM. */
@@ -261,38 +252,32 @@ export class PluginProcess {
   }
 
   #connect(listeners: Parameters<DialectPorts["connect"]>[0]): Connection {
-    const { tap, runtime: { clock, bytes } } = this.#options;
+    const { clock, bytes } = this.#options.runtime;
     return createConnection({
       ...listeners,
       clock,
       bytes,
       wire: {
         write: (text) => {
-          tap?.host(text);
-          this.#child?.write(text);
+          this.#tap?.host(text);
+          this.#caged?.write(text);
         },
-        bufferedBytes: () => this.#child?.bufferedBytes() ?? 0,
-        pause: () => this.#child?.pause(),
-        resume: () => this.#child?.resume(),
+        bufferedBytes: () => this.#caged?.bufferedBytes() ?? 0,
+        pause: () => this.#caged?.pause(),
+        resume: () => this.#caged?.resume(),
       },
       onTimeout: (error) => {
-        const isPing = (error.data as { method?: string }).method === "ping"; // That one is counted by the watch.
+        const isPing = (error.data as { method?: string }).method === "ping"; // The health watch counts those.
         if (this.#phase === "running" && !isPing) void this.#health.suspect(error);
       },
     });
   }
 
-  #quietly(tell: () => void): void {
-    try {
-      tell();
-    } catch {
-      // It does not read: its ping will fail, and the health check ends it.
-    }
-  }
-
-  #becomeIll(cause: HostError, reason: string): void {
-    this.#cause ??= cause;
-    void this.#terminate(reason);
+  #auditNet(event: NetEvent): void {
+    const { audit, subject } = this.#options;
+    const { host, port } = event;
+    if (event.kind === "opened") audit.emit("plugin.net_opened", subject, { host, port });
+    else audit.emit("plugin.net_refused", subject, { host, port, reason: event.reason });
   }
 
   #after(ms: number, run: () => void): void {
@@ -301,5 +286,13 @@ export class PluginProcess {
       if (this.#phase !== "ended") run();
     });
     this.#timers.add(cancel);
+  }
+}
+
+function quietly(send: () => void): void {
+  try {
+    send();
+  } catch {
+    // It does not read: its ping will fail, and the health check ends it.
   }
 }

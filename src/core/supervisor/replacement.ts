@@ -6,18 +6,17 @@
  */
 import { asHostError, type HostError } from "../errors/host_error.ts";
 import type { PluginProfile } from "./dialect.ts";
-import type { Generation } from "./generation.ts";
 import type { Ending, PluginProcess } from "./plugin_process.ts";
 import type { Replacement } from "./types.ts";
 
 /** What a replacement asks of its instance. */
 export interface ReplacementPorts {
   /** Starts the process. */
-  readonly spawn: () => Promise<Generation>;
+  readonly spawn: () => Promise<PluginProcess>;
   /** Shakes hands with it. */
   readonly handshake: (live: PluginProcess) => Promise<PluginProfile>;
   /** Makes it the one that serves; resolves when the one before is gone. */
-  readonly takeOver: (generation: Generation) => Promise<void>;
+  readonly takeOver: (live: PluginProcess) => Promise<void>;
   /** Hears how its process ended, when that was before it served. */
   readonly onEnded: (ending: Ending) => void;
   /** Hears, once, why it never will serve. */
@@ -32,7 +31,7 @@ export class PendingReplacement implements Replacement {
   readonly settled: Promise<void>;
   readonly #ports: ReplacementPorts;
   #settle!: () => void;
-  #generation: Generation | null = null;
+  #live: PluginProcess | null = null;
   #error: HostError | null = null;
   #isOver = false;
 
@@ -53,14 +52,14 @@ export class PendingReplacement implements Replacement {
   commit(): Promise<void> {
     this.check();
     this.#finish();
-    return this.#ports.takeOver(this.#generation!);
+    return this.#ports.takeOver(this.#live!);
   }
 
   /** Ends it, unless it has taken over. Resolves when its process is gone. */
   async discard(reason: HostError): Promise<void> {
     if (this.#isOver) return;
     this.#error ??= reason;
-    await this.#generation?.live.stop();
+    await this.#live?.stop();
     await this.ready.catch(() => {}); // A process that came up meanwhile is ended there.
     this.#fail();
   }
@@ -68,14 +67,14 @@ export class PendingReplacement implements Replacement {
   async #start(): Promise<void> {
     const { spawn, handshake } = this.#ports;
     try {
-      const generation = this.#generation = await spawn();
-      void generation.live.ended.then((ending) => this.#onEnded(ending));
+      const live = this.#live = await spawn();
+      void live.ended.then((ending) => this.#onEnded(ending));
       this.check();
-      generation.profile = await handshake(generation.live);
+      live.profile = await handshake(live);
       this.check();
     } catch (thrown) {
       this.#error ??= asHostError(thrown);
-      await this.#generation?.live.stop();
+      await this.#live?.stop();
       this.#fail();
       throw this.#error;
     }
@@ -89,7 +88,7 @@ export class PendingReplacement implements Replacement {
   #onEnded(ending: Ending): void {
     if (this.#isOver) return; // It serves: its instance looks after it.
     this.#ports.onEnded(ending);
-    const wasReady = this.#generation!.profile !== null && this.#error === null;
+    const wasReady = this.#live!.profile !== null && this.#error === null;
     if (!wasReady) return; // The handshake tells why.
     this.#error = ending.error;
     this.#fail();

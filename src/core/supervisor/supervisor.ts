@@ -4,12 +4,10 @@
  * @module
  */
 import { type Audit, createAudit } from "../audit/audit.ts";
-import { openCage } from "../cage/open_cage.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
-import { manifestReader } from "./manifest_reader.ts";
-import { callContext } from "./call_context.ts";
 import { PluginInstance } from "./instance.ts";
-import type { PluginNotification, Supervisor, SupervisorOptions } from "./types.ts";
+import { manifestReader, pluginSource } from "./plugin_source.ts";
+import type { PluginCallContext, PluginNotification, Supervisor, SupervisorOptions } from "./types.ts";
 
 /**
  * Returns a supervisor that looks after nothing yet. A host around it passes the audit that both write to; its sinks
@@ -36,8 +34,8 @@ export function createSupervisor(
 
   const supervisor: Supervisor = {
     async register(spec) {
-      const freshManifest = manifestReader(spec.dir, files);
-      const manifest = await freshManifest();
+      const readManifest = manifestReader(spec.dir, files);
+      const manifest = await readManifest();
       const id = spec.instance ?? manifest.name;
       if (instances.has(id)) {
         throw new HostError("plugin.duplicate", `Plugin instance "${id}" is registered already`, {
@@ -47,10 +45,8 @@ export function createSupervisor(
       const subject = { name: manifest.name, instance: id };
       const instance = new PluginInstance({
         host: options,
-        spec,
+        source: pluginSource(manifest.name, spec, options, readManifest),
         manifest,
-        freshManifest,
-        openCage,
         audit,
         subject,
         onNotification: (notification) => listeners.forEach((listener) => quietly(() => listener(notification))),
@@ -113,6 +109,33 @@ export function createSupervisor(
     [Symbol.asyncDispose]: () => supervisor.stopAll(),
   };
   return supervisor;
+}
+
+/**
+ * Fills in a call context.
+ *
+ * @throws {HostError} `plugin.context_partial` when project, agent and session are not set or null together: that is
+ * a mistake of the host, never of the plugin.
+ */
+export function callContext(
+  given: Partial<PluginCallContext>,
+  defaults: { readonly operatorId: string | null; readonly requestId: () => string },
+): PluginCallContext {
+  const { project_id = null, agent_path = null, session_id = null, traceparent } = given;
+  if ((project_id === null) !== (agent_path === null) || (agent_path === null) !== (session_id === null)) {
+    throw new HostError("plugin.context_partial", "Cannot call a plugin with a half-set context", {
+      data: { project_id, agent_path, session_id },
+      hint: "Set project_id, agent_path and session_id together, or none of them",
+    });
+  }
+  return {
+    operator_id: given.operator_id === undefined ? defaults.operatorId : given.operator_id,
+    project_id,
+    agent_path,
+    session_id,
+    request_id: given.request_id ?? defaults.requestId(),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
 
 function quietly(run: () => void): void {

@@ -7,7 +7,7 @@ import type { CheckOptions } from "../check/check_options.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
-import { openCagedWire } from "../../core/supervisor/caged_wire.ts";
+import { openPluginWire } from "../plugin_wire.ts";
 import { notOffered } from "./conversation.ts";
 import { selectRules } from "./rules.ts";
 import { type ConformanceReport, type RuleResult, tryRules } from "./try_rules.ts";
@@ -44,7 +44,7 @@ export async function checkConformance(dir: string, options: ConformanceOptions)
     manifest,
     clock: runtime.clock,
     storageAvailable: isStorageAvailable(runtime),
-    open: (listeners) => openCagedWire(wire, listeners),
+    open: (listeners) => openPluginWire(wire, listeners),
     onRequest: async (method, params, signal) => {
       if (!method.startsWith("kaged.storage.")) throw notOffered(method);
       return await storage.handle(client, { method, params, signal });

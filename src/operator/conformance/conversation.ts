@@ -3,12 +3,13 @@
  *
  * @module
  */
+import { endingOf } from "../../core/cage/caged_process.ts";
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Clock, Exit } from "../../core/ports/ports.ts";
 import { isMessageId } from "../../core/wire/codec.ts";
 import { errorToWire } from "../../core/wire/wire_errors.ts";
 import { cut, type Exchange, keepLines, note, type Notes, type WireMessage } from "./notes.ts";
-import type { OpenWire, PluginWire } from "../../core/supervisor/plugin_wire.ts";
+import type { OpenWire, PluginWire } from "../plugin_wire.ts";
 
 /** What a plugin said to a request: a response, or why there is none. */
 export type Answer =
@@ -177,11 +178,6 @@ export class Conversation {
     this.#ending.abort();
     for (const settle of [...this.#waiting.values()]) settle({ missing: this.#over });
   }
-}
-
-/** How a process ended, in words. */
-export function endingOf({ code, signal }: Exit): string {
-  return signal ? `by ${signal}` : `with exit code ${code}`;
 }
 
 /** Fails what a plugin asks for that the host does not offer. */

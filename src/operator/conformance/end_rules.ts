@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/audit_wire.ts";
-import { endingOf } from "./conversation.ts";
+import { endingOf } from "../../core/cage/caged_process.ts";
+import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/wire_audit.ts";
 import type { Notice } from "./notes.ts";
 import { failed, hasFeature, ok, type Rule, shown, skipped, type Stage, type Verdict } from "./rule.ts";
 

@@ -9,7 +9,7 @@ import type { Clock } from "../../core/ports/ports.ts";
 import { API_VERSION, HOST_VERSION } from "../../core/values/version.ts";
 import { type Answer, type AnswerPlugin, Conversation } from "./conversation.ts";
 import { emptyNotes, type Exchange, type Notes, type WireMessage } from "./notes.ts";
-import type { OpenWire } from "../../core/supervisor/plugin_wire.ts";
+import type { OpenWire } from "../plugin_wire.ts";
 import type { Stage } from "./rule.ts";
 
 /** What a plugin is tried with. */

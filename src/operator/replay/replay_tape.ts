@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { endingOf } from "../../core/cage/caged_process.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { Clock, Exit } from "../../core/ports/ports.ts";
 import { parseLine } from "../../core/wire/codec.ts";
-import type { OpenWire, PluginWire } from "../../core/supervisor/plugin_wire.ts";
+import type { OpenWire, PluginWire } from "../plugin_wire.ts";
 import { firstDifference, type IgnoredPlace } from "./first_difference.ts";
 import { revealSecrets, secretFields, SecretKeeper } from "../../core/wire/tape/secrets.ts";
 import type { Tape, TapeEntry, TapeMessage } from "../../core/wire/tape/tape.ts";
@@ -251,8 +252,4 @@ class Replay {
 function nameOf({ id, method }: TapeMessage): string {
   if (method === undefined) return `the answer to ${JSON.stringify(id)}`;
   return `the ${id === undefined ? "notification" : "request"} "${method}"`;
-}
-
-function endingOf({ code, signal }: Exit): string {
-  return signal ? `by ${signal}` : `with exit code ${code}`;
 }

@@ -4,7 +4,7 @@ import { ANY_OBJECT, argumentsSchema } from "../../../src/core/mcp/arguments_sch
 import { listTools } from "../../../src/core/mcp/list_tools.ts";
 import { type McpTool, toolShortName } from "../../../src/core/mcp/mcp_tool.ts";
 import { readToolResult, textOf, toolResultIn } from "../../../src/core/mcp/tool_result.ts";
-import { initializeParams, MCP_VERSIONS, readServerInfo } from "../../../src/core/mcp/initialize.ts";
+import { initializeParams, MCP_VERSIONS, readServerInfo } from "../../../src/core/mcp/messages.ts";
 
 const tool = (name: string, more = {}) => ({ name, inputSchema: { type: "object" }, ...more });
 

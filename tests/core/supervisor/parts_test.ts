@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createAudit } from "../../../src/core/audit/audit.ts";
+import type { AuditEvent } from "../../../src/core/audit/events.ts";
+import { stderrTail } from "../../../src/core/cage/stderr_tail.ts";
 import type { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Manifest } from "../../../src/core/manifest/manifest.ts";
-import { callContext } from "../../../src/core/supervisor/call_context.ts";
 import { checkInitializeResult } from "../../../src/core/supervisor/handshake.ts";
-import { rateLimit } from "../../../src/core/supervisor/rate_limit.ts";
-import { stderrTail } from "../../../src/core/supervisor/stderr_tail.ts";
+import { callContext } from "../../../src/core/supervisor/supervisor.ts";
+import { notificationGate } from "../../../src/core/supervisor/wire_audit.ts";
+import { createFakeClock } from "../../support/fake_clock.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -124,16 +127,22 @@ test("K-003 stderrTail() keeps the last 50 lines", () => {
 
 test("stderrTail() caps a line and says so", () => {
   const lines: string[] = [];
-  const tail = stderrTail((line) => lines.push(line), { maxLength: 4 });
+  const tail = stderrTail((line) => lines.push(line), 4);
   tail.receive(bytes("abc"));
   tail.receive(bytes("defgh"));
   tail.receive(bytes("ijk\nabcd\n"));
   assert.deepEqual(lines, ["abcd …", "abcd"]);
 });
 
-test("K-016 rateLimit() drops what exceeds the limit of a second and tells once", () => {
-  const limit = rateLimit(2);
-  assert.deepEqual([0, 10, 20, 30, 999].map((at) => limit.judge(at)), ["take", "take", "dropAndTell", "drop", "drop"]);
-  assert.equal(limit.rate, 5);
-  assert.deepEqual([1000, 1001, 1002].map((at) => limit.judge(at)), ["take", "take", "dropAndTell"]);
+test("K-016 notificationGate() drops what exceeds the limit of a second and audits it once", () => {
+  const clock = createFakeClock();
+  const events: AuditEvent[] = [];
+  const audit = createAudit({ clock, sinks: [{ write: (event) => void events.push(event) }] });
+  let floods = 0;
+  const isTaken = notificationGate({ audit, subject: { name: "a", instance: "a" }, clock }, () => floods++);
+  const takenOf = (count: number) => Array.from({ length: count }, isTaken).filter((taken) => taken).length;
+  assert.deepEqual([takenOf(100), takenOf(1), takenOf(2), floods], [100, 0, 0, 1]);
+  assert.deepEqual(events.map(({ type, data }) => [type, data]), [["plugin.notification_flood", { rate: 101 }]]);
+  clock.advance(1000);
+  assert.deepEqual([takenOf(103), floods, events.length], [100, 2, 2]);
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { CONFORMANCE_RULES, selectRules } from "../../../src/operator/conformance/rules.ts";
 import { type ConformanceReport, tryRules } from "../../../src/operator/conformance/try_rules.ts";
-import type { PluginWire } from "../../../src/core/supervisor/plugin_wire.ts";
+import type { PluginWire } from "../../../src/operator/plugin_wire.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { HONEST, type Message, modelManifest, modelWire, type Step, type Steps } from "../../support/model_plugin.ts";
 

@@ -4,26 +4,21 @@
  *
  * @module
  */
-import type { Cage } from "../../../core/cage/cage.ts";
-import { killCage } from "../../../core/cage/kill_cage.ts";
-import { openCage } from "../../../core/cage/open_cage.ts";
+import { CagedProcess } from "../../../core/cage/caged_process.ts";
 import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
-import type { ChildProcess, Exit, Runtime } from "../../../core/ports/ports.ts";
-import { type CommandRunnerOptions, hookCageRequest, layGround } from "./hook_cage.ts";
+import type { Exit } from "../../../core/ports/ports.ts";
+import { type CommandRunnerOptions, hookCageRequest } from "./hook_cage.ts";
 import { outputBuffer } from "./output_buffer.ts";
 import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
 
 /** Bytes of stdout a hook may print: a decision is small. */
-export const MAX_STDOUT_BYTES: number = 1024 * 1024;
+const MAX_STDOUT_BYTES = 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
-/** How long pipes may outlive their process. */
-const PIPE_GRACE_MS = 1_000;
 
 /** Runs commands. */
 export interface CommandRunner {
-  /** Runs one. */
   readonly run: RunCommand;
-  /** Resolves when none is running any more. */
+  /** Resolves when no command is running any more. */
   idle(): Promise<void>;
 }
 
@@ -43,80 +38,56 @@ export function cagedRunner(options: CommandRunnerOptions): CommandRunner {
   };
 }
 
-async function runInCage(run: CommandRun, options: CommandRunnerOptions): Promise<CommandEnd> {
-  const { runtime } = options;
-  const startedMs = runtime.clock.monotonic();
-  const ground = await layGround(run, options);
-  try {
-    const cage = await openCage(hookCageRequest(run.hook, ground.overlays, options), runtime);
-    const leftMs = run.hook.timeoutMs - (runtime.clock.monotonic() - startedMs);
-    const signal = options.signal ? AbortSignal.any([run.signal, options.signal]) : run.signal;
-    return await runIn(cage, { ...run, signal }, { runtime, leftMs });
-  } finally {
-    await ground.clear();
-  }
-}
-
-/** One command in its cage, from spawn to the end of everything in it. */
-async function runIn(
-  cage: Cage,
-  { input, signal }: CommandRun,
-  { runtime, leftMs }: { readonly runtime: Runtime; readonly leftMs: number },
+/** Runs one command in its cage, from the making of the cage to the end of everything in it. */
+async function runInCage(
+  { hook, input, sealed, signal }: CommandRun,
+  options: CommandRunnerOptions,
 ): Promise<CommandEnd> {
-  const state: { ended: CommandEnd["ended"]; child: ChildProcess | null } = { ended: "exit", child: null };
+  const { runtime } = options;
+  let ended: CommandEnd["ended"] = "exit";
+  let caged: CagedProcess | null = null;
   const end = (why: CommandEnd["ended"]): void => {
-    if (state.ended !== "exit") return;
-    state.ended = why;
-    if (state.child !== null) void killCage(state.child, runtime);
+    if (ended !== "exit") return;
+    ended = why;
+    void caged?.kill();
   };
   const stdout = outputBuffer(MAX_STDOUT_BYTES, () => end("flood"));
   const stderr = outputBuffer(MAX_STDERR_BYTES);
+  const ending = options.signal ? AbortSignal.any([signal, options.signal]) : signal;
   const abort = (): void => end("aborted");
-  const cancelTimeout = runtime.clock.after(Math.max(0, leftMs), () => end("timeout"));
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
+  const cancelTimeout = runtime.clock.after(hook.timeoutMs, () => end("timeout"));
+  ending.addEventListener("abort", abort, { once: true });
+  if (ending.aborted) abort();
   try {
-    const listeners = { stdout: stdout.add, stdoutEnd: stdout.end, stderr: stderr.add };
-    const child = await runtime.processes.spawn(cage.command, listeners);
-    state.child = child;
-    cage.watch();
-    if (state.ended !== "exit") void killCage(child, runtime);
+    const request = await hookCageRequest(hook, sealed, options);
+    const listeners = { onStdout: stdout.add, onStdoutEnd: stdout.end, onStderr: stderr.add };
+    caged = await CagedProcess.start(request, { runtime, ...listeners });
+    if (ended !== "exit") void caged.kill();
     await stdout.first;
-    const distrust = await letGo(cage, child, input);
-    if (distrust !== null) void killCage(child, runtime);
-    const exit = await exitOf(child, runtime);
-    const failure = distrust ?? await cage.diagnose(exit, linesOf(stderr.text()));
-    if (failure !== null && state.ended === "exit") throw failure;
+    const distrust = await letGo(caged, input);
+    if (distrust !== null) void caged.kill();
+    const { exit, fault } = await caged.ended;
+    const failure = distrust ?? fault;
+    if (failure !== null && ended === "exit") throw failure;
     // The first byte is the shell's own: it says that the cage stands.
-    return { exit: innerExit(exit), ended: state.ended, stdout: stdout.text().slice(1), stderr: stderr.text() };
+    return { exit: innerExit(exit), ended, stdout: stdout.text().slice(1), stderr: stderr.text() };
   } finally {
     cancelTimeout();
-    signal.removeEventListener("abort", abort);
-    await cage.close();
+    ending.removeEventListener("abort", abort);
   }
 }
 
 /** Looks at the cage from outside, then lets the command begin. Returns why the cage cannot be trusted, or null. */
-async function letGo(cage: Cage, child: ChildProcess, input: string): Promise<HostError | null> {
+async function letGo(caged: CagedProcess, input: string): Promise<HostError | null> {
   try {
-    await cage.verifyMounts();
-    await cage.settle();
+    await caged.verify();
+    await caged.settle();
   } catch (error) {
     return asHostError(error);
   }
-  child.write(`\n${input}`);
-  child.endInput();
+  caged.write(`\n${input}`);
+  caged.endInput();
   return null;
-}
-
-const linesOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
-
-async function exitOf(child: ChildProcess, { clock }: Runtime): Promise<Exit> {
-  const exit = await child.exited;
-  const cancel = clock.after(PIPE_GRACE_MS, () => child.release());
-  await child.closed;
-  cancel();
-  return exit;
 }
 
 /** Bubblewrap ends with 128 and the number of the signal that ended the command. */

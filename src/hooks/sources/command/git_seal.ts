@@ -6,6 +6,7 @@
 import type { CageOverlay } from "../../../core/cage/cage.ts";
 import { HostError } from "../../../core/errors/host_error.ts";
 import type { Files } from "../../../core/ports/ports.ts";
+import { type Permits, permits } from "../../../core/values/permits.ts";
 
 /** A path, and what stands before it. */
 const MAX_POINTER_BYTES = 5_000;
@@ -59,4 +60,39 @@ function unsealed(dir: string, why: string): HostError {
     hint: 'Make .git a folder, or a file "gitdir: …" that names one outside the project or right below it; ' +
       "or set git_writable = true under [hooks] in config.toml",
   });
+}
+
+/** The stand-in of one project. */
+interface Place {
+  /** Cages that need it now. */
+  users: number;
+  /** Lets one look or change at a time. */
+  readonly inTurn: Permits;
+}
+
+/** By project, in this process: taking the folder away uncovers its place in every cage, so the last run does that. */
+const places = new Map<string, Place>();
+
+/**
+ * Puts an empty `.git` into a project that has none, for as long as something of the project's runs in a cage: shown
+ * read-only there, so that no hook can make one whose config and hooks the operator's git would run. To git outside, an
+ * empty folder is no repository; a repository made in it meanwhile is kept. The function that is returned takes the
+ * folder away again when nobody needs it.
+ */
+export async function holdGitPlace(dir: string, files: Files): Promise<() => Promise<void>> {
+  const git = `${dir}/.git`;
+  const place = places.get(dir) ?? { users: 0, inTurn: permits(1) };
+  places.set(dir, place);
+  await place.inTurn(async () => {
+    place.users++;
+    if (await files.info(git) !== null) return;
+    // Where the host may not, a hook may not either.
+    await files.makeDir(git, { mode: 0o755 }).catch(() => {});
+  });
+  return () =>
+    place.inTurn(async () => {
+      if (--place.users > 0) return;
+      // One with something in it stays: so does a file, or a link.
+      await files.removeDir(git).catch(() => {});
+    });
 }

@@ -3,19 +3,18 @@
  *
  * @module
  */
-import type { CageOverlay, CageRequest } from "../../../core/cage/cage.ts";
+import type { CageRequest } from "../../../core/cage/cage.ts";
 import { PROGRAMS_DIR } from "../../../core/cage/compile_cage.ts";
 import type { CageLimits } from "../../../core/cage/limits/cage_limits.ts";
 import { programManifest } from "../../../core/cage/program_manifest.ts";
 import { HostError } from "../../../core/errors/host_error.ts";
+import type { Manifest } from "../../../core/manifest/manifest.ts";
 import type { Runtime } from "../../../core/ports/ports.ts";
 import type { HookSettings } from "../../../core/project/hook_settings.ts";
 import { folderVariables } from "../../files/folder_variables.ts";
-import { hookFolder } from "../../files/hook_evidence.ts";
+import { type CoveredFile, hookFolder } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
-import { gitSeals } from "./git_seal.ts";
-import { holdGitPlace } from "./git_stand_in.ts";
-import type { CommandRun } from "./types.ts";
+import { gitSeals, holdGitPlace } from "./git_seal.ts";
 
 /** Stands in for the plugin's folder: every cage shows it anyway. */
 const NO_FOLDER = "/usr/share";
@@ -44,23 +43,15 @@ export interface CommandRunnerOptions {
   readonly userHome?: string | null;
 }
 
-/** Returns what a hook's cage is built from: a manifest of our own making, by the operator's settings alone. */
-export function hookCageRequest(
+/** Returns the request for the cage of a hook's command: a manifest of our own making, by the operator's settings alone. */
+export async function hookCageRequest(
   hook: LoadedHook,
-  overlays: readonly CageOverlay[],
+  sealed: readonly CoveredFile[],
   options: CommandRunnerOptions,
-): CageRequest {
-  const command = [
-    "/bin/bash",
-    "--norc",
-    "--noprofile",
-    "-c",
-    ENTER,
-    "hook",
-    hookFolder(hook, options.dir),
-    hook.script,
-  ];
-  return programCageRequest({ name: "hook", command, env: hook.env, origin: hook.origin }, overlays, options);
+): Promise<CageRequest> {
+  const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, options.dir)];
+  const program = { name: "hook", command: [...enter, hook.script], env: hook.env, origin: hook.origin };
+  return await programCageRequest(program, sealed, options);
 }
 
 /** A program that a file of a repository, or of the operator, wants to run. */
@@ -73,44 +64,61 @@ export interface FileProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Whose file it is. */
   readonly origin: "repository" | "user";
+  /** Set for a server of MCP. */
+  readonly runtime?: "mcp_stdio";
 }
 
-/** Returns what the cage of a program is built from. */
-export function programCageRequest(
-  { name, command, env, origin }: FileProgram,
-  overlays: readonly CageOverlay[],
+/**
+ * Seals `.git` and the checked files, and returns the request for the cage of a program. The request's `cleanUp` takes
+ * the seals away again.
+ *
+ * @throws {HostError} `hook.git_unsealed` or `hook.command_failed`
+ */
+export async function programCageRequest(
+  program: FileProgram,
+  sealed: readonly CoveredFile[],
   options: CommandRunnerOptions,
-): CageRequest {
-  const { home, dir, settings, runtimes = {}, limits, userHome = null } = options;
-  const isOwn = origin === "user" && userHome !== null;
-  const manifest = programManifest({
-    name,
-    description: "A program of a hook file",
-    command,
-    env: {
-      ...folderVariables(dir),
-      HOME: isOwn ? userHome : "/tmp",
-      PATH: `${PROGRAMS_DIR}:/usr/local/bin:/usr/bin:/bin`,
-      ...handedVariables(options),
-      ...env,
-    },
-    capabilities: [
-      "write:fs:project:/",
-      ...settings.readable.map((path) => `read:fs:${path}`),
-      ...settings.writable.map((path) => `write:fs:${path}`),
-      ...settings.network.map((host) => `net:${host}`),
-      ...(isOwn ? [`read:fs:${userHome}/.copilot/hooks`] : []),
-    ],
-  });
-  const places = { installDir: NO_FOLDER, home, projectDir: dir };
+): Promise<CageRequest> {
+  const { home, dir, runtimes = {}, limits } = options;
   return {
-    manifest,
-    places,
+    manifest: fileManifest(program, options),
+    places: { installDir: NO_FOLDER, home, projectDir: dir },
     logLevel: "info",
     runtimes,
     ...(limits !== undefined && { limits }),
     systemPrograms: true,
-    overlays,
+    ...await sealProject(sealed, options),
+  };
+}
+
+/** Returns the manifest that a program of a hook file is caged by. */
+export function fileManifest(
+  { name, command, env, origin, runtime }: FileProgram,
+  options: CommandRunnerOptions,
+): Manifest {
+  const { dir, settings, userHome = null } = options;
+  const isOwn = origin === "user" && userHome !== null;
+  return {
+    ...programManifest({
+      name,
+      description: "A program of a hook file",
+      command,
+      env: {
+        ...folderVariables(dir),
+        HOME: isOwn ? userHome : "/tmp",
+        PATH: `${PROGRAMS_DIR}:/usr/local/bin:/usr/bin:/bin`,
+        ...handedVariables(options),
+        ...env,
+      },
+      capabilities: [
+        "write:fs:project:/",
+        ...settings.readable.map((path) => `read:fs:${path}`),
+        ...settings.writable.map((path) => `write:fs:${path}`),
+        ...settings.network.map((host) => `net:${host}`),
+        ...(isOwn ? [`read:fs:${userHome}/.copilot/hooks`] : []),
+      ],
+    }),
+    ...(runtime && { runtime }),
   };
 }
 
@@ -124,33 +132,23 @@ export function handedVariables(
   }));
 }
 
-/** What one run in a cage stands on. */
-export interface CageGround {
-  /** What the cage shows in place of the project's own. */
-  readonly overlays: readonly CageOverlay[];
-  /** Takes away what was made for the run, once that has ended. */
-  readonly clear: () => Promise<void>;
-}
-
 /**
- * Seals `.git`, and writes the checked bytes where only the host can change them, to be shown in place of the files
- * themselves.
- *
- * @throws {HostError} `hook.git_unsealed` or `hook.command_failed`
+ * Shows `.git` read-only, and writes the checked bytes where only the host can change them, to be shown in place of the
+ * files themselves.
  */
-export async function layGround(
-  { sealed }: Pick<CommandRun, "sealed">,
+async function sealProject(
+  sealed: readonly CoveredFile[],
   { home, dir, settings, runtime: { files } }: CommandRunnerOptions,
-): Promise<CageGround> {
+): Promise<Required<Pick<CageRequest, "overlays" | "cleanUp">>> {
   const letGo = settings.git_writable ? async () => {} : await holdGitPlace(dir, files);
   let folder: string | null = null;
-  const clear = async (): Promise<void> => {
+  const cleanUp = async (): Promise<void> => {
     await letGo();
     if (folder !== null) await files.remove(folder);
   };
   try {
     const overlays = settings.git_writable ? [] : await gitSeals(dir, files);
-    if (sealed.length === 0) return { overlays, clear };
+    if (sealed.length === 0) return { overlays, cleanUp };
     await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
     folder = await files.makeTempDir(`${home}/run/cage-hook-`);
     for (const [index, { path, bytes, executable }] of sealed.entries()) {
@@ -158,9 +156,9 @@ export async function layGround(
       await files.write(source, bytes, executable ? 0o700 : 0o600);
       overlays.push({ source, dest: `${dir}/${path}` });
     }
-    return { overlays, clear };
+    return { overlays, cleanUp };
   } catch (error) {
-    await clear();
+    await cleanUp();
     if (error instanceof HostError) throw error;
     throw new HostError("hook.command_failed", "Cannot keep a copy of the checked scripts", { cause: error });
   }

@@ -1,52 +1,70 @@
 /**
- * A server of an `mcp.json`, started when the first hook needs it and kept for the next.
+ * A server of an `mcp.json` as the supervisor runs it: started when the first hook needs it, then kept, restarted and
+ * watched like the MCP server of any plugin.
  *
  * @module
  */
-import { openCage } from "../../../core/cage/open_cage.ts";
-import { asHostError, HostError, messageOf } from "../../../core/errors/host_error.ts";
-import { loadClient } from "../../../core/mcp/load_sdk.ts";
-import type { McpClient } from "../../../core/mcp/sdk_types.ts";
-import { type McpToolResult, readToolResult } from "../../../core/mcp/tool_result.ts";
-import { HOST_VERSION } from "../../../core/values/version.ts";
-import { type CommandRunnerOptions, handedVariables, layGround, programCageRequest } from "../command/hook_cage.ts";
+import { createAudit } from "../../../core/audit/audit.ts";
+import { endingOf } from "../../../core/cage/caged_process.ts";
+import { asHostError, HostError } from "../../../core/errors/host_error.ts";
+import type { McpToolResult } from "../../../core/mcp/tool_result.ts";
+import type { Exit } from "../../../core/ports/ports.ts";
+import { PluginInstance } from "../../../core/supervisor/instance.ts";
+import {
+  type CommandRunnerOptions,
+  fileManifest,
+  type FileProgram,
+  handedVariables,
+  programCageRequest,
+} from "../command/hook_cage.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import { filledIn } from "../../files/mcp_server.ts";
 import type { McpServerEntry } from "../../files/types.ts";
-import { CagedTransport } from "./caged_transport.ts";
-
-const START_TIMEOUT_MS = 10_000;
-const FIRST_REST_MS = 1_000;
-const LONGEST_REST_MS = 60_000;
-/** The engine gives a hook its time; this one is only there because the client's own would be shorter. */
-const CALL_TIMEOUT_MS = 600_000;
 
 const ENTER = `umask 022; cd -- "$1" && shift && exec "$@"`;
+/** Failures that are no fault of the server: they reach the caller as they are. */
+const OWN_FAILURE = /^(hook|cage|capability)\./;
 
-/** What a server is made of. */
+/** A server and the settings of its cage. */
 export interface HookServerOptions extends CommandRunnerOptions {
-  /** The server as its file names it. */
   readonly entry: McpServerEntry;
-  /** Whose file that is. */
+  /** Whose file names the server. */
   readonly origin: "repository" | "user";
-  /** Returns the files that were trusted, read anew. Rejects with `hook.changed` when one of them is another now. */
+  /** Returns the trusted files, read anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
-  /** Hears a line of its stderr. */
+  /** Receives each line of stderr. */
   readonly onLog?: (line: string) => void;
 }
 
 /** One server. */
 export class HookServer {
-  readonly #options: HookServerOptions;
-  #client: Promise<McpClient> | null = null;
-  #transport: CagedTransport | null = null;
-  #failures = 0;
-  #restUntilMs = -Infinity;
+  readonly #name: string;
+  readonly #requestId: () => string;
+  readonly #instance: PluginInstance;
+  #lastLine: string | undefined;
   #isClosed = false;
 
   /** Starts nothing yet. */
   constructor(options: HookServerOptions) {
-    this.#options = options;
+    const { runtime, home, dir, entry: { name }, verify, onLog } = options;
+    const program = serverProgram(options);
+    this.#name = name;
+    this.#requestId = () => runtime.ids.create("req");
+    this.#instance = new PluginInstance({
+      host: {
+        runtime,
+        home,
+        onLog: ({ line }) => {
+          this.#lastLine = line;
+          onLog?.(line);
+        },
+      },
+      source: { spec: { dir }, prepare: async () => await programCageRequest(program, await verify(), options) },
+      manifest: fileManifest(program, options),
+      audit: createAudit({ clock: runtime.clock, sinks: [] }),
+      subject: { name, instance: name },
+      byWireName: true,
+    });
   }
 
   /**
@@ -55,96 +73,67 @@ export class HookServer {
    * @throws {HostError} `mcp.server_failed`, `mcp.tool_failed`, `mcp.malformed`, `hook.changed` or `cage.*`.
    */
   async call(tool: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<McpToolResult> {
-    const client = await unlessAborted(this.#running(), signal);
-    try {
-      const answer = await client.callTool({ name: tool, arguments: args }, undefined, {
-        signal,
-        timeout: CALL_TIMEOUT_MS,
-      });
-      return readToolResult(answer, tool);
-    } catch (thrown) {
-      if (thrown instanceof HostError) throw thrown;
-      const message = `Server "${this.#options.entry.name}" cannot answer "${tool}": ${messageOf(thrown)}`;
-      throw new HostError("mcp.tool_failed", message, { cause: thrown });
-    }
+    return await unlessAborted(this.#call(tool, args, signal), signal);
   }
 
   /** Ends it. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#transport?.close();
-    await this.#client?.catch(() => {}); // A start under way ends too, one way or the other.
-    await this.#transport?.close();
+    await this.#instance.stop("stopped");
   }
 
-  #running(): Promise<McpClient> {
-    const { entry: { name }, runtime: { clock } } = this.#options;
-    if (this.#client) return this.#client;
-    const leftMs = this.#restUntilMs - clock.monotonic();
-    if (this.#isClosed || leftMs > 0) {
-      const state = this.#isClosed ? "was stopped" : `is down and is tried again in ${Math.ceil(leftMs)} ms`;
-      return Promise.reject(this.#failed(`Server "${name}" ${state}`));
-    }
-    const starting = this.#start();
-    this.#client = starting;
-    starting.catch(() => this.#rest());
-    return starting;
-  }
-
-  /** It did not start, or has ended: the next start waits, longer each time. */
-  #rest(): void {
-    this.#client = null;
-    const restMs = Math.min(FIRST_REST_MS * 2 ** this.#failures++, LONGEST_REST_MS);
-    this.#restUntilMs = this.#options.runtime.clock.monotonic() + restMs;
-  }
-
-  async #start(): Promise<McpClient> {
-    const { runtime, verify, onLog, entry: { name } } = this.#options;
-    const [Client, sealed] = await Promise.all([loadClient(), verify()]);
-    const { overlays, clear: cleanUp } = await layGround({ sealed }, this.#options);
-    let transport: CagedTransport | null = null;
-    let isUp = false;
+  async #call(tool: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<McpToolResult> {
+    const { status } = this.#instance.info();
+    if (this.#isClosed) throw this.#failed("was stopped");
+    if (status === "crashed" || status === "failed") throw this.#down();
+    await this.#instance.start().catch((thrown) => {
+      const error = asHostError(thrown);
+      throw OWN_FAILURE.test(error.code) ? error : this.#failed(`does not start: ${reasonOf(error)}`, error);
+    });
     try {
-      const cage = await openCage(programCageRequest(this.#program(), overlays, this.#options), runtime);
-      transport = this.#transport = new CagedTransport({ runtime, cage, cleanUp, ...(onLog && { onLog }) });
-      const client = new Client({ name: "kaged", version: HOST_VERSION });
-      client.onclose = () => {
-        if (this.#transport === transport && isUp) this.#rest();
-      };
-      await client.connect(transport, { timeout: START_TIMEOUT_MS });
-      // Before anything of the session is told to it.
-      await cage.verifyMounts();
-      await cage.settle();
-      isUp = true;
-      this.#failures = 0;
-      return client;
+      const context = { operator_id: null, project_id: null, agent_path: null, session_id: null };
+      // The engine gives up a hook at the hook's own deadline.
+      const options = { signal, timeoutMs: Infinity };
+      const result = await this.#instance.call(tool, args, { ...context, request_id: this.#requestId() }, options);
+      return result as McpToolResult;
     } catch (thrown) {
-      await (transport ? transport.close() : cleanUp());
-      if (thrown instanceof HostError) throw thrown;
-      throw this.#failed(`Server "${name}" does not start: ${messageOf(thrown)}`, {
-        cause: asHostError(thrown),
-        last_stderr: transport?.lastStderr ?? [],
-      });
+      const error = asHostError(thrown);
+      if (error.code === "plugin.unavailable") throw this.#down(error);
+      if (error.code.startsWith("mcp.")) throw error;
+      const message = `Server "${this.#name}" cannot answer "${tool}": ${error.message}`;
+      throw new HostError("mcp.tool_failed", message, { cause: error });
     }
   }
 
-  #program(): Parameters<typeof programCageRequest>[0] {
-    const { entry, dir, origin } = this.#options;
-    const handed = handedVariables(this.#options);
-    const fill = (text: string): string => filledIn(text, dir, handed);
-    const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "mcp", dir];
-    const env = Object.fromEntries(Object.entries(entry.env).map(([key, value]) => [key, fill(value)]));
-    return { name: "mcp", command: [...enter, ...(entry.command ?? []).map(fill)], env, origin };
+  #down(error: HostError | null = this.#instance.info().error): HostError {
+    if (error && OWN_FAILURE.test(error.code)) return error;
+    const again = this.#instance.info().status === "failed" ? "" : " and is tried again";
+    return this.#failed(`is down${again}${error ? `: ${reasonOf(error)}` : ""}`, error);
   }
 
-  #failed(message: string, { cause, ...data }: { cause?: unknown; last_stderr?: readonly string[] } = {}): HostError {
-    const [last] = data.last_stderr?.slice(-1) ?? [];
-    return new HostError("mcp.server_failed", message, {
-      data: { server: this.#options.entry.name, ...data },
-      ...(last !== undefined && { hint: `It said: ${last}` }),
-      ...(cause !== undefined && { cause }),
+  #failed(state: string, cause: HostError | null = null): HostError {
+    return new HostError("mcp.server_failed", `Server "${this.#name}" ${state}`, {
+      data: { server: this.#name },
+      ...(this.#lastLine !== undefined && { hint: `It said: ${this.#lastLine}` }),
+      ...(cause && { cause }),
     });
   }
+}
+
+/** Returns the program of a server, with the variables in its command and environment filled in. */
+function serverProgram({ entry, dir, origin, ...options }: HookServerOptions): FileProgram {
+  const handed = handedVariables(options);
+  const fill = (text: string): string => filledIn(text, dir, handed);
+  const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "mcp", dir];
+  const env = Object.fromEntries(Object.entries(entry.env).map(([key, value]) => [key, fill(value)]));
+  return { name: "mcp", command: [...enter, ...(entry.command ?? []).map(fill)], env, origin, runtime: "mcp_stdio" };
+}
+
+/** Returns why a server failed: how its process ended, or the message of the failure. */
+function reasonOf({ message, data }: HostError): string {
+  const { exit_code, signal } = (data ?? {}) as { exit_code?: number | null; signal?: string | null };
+  if (exit_code === undefined || signal === undefined) return message;
+  return `it ended ${endingOf({ code: exit_code, signal } satisfies Exit)}`;
 }
 
 /** Settles as `work` does, or rejects with the signal's reason when that comes first. */

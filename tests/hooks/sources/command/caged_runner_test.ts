@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
 import { HostError } from "../../../../src/core/errors/host_error.ts";
-import { openHookFiles } from "../../../../src/hooks/sources/command/open_hook_files.ts";
+import { openHookFiles } from "../../../../src/hooks/open_hook_files.ts";
 import { canCage, guard, hookEvent, hookRepo } from "../../../support/hook_repo.ts";
 import { processesIn } from "../../../support/processes_in.ts";
 

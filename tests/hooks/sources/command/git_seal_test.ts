@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../../src/adapters/default.ts";
-import { gitSeals } from "../../../../src/hooks/sources/command/git_seal.ts";
-import { holdGitPlace } from "../../../../src/hooks/sources/command/git_stand_in.ts";
+import { gitSeals, holdGitPlace } from "../../../../src/hooks/sources/command/git_seal.ts";
 import { canCage, guard, hookRepo } from "../../../support/hook_repo.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";
 

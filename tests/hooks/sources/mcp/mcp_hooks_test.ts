@@ -111,7 +111,7 @@ test("B-018 a tool that fails or is unknown costs its own hook, one that ends it
   assert.deepEqual(traces.map(({ outcome }) => outcome), ["broke", "broke", "broke", "broke"]);
   assert.match(traces[0]!.reason!, /No room left/);
   assert.match(traces[1]!.reason!, /Unknown tool unknown/);
-  assert.match(traces[2]!.reason!, /Connection closed/);
+  assert.match(traces[2]!.reason!, /is down and is tried again: it ended with exit code 5/);
   assert.match(traces[3]!.reason!, /is down and is tried again/);
 });
 

@@ -1,20 +1,19 @@
 /**
- * What a plugin sent that it should not have, as audit events.
+ * Audit events of messages a plugin should not have sent, and the limit on its notifications.
  *
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Irregularity } from "../wire/connection_types.ts";
 import type { DialectPorts } from "./dialect.ts";
-import { rateLimit } from "./rate_limit.ts";
 
-/** Notifications a plugin may send in a second. */
+/** Notifications of one plugin above this rate are dropped. */
 export const NOTIFICATIONS_PER_SECOND: number = 100;
 
 type Ports = Pick<DialectPorts, "audit" | "subject" | "kill">;
 
-/** Tells of an irregularity. One that leaves nothing more to read ends the process. */
-export function tellIrregularity(irregularity: Irregularity, { audit, subject, kill }: Ports): void {
+/** Audits an irregularity. After a line that is too long nothing can be read any more, so that one ends the process. */
+export function auditIrregularity(irregularity: Irregularity, { audit, subject, kill }: Ports): void {
   if (irregularity.kind === "noise") return audit.emit("plugin.stdout_noise", subject, { line: irregularity.line });
   const detail = irregularityDetail(irregularity);
   const isLast = irregularity.kind === "oversize";
@@ -25,7 +24,7 @@ export function tellIrregularity(irregularity: Irregularity, { audit, subject, k
   kill(new HostError("protocol.oversize_message", message, { hint: "Send less, or in pieces" }));
 }
 
-/** Says in words what an irregularity was. */
+/** Returns an irregularity in words. */
 export function irregularityDetail(irregularity: Exclude<Irregularity, { kind: "noise" }>): string {
   switch (irregularity.kind) {
     case "oversize":
@@ -39,18 +38,24 @@ export function irregularityDetail(irregularity: Exclude<Irregularity, { kind: "
   }
 }
 
-/** Returns a function that says whether one more notification is taken; `onFlood` runs once in a second too full. */
+/**
+ * Returns a function that says whether one more notification is taken. The first one dropped in a second is audited,
+ * and `onFlood` called.
+ */
 export function notificationGate(
   { audit, subject, clock }: Pick<DialectPorts, "audit" | "subject" | "clock">,
   onFlood: () => void = () => {},
 ): () => boolean {
-  const limit = rateLimit(NOTIFICATIONS_PER_SECOND);
+  let startMs = -Infinity;
+  let rate = 0;
   return () => {
-    const verdict = limit.judge(clock.monotonic());
-    if (verdict === "dropAndTell") {
-      audit.emit("plugin.notification_flood", subject, { rate: limit.rate });
+    const nowMs = clock.monotonic();
+    if (nowMs - startMs >= 1000) [startMs, rate] = [nowMs, 0];
+    rate++;
+    if (rate === NOTIFICATIONS_PER_SECOND + 1) {
+      audit.emit("plugin.notification_flood", subject, { rate });
       onFlood();
     }
-    return verdict === "take";
+    return rate <= NOTIFICATIONS_PER_SECOND;
   };
 }

@@ -1,30 +1,23 @@
 /**
- * A plugin's stderr, line by line: each line capped, the newest kept for the crash report.
+ * The stderr of a caged program, line by line: each line capped, the newest kept for the crash report.
  *
  * @module
  */
 
-/** How much is kept. */
-export interface StderrOptions {
-  /** Lines kept. Default 50. */
-  readonly keep?: number;
-  /** Longest line, in characters; the rest of it is dropped. Default 4096. */
-  readonly maxLength?: number;
-}
+/** Lines kept for the crash report. */
+const KEPT = 50;
 
 /** Takes stderr bytes and keeps the newest lines. */
 export interface StderrTail {
-  /** Takes bytes. */
   receive(chunk: Uint8Array): void;
-  /** Takes what is left of an unfinished line. */
+  /** Takes the rest of an unfinished line: nothing more will come. */
   end(): void;
-  /** The newest lines, oldest first. */
+  /** Returns the newest lines, oldest first. */
   lines(): string[];
 }
 
-/** Returns a tail that hands each line to `onLine`. */
-export function stderrTail(onLine: (line: string) => void, options: StderrOptions = {}): StderrTail {
-  const { keep = 50, maxLength = 4096 } = options;
+/** Returns a tail that hands each line to `onLine`, cut to `maxLength` characters. */
+export function stderrTail(onLine: (line: string) => void = () => {}, maxLength = 4096): StderrTail {
   const decoder = new TextDecoder(); // Lenient: a log line with odd bytes is still worth reading.
   const kept: string[] = [];
   let open = "";
@@ -40,7 +33,7 @@ export function stderrTail(onLine: (line: string) => void, options: StderrOption
     open = "";
     cut = false;
     kept.push(line);
-    if (kept.length > keep) kept.shift();
+    if (kept.length > KEPT) kept.shift();
     onLine(line);
   }
 

@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { resolveLimits } from "../../../core/cage/limits/cage_limits.ts";
-import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
-import type { DocumentIssue } from "../../../core/documents/document_report.ts";
-import type { Files, Runtime } from "../../../core/ports/ports.ts";
-import type { HookSettings } from "../../../core/project/hook_settings.ts";
-import { readOperatorConfig } from "../../../core/project/operator_config.ts";
-import { type CoveredFile, gatherEvidence, type HookEvidence } from "../../files/hook_evidence.ts";
-import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "../../files/load_hook_files.ts";
+import { resolveLimits } from "../core/cage/limits/cage_limits.ts";
+import { asHostError, HostError } from "../core/errors/host_error.ts";
+import type { DocumentIssue } from "../core/documents/document_report.ts";
+import type { Files, Runtime } from "../core/ports/ports.ts";
+import type { HookSettings } from "../core/project/hook_settings.ts";
+import { readOperatorConfig } from "../core/project/operator_config.ts";
+import { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
+import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "./files/load_hook_files.ts";
 import {
   readTrust,
   type TrustRecord,
@@ -19,12 +19,12 @@ import {
   type TrustState,
   trustState,
   type TrustStore,
-} from "../../files/trust_store.ts";
-import { mcpHooks } from "../mcp/registrations.ts";
-import type { HookRegistration } from "../../engine/types.ts";
-import { cagedRunner } from "./caged_runner.ts";
-import { changedError, hookFileRegistrations, type TrustedHook } from "./registrations.ts";
-import type { CommandEnd } from "./types.ts";
+} from "./files/trust_store.ts";
+import { mcpHooks } from "./sources/mcp/mcp_hooks.ts";
+import type { HookRegistration } from "./engine/types.ts";
+import { cagedRunner } from "./sources/command/caged_runner.ts";
+import { hookFileRegistrations, type TrustedHook } from "./sources/command/command_hooks.ts";
+import type { CommandEnd } from "./sources/command/types.ts";
 
 /** Where the hook files are. */
 export interface OpenHookFilesOptions {
@@ -168,4 +168,11 @@ function verifier(
     // The first is the hook file, whose text is in memory already.
     return now.files.slice(1);
   };
+}
+
+function changedError(hook: Pick<LoadedHook, "id" | "file" | "line">): HostError {
+  return new HostError("hook.changed", `${hook.id}: it, or a script it runs, changed since it was trusted`, {
+    data: { id: hook.id, file: hook.file, line: hook.line },
+    hint: "Look at the change and trust it again: kaged hooks trust",
+  });
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { asHostError, HostError } from "../../../core/errors/host_error.ts";
+import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import { hookFolder } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
@@ -73,12 +73,4 @@ async function handle(
   const end = await runCommand({ hook, input, sealed, signal });
   onEnd?.(hook, end);
   return hookAnswer(hook, end);
-}
-
-/** Returns the failure of a hook whose files are no longer those that were trusted. */
-export function changedError(hook: Pick<LoadedHook, "id" | "file" | "line">): HostError {
-  return new HostError("hook.changed", `${hook.id}: it, or a script it runs, changed since it was trusted`, {
-    data: { id: hook.id, file: hook.file, line: hook.line },
-    hint: "Look at the change and trust it again: kaged hooks trust",
-  });
 }

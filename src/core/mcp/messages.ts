@@ -1,5 +1,5 @@
 /**
- * The first exchange with an MCP server.
+ * Messages of MCP that the host sends and reads, but for those about tools.
  *
  * @module
  */
@@ -7,6 +7,7 @@ import { HostError } from "../errors/host_error.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { HOST_VERSION } from "../values/version.ts";
+import type { CallNotices } from "../wire/connection_types.ts";
 
 /** Versions of the protocol the host speaks, newest first: the newest is what it asks for. */
 export const MCP_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -52,6 +53,32 @@ export function readServerInfo(answer: unknown): McpServerInfo {
   const { name, version } = serverInfo;
   if (typeof name !== "string" || typeof version !== "string") throw malformed('"serverInfo" lacks name or version');
   return { protocol, name: name.slice(0, 200), version: version.slice(0, 200), hasTools: isMap(capabilities.tools) };
+}
+
+/** `notifications/cancelled { requestId }` and `notifications/progress { progressToken, … }`. */
+export const MCP_NOTICES: CallNotices = {
+  cancel: "notifications/cancelled",
+  progress: "notifications/progress",
+  cancelParams: (requestId) => ({ requestId, reason: "The caller gave up" }),
+  cancelledId: (params) => (params as { requestId?: unknown } | undefined)?.requestId,
+  progressId: (params) => (params as { progressToken?: unknown } | undefined)?.progressToken,
+  // The token is the call's own id; a server reports progress only to those who gave it one.
+  callParams(method, params, progressToken) {
+    if (method !== "tools/call") return params;
+    const { _meta, ...rest } = params as { _meta?: object };
+    return { ...rest, _meta: { ..._meta, progressToken } };
+  },
+};
+
+const MAX_LOG_CHARS = 4096;
+
+/** Returns the line of a `notifications/message`. */
+export function logLine(params: unknown): string {
+  const { level, logger, data } = isMap(params) ? params : {};
+  const text = typeof data === "string" ? data : JSON.stringify(data) ?? "";
+  const from = typeof logger === "string" && logger !== "" ? `${logger}: ` : "";
+  const line = `[${typeof level === "string" ? level : "info"}] ${from}${text}`.replace(/[\r\n]+/g, " ");
+  return line.length > MAX_LOG_CHARS ? `${line.slice(0, MAX_LOG_CHARS)} …` : line;
 }
 
 function malformed(reason: string): HostError {

@@ -1,0 +1,204 @@
+/**
+ * The one way a caged program is run: its cage is opened, the program started, its pipes drained after its end, that
+ * end explained, and everything the cage left on the host removed. Plugins, commands and MCP servers of hooks, checks
+ * and replays all come through here.
+ *
+ * @module
+ */
+import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
+import type { ChildProcess, Exit, Runtime } from "../ports/ports.ts";
+import type { Cage, CageRequest } from "./cage.ts";
+import { openCage } from "./open_cage.ts";
+import { type StderrTail, stderrTail } from "./stderr_tail.ts";
+
+/** Time between SIGTERM and SIGKILL. */
+const TERM_GRACE_MS = 2_000;
+/** Time the pipes may outlive their process: a daemon that left the cage's session can hold them open for ever. */
+const PIPE_GRACE_MS = 1_000;
+/** Looks at the launcher before giving up on seeing it stopped. */
+const MAX_LOOKS = 200;
+
+/** Listeners of one caged program; each is optional but for its output. */
+export interface CagedProcessOptions {
+  readonly runtime: Runtime;
+  readonly onStdout: (chunk: Uint8Array) => void;
+  /** Bubblewrap holds stdout as long as the cage stands, so this says no more than the exit does. */
+  readonly onStdoutEnd?: () => void;
+  readonly onStderr?: (chunk: Uint8Array) => void;
+  /** Receives stderr line by line, each line capped. */
+  readonly onLog?: (line: string) => void;
+  /** Called when stdin takes bytes again. */
+  readonly onDrain?: () => void;
+  /** Called when the process itself has ended, before its output is drained. */
+  readonly onExit?: () => void;
+  /** Called once the cage stands and before anything runs in it; throwing here ends the start. */
+  readonly beforeSpawn?: () => void;
+}
+
+/** How a caged program ended. */
+export interface CagedEnd {
+  readonly exit: Exit;
+  /** The failure of the cage, or the limit the program went over, when that has ended it; null otherwise. */
+  readonly fault: HostError | null;
+  /** The newest lines of stderr, oldest first. */
+  readonly stderr: readonly string[];
+}
+
+/** A program in its cage. */
+export class CagedProcess {
+  /** Process id of the launcher. */
+  readonly pid: number;
+  readonly cage: Pick<Cage, "id" | "limits">;
+  /** Resolves when the program has ended, its output has been read and its end explained; the cage may still stand. */
+  readonly exited: Promise<CagedEnd>;
+  /** As {@link exited}, once the cage is gone with all its processes and files. */
+  readonly ended: Promise<CagedEnd>;
+  readonly #cage: Cage;
+  readonly #child: ChildProcess;
+  readonly #runtime: Runtime;
+  readonly #stderr: StderrTail;
+  #hasEnded = false;
+  #cancelKill: () => void = () => {};
+
+  /**
+   * Opens a cage and starts the program in it. Rejects with `cage.*`, `capability.*` or what `beforeSpawn` threw; no
+   * cage is left then.
+   */
+  static async start(request: CageRequest, options: CagedProcessOptions): Promise<CagedProcess> {
+    const { runtime, onStdout, onStdoutEnd = () => {}, onStderr, onLog, onDrain, beforeSpawn } = options;
+    const cage = await openCage(request, runtime);
+    const stderr = stderrTail(onLog);
+    try {
+      beforeSpawn?.();
+      const child = await runtime.processes.spawn(cage.command, {
+        stdout: onStdout,
+        stdoutEnd: onStdoutEnd,
+        stderr(chunk) {
+          onStderr?.(chunk);
+          stderr.receive(chunk);
+        },
+        ...(onDrain && { drain: onDrain }),
+      }).catch((cause) => {
+        throw new HostError("cage.spawn_failed", `Cannot start "${cage.command.file}": ${messageOf(cause)}`, {
+          cause,
+          hint: "Run kaged doctor",
+        });
+      });
+      return new CagedProcess(cage, child, stderr, options);
+    } catch (error) {
+      await cage.close();
+      throw error;
+    }
+  }
+
+  private constructor(cage: Cage, child: ChildProcess, stderr: StderrTail, options: CagedProcessOptions) {
+    this.pid = child.pid;
+    this.cage = { id: cage.id, limits: cage.limits };
+    this.#cage = cage;
+    this.#child = child;
+    this.#runtime = options.runtime;
+    this.#stderr = stderr;
+    cage.watch();
+    this.exited = this.#finish(options.onExit);
+    this.ended = this.exited.then(async (end) => {
+      await cage.close();
+      return end;
+    });
+  }
+
+  /** The newest lines of stderr so far, oldest first. */
+  stderr(): readonly string[] {
+    return this.#stderr.lines();
+  }
+
+  /** Queues text for stdin. */
+  write(text: string): void {
+    this.#child.write(text);
+  }
+
+  /** Bytes queued for stdin that the program has not read. */
+  bufferedBytes(): number {
+    return this.#child.bufferedBytes();
+  }
+
+  /** Stops reading stdout until {@link resume}. */
+  pause(): void {
+    this.#child.pause();
+  }
+
+  /** Reads stdout again. */
+  resume(): void {
+    this.#child.resume();
+  }
+
+  /** Closes stdin after what is queued. */
+  endInput(): void {
+    this.#child.endInput();
+  }
+
+  /**
+   * Rejects with `cage.walls_missing` or `cage.path_swapped` unless the program is caged as planned. Call it when the
+   * program has shown a sign of life, and before it gets anything confidential.
+   */
+  async verify(): Promise<void> {
+    await this.#cage.verifyMounts();
+  }
+
+  /** Holds the program, which has started by now, to its share of the processor. Rejects with `cage.limits_failed`. */
+  async settle(): Promise<void> {
+    await this.#cage.settle();
+  }
+
+  /**
+   * Sends SIGTERM and closes stdin, and calls `kill` where the program has not ended after 2 s. Returns false when the
+   * signal reached nobody: `kill` was called at once then.
+   */
+  async terminate(kill: () => void = () => void this.kill()): Promise<boolean> {
+    if (this.#hasEnded) return false;
+    this.#cancelKill();
+    this.#cancelKill = this.#runtime.clock.after(TERM_GRACE_MS, kill);
+    // The group inside, not bubblewrap: that one would take the program with it before its handler has run. No such
+    // group yet means no program yet.
+    const pid = await this.#cage.childPid();
+    const isSent = pid !== null && this.#runtime.processes.signal(-pid, "SIGTERM");
+    if (isSent) this.endInput();
+    else kill();
+    return isSent;
+  }
+
+  /**
+   * Kills the launcher and the first process inside the cage, and with that one all others. Killing bubblewrap alone
+   * would leave its child behind when it dies before that child has asked to die with it. Resolves with the end.
+   */
+  async kill(): Promise<CagedEnd> {
+    const { files, processes } = this.#runtime;
+    const { pid } = this;
+    this.#child.kill("SIGSTOP"); // Stopped, it makes no more children.
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const stat = await files.readText(`/proc/${pid}/stat`).catch(() => null);
+      if (stat === null || "TtZX".includes(stat.charAt(stat.lastIndexOf(")") + 2))) break;
+    }
+    const children = await files.readText(`/proc/${pid}/task/${pid}/children`).catch(() => "");
+    for (const inner of children.split(" ").map(Number)) if (inner > 1) processes.signal(inner, "SIGKILL");
+    this.#child.kill("SIGKILL");
+    return await this.ended;
+  }
+
+  async #finish(onExit: () => void = () => {}): Promise<CagedEnd> {
+    const exit = await this.#child.exited;
+    onExit();
+    const cancelRelease = this.#runtime.clock.after(PIPE_GRACE_MS, () => this.#child.release());
+    await this.#child.closed;
+    cancelRelease();
+    this.#hasEnded = true;
+    this.#cancelKill();
+    this.#stderr.end();
+    const lines = this.stderr();
+    return { exit, fault: await this.#cage.diagnose(exit, lines).catch(asHostError), stderr: lines };
+  }
+}
+
+/** Says in words how a process ended. */
+export function endingOf({ code, signal }: Exit): string {
+  return signal ? `by ${signal}` : `with exit code ${code}`;
+}

@@ -1,0 +1,78 @@
+/**
+ * A plugin's folder as one start of it needs it: files checked, manifest read, cage asked for.
+ *
+ * @module
+ */
+import type { CageRequest } from "../cage/cage.ts";
+import { resolveLimits } from "../cage/limits/cage_limits.ts";
+import { HostError } from "../errors/host_error.ts";
+import { verifyTree } from "../files/verify_tree.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
+import type { FileInfo, Files } from "../ports/ports.ts";
+import type { PluginSpec, SupervisorOptions } from "./types.ts";
+
+/** A plugin and how each start of it is prepared. */
+export interface PluginSource {
+  readonly spec: PluginSpec;
+  /** Checks the files and returns the request for a cage. Called anew before each start: files change in between. */
+  readonly prepare: () => Promise<CageRequest>;
+}
+
+/** Returns the source of the plugin `name` in the folder of `spec`. */
+export function pluginSource(
+  name: string,
+  spec: PluginSpec,
+  host: SupervisorOptions,
+  readManifest: () => Promise<Manifest> = manifestReader(spec.dir, host.runtime.files, name),
+): PluginSource {
+  const prepare = async (): Promise<CageRequest> => {
+    if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, host.runtime.files);
+    return cageRequest(await readManifest(), spec, host);
+  };
+  return { spec, prepare };
+}
+
+/** Returns the request for the cage of a plugin, by the settings of its host. */
+export function cageRequest(
+  manifest: Manifest,
+  { dir, projectDir = null }: PluginSpec,
+  host: Pick<SupervisorOptions, "home" | "logLevel" | "runtimes" | "limits" | "pluginLimits">,
+): CageRequest {
+  const { home, logLevel = "info", runtimes = {}, limits, pluginLimits = {} } = host;
+  const ownLimits = Object.hasOwn(pluginLimits, manifest.name) ? pluginLimits[manifest.name] : undefined;
+  return {
+    manifest,
+    places: { installDir: dir, home, projectDir },
+    logLevel,
+    runtimes,
+    limits: resolveLimits(limits, ownLimits),
+  };
+}
+
+/**
+ * Returns a function that gives the manifest of `dir`, read again only when its file has changed. It rejects with
+ * `manifest.*`, and for a plugin of another name than `expected`, which is by default the name it read first.
+ */
+export function manifestReader(dir: string, files: Files, expected: string | null = null): () => Promise<Manifest> {
+  let known: { readonly stamp: string; readonly manifest: Manifest } | null = null;
+  return async () => {
+    const info = await files.info(`${dir}/${MANIFEST_FILE}`);
+    const stamp = info ? stampOf(info) : "";
+    if (known !== null && stamp !== "" && known.stamp === stamp) return known.manifest;
+    const { manifest } = await readManifest(dir, files);
+    const name = known?.manifest.name ?? expected ?? manifest.name;
+    if (name !== manifest.name) {
+      throw new HostError("manifest.invalid", `The plugin in "${dir}" was "${name}" before`, {
+        data: { expected: name, found: manifest.name },
+        hint: "A plugin keeps its name; install the other one apart",
+      });
+    }
+    known = { stamp, manifest };
+    return manifest;
+  };
+}
+
+function stampOf({ dev, ino, size, modifiedMs }: FileInfo): string {
+  return `${dev}:${ino}:${size}:${modifiedMs}`;
+}

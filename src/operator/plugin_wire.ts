@@ -1,0 +1,89 @@
+/**
+ * A plugin in its cage without a host around it: lines go in and come out as they are. Conformance rules and replays
+ * speak to plugins through it.
+ *
+ * @module
+ */
+import { CagedProcess } from "../core/cage/caged_process.ts";
+import type { HostError } from "../core/errors/host_error.ts";
+import type { Manifest } from "../core/manifest/manifest.ts";
+import type { Exit } from "../core/ports/ports.ts";
+import { cageRequest } from "../core/supervisor/plugin_source.ts";
+import type { PluginSpec, SupervisorOptions } from "../core/supervisor/types.ts";
+import { MAX_LINE_BYTES } from "../core/wire/connection_types.ts";
+import { LineReader } from "../core/wire/read_lines.ts";
+
+/** A plugin that does not read has this many bytes wait for it; further ones are dropped. */
+const MAX_WAITING_BYTES = 4 * MAX_LINE_BYTES;
+
+/** Receives the output of a plugin. */
+export interface WireListeners {
+  /** A line of stdout. */
+  line(text: string): void;
+  /** A line that is no UTF-8; `start` shows its beginning as well as can be. */
+  undecodable(start: string): void;
+  /** A line went over the cap; nothing comes after it. */
+  oversize(): void;
+}
+
+/** A plugin's process, spoken to line by line. */
+export interface PluginWire extends Pick<CagedProcess, "endInput" | "stderr"> {
+  /** Resolves when the process has ended, its output has been read and its cage is gone. */
+  readonly ended: Promise<Exit>;
+  /** The failure of the cage, or the limit that was exceeded, when that has ended it; null otherwise. */
+  fault(): HostError | null;
+  /**
+   * Rejects with `cage.walls_missing` or `cage.path_swapped` unless it is caged as planned: call it when the plugin has
+   * answered once, before it gets anything more.
+   */
+  verify(): Promise<void>;
+  /** Writes text as it is; what a plugin that does not read cannot take is dropped. */
+  write(text: string): void;
+  /** Ends it at once; resolves when it has. */
+  kill(): Promise<void>;
+}
+
+/** Starts the plugin afresh. Rejects with a `cage.*` or `capability.*` error. */
+export type OpenWire = (listeners: WireListeners) => Promise<PluginWire>;
+
+/** The plugin to start, and the settings its cage is built by. */
+export interface PluginWireOptions
+  extends
+    Pick<PluginSpec, "dir" | "projectDir">,
+    Pick<SupervisorOptions, "runtime" | "home" | "runtimes" | "limits" | "pluginLimits"> {
+  readonly manifest: Manifest;
+}
+
+/** Starts the plugin in its cage. Rejects with a `cage.*` or `capability.*` error. */
+export async function openPluginWire(options: PluginWireOptions, listeners: WireListeners): Promise<PluginWire> {
+  const { runtime, manifest } = options;
+  const reader = new LineReader({
+    line: (text, start, end) => listeners.line(text.slice(start, end)),
+    undecodable: (start) => listeners.undecodable(start),
+    oversize: () => listeners.oversize(),
+  }, { bytes: runtime.bytes, maxLineBytes: MAX_LINE_BYTES });
+  const onStdout = (chunk: Uint8Array): void => reader.push(chunk);
+  const caged = await CagedProcess.start(cageRequest(manifest, options, options), { runtime, onStdout });
+  let fault: HostError | null = null;
+  const ended = caged.ended.then((end) => {
+    fault = end.fault;
+    return end.exit;
+  });
+  return {
+    ended,
+    fault: () => fault,
+    verify: async () => {
+      await caged.verify();
+      await caged.settle();
+    },
+    write: (text) => {
+      if (caged.bufferedBytes() < MAX_WAITING_BYTES) caged.write(text);
+    },
+    endInput: () => caged.endInput(),
+    stderr: () => caged.stderr(),
+    kill: async () => {
+      await caged.kill();
+      await ended;
+    },
+  };
+}
