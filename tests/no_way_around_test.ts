@@ -49,7 +49,7 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/core/cage/caged_process.ts", // The command of a cage.
     "src/core/cage/output_of.ts",
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
-    "src/operator/syscalls/start_trace.ts", // Passes on what it is given, with strace before a cage's launcher.
+    "src/operator/syscalls/watch_syscalls.ts", // Passes on what it is given, with strace before a cage's launcher.
     "src/packages/install/run_git.ts", // git, with nothing of a repository that it would run.
   ]);
   // Programs of the host itself: bubblewrap, bash, systemd and strace, by fixed paths and without a word of a plugin's.
@@ -58,7 +58,7 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/core/cage/limits/choose_tier.ts",
     "src/core/cage/output_of.ts",
     "src/core/cage/probe_cage.ts",
-    "src/operator/syscalls/start_trace.ts",
+    "src/operator/syscalls/watch_syscalls.ts",
   ]);
 });
 

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { TraceReport } from "../operator/syscalls/trace_report.ts";
+import type { GrantReport } from "../operator/syscalls/grant_report.ts";
 import { printable, type Printer } from "./terminal.ts";
 
 /** Prints the report for a person. */
-export function printTrace({ notes, grants, denied, smallest }: TraceReport, { line, paint }: Printer): void {
+export function printTrace({ notes, grants, denied, smallest }: GrantReport, { line, paint }: Printer): void {
   line();
   line(paint.bold("What the run used"));
   if (grants.length === 0) line("  Nothing was granted");

@@ -10,11 +10,11 @@ import { type CapabilityDescription, describeCapability } from "../../packages/c
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
-import type { TraceReport } from "../syscalls/trace_report.ts";
+import type { GrantReport } from "../syscalls/grant_report.ts";
 import { checkLife } from "./check_life.ts";
 import type { CheckOptions } from "./check_options.ts";
 import { surveyImports } from "./leaving_imports.ts";
-import { checkTraced } from "./check_traced.ts";
+import { checkWatched } from "./check_watched.ts";
 import { CheckRecorder, type CheckReport } from "./report.ts";
 
 /** Imports that are named in words; all of them are in the data. */
@@ -24,10 +24,10 @@ const SHOWN = 5;
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
   const manifest = await checkManifest(dir, recorder, options);
-  let trace: TraceReport | null = null;
+  let trace: GrantReport | null = null;
   if (manifest && await checkSurroundings(dir, manifest, recorder, options)) {
     options.signal?.throwIfAborted();
-    if (options.trace) trace = await checkTraced(dir, manifest, recorder, options);
+    if (options.trace) trace = await checkWatched(dir, manifest, recorder, options);
     else await checkLife(dir, manifest, recorder, options);
   }
   return { ...recorder.report(), ...(trace && { trace }) };

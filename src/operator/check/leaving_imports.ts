@@ -4,26 +4,27 @@
  *
  * @module
  */
+import { isWithin } from "../../core/cage/path_rules.ts";
 import type { Files } from "../../core/ports/ports.ts";
+import { normalPath } from "../../hooks/files/named_scripts.ts";
 import { type ImportSpecifier, importSpecifiers } from "./import_specifiers.ts";
 
 /** An import that leaves the folder. */
 export interface LeavingImport {
   /** File it is in, relative to the folder. */
   readonly file: string;
-  /** Line, from 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** What is imported, as written. */
+  /** The import as it is written. */
   readonly specifier: string;
   /** Why it cannot work in the cage, for a person. */
   readonly reason: string;
 }
 
-/** What was read, and what leaves. */
+/** All files that were read, and the imports among them that leave the folder. */
 export interface ImportSurvey {
-  /** Files that were read, relative to the folder. */
+  /** Relative to the folder. */
   readonly files: readonly string[];
-  /** Imports that leave. */
   readonly leaving: readonly LeavingImport[];
 }
 
@@ -60,7 +61,7 @@ export async function surveyImports(dir: string, command: readonly string[], fil
 
   for (const part of command) {
     const path = join(root, part);
-    if (!SOURCE.test(part) || part.startsWith("-") || !isInside(root, path)) continue;
+    if (!SOURCE.test(part) || part.startsWith("-") || !isWithin(path, root)) continue;
     if ((await files.target(path))?.kind === "file") visit(path);
   }
   const mapped = await mappedNames(root, files);
@@ -102,12 +103,12 @@ async function resolve(
 }
 
 async function inFolder(root: string, path: string, files: Files): Promise<Target> {
-  if (!isInside(root, path)) return { reason: "leaves the folder" };
+  if (!isWithin(path, root)) return { reason: "leaves the folder" };
   for (const guess of GUESSES) {
     const info = await files.target(path + guess);
     if (info?.kind !== "file") continue;
     const real = await files.realPath(path + guess);
-    if (!isInside(root, real)) return { reason: "leads out of the folder through a link" };
+    if (!isWithin(real, root)) return { reason: "leads out of the folder through a link" };
     return SOURCE.test(real) ? { path: real } : {};
   }
   return {}; // Not there at all: the runtime says so better at start.
@@ -117,7 +118,7 @@ async function hasPackage(root: string, file: string, name: string, files: Files
   for (let dir = file; dir !== root;) {
     dir = dir.slice(0, dir.lastIndexOf("/"));
     const path = `${dir}/node_modules/${name}`;
-    if (await files.target(path)) return isInside(root, await files.realPath(path));
+    if (await files.target(path)) return isWithin(await files.realPath(path), root);
   }
   return false;
 }
@@ -133,20 +134,11 @@ async function mappedNames(root: string, files: Files): Promise<ReadonlySet<stri
   }
 }
 
-function isInside(root: string, path: string): boolean {
-  return path === root || path.startsWith(root + "/");
-}
-
 function relative(root: string, path: string): string {
   return path.slice(root.length + 1);
 }
 
 /** Joins and normalizes; `..` may climb above `base`. */
 function join(base: string, path: string): string {
-  const parts: string[] = [];
-  for (const part of (path.startsWith("/") ? path : `${base}/${path}`).split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && part !== ".") parts.push(part);
-  }
-  return "/" + parts.join("/");
+  return normalPath(path.startsWith("/") ? path : `${base}/${path}`);
 }

@@ -5,7 +5,7 @@
  */
 import type { CapabilityDescription } from "../../packages/consent/describe_capability.ts";
 import type { HostError } from "../../core/errors/host_error.ts";
-import type { TraceReport } from "../syscalls/trace_report.ts";
+import type { GrantReport } from "../syscalls/grant_report.ts";
 
 /** The rules, in the order in which they are tried. */
 export const CHECK_IDS = [
@@ -60,8 +60,8 @@ export interface CheckReport {
   readonly ok: boolean;
   /** Every rule, in order. */
   readonly checks: readonly Check[];
-  /** What a watched run showed. */
-  readonly trace?: TraceReport;
+  /** The report of a run with `--trace`. */
+  readonly trace?: GrantReport;
 }
 
 /** Takes down results rule by rule, in order. */

@@ -12,12 +12,12 @@ import { notOffered } from "./conversation.ts";
 import { selectRules } from "./rules.ts";
 import { type ConformanceReport, type RuleResult, tryRules } from "./try_rules.ts";
 
-/** How a plugin is tried. */
+/** The settings of a run, and the rules to try. */
 export interface ConformanceOptions
   extends Pick<CheckOptions, "runtime" | "home" | "projectDir" | "runtimes" | "limits" | "config" | "signal"> {
   /** Ids of the rules to try. Default: all. */
   readonly rules?: readonly string[];
-  /** Hears each result as it comes. */
+  /** Receives each result as it comes. */
   readonly onRule?: (result: RuleResult) => void;
 }
 

@@ -6,12 +6,12 @@
 import { endingOf } from "../../core/cage/caged_process.ts";
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Clock, Exit } from "../../core/ports/ports.ts";
-import { isMessageId } from "../../core/wire/codec.ts";
+import { isMessageId, parseLine } from "../../core/wire/codec.ts";
 import { errorToWire } from "../../core/wire/wire_errors.ts";
 import { cut, type Exchange, keepLines, note, type Notes, type WireMessage } from "./notes.ts";
 import type { OpenWire, PluginWire } from "../plugin_wire.ts";
 
-/** What a plugin said to a request: a response, or why there is none. */
+/** A response, or why there is none. */
 export type Answer =
   | { readonly response: WireMessage; readonly missing?: undefined }
   | { readonly response?: undefined; readonly missing: string };
@@ -21,15 +21,12 @@ export type AnswerPlugin = (method: string, params: unknown, signal: AbortSignal
 
 /** How a conversation is held. */
 export interface ConversationOptions {
-  /** Starts the plugin. */
   readonly open: OpenWire;
-  /** Time. */
   readonly clock: Clock;
-  /** Where to note what is out of turn. */
+  /** Takes everything out of turn. */
   readonly notes: Notes;
-  /** What went over the wire since the rule at hand began. */
+  /** Returns the exchange of the rule at hand, to add lines to. */
   readonly exchange: () => Exchange;
-  /** Answers what the plugin asks. */
   readonly onRequest: AnswerPlugin;
 }
 
@@ -38,7 +35,7 @@ export const STEP_MS = 10_000;
 /** Requests of the plugin that are answered at once; more are refused. */
 const MAX_REQUESTS = 64;
 
-/** A plugin that is spoken to. */
+/** A plugin's process and the requests it owes an answer to. */
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #waiting = new Map<string, (answer: Answer) => void>();
@@ -52,7 +49,7 @@ export class Conversation {
     this.#options = options;
   }
 
-  /** Starts the plugin. */
+  /** Starts the plugin and listens to it. */
   static async open(options: ConversationOptions): Promise<Conversation> {
     const talk = new Conversation(options);
     talk.#wire = await options.open({
@@ -74,7 +71,7 @@ export class Conversation {
     this.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
   }
 
-  /** Writes text as it is. */
+  /** Writes text as it is, also half a line or several. */
   write(text: string): void {
     keepLines(this.#options.exchange().sent, text);
     this.#wire.write(text);
@@ -108,7 +105,7 @@ export class Conversation {
     });
   }
 
-  /** Tells it to end, or closes its stdin, and waits; null when it is still there after `timeoutMs`. */
+  /** Sends `shutdown`, or closes its stdin, and waits; null when it is still there after `timeoutMs`. */
   async end(how: "shutdown" | "eof", timeoutMs: number): Promise<Exit | null> {
     if (how === "shutdown") this.send({ method: "shutdown", params: {} });
     else this.#wire.endInput();
@@ -121,12 +118,12 @@ export class Conversation {
     });
   }
 
-  /** Its newest lines on stderr. */
+  /** Returns its newest lines on stderr. */
   stderr(): readonly string[] {
     return this.#wire.stderr();
   }
 
-  /** The failure of its cage that ended it, or null. */
+  /** Returns the failure of its cage that ended it, or null. */
   cageFault(): HostError | null {
     const fault = this.#wire.fault();
     return fault?.code.startsWith("cage.") ? fault : null;
@@ -137,7 +134,7 @@ export class Conversation {
     await this.#wire.verify();
   }
 
-  /** Ends it at once. */
+  /** Ends it at once; resolves when it is gone. */
   async kill(): Promise<void> {
     await this.#wire.kill();
   }
@@ -145,7 +142,7 @@ export class Conversation {
   #take(text: string): void {
     const { notes, clock, exchange } = this.#options;
     keepLines(exchange().came, text);
-    const message = parsed(text);
+    const message = parseLine(text);
     if (message === undefined) return note(notes.noise, cut(text));
     const { id, method } = (message ?? {}) as WireMessage;
     if (typeof method === "string" && id === undefined) {
@@ -180,17 +177,9 @@ export class Conversation {
   }
 }
 
-/** Fails what a plugin asks for that the host does not offer. */
+/** Returns the error of a request that the host does not offer. */
 export function notOffered(method: string): HostError {
   return new HostError("protocol.method_unknown", `No method "${method}"`, { data: { method } });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A response has a result or an error with a code and a message, and never both. */

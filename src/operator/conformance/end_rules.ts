@@ -6,14 +6,15 @@
 import { endingOf } from "../../core/cage/caged_process.ts";
 import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/wire_audit.ts";
 import type { Notice } from "./notes.ts";
-import { failed, hasFeature, ok, type Rule, shown, skipped, type Stage, type Verdict } from "./rule.ts";
+import { failed, hasFeature, ok, type Rule, shown, skipped, type Verdict } from "./rule.ts";
+import type { Stage } from "./stage.ts";
 
 const WIRE = "docs/wire.md#the-wire";
 const LIFE = "docs/wire.md#life-of-a-plugin";
 const CALLS = "docs/wire.md#calls";
 const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
 
-/** How a plugin ends. */
+/** Rules about the end of a plugin. */
 export const END_RULES: readonly Rule[] = [
   {
     id: "shutdown",
@@ -33,7 +34,7 @@ export const END_RULES: readonly Rule[] = [
   },
 ];
 
-/** What a plugin sent during the run, whatever it was asked. */
+/** Rules about everything a plugin sent during the run. */
 export const RUN_RULES: readonly Rule[] = [
   {
     id: "progress",

@@ -1,5 +1,5 @@
 /**
- * What a plugin did while rules were tried: the lines of the rule at hand, and everything out of turn.
+ * Notes taken while rules are tried: the lines of the rule at hand, and everything out of turn.
  *
  * @module
  */
@@ -7,11 +7,9 @@
 /** A message, as it came. */
 export type WireMessage = Readonly<Record<string, unknown>>;
 
-/** A notification, and when it came. */
+/** A notification, and the monotonic time at which it came. */
 export interface Notice {
-  /** The message. */
   readonly message: WireMessage;
-  /** Monotonic time. */
   readonly atMs: number;
 }
 
@@ -19,19 +17,18 @@ export interface Notice {
 export interface Notes {
   /** Lines that are no JSON, or no UTF-8. */
   readonly noise: string[];
-  /** Messages nobody waited for. */
+  /** Responses that no request waited for. */
   readonly strays: string[];
-  /** Notifications. */
   readonly notices: Notice[];
   /** Methods it asked of the host. */
   readonly requests: string[];
 }
 
-/** What went over the wire while one rule was tried: the newest lines, shortened. */
+/** The newest lines of the wire while one rule is tried, shortened. */
 export interface Exchange {
-  /** Lines the plugin was sent. */
+  /** Lines of the host. */
   readonly sent: string[];
-  /** Lines it wrote. */
+  /** Lines of the plugin. */
   readonly came: string[];
 }
 
@@ -41,11 +38,6 @@ const MAX_NOTES = 1_000;
 const MAX_LINES = 4;
 /** Characters of a line that are kept. */
 const MAX_CHARS = 200;
-
-/** Nothing noted yet. */
-export function emptyNotes(): Notes {
-  return { noise: [], strays: [], notices: [], requests: [] };
-}
 
 /** Adds to a list of notes, unless it is full. */
 export function note<T>(list: T[], item: T): void {

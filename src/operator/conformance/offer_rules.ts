@@ -10,7 +10,8 @@ import { completeParams, lifecycleContract } from "../../hooks/sources/plugin/li
 import { readPluginAnswer } from "../../hooks/sources/plugin/plugin_answer.ts";
 import { compileSchema } from "../../core/schema/compile_schema.ts";
 import { type Answer, STEP_MS } from "./conversation.ts";
-import { ailment, codeOf, failed, ok, type Rule, said, skipped, type Stage, type Verdict } from "./rule.ts";
+import { ailment, codeOf, failed, ok, type Rule, said, skipped, type Verdict } from "./rule.ts";
+import type { Stage } from "./stage.ts";
 import { sampleValue } from "./sample_value.ts";
 
 const CONTEXT = {
@@ -24,14 +25,14 @@ const NO_AGENT = { ...CONTEXT, project_id: null, agent_path: null, session_id: n
 const TRACED = { ...CONTEXT, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", a_later_field: 1 };
 /** Longest a call may take. */
 const CALL_MS = 30_000;
-/** What a call, the ping after it and a fresh start before it may take together. */
+/** Longest that a call, the ping after it and a fresh start before it may take together. */
 const CALL_STEPS_MS = CALL_MS + 3 * STEP_MS;
 const CALLS = "docs/wire.md#calls";
 const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
 /** Codes that say "I did not understand the call", where the call was fine. */
 const MISUNDERSTOOD = [-32700, -32600, -32601];
 
-/** Methods, tools and hooks. */
+/** Rules about methods, tools and hooks. */
 export const OFFER_RULES: readonly Rule[] = [
   {
     id: "methods",

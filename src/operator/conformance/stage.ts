@@ -1,5 +1,5 @@
 /**
- * What rules are tried on: a plugin that is started when a rule needs it, and again after one that ended it.
+ * The stage on which rules are tried: a plugin that is started when a rule needs it, and again after one that ended it.
  *
  * @module
  */
@@ -8,31 +8,29 @@ import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import { API_VERSION, HOST_VERSION } from "../../core/values/version.ts";
 import { type Answer, type AnswerPlugin, Conversation } from "./conversation.ts";
-import { emptyNotes, type Exchange, type Notes, type WireMessage } from "./notes.ts";
+import type { Exchange, Notes, WireMessage } from "./notes.ts";
 import type { OpenWire } from "../plugin_wire.ts";
-import type { Stage } from "./rule.ts";
 
-/** What a plugin is tried with. */
+/** The plugin on a stage, and its surroundings. */
 export interface StageOptions {
-  /** Its manifest. */
   readonly manifest: Manifest;
-  /** Starts it afresh. */
+  /** Starts the plugin afresh. */
   readonly open: OpenWire;
-  /** Time. */
   readonly clock: Clock;
-  /** What `config.update` carries. Default: `{}`. */
+  /** Params of `config.update`. Default: `{}`. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Whether it is told that there is storage. */
+  /** Whether `initialize` says that there is storage. */
   readonly storageAvailable: boolean;
-  /** Answers what it asks of its host. */
   readonly onRequest: AnswerPlugin;
 }
 
 /** Starts a plugin when a rule needs it. */
-export class PluginStage implements Stage, AsyncDisposable {
-  readonly notes: Notes = emptyNotes();
+export class Stage implements AsyncDisposable {
+  /** Everything out of turn so far. */
+  readonly notes: Notes = { noise: [], strays: [], notices: [], requests: [] };
   readonly manifest: Manifest;
   readonly config: Readonly<Record<string, unknown>>;
+  /** The result of `initialize`; null before. */
   greeting: WireMessage | null = null;
   readonly #options: StageOptions;
   #exchange: Exchange = { sent: [], came: [] };
@@ -56,7 +54,7 @@ export class PluginStage implements Stage, AsyncDisposable {
     const { manifest, storageAvailable, ...rest } = this.#options;
     const turn = this.#turn;
     const talk = await Conversation.open({ ...rest, notes: this.notes, exchange: () => this.#exchange });
-    if (turn !== this.#turn) { // Nobody waits for it any more.
+    if (turn !== this.#turn) { // The rule that wanted it has run out of time.
       await talk.kill();
       throw new HostError("check.not_running", "It was started too late");
     }
@@ -75,7 +73,7 @@ export class PluginStage implements Stage, AsyncDisposable {
     return { talk, answer };
   }
 
-  /** The running plugin. Rejects with `check.not_running` when it does not come up again. */
+  /** Returns the running plugin, started again where a rule has ended it. Rejects with `check.not_running` when it does not come up again. */
   async running(): Promise<Conversation> {
     if (this.#talk && this.#isRunning && this.#talk.over === null) return this.#talk;
     const { talk } = await this.greet();
@@ -91,12 +89,12 @@ export class PluginStage implements Stage, AsyncDisposable {
     return this.#exchange = { sent: [], came: [] };
   }
 
-  /** The plugin's newest lines on stderr. */
+  /** Returns the plugin's newest lines on stderr. */
   stderr(): readonly string[] {
     return this.#talk?.stderr() ?? [];
   }
 
-  /** The failure of the cage that ended the plugin, which is no fault of its own; null otherwise. */
+  /** Returns the failure of the cage that ended the plugin, which is no fault of its own; null otherwise. */
   cageFault(): HostError | null {
     return this.#talk?.cageFault() ?? null;
   }
@@ -111,7 +109,7 @@ export class PluginStage implements Stage, AsyncDisposable {
     await talk?.kill();
   }
 
-  /** Ends the process that runs now. */
+  /** As {@link leave}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave();
   }

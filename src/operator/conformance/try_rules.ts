@@ -1,27 +1,16 @@
 /**
- * Tries rules one after another, each within its own time, and says how the plugin fared.
+ * Tries rules one after another, each within its own time, and reports on each.
  *
  * @module
  */
 import { asHostError, messageOf } from "../../core/errors/host_error.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import { failed, type Rule, RULE_MS, skipped, type Verdict } from "./rule.ts";
-import { PluginStage, type StageOptions } from "./stage.ts";
+import { Stage, type StageOptions } from "./stage.ts";
 
-/** How a plugin fares with one rule. */
-export interface RuleResult {
-  /** Names the rule. */
-  readonly id: string;
-  /** The requirement it comes from. */
-  readonly requirement: string;
-  /** Where it is written: a page of the documentation and a heading in it. */
-  readonly written: string;
-  /** What a plugin must do. */
-  readonly expected: string;
-  /** `skipped`: there was nothing to try it on. */
-  readonly status: "ok" | "failed" | "skipped";
-  /** What was seen, for a person. */
-  readonly detail: string;
+/** A rule with the verdict on one plugin. */
+export interface RuleResult
+  extends Pick<Rule, "id" | "requirement" | "written" | "expected">, Pick<Verdict, "status" | "detail"> {
   /** The last lines it was sent while the rule was tried, shortened. */
   readonly sent: readonly string[];
   /** The last lines it wrote, shortened. */
@@ -32,25 +21,23 @@ export interface RuleResult {
   readonly hint?: string;
 }
 
-/** How a plugin fares with every rule. */
+/** The verdicts on one plugin. */
 export interface ConformanceReport {
-  /** Whether none is broken. */
+  /** Whether no rule is broken. */
   readonly ok: boolean;
-  /** The plugin's name. */
   readonly plugin: string;
-  /** Its version. */
   readonly version: string;
   /** Every rule that was asked for, in order. */
   readonly rules: readonly RuleResult[];
 }
 
-/** How rules are tried. */
+/** A plugin and the rules to try on it. */
 export interface TryOptions extends StageOptions {
-  /** Which rules, in order. */
+  /** Tried in this order. */
   readonly rules: readonly Rule[];
   /** Ends the run early: the plugin is ended and the run rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Hears each result as it comes. */
+  /** Receives each result as it comes. */
   readonly onRule?: (result: RuleResult) => void;
 }
 
@@ -60,7 +47,7 @@ const LOG_LINES = 5;
 /** Tries each rule on the plugin. A plugin that breaks them is a report, not an error; rejects when it cannot start. */
 export async function tryRules(options: TryOptions): Promise<ConformanceReport> {
   const { rules, manifest, signal, onRule = () => {} } = options;
-  await using stage = new PluginStage(options);
+  await using stage = new Stage(options);
   const results: RuleResult[] = [];
   const broken: Rule[] = [];
   for (const rule of rules) {
@@ -77,7 +64,7 @@ export async function tryRules(options: TryOptions): Promise<ConformanceReport> 
 
 async function tryRule(
   rule: Rule,
-  stage: PluginStage,
+  stage: Stage,
   cause: Rule | undefined,
   { clock, signal }: TryOptions,
 ): Promise<RuleResult> {
@@ -98,7 +85,7 @@ async function tryRule(
   return { ...result, ...(log.length > 0 && { log }), hint };
 }
 
-async function attempt(rule: Rule, stage: PluginStage): Promise<Verdict> {
+async function attempt(rule: Rule, stage: Stage): Promise<Verdict> {
   try {
     return await rule.attempt(stage);
   } catch (thrown) {

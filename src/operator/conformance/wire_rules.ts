@@ -4,19 +4,8 @@
  * @module
  */
 import { MAX_LINE_BYTES } from "../../core/wire/connection_types.ts";
-import {
-  ailment,
-  codeOf,
-  failed,
-  hasFeature,
-  ok,
-  type Rule,
-  RULE_MS,
-  said,
-  skipped,
-  type Stage,
-  type Verdict,
-} from "./rule.ts";
+import { ailment, codeOf, failed, hasFeature, ok, type Rule, RULE_MS, said, skipped, type Verdict } from "./rule.ts";
+import type { Stage } from "./stage.ts";
 
 /** A line of 4 MiB is read byte by byte in some languages. */
 const LONG_LINE_MS = 120_000;

@@ -1,17 +1,14 @@
 /**
- * What this machine can enforce, and what to install where it cannot.
+ * Finds out whether this machine can cage plugins and hold them to their limits, and what to install where it cannot.
  *
  * @module
  */
 import type { Runtime } from "../../core/ports/ports.ts";
-import { appArmorRow } from "./apparmor_row.ts";
 import { cageRows } from "./cage_rows.ts";
-import { installCommand } from "./install_command.ts";
-import { interpreterRows } from "./interpreter_rows.ts";
+import { installCommand, interpreterRows } from "./interpreter_rows.ts";
+import { kernelRows } from "./kernel_rows.ts";
 import { limitsRow } from "./limits_row.ts";
-import { namespaceRow } from "./namespace_row.ts";
 import type { MachineReport, MachineRow } from "./report.ts";
-import { seccompRow } from "./seccomp_row.ts";
 
 /** Architectures the cage's filter is written for. */
 const ARCHITECTURES = new Set(["x86_64", "aarch64"]);
@@ -24,15 +21,13 @@ const ARCHITECTURES = new Set(["x86_64", "aarch64"]);
  */
 export async function examineMachine(runtime: Runtime, home: string): Promise<MachineReport> {
   const install = await installCommand(runtime);
-  const { bubblewrap, cage, error } = await cageRows({ runtime, home, install });
+  const { bubblewrap, cage, error } = await cageRows(runtime, home, install);
   // On another system the rest has nothing to look at.
   if (runtime.platform !== "linux") return { ok: false, checks: [platformRow(runtime), cage] };
   const rows: MachineRow[] = [
     platformRow(runtime),
     bubblewrap,
-    await namespaceRow(runtime),
-    await appArmorRow(runtime, error === null),
-    await seccompRow(runtime, error),
+    ...await kernelRows(runtime, error),
     await limitsRow(runtime),
     cage,
     sqliteRow(runtime),

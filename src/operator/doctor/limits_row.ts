@@ -1,5 +1,5 @@
 /**
- * Who holds plugins to their limits on this machine.
+ * The row about limits: the kernel, systemd or the host holds plugins to them.
  *
  * @module
  */

@@ -1,29 +1,27 @@
 /**
- * What an examination of the machine says.
+ * The report of an examination of the machine.
  *
  * @module
  */
 
-/** How the machine fares in one respect. */
+/** One thing that was looked at. */
 export interface MachineRow {
-  /** Which respect. */
   readonly id: string;
   /** `ok`; `degraded`: it works with less than it could; `missing`: it does not work. */
   readonly status: "ok" | "degraded" | "missing";
-  /** What was found, for a person. */
+  /** The finding, for a person. */
   readonly detail: string;
   /** The next step, a command where there is one. */
   readonly hint?: string;
-  /** Code of the failure. */
+  /** Code of the error that plugins would fail with. */
   readonly code?: string;
-  /** Set on what only some plugins need. */
+  /** Set where only some plugins need it. */
   readonly optional?: true;
 }
 
-/** How the machine fares. */
+/** Everything that was looked at. */
 export interface MachineReport {
   /** Whether plugins can run here. */
   readonly ok: boolean;
-  /** Every respect, in order. */
   readonly checks: readonly MachineRow[];
 }

@@ -1,10 +1,39 @@
 /**
- * What `strace -f -y` wrote → what the plugin did. Everything before the plugin's own first program belongs to the
- * launcher and is left out.
+ * Reads the output of `strace -f -y`. Calls before the plugin's own first program belong to the launcher and are left
+ * out.
  *
  * @module
  */
-import type { Observed, ObservedAddress, ObservedPath } from "./observed.ts";
+import { normalPath } from "../../hooks/files/named_scripts.ts";
+
+/** A path that the plugin used or asked for. */
+export interface ObservedPath {
+  /** Absolute path, as the plugin sees it. */
+  readonly path: string;
+  /** `write` where it wanted to change something. */
+  readonly access: "read" | "write";
+  /** Whether the kernel allowed it. */
+  readonly ok: boolean;
+}
+
+/** A network address that it connected to by itself, past any relay. */
+export interface ObservedAddress {
+  readonly address: string;
+  readonly port: number;
+  /** Null when the answer came later and was not seen. */
+  readonly ok: boolean | null;
+}
+
+/** One run of a plugin, seen from outside. */
+export interface Observed {
+  /** Without the programs it started. */
+  readonly paths: readonly ObservedPath[];
+  /** Absolute paths of programs it started. */
+  readonly programs: readonly string[];
+  readonly addresses: readonly ObservedAddress[];
+  /** Ports it listened on; 0 is any. */
+  readonly ports: readonly number[];
+}
 
 /** Calls that only look; a path is their first text. */
 const LOOKS = ["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat"];
@@ -20,7 +49,7 @@ const MOVES = ["rename", "renameat", "renameat2"];
 const LINKS = ["link", "linkat", "symlink", "symlinkat"];
 
 /** The calls strace is asked for. */
-export const TRACED_CALLS: readonly string[] = [
+export const WATCHED_CALLS: readonly string[] = [
   ...[...LOOKS, ...OPENS, ...CHANGES, ...MOVES, ...LINKS],
   ...["execve", "execveat", "chdir", "connect", "bind"],
 ];
@@ -31,10 +60,10 @@ const PORT = /sin6?_port=htons\((\d+)\)/;
 const OPEN_FOR_WRITE = /\bO_(WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)\b/;
 const TEXT = /(?:(AT_FDCWD|\d+)(?:<((?:[^>\\]|\\.)*)>)?, *)?"((?:[^"\\]|\\.)*)"(\.\.\.)?/g;
 
-/** Reads a trace; `start` is the folder the plugin starts in. */
-export function readStrace(trace: string, start: string): Observed {
+/** Reads a log of strace; `start` is the folder the plugin starts in. */
+export function readStrace(log: string, start: string): Observed {
   const reading = new Reading(start);
-  for (const line of trace.split("\n")) reading.line(line);
+  for (const line of log.split("\n")) reading.line(line);
   return reading.observed();
 }
 
@@ -135,11 +164,11 @@ class Reading {
     const found: string[] = [];
     for (const [, at, folder, text = "", cut] of args.matchAll(TEXT)) {
       if (at === "AT_FDCWD" && folder !== undefined) this.#folders.set(pid, unescaped(folder));
-      // An empty text asks about the descriptor itself; one that was cut cannot be told.
+      // An empty text asks about the descriptor itself; one that was cut cannot be known.
       if (text === "" || cut) continue;
       const base = folder === undefined ? this.#folders.get(pid) ?? this.#start : unescaped(folder);
       const path = unescaped(text);
-      found.push(normalized(path.startsWith("/") ? path : `${base}/${path}`));
+      found.push(normalPath(path.startsWith("/") ? path : `${base}/${path}`));
     }
     return found;
   }
@@ -154,13 +183,4 @@ function unescaped(text: string): string {
     return named[code] ?? code;
   });
   return new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
-}
-
-function normalized(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && part !== ".") parts.push(part);
-  }
-  return `/${parts.join("/")}`;
 }

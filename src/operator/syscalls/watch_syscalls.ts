@@ -6,29 +6,29 @@
  */
 import { outputOf } from "../../core/cage/output_of.ts";
 import { messageOf } from "../../core/errors/host_error.ts";
-import type { Command, ProcessSpawner, Runtime } from "../../core/ports/ports.ts";
-import type { Observed } from "./observed.ts";
-import { readStrace, TRACED_CALLS } from "./read_strace.ts";
-import { type ProgramWatch, watchPrograms } from "./seen_programs.ts";
+import type { Command, Files, ProcessSpawner, Runtime } from "../../core/ports/ports.ts";
+import { type Observed, readStrace, WATCHED_CALLS } from "./read_strace.ts";
 
 const STRACE_PATHS = ["/usr/bin/strace", "/usr/local/bin/strace"];
 /** Longest text strace shows whole: no path is longer. */
 const TEXT_BYTES = "4096";
+/** Time between two looks at running programs, where there is no strace: one that ends in between is missed. */
+const LOOK_EVERY_MS = 20;
 
 /** A run that is watched. */
-export interface Trace {
+export interface SyscallWatch {
   /** The runtime to run the plugin on. */
   readonly runtime: Runtime;
   /** Whether files are watched. */
   readonly files: boolean;
-  /** What a reader should know. */
+  /** Limits of the watch, for the reader of its report. */
   readonly notes: readonly string[];
   /** Ends the watch and returns what was seen. */
   finish(): Promise<Observed>;
 }
 
 /** Begins to watch what is run under `home`; `start` is the folder the plugin starts in. */
-export async function startTrace(runtime: Runtime, home: string, start: string): Promise<Trace> {
+export async function watchSyscalls(runtime: Runtime, home: string, start: string): Promise<SyscallWatch> {
   const { path: strace, why } = await findStrace(runtime);
   return strace === null ? watchFromProc(runtime, home, why) : await watchWithStrace(runtime, { home, start, strace });
 }
@@ -46,12 +46,12 @@ async function findStrace(runtime: Runtime): Promise<{ path: string | null; why:
 async function watchWithStrace(
   runtime: Runtime,
   { home, start, strace }: { readonly home: string; readonly start: string; readonly strace: string },
-): Promise<Trace> {
+): Promise<SyscallWatch> {
   const { files } = runtime;
   await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
-  const dir = await files.makeTempDir(`${home}/run/trace-`);
+  const dir = await files.makeTempDir(`${home}/run/strace-`);
   const log = `${dir}/log`;
-  const options = ["-f", "-qq", "-y", "-s", TEXT_BYTES, "--signal=none", "-e", `trace=${TRACED_CALLS.join(",")}`];
+  const options = ["-f", "-qq", "-y", "-s", TEXT_BYTES, "--signal=none", "-e", `trace=${WATCHED_CALLS.join(",")}`];
   const before = (command: Command): Command => ({
     ...command,
     file: strace,
@@ -72,12 +72,23 @@ async function watchWithStrace(
   };
 }
 
-function watchFromProc(runtime: Runtime, home: string, why: string): Trace {
-  const watches: ProgramWatch[] = [];
-  const { processes } = runtime;
+function watchFromProc(runtime: Runtime, home: string, why: string): SyscallWatch {
+  const seen = new Set<string>();
+  const cancels = new Map<number, () => void>();
+  const { processes, files, clock } = runtime;
+  const look = async (launcher: number): Promise<void> => {
+    for (const pid of await descendants(launcher, files)) {
+      const program = await files.readLink(`/proc/${pid}/exe`).catch(() => null);
+      if (program !== null) seen.add(program);
+    }
+    if (cancels.has(launcher)) cancels.set(launcher, clock.after(LOOK_EVERY_MS, () => void look(launcher)));
+  };
   const spawn: ProcessSpawner["spawn"] = async (command, listeners) => {
     const child = await processes.spawn(command, listeners);
-    if (isLauncher(command, home)) watches.push(watchPrograms(child.pid, runtime));
+    if (isLauncher(command, home)) {
+      cancels.set(child.pid, () => {});
+      void look(child.pid);
+    }
     return child;
   };
   return {
@@ -85,11 +96,18 @@ function watchFromProc(runtime: Runtime, home: string, why: string): Trace {
     files: false,
     notes: [`Files were not watched, and programs only now and then: ${why}`],
     finish(): Promise<Observed> {
-      for (const watch of watches) watch.stop();
-      const programs = [...new Set(watches.flatMap(({ seen }) => [...seen]))];
-      return Promise.resolve({ paths: [], programs, addresses: [], ports: [] });
+      for (const cancel of cancels.values()) cancel();
+      cancels.clear();
+      return Promise.resolve({ paths: [], programs: [...seen], addresses: [], ports: [] });
     },
   };
+}
+
+async function descendants(pid: number, files: Files): Promise<number[]> {
+  const text = await files.readText(`/proc/${pid}/task/${pid}/children`).catch(() => "");
+  const children = text.split(" ").filter((word) => word !== "").map(Number);
+  const below = await Promise.all(children.map((child) => descendants(child, files)));
+  return [...children, ...below.flat()];
 }
 
 /** Whether a command starts a cage: those start in the folder of their files. */

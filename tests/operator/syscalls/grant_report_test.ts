@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Observed } from "../../../src/operator/syscalls/observed.ts";
-import { type TraceInput, traceReport } from "../../../src/operator/syscalls/trace_report.ts";
+import type { Observed } from "../../../src/operator/syscalls/read_strace.ts";
+import { grantReport, type WatchedRun } from "../../../src/operator/syscalls/grant_report.ts";
 
 const NOTHING: Observed = { paths: [], programs: [], addresses: [], ports: [] };
 const places = { installDir: "/plugin", home: "/srv/kaged", projectDir: "/opt" };
-const report = (capabilities: string[], own: Partial<TraceInput> = {}) =>
-  traceReport({
+const report = (capabilities: string[], own: Partial<WatchedRun> = {}) =>
+  grantReport({
     capabilities,
     places,
     observed: NOTHING,
@@ -17,7 +17,7 @@ const report = (capabilities: string[], own: Partial<TraceInput> = {}) =>
     existing: new Set(),
     ...own,
   });
-const did = (...acts: string[]): Partial<TraceInput> => ({
+const did = (...acts: string[]): Partial<WatchedRun> => ({
   observed: {
     ...NOTHING,
     paths: acts.map((act) => {
@@ -27,7 +27,7 @@ const did = (...acts: string[]): Partial<TraceInput> => ({
   },
 });
 
-test("traceReport() drops what was not used, and narrows what was", () => {
+test("grantReport() drops what was not used, and narrows what was", () => {
   const capabilities = ["write:fs:/data", "read:fs:/other", "write:fs:project:/", "read:fs:config:/notes"];
   const seen = did(
     ...["read /data/in/a", "read /data/in/deep/b", "write /data/out/c", "write /data/out/sub/d"],
@@ -48,13 +48,13 @@ test("traceReport() drops what was not used, and narrows what was", () => {
   ]);
 });
 
-test("traceReport() never narrows to more than was granted", () => {
+test("grantReport() never narrows to more than was granted", () => {
   assert.deepEqual(report(["write:fs:/data"], did("write /data")).smallest, ["write:fs:/data"]);
   assert.deepEqual(report(["read:fs:/data"], did("read /data", "read /database")).smallest, ["read:fs:/data"]);
   assert.deepEqual(report(["read:fs:/data"], did("read /data/a", "read /data/b")).smallest, ["read:fs:/data"]);
 });
 
-test("traceReport() tells hosts and programs, and narrows every port to those that were used", () => {
+test("grantReport() tells hosts and programs, and narrows every port to those that were used", () => {
   const net = [
     { kind: "opened", host: "a.example", port: 443 },
     { kind: "refused", host: "b.example", port: 80, reason: "not-allowed" },
@@ -70,7 +70,7 @@ test("traceReport() tells hosts and programs, and narrows every port to those th
   ]);
 });
 
-test("traceReport() tells what was asked for in vain and is there on the host, and what would grant it", () => {
+test("grantReport() tells what was asked for in vain and is there on the host, and what would grant it", () => {
   const seen = did(
     ...["no read /etc/passwd", "no read /absent", "no write /data/new", "no write /plugin/x", "no read /usr/bin/curl"],
     ...["no read /usr/local/bin/curl", "no read /etc/ld.so.preload", "no read /sys/x", "no read /run/x"],
@@ -85,7 +85,7 @@ test("traceReport() tells what was asked for in vain and is there on the host, a
   ]);
 });
 
-test("traceReport() tells attempts to go past the relay, and not those to servers of the plugin's own", () => {
+test("grantReport() tells attempts to go past the relay, and not those to servers of the plugin's own", () => {
   const addresses = [
     { address: "1.2.3.4", port: 80, ok: null },
     { address: "127.0.0.1", port: 3128, ok: true },
@@ -99,14 +99,14 @@ test("traceReport() tells attempts to go past the relay, and not those to server
   assert.deepEqual([all.denied, all.smallest], [[], ["net:*"]]);
 });
 
-test("traceReport() keeps what it could not watch", () => {
+test("grantReport() keeps what it could not watch", () => {
   const capabilities = ["read:fs:/data", "kaged:storage:write", "net:*", "exec:jq:plugin:/"];
   const { grants, smallest } = report(capabilities, { files: false });
   assert.deepEqual(grants.map(({ used }) => used), [null, false, null, false]);
   assert.deepEqual(smallest, ["read:fs:/data", "net:*"]);
 });
 
-test("traceReport() tells what was asked of storage", () => {
+test("grantReport() tells what was asked of storage", () => {
   const asked = (capabilities: string[], ...storage: ("read" | "write")[]) => {
     const { smallest, denied } = report(capabilities, { storage: new Set(storage) });
     return [smallest, denied.map(({ capability }) => capability)];

@@ -1,5 +1,5 @@
 /**
- * Runs a plugin once and tells what it used of what it was granted.
+ * Runs a plugin once and reports which of its grants it used.
  *
  * @module
  */
@@ -8,38 +8,38 @@ import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
 import type { RefusalReason } from "../../core/cage/net/judge_target.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { Files } from "../../core/ports/ports.ts";
-import type { Observed } from "../syscalls/observed.ts";
-import { startTrace } from "../syscalls/start_trace.ts";
-import { refusedPaths, type TraceReport, traceReport } from "../syscalls/trace_report.ts";
+import { type GrantReport, grantReport, refusedPaths } from "../syscalls/grant_report.ts";
+import type { Observed } from "../syscalls/read_strace.ts";
+import { watchSyscalls } from "../syscalls/watch_syscalls.ts";
 import { checkLife, type LifeTrail } from "./check_life.ts";
 import type { CheckOptions } from "./check_options.ts";
 import type { CheckRecorder } from "./report.ts";
 
 /** Like {@link checkLife}, watched from outside the cage. */
-export async function checkTraced(
+export async function checkWatched(
   dir: string,
   manifest: Manifest,
   recorder: CheckRecorder,
   options: CheckOptions,
-): Promise<TraceReport> {
+): Promise<GrantReport> {
   const { runtime: { files }, home, projectDir = null } = options;
   const installDir = await files.realPath(dir);
-  const trace = await startTrace(options.runtime, home, installDir);
+  const watch = await watchSyscalls(options.runtime, home, installDir);
   let trail: LifeTrail;
   let observed: Observed;
   try {
-    trail = await checkLife(dir, manifest, recorder, { ...options, runtime: trace.runtime });
+    trail = await checkLife(dir, manifest, recorder, { ...options, runtime: watch.runtime });
   } finally {
-    observed = await trace.finish();
+    observed = await watch.finish();
   }
-  return traceReport({
+  return grantReport({
     capabilities: manifest.capabilities,
     places: { installDir, home, projectDir },
     observed,
     net: trail.events.flatMap(netEvent),
     storage: trail.storage,
-    files: trace.files,
-    notes: [...trace.notes, ...trail.failedCalls],
+    files: watch.files,
+    notes: [...watch.notes, ...trail.failedCalls],
     existing: await existingOf(observed, files),
   });
 }
@@ -50,7 +50,7 @@ function netEvent(event: AuditEvent): NetEvent[] {
   return [{ kind: "refused", ...event.data, reason: event.data.reason as RefusalReason }];
 }
 
-/** Which refused paths are there on the host, and which of their folders: the rest nobody could have been given. */
+/** Returns the refused paths, and their folders, that exist on the host: no capability could grant the others. */
 async function existingOf(observed: Observed, files: Files): Promise<Set<string>> {
   const asked = refusedPaths(observed).flatMap(({ path, access }) =>
     access === "write" ? [path, path.slice(0, path.lastIndexOf("/")) || "/"] : [path]

@@ -1,5 +1,5 @@
 /**
- * What a run showed of a plugin's capabilities: which were used, which were missed, which would do.
+ * Holds a watched run against the plugin's capabilities: which were used, which it lacked, which would do.
  *
  * @module
  */
@@ -10,67 +10,58 @@ import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
 import { type Capability, formatCapability, readCapabilities } from "../../core/manifest/capability.ts";
 import { storageAccess } from "../../core/manifest/capability_set.ts";
-import type { Observed, ObservedPath } from "./observed.ts";
+import type { Observed, ObservedPath } from "./read_strace.ts";
 
 /** One declared capability, and whether the run used it. */
 export interface GrantUse {
-  /** The capability as declared. */
   readonly capability: string;
-  /** Whether it was used; null when the run cannot tell. */
+  /** Null when the run cannot show it. */
   readonly used: boolean | null;
-  /** What it was used for, in part. */
+  /** Some of the paths, hosts or programs it was used for. */
   readonly examples: readonly string[];
 }
 
 /** Something the plugin asked for and did not get. */
 export interface Denial {
-  /** What it wanted. */
   readonly kind: "read" | "write" | "program" | "net" | "storage";
-  /** The path, program or host, or what it wanted of its storage. */
+  /** The path, program or host, or the access to its storage. */
   readonly what: string;
   /** The capability that would grant it, or null when none can. */
   readonly capability: string | null;
 }
 
-/** What a run showed. */
-export interface TraceReport {
+/** A run held against the plugin's capabilities. */
+export interface GrantReport {
   /** Whether files were watched; without strace only network and programs are. */
   readonly files: boolean;
-  /** What a reader should know of the run. */
+  /** Limits of the watch, and calls that failed, for the reader. */
   readonly notes: readonly string[];
-  /** Declared capabilities. */
   readonly grants: readonly GrantUse[];
-  /** What was asked for in vain. */
   readonly denied: readonly Denial[];
-  /** The smallest list that covers the run. */
+  /** The smallest list of capabilities that covers the run. */
   readonly smallest: readonly string[];
 }
 
-/** What a report is made of. */
-export interface TraceInput {
+/** A watched run. */
+export interface WatchedRun extends Pick<GrantReport, "files" | "notes"> {
   /** Declared capabilities. */
   readonly capabilities: readonly string[];
-  /** Where their paths lead. */
+  /** Folders their paths are relative to. */
   readonly places: CagePlaces;
-  /** What was seen. */
   readonly observed: Observed;
-  /** What the gatekeeper saw. */
+  /** Events of the gatekeeper. */
   readonly net: readonly NetEvent[];
-  /** What it asked of its storage, granted or not. */
+  /** Access to its storage that it asked for, granted or not. */
   readonly storage: ReadonlySet<"read" | "write">;
-  /** Whether files were watched. */
-  readonly files: boolean;
-  /** What a reader should know. */
-  readonly notes: readonly string[];
-  /** Which of these paths, refused to the plugin, exist on the host. */
+  /** The refused paths that exist on the host. */
   readonly existing: ReadonlySet<string>;
 }
 
 const MAX_EXAMPLES = 5;
 const PROGRAM_PATH = /^\/(?:usr\/(?:local\/)?)?s?bin\/([^/]+)$/;
 
-/** Returns the report. */
-export function traceReport(input: TraceInput): TraceReport {
+/** Returns the report of a watched run. */
+export function grantReport(input: WatchedRun): GrantReport {
   const uses = readCapabilities(input.capabilities).map((asked) => useOf(asked, input));
   return {
     files: input.files,
@@ -89,7 +80,7 @@ interface Use extends GrantUse {
   readonly smallest: readonly string[];
 }
 
-function useOf(asked: Capability, input: TraceInput): Use {
+function useOf(asked: Capability, input: WatchedRun): Use {
   const capability = formatCapability(asked);
   const unknown = { capability, used: null, examples: [], smallest: [capability] };
   const use = (examples: string[], smallest: string[]): Use => ({
@@ -116,7 +107,7 @@ function useOf(asked: Capability, input: TraceInput): Use {
 
 function netUse(
   asked: Extract<Capability, { kind: "net" }>,
-  { net, observed, files }: TraceInput,
+  { net, observed, files }: WatchedRun,
   use: (examples: string[], smallest: string[]) => Use,
 ): Use {
   if (asked.scope !== "host") {
@@ -133,7 +124,7 @@ function netUse(
 
 function fsUse(
   asked: Extract<Capability, { kind: "fs" }>,
-  { observed, places }: TraceInput,
+  { observed, places }: WatchedRun,
   use: (examples: string[], smallest: string[]) => Use,
 ): Use {
   const root = absolutePath(asked.path, asked.path, places).path;
@@ -168,7 +159,7 @@ function common(paths: readonly string[]): string {
   return (first as string[]).slice(0, depth).join("/") || "/";
 }
 
-/** Where every cage looks the same, and what runtimes and libraries look for by themselves. */
+/** Trees that every cage shows alike; runtimes and libraries look at them by themselves. */
 const OF_THE_CAGE = ["/proc", "/sys", "/dev", "/.cage", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share"];
 const PROBES = [
   ...["/usr/local/lib", "/usr/local/share", "/usr/bin", "/usr/local/bin", "/etc/ld.so.cache", "/etc/ld.so.preload"],
@@ -186,7 +177,7 @@ export function refusedPaths({ paths }: Observed): ObservedPath[] {
   });
 }
 
-function denials(input: TraceInput): Denial[] {
+function denials(input: WatchedRun): Denial[] {
   const { observed, existing, places, net } = input;
   const found = new Map<string, Denial>();
   const add = (denial: Denial): void => void found.set(`${denial.kind} ${denial.what}`, denial);
@@ -212,7 +203,7 @@ function denials(input: TraceInput): Denial[] {
 }
 
 /** Attempts to go past the relay, or without any network: none of them can lead out of the cage. */
-function deniedAddresses({ capabilities, observed: { addresses, ports } }: TraceInput): string[] {
+function deniedAddresses({ capabilities, observed: { addresses, ports } }: WatchedRun): string[] {
   if (capabilities.includes("net:*")) return [];
   return addresses.filter(({ address, port, ok }) => {
     if (port === NAME_SERVER_PORT || (port === RELAY_PORT && isLoopback(address))) return false;
