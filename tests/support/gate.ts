@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { type NetEvent, openGatekeeper } from "../../src/core/cage/net/gatekeeper.ts";
-import { hostRules, type NetRule } from "../../src/core/cage/net/net_mode.ts";
+import { hostRules, type NetRule } from "../../src/core/cage/net/net_parts.ts";
 import { readCapabilities } from "../../src/core/manifest/capability.ts";
 import type { Network } from "../../src/core/ports/ports.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";

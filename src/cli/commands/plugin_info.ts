@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import { resolveLimits } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
-import type { CageLimitStatus } from "../../core/cage/limits/limit_tier.ts";
+import type { CageLimitStatus } from "../../core/cage/limits/cage_limits.ts";
 import { type CapabilityDescription, describeCapability } from "../../packages/consent/describe_capability.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { hostLimits } from "../../host/host_limits.ts";

@@ -6,8 +6,7 @@
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Command, Exit } from "../ports/ports.ts";
-import type { CageLimits } from "./limits/cage_limits.ts";
-import type { CageLimitStatus } from "./limits/limit_tier.ts";
+import type { CageLimits, CageLimitStatus } from "./limits/cage_limits.ts";
 import type { NetEvent } from "./net/gatekeeper.ts";
 
 /** Places the host owns or that grants may be relative to. */

@@ -3,10 +3,8 @@
  *
  * @module
  */
-import type { LimitTier } from "./limits/limit_tier.ts";
-import type { CageLimits } from "./limits/cage_limits.ts";
-import type { NetRule } from "./net/net_mode.ts";
-import type { RelayRuntime } from "./net/net_parts.ts";
+import type { CageLimits, LimitTier } from "./limits/cage_limits.ts";
+import type { NetRule, RelayRuntime } from "./net/net_parts.ts";
 
 /** A bubblewrap that may be trusted, and what it can do. */
 export interface Bwrap {

@@ -11,9 +11,8 @@ import { cageEnv } from "./cage_env.ts";
 import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, RootEntry } from "./cage_plan.ts";
 import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
-import { rlimitPart } from "./limits/rlimits.ts";
-import { netMode, type NetRule } from "./net/net_mode.ts";
-import { netFiles, netNamespaceArgs, proxyEnv, relayed } from "./net/net_parts.ts";
+import { rlimitPart } from "./limits/limit_parts.ts";
+import { netFiles, netMode, netNamespaceArgs, type NetRule, proxyEnv, relayed } from "./net/net_parts.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 

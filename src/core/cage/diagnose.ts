@@ -1,19 +1,24 @@
 /**
- * Tells a cage that could not be built from a plugin that ended, and says what to do about it.
+ * Finds out why a caged program ended: its cage could not be built, a limit was exceeded, or it ended by itself.
  *
  * @module
  */
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { Exit, Files } from "../ports/ports.ts";
 import { type CageStatus, LAUNCHER_FAILURES } from "./launcher.ts";
+import type { CageLimits } from "./limits/cage_limits.ts";
+import { wasOutOfMemory } from "./limits/control_group.ts";
+import type { Watchdog } from "./limits/watchdog.ts";
 
-/** What is known of a start that ended. */
+/** Bubblewrap's exit code for a program that SIGKILL ended. */
+const KILLED = 128 + 9;
+
+/** A start that ended. */
 export interface Ended {
-  /** How the launcher, or bubblewrap in its place, ended. */
+  /** The end of the launcher, or of bubblewrap in its place. */
   readonly exit: Exit;
-  /** What bubblewrap said. */
   readonly status: CageStatus;
-  /** Last lines on stderr. */
+  /** The newest lines of stderr, oldest first. */
   readonly stderr: readonly string[];
 }
 
@@ -29,6 +34,31 @@ export async function diagnose({ exit, status, stderr }: Ended, files: Files): P
     data: { exit_code: exit.code, stderr: stderr.slice(-5) },
     hint: "Run kaged doctor",
   });
+}
+
+/** Returns the limit that ended the program, as an error, or null. */
+export async function limitFailure(
+  exit: Exit,
+  { limits, groups, watchdog }: {
+    readonly limits: CageLimits;
+    /** Folders of its control groups. */
+    readonly groups: readonly string[];
+    readonly watchdog: Watchdog | null;
+  },
+  files: Files,
+): Promise<HostError | null> {
+  if (exit.signal !== "SIGKILL" && exit.code !== KILLED) return null;
+  const limit = watchdog?.exceeded() ?? (await wasOutOfMemory(groups, files) ? "memory" : null);
+  if (limit === null) return null;
+  const { memory_mb, pids } = limits;
+  const exceeded = (code: HostErrorCode, what: string, data: Partial<CageLimits>): HostError =>
+    new HostError(code, `[BLOCKED] The plugin ${what}`, {
+      data,
+      hint: `Mend the plugin, or raise ${Object.keys(data)} under limits in config.toml`,
+    });
+  return limit === "memory"
+    ? exceeded("plugin.memory_exceeded", `used more than its ${memory_mb} MiB of memory`, { memory_mb })
+    : exceeded("plugin.pids_exceeded", `had more than its ${pids} processes and threads`, { pids });
 }
 
 async function fromBwrap(said: string, files: Files): Promise<HostError> {

@@ -8,12 +8,10 @@ import { HostError } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { Files, Runtime } from "../ports/ports.ts";
 import type { CagePlaces, CageRequest } from "./cage.ts";
-import type { GrantedPath, MachineFacts, PathFacts, RootEntry } from "./cage_plan.ts";
+import type { GrantedPath, MachineFacts, PathFacts, RootEntry, WantedPath } from "./cage_plan.ts";
 import { findBwrap } from "./find_bwrap.ts";
 import { chooseTier } from "./limits/choose_tier.ts";
-import { makeTarget } from "./make_target.ts";
-import { netMode, type NetRule } from "./net/net_mode.ts";
-import { refuseSockets } from "./net/refuse_sockets.ts";
+import { netMode, type NetRule } from "./net/net_parts.ts";
 import { relayRuntime } from "./net/relay_runtime.ts";
 import { forbiddenFailure, forbiddenReason, grantedPaths, throwAll } from "./path_rules.ts";
 import { resolveCommand } from "./resolve_command.ts";
@@ -90,6 +88,49 @@ async function checkedGrants(
     wanted.map(async (path) => ({ ...path, facts: await pathFacts(path.path, files) })),
   );
   return grantedPaths(examined, places);
+}
+
+/** Makes each missing folder between `makeUnder` and the wanted path, 0700. A link on the way is an error. */
+async function makeTarget(wanted: WantedPath, files: Files): Promise<void> {
+  const { capability, path, makeUnder } = wanted;
+  if (makeUnder === null) return;
+  let at = makeUnder;
+  for (const part of path.slice(makeUnder.length).split("/").filter((part) => part !== "")) {
+    at = `${at}/${part}`;
+    let found = await files.info(at);
+    if (found === null) {
+      // Another start may make it between the two steps: what counts is what stands there afterwards.
+      await files.makeDir(at, { mode: 0o700 }).catch(ignoreExisting);
+      found = await files.info(at);
+    }
+    if (found?.kind === "symlink") {
+      throw new HostError("capability.symlink_escape", `Cannot grant "${capability}": "${at}" is a link`, {
+        data: { capability, path: at },
+        hint: `Replace "${at}" by a folder`,
+      });
+    }
+    if (found?.kind !== "directory") return; // A file is fine as the target itself; the path rules judge the rest.
+  }
+}
+
+function ignoreExisting(error: unknown): void {
+  if ((error as { code?: string }).code !== "EEXIST") throw error;
+}
+
+/**
+ * Rejects with `capability.socket_inside` when a granted path holds a unix socket of the host. A gated cage is the one
+ * kind that may open such sockets, and a read-only mount keeps nobody from connecting.
+ */
+async function refuseSockets(granted: readonly GrantedPath[], files: Files): Promise<void> {
+  for (const { path } of granted) {
+    const socket = await files.findSocket(path);
+    if (socket === null) continue;
+    throw new HostError(
+      "capability.socket_inside",
+      `Cannot grant "${path}" beside net rules: the plugin could talk to "${socket}"`,
+      { data: { path, socket }, hint: "Move the socket, or grant a narrower path" },
+    );
+  }
 }
 
 async function pathFacts(path: string, files: Files): Promise<PathFacts> {

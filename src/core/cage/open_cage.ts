@@ -8,18 +8,15 @@ import type { Command, Exit, Files, Runtime } from "../ports/ports.ts";
 import type { Cage, CageRequest } from "./cage.ts";
 import type { CagePlan, GrantedPath, MachineFacts } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
-import { diagnose } from "./diagnose.ts";
+import { diagnose, limitFailure } from "./diagnose.ts";
 import { endLeftovers, firstPid } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeGroupList, writeLaunchFiles } from "./launcher.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
-import { groupPlan } from "./limits/group_plan.ts";
-import { limitFailure } from "./limits/limit_failure.ts";
-import { scopedCommand } from "./limits/systemd_scope.ts";
+import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
 import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
-import { hostRules, netMode } from "./net/net_mode.ts";
-import { SOCKET_FILE } from "./net/net_parts.ts";
+import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
 import { sweepRun } from "./sweep_run.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
@@ -98,7 +95,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
-        await limitFailure({ exit, limits, groups: groups.dirs, watchdog }, files),
+        await limitFailure(exit, { limits, groups: groups.dirs, watchdog }, files),
     close,
   };
 }

@@ -6,8 +6,7 @@
 import type { WireTap } from "../wire/wire_tap.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
-import type { CageLimits } from "../cage/limits/cage_limits.ts";
-import type { CageLimitStatus } from "../cage/limits/limit_tier.ts";
+import type { CageLimits, CageLimitStatus } from "../cage/limits/cage_limits.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";

@@ -1,5 +1,5 @@
 /**
- * Runs a plugin once, from spawn to shutdown, and tells which rules it kept.
+ * Runs a plugin once, from spawn to shutdown, and records which rules it kept.
  *
  * @module
  */
@@ -21,7 +21,6 @@ const PING_TIMEOUT_MS = 5_000;
 /** Requests that read storage only. */
 const READS = new Set(["kaged.storage.query", "kaged.storage.schema"]);
 
-/** What one run of the plugin left behind. */
 interface Run {
   readonly manifest: Manifest;
   readonly recorder: CheckRecorder;
@@ -30,20 +29,18 @@ interface Run {
   readonly log: string[];
 }
 
-/** What a plugin offers once it runs. */
 interface Offer {
   readonly info: PluginInfo;
   /** Tools of an MCP server whose schema the host cannot use. */
   readonly unchecked: readonly string[];
 }
 
-/** What a run leaves behind besides the rules it kept. */
+/** Findings of a run beside the rules it kept. */
 export interface LifeTrail {
-  /** Its audit events. */
   readonly events: readonly AuditEvent[];
   /** Calls that failed, in words. */
   readonly failedCalls: readonly string[];
-  /** What it asked of its storage, granted or not. */
+  /** Access to its storage that the plugin asked for, granted or not. */
   readonly storage: ReadonlySet<"read" | "write">;
 }
 
@@ -100,7 +97,7 @@ export async function checkLife(
   }
 }
 
-/** Tells what the handshake showed, up to the rule that `failure` belongs to. */
+/** Records the rules of the handshake, up to the one that `failure` belongs to. */
 function recordHandshake(run: Run, failure: HostError | null, offer: Offer): void {
   const { manifest, recorder, config, log } = run;
   const { command, name, version, kaged_api, capabilities } = manifest;
@@ -124,7 +121,7 @@ function recordHandshake(run: Run, failure: HostError | null, offer: Offer): voi
     ["initialize.version", () => pass("initialize.version")],
     ["initialize.api", () => pass("initialize.api")],
     ["initialize.capabilities", () => pass("initialize.capabilities")],
-    // What the process offers is told once it runs, and not before.
+    // The audit shows what the process offers once it runs, and not before.
     ["methods", () => broken ? recorder.skip("methods", broken) : recordMethods(run, offer)],
     ["config.update", () => pass("config.update", ignored)],
   ];
@@ -142,7 +139,7 @@ const claims = (capabilities: readonly string[]): string =>
 const sent = (config: Readonly<Record<string, unknown>>): string =>
   Object.keys(config).length === 0 ? "Takes an empty config" : `Takes ${JSON.stringify(config)}`;
 
-/** The rule that a failed start breaks. */
+/** Returns the rule that a failed start breaks. */
 function ruleOf(failure: HostError): CheckId {
   const { code, rpc } = failure;
   const ofServer = mcpRuleOf(failure);
@@ -182,7 +179,7 @@ function recordMethods(run: Run, { info, unchecked }: Offer): void {
   recorder.pass("methods", methods.join(", ") || "None declared", undeclared.length > 0 ? [extra] : []);
 }
 
-/** A ping answered shows that the plugin took `initialized` well. Returns whether it runs on. */
+/** Records the ping, and with it that the plugin took `initialized` well. Returns whether it runs on. */
 function recordPing({ recorder, log }: Run, { failure, result }: Outcome): boolean {
   if (failure && hasEnded(failure)) {
     recorder.fail("initialized", explained(failure, log), log);
@@ -198,7 +195,7 @@ function recordPing({ recorder, log }: Run, { failure, result }: Outcome): boole
   return true;
 }
 
-/** Points at what the plugin wrote itself, where it just ended. */
+/** Points at the plugin's own stderr, where it just ended. */
 function explained(failure: HostError, log: readonly string[]): HostError {
   if (failure.code !== "plugin.unavailable") return failure;
   const hint = log.length > 0
@@ -249,7 +246,6 @@ function eventsOf<T extends AuditType>({ events }: Run, type: T): AuditData[T][]
   return events.filter((event) => event.type === type).map((event) => event.data as AuditData[T]);
 }
 
-/** How a piece of work ended. */
 interface Outcome {
   readonly failure: HostError | null;
   readonly result: unknown;

@@ -1,5 +1,5 @@
 /**
- * How a plugin is checked.
+ * The settings of a check.
  *
  * @module
  */
@@ -11,13 +11,11 @@ import type { Check } from "./report.ts";
 export interface CheckCall {
   /** Method or `<plugin>.<tool>`. */
   readonly method: string;
-  /** What it is given. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
 /** How a plugin is checked. */
 export interface CheckOptions {
-  /** The runtime the check runs on. */
   readonly runtime: Runtime;
   /** The operator's folder, absolute. */
   readonly home: string;
@@ -25,16 +23,16 @@ export interface CheckOptions {
   readonly projectDir?: string | null;
   /** Interpreters outside the usual places: name → absolute path. */
   readonly runtimes?: Readonly<Record<string, string>>;
-  /** What the plugin may use. Default: what every plugin may. */
+  /** Limits of the plugin. Default: those of every plugin. */
   readonly limits?: Pick<SupervisorOptions, "limits" | "pluginLimits">;
-  /** What `config.update` carries. Default: `{}`. */
+  /** Params of `config.update`. Default: `{}`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Ends the check early: the plugin is stopped and the check rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Watches the run from outside the cage and reports what it used. */
   readonly trace?: boolean;
-  /** Calls to make while the plugin runs, for a trace to see what they do. */
+  /** Calls to make while the plugin runs, so that the watch sees what they use. */
   readonly calls?: readonly CheckCall[];
-  /** Hears each result as it comes. */
+  /** Receives each result as it comes. */
   readonly onCheck?: (check: Check) => void;
 }

@@ -17,7 +17,7 @@ import { surveyImports } from "./leaving_imports.ts";
 import { checkWatched } from "./check_watched.ts";
 import { CheckRecorder, type CheckReport } from "./report.ts";
 
-/** Imports that are named in words; all of them are in the data. */
+/** Imports named in the message; all of them are in the data. */
 const SHOWN = 5;
 
 /** Checks the plugin in `dir` (absolute) against every rule. A plugin that breaks them is a report, not an error. */
@@ -49,7 +49,7 @@ async function checkManifest(
   }
 }
 
-/** Everything that can be told without running the plugin. */
+/** Checks everything that needs no run of the plugin. */
 async function checkSurroundings(
   dir: string,
   manifest: Manifest,
@@ -60,7 +60,7 @@ async function checkSurroundings(
   const failure = await cageFailure(dir, manifest, options);
   const isGrant = failure?.code.startsWith("capability.") ?? false;
   if (failure && isGrant) recorder.fail("capabilities", failure);
-  // Whether a grant holds is told by the cage; with none asked for there is nothing to tell.
+  // The cage shows whether a grant holds; without any, the cage has nothing to say about them.
   else if (failure && manifest.capabilities.length > 0) recorder.skip("capabilities", "cage");
   else if (manifest.capabilities.length === 0) recorder.pass("capabilities", "None asked for");
   else recorder.passGrants("capabilities", manifest.capabilities.join(", "), grantsOf(dir, manifest, options));
@@ -78,7 +78,7 @@ async function checkSurroundings(
   return false;
 }
 
-/** What the plugin asks for, in plain words. */
+/** Returns the capabilities of the plugin in plain words. */
 function grantsOf(dir: string, { capabilities }: Manifest, options: CheckOptions): CapabilityDescription[] {
   const { runtime, home, projectDir = null } = options;
   const paths = { installDir: dir, home, projectDir, userHome: runtime.env("HOME") };

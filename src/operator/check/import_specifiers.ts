@@ -1,14 +1,14 @@
 /**
- * Finds what a JavaScript or TypeScript file imports, without running or fully parsing it.
+ * Finds the imports of a JavaScript or TypeScript file without running or fully parsing it.
  *
  * @module
  */
 
 /** One import in a source file. */
 export interface ImportSpecifier {
-  /** What is imported, as written. */
+  /** The import as it is written. */
   readonly specifier: string;
-  /** Line it is on, from 1. */
+  /** Counted from 1. */
   readonly line: number;
   /** True for `import(…)` and `require(…)`, which may be tried and caught; false for a statement. */
   readonly dynamic: boolean;

@@ -1,5 +1,5 @@
 /**
- * What a check says of an MCP server, where that differs from any other plugin.
+ * Parts of a check that differ for an MCP server.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { ANY_OBJECT, argumentsSchema } from "../../core/mcp/arguments_schema.ts"
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
 
-/** Tools that are named in words. */
+/** Tools named in a detail. */
 const SHOWN = 20;
 
-/** What was seen of a rule that an MCP server keeps in a way of its own. */
+/** Returns the details of rules that an MCP server keeps in a way of its own. */
 export function mcpDetails({ manifest: { name, version }, mcp }: PluginInfo): Partial<Record<CheckId, string>> {
   return {
     "initialize.name": mcp ? `${name}; the server calls itself ${JSON.stringify(mcp.name)}` : name,
@@ -23,21 +23,21 @@ export function mcpDetails({ manifest: { name, version }, mcp }: PluginInfo): Pa
   };
 }
 
-/** The rule that a failed start of an MCP server breaks, or null for one that any plugin can break. */
+/** Returns the rule that a failed start of an MCP server breaks, or null where it is no failure of MCP. */
 export function mcpRuleOf({ code, message }: HostError): CheckId | null {
   if (code === "mcp.version_unsupported") return "initialize.api";
   if (code === "mcp.malformed" && message.includes("initialize")) return "initialize";
   return code.startsWith("mcp.") ? "methods" : null;
 }
 
-/** Names the tools of an MCP server whose schema the host cannot check arguments with. */
+/** Returns the tools of an MCP server whose schema the host cannot check arguments with. */
 export async function uncheckedTools({ mcp, tools }: PluginInfo): Promise<string[]> {
   if (!mcp) return [];
   const schemas = await Promise.all(tools.map(({ parameters_schema }) => argumentsSchema(parameters_schema)));
   return tools.filter((_, index) => schemas[index] === ANY_OBJECT).map(({ name }) => name);
 }
 
-/** Records what tools the server lists, and warns of those that agents do not get as they are. */
+/** Records the tools that the server lists, and warns of those that agents do not get as they are. */
 export function recordTools(
   recorder: CheckRecorder,
   { tools, plugin }: PluginInfo,

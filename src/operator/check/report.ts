@@ -1,5 +1,5 @@
 /**
- * What a check of a plugin says: one line per rule.
+ * The report of a check: one line per rule.
  *
  * @module
  */
@@ -27,38 +27,35 @@ export const CHECK_IDS = [
   "stdout",
 ] as const;
 
-/** Names a rule. */
+/** Id of a rule. */
 export type CheckId = (typeof CHECK_IDS)[number];
 
-/** How a plugin fares with one rule. */
+/** The result of one rule. */
 export interface Check {
-  /** Which rule. */
   readonly id: CheckId;
   /** Whether the plugin was seen to keep it. */
   readonly ok: boolean;
   /** Set when the rule could not be tried, because of an earlier failure. */
   readonly skipped?: true;
-  /** What was seen, for a person. */
+  /** The finding, for a person. */
   readonly detail: string;
   /** The next step. */
   readonly hint?: string;
-  /** Code of the failure. */
   readonly code?: string;
   /** Facts of the failure, in JSON. */
   readonly data?: unknown;
-  /** What is allowed but looks wrong. */
+  /** Findings that are allowed but look wrong. */
   readonly warnings?: readonly string[];
   /** The last lines the plugin wrote to stderr, where they may explain the failure. */
   readonly log?: readonly string[];
-  /** What the plugin asks for, in plain words. */
+  /** The capabilities of the plugin in plain words. */
   readonly grants?: readonly CapabilityDescription[];
 }
 
-/** How a plugin fares with every rule. */
+/** The result of every rule, in order. */
 export interface CheckReport {
   /** Whether every rule is kept. */
   readonly ok: boolean;
-  /** Every rule, in order. */
   readonly checks: readonly Check[];
   /** The report of a run with `--trace`. */
   readonly trace?: GrantReport;
@@ -70,22 +67,22 @@ export class CheckRecorder {
   readonly #onCheck: (check: Check) => void;
   #failed: CheckId | null = null;
 
-  /** Starts a report; `onCheck` hears each result as it comes. */
+  /** Starts a report; `onCheck` receives each result as it comes. */
   constructor(onCheck: (check: Check) => void = () => {}) {
     this.#onCheck = onCheck;
   }
 
-  /** The rule is kept. */
+  /** Records that a rule is kept. */
   pass(id: CheckId, detail: string, warnings: readonly string[] = []): void {
     this.#add({ id, ok: true, detail, ...(warnings.length > 0 ? { warnings } : {}) });
   }
 
-  /** The rule is kept, and this is what an operator would be asked to grant. */
+  /** Records that a rule is kept, with the grants an operator would be asked for. */
   passGrants(id: CheckId, detail: string, grants: readonly CapabilityDescription[]): void {
     this.#add({ id, ok: true, detail, grants });
   }
 
-  /** The rule is broken; `log` is what the plugin wrote last. */
+  /** Records that a rule is broken; `log` is the end of the plugin's stderr. */
   fail(id: CheckId, failure: HostError | { message: string; hint?: string }, log: readonly string[] = []): void {
     this.#failed ??= id;
     this.#add({
@@ -105,7 +102,7 @@ export class CheckRecorder {
     return { ok: this.#checks.every((check) => check.ok), checks: this.#checks };
   }
 
-  /** The rule cannot be tried because another is broken: the first broken one unless told. */
+  /** Records that a rule cannot be tried because `broken` is: by default the first broken one. */
   skip(id: CheckId, broken: CheckId | null = this.#failed): void {
     this.#add({ id, ok: false, skipped: true, detail: `Not tried: ${broken} failed` });
   }

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { DEFAULT_LIMITS } from "../../core/cage/limits/cage_limits.ts";
+import { DEFAULT_LIMITS, type LimitTierName } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier, type TierChoice } from "../../core/cage/limits/choose_tier.ts";
-import type { LimitTierName } from "../../core/cage/limits/limit_tier.ts";
 import { LOOK_INTERVAL_MS } from "../../core/cage/limits/watchdog.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import type { MachineRow } from "./report.ts";

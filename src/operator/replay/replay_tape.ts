@@ -1,5 +1,5 @@
 /**
- * Runs a plugin against a tape: it is sent what the host said then, and what it says is compared with what it said.
+ * Runs a plugin against a tape: sends it the host's messages of then, and compares its answers with those on the tape.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { firstDifference, type IgnoredPlace } from "./first_difference.ts";
 import { revealSecrets, secretFields, SecretKeeper } from "../../core/wire/tape/secrets.ts";
 import type { Tape, TapeEntry, TapeMessage } from "../../core/wire/tape/tape.ts";
 
-/** The first thing that was not as on the tape. */
+/** The first deviation from the tape. */
 export interface Difference {
   /** Line of the tape it is about; null for what the tape does not have. */
   readonly line: number | null;
@@ -20,35 +20,30 @@ export interface Difference {
   readonly kind: "differs" | "missing" | "unexpected" | "exit";
   /** Where the message differs, as a JSON pointer. */
   readonly at?: string;
-  /** What it was, in words. */
+  /** The deviation, for a person. */
   readonly detail: string;
-  /** What is on the tape. */
+  /** The message or exit on the tape. */
   readonly expected?: unknown;
-  /** What came. */
+  /** The message or exit of this run. */
   readonly came?: unknown;
 }
 
-/** What a replay came to. */
+/** The outcome of a replay. */
 export interface ReplayReport {
   /** Whether everything was as on the tape. */
   readonly ok: boolean;
-  /** Messages the plugin was sent. */
+  /** Number of messages the plugin was sent. */
   readonly sent: number;
-  /** Messages of the plugin that were as on the tape. */
+  /** Number of messages of the plugin that were as on the tape. */
   readonly matched: number;
-  /** The first difference, or null. */
   readonly difference: Difference | null;
 }
 
-/** How a tape is replayed. */
+/** A tape and the plugin to replay it with. */
 export interface ReplayOptions {
-  /** The tape. */
   readonly tape: Tape;
-  /** Manifest of the plugin. */
   readonly manifest: Manifest;
-  /** Starts the plugin. */
   readonly open: OpenWire;
-  /** Time. */
   readonly clock: Clock;
   /** Places of messages that are not compared. */
   readonly ignored?: readonly IgnoredPlace[];
@@ -90,7 +85,7 @@ interface Expected {
 
 class Replay {
   readonly #options: ReplayOptions;
-  /** Hides in what comes what is hidden on the tape. */
+  /** Masks the same values in new messages that are masked on the tape. */
   readonly #secrets: SecretKeeper;
   /** Messages of the plugin that have not come yet, in the order of the tape. */
   #awaited: Expected[] = [];
@@ -112,7 +107,7 @@ class Replay {
     );
   }
 
-  /** Says the host's part, waiting at each line for what the plugin had said before it. */
+  /** Sends the host's messages, each after the plugin's messages that stand before it on the tape. */
   async play(wire: PluginWire): Promise<void> {
     void wire.ended.then((exit) => {
       this.#exit = exit;
@@ -137,7 +132,7 @@ class Replay {
     await this.#heard(Infinity, saidMs);
   }
 
-  /** Takes a line of the plugin. */
+  /** Compares a line of the plugin with the tape. */
   take(text: string): void {
     const parsed = parseLine(text);
     if (this.#difference || typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return; // Noise.
@@ -203,7 +198,7 @@ class Replay {
     return firstDifference(then, message, places);
   }
 
-  /** Resolves when all that the plugin had said before `line` has come, or cannot come any more. */
+  /** Resolves when every message of the plugin before `line` has come, or cannot come any more. */
   async #heard(line: number, saidMs: number): Promise<void> {
     const missing = (): Expected | undefined => this.#awaited.find((awaited) => awaited.line < line);
     for (let first = missing(); first && !this.#difference; first = missing()) {
@@ -217,7 +212,7 @@ class Replay {
     }
   }
 
-  /** Compares how the process ends; what the system ended then is not compared. */
+  /** Compares how the process ends; an end by a signal is not compared. */
   async #ended({ exit: then }: TapeEntry & { exit: Exit }, line: number, tookMs: number): Promise<void> {
     if (then.code === null) return;
     const patienceMs = PATIENCE_MS + 2 * tookMs;

@@ -1,18 +1,37 @@
 /**
- * How much of the machine a plugin may use. The operator says so, never the plugin.
+ * How much of the machine a plugin may use, and the ways to enforce it. The operator sets the limits, never the plugin.
  *
  * @module
  */
 import { HostError } from "../../errors/host_error.ts";
 
-/** What a cage may use at most. */
+/** Upper bounds of one cage. */
 export interface CageLimits {
   /** Memory, in MiB. */
   readonly memory_mb: number;
-  /** Share of the processor when others want it too; 1024 is a whole one's. */
+  /** Share of the processor when others want it too; 1024 is the share of a program without a limit. */
   readonly cpu_shares: number;
   /** Processes and threads together. */
   readonly pids: number;
+}
+
+/** Enforced by the kernel through control groups of version 2 or 1, by systemd on its behalf, or by the host's looks. */
+export type LimitTierName = "cgroup2" | "systemd" | "cgroup1" | "watchdog";
+
+/** The ways to hold a cage to its limits, best first, each with the paths it needs. */
+export type LimitTier =
+  /** A group of its own for each cage, below `base`. */
+  | { readonly name: "cgroup2"; readonly base: string }
+  /** A scope of its own for each cage, asked of systemd. */
+  | { readonly name: "systemd"; readonly program: string; readonly env: Readonly<Record<string, string>> }
+  /** A group of its own for each cage, below one folder per controller. */
+  | { readonly name: "cgroup1"; readonly memory: string; readonly pids: string; readonly cpu: string }
+  /** Looks at the cage's processes at short intervals; `prlimit` is the program that sets what the kernel checks. */
+  | { readonly name: "watchdog"; readonly prlimit: string | null };
+
+/** The limits of one cage and the way they are enforced. */
+export interface CageLimitStatus extends CageLimits {
+  readonly tier: LimitTierName;
 }
 
 /** Limits where the operator says nothing. */
@@ -51,4 +70,14 @@ export function resolveLimits(...given: readonly (Partial<CageLimits> | undefine
     data: { issues },
     hint: "Correct limits in config.toml, or where the host is made",
   });
+}
+
+/** Returns the limit of memory in bytes. */
+export function memoryBytes({ memory_mb }: CageLimits): number {
+  return memory_mb * 1024 * 1024;
+}
+
+/** Returns the weight of version 2 for the shares of version 1: 256 of 1024 are 25 of 100. */
+export function cpuWeight({ cpu_shares }: CageLimits): number {
+  return Math.min(10_000, Math.max(1, Math.round(cpu_shares * 100 / 1024)));
 }

@@ -6,17 +6,14 @@
 import { messageOf } from "../../errors/host_error.ts";
 import type { Files, Runtime } from "../../ports/ports.ts";
 import { outputOf } from "../output_of.ts";
-import { DEFAULT_LIMITS } from "./cage_limits.ts";
+import { DEFAULT_LIMITS, type LimitTier, type LimitTierName } from "./cage_limits.ts";
 import { makeGroups, writeSettings } from "./control_group.ts";
-import { groupPlan } from "./group_plan.ts";
-import type { LimitTier, LimitTierName } from "./limit_tier.ts";
+import { groupPlan, scopeArgs, scopeEnv } from "./limit_parts.ts";
 import { type OwnGroups, ownGroups } from "./own_groups.ts";
 import { roomForGroups } from "./room_for_groups.ts";
-import { scopeArgs, scopeEnv } from "./systemd_scope.ts";
 
-/** What was found. */
+/** The best tier that works on this machine. */
 export interface TierChoice {
-  /** The best way that works. */
   readonly tier: LimitTier;
   /** Each better one, and why it does not work here. */
   readonly passed: readonly { readonly name: LimitTierName; readonly why: string }[];
@@ -24,7 +21,7 @@ export interface TierChoice {
 
 const PRLIMIT_PATHS = ["/usr/bin/prlimit", "/bin/prlimit"];
 const SYSTEMD_RUN = "/usr/bin/systemd-run";
-/** Without start-up files: with a socket for stdin bash would read them. */
+/** Without start-up files: with a socket as stdin bash would read them. */
 const BASH: readonly [string, ...string[]] = ["/bin/bash", "--norc", "--noprofile", "-c"];
 
 /** One answer per file system: it holds as long as the host lives. */
@@ -114,7 +111,8 @@ async function rehearse(tier: LimitTier, runtime: Runtime): Promise<void> {
   await makeGroups(plan, files);
   try {
     await writeSettings(plan.later, files);
-    // Root may join whatever it made; of others the kernel asks more than it asks for making.
+    // Moving a process into a group needs write access to the common ancestor, which making the group does not need:
+    // only a user who is not root can lack it.
     if (uid === 0) return;
     const join = 'for dir; do echo $$ >"$dir/cgroup.procs" || exit; done; echo joined';
     const said = await outputOf(runtime, BASH[0], [...BASH.slice(1), join, "join", ...plan.dirs]);

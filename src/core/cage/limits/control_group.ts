@@ -5,7 +5,7 @@
  */
 import { HostError, messageOf } from "../../errors/host_error.ts";
 import type { Files, Runtime } from "../../ports/ports.ts";
-import type { GroupPlan, GroupSetting } from "./group_plan.ts";
+import type { GroupPlan, GroupSetting } from "./limit_parts.ts";
 
 /** Attempts to empty and remove a group before it is left for the next host to sweep. */
 const MAX_ATTEMPTS = 10;

@@ -8,8 +8,7 @@ import type { Clock, Network, Socket, SocketListener } from "../../ports/ports.t
 import { bodyCounter } from "./body_end.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { addressesOf, judgeTarget, type Refusal, type RefusalReason, shownHost } from "./judge_target.ts";
-import type { HostRule } from "./net_mode.ts";
-import { onceAMinute } from "./once_a_minute.ts";
+import type { HostRule } from "./net_parts.ts";
 import { exchange, joinBoth } from "./pump.ts";
 import { forwardedHead, readRequestHead } from "./request_head.ts";
 import { readGreeting, readSocksRequest, SOCKS_REPLIES, SOCKS_VERSION } from "./socks5.ts";
@@ -21,27 +20,27 @@ const LINGER_MS = 5_000;
 const MAX_CONNECTIONS = 128;
 /** Addresses of one name that are tried. */
 const MAX_ADDRESSES = 4;
+const MINUTE_MS = 60_000;
+/** Different events passed on within a minute: a plugin may ask for a new host with each request. */
+const MAX_EVENTS = 100;
 
-/** What a plugin did on the network, told once a minute for each host and port. */
+/** A connection of a plugin, reported once a minute for each host and port. */
 export type NetEvent =
   | { readonly kind: "opened"; readonly host: string; readonly port: number }
   | { readonly kind: "refused"; readonly host: string; readonly port: number; readonly reason: RefusalReason };
 
-/** What a gatekeeper needs. */
+/** The gate of one cage. */
 export interface GatekeeperOptions {
-  /** Where it listens. */
+  /** The unix socket it listens on. */
   readonly path: string;
-  /** Whom the plugin may connect to. */
+  /** Hosts the plugin may connect to. */
   readonly rules: readonly HostRule[];
-  /** The host's network. */
   readonly network: Network;
-  /** Time. */
   readonly clock: Clock;
-  /** Hears what the plugin did. */
   readonly onNet: (event: NetEvent) => void;
 }
 
-/** A gatekeeper at work. */
+/** A gatekeeper that listens. */
 export interface Gatekeeper {
   /** Ends every connection and takes no more. */
   close(): Promise<void>;
@@ -50,13 +49,13 @@ export interface Gatekeeper {
 /** Opens the gate of one cage. Rejects when it cannot listen. */
 export async function openGatekeeper(options: GatekeeperOptions): Promise<Gatekeeper> {
   const visits = new Set<Visit>();
-  const tell = told(options);
+  const onNet = onceAMinute(options);
   const listener: SocketListener = await options.network.listen(options.path, (client) => {
     if (visits.size >= MAX_CONNECTIONS) {
-      tell({ kind: "refused", host: "", port: 0, reason: "too-many" });
+      onNet({ kind: "refused", host: "", port: 0, reason: "too-many" });
       return client.destroy();
     }
-    const visit = new Visit(client, { ...options, onNet: tell });
+    const visit = new Visit(client, { ...options, onNet });
     visits.add(visit);
     void visit.serve().finally(() => visits.delete(visit));
   });
@@ -68,11 +67,21 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Gateke
   };
 }
 
-function told({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => void {
-  const isDue = onceAMinute(clock);
+/** Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of them. */
+function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => void {
+  const passedAtMs = new Map<string, number>();
   return (event) => {
     const { kind, host, port } = event;
-    if (isDue(`${kind} ${host}:${port} ${kind === "refused" ? event.reason : ""}`)) onNet(event);
+    const key = `${kind} ${host}:${port} ${kind === "refused" ? event.reason : ""}`;
+    const nowMs = clock.monotonic();
+    // In the order in which they were passed on: the oldest come first.
+    for (const [old, atMs] of passedAtMs) {
+      if (nowMs - atMs < MINUTE_MS) break;
+      passedAtMs.delete(old);
+    }
+    if (passedAtMs.has(key) || passedAtMs.size >= MAX_EVENTS) return;
+    passedAtMs.set(key, nowMs);
+    onNet(event);
   };
 }
 
@@ -99,14 +108,14 @@ class Visit {
       if (first === null) return;
       await (first === SOCKS_VERSION ? this.#serveSocks() : this.#serveHttp());
     } catch {
-      // Either side went away, or sent what cannot be read: there is nobody to tell.
+      // Either side went away, or sent what cannot be read: nobody is left to answer.
     } finally {
       this.#cancelTimer();
       this.end();
     }
   }
 
-  /** Ends it at once. */
+  /** Ends both sides at once. */
   end(): void {
     this.#ended.abort(new Error("The connection ended"));
     this.#client.destroy();
@@ -150,12 +159,12 @@ class Visit {
     const request = await readSocksRequest(take);
     this.#cancelTimer();
     if (request.kind === "bad") {
-      this.#tell(refusal("bad-request"));
+      this.#report(refusal("bad-request"));
       return await this.#say(request.reply);
     }
     const target = await this.#open(request.host, request.port);
     if ("refused" in target) {
-      this.#tell(target);
+      this.#report(target);
       return await this.#say(isFault(target.refused) ? SOCKS_REPLIES.unreachable : SOCKS_REPLIES.notAllowed);
     }
     await this.#client.write(SOCKS_REPLIES.connected);
@@ -194,13 +203,13 @@ class Visit {
     }
   }
 
-  #tell({ refused, host, port }: Refusal): void {
+  #report({ refused, host, port }: Refusal): void {
     // A host that is down is no rule broken.
     if (!isFault(refused)) this.#options.onNet({ kind: "refused", host, port, reason: refused });
   }
 
   async #answer(refused: Refusal, status: 400 | 403 | 431 | 502): Promise<void> {
-    this.#tell(refused);
+    this.#report(refused);
     const body = `${refused.refused}: ${adviceOn(refused)}\n`;
     const head = [
       `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
@@ -232,7 +241,7 @@ const refusal = (reason: RefusalReason): Refusal => ({ refused: reason, host: ""
 /** Whether the other side is at fault, rather than the plugin. */
 const isFault = (reason: RefusalReason): boolean => reason === "unresolved" || reason === "unreachable";
 
-/** What the author of a plugin should know. */
+/** Returns the advice that goes to the author of the plugin. */
 function adviceOn({ refused, host, port }: Refusal): string {
   switch (refused) {
     case "not-allowed":

@@ -5,7 +5,7 @@
  */
 import { canonicalHost } from "../../manifest/net_host.ts";
 import { isPublic, isUnicast } from "./address.ts";
-import type { HostRule } from "./net_mode.ts";
+import type { HostRule } from "./net_parts.ts";
 
 /** Why a connection is refused, in a word that is stable. */
 export type RefusalReason =

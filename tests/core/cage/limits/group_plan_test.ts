@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupPlan } from "../../../../src/core/cage/limits/group_plan.ts";
-import { rlimitPart } from "../../../../src/core/cage/limits/rlimits.ts";
-import { scopedCommand } from "../../../../src/core/cage/limits/systemd_scope.ts";
+import { groupPlan, rlimitPart, scopedCommand } from "../../../../src/core/cage/limits/limit_parts.ts";
 
 const limits = { memory_mb: 512, cpu_shares: 256, pids: 100 };
 

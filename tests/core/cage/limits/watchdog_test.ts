@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { detectRuntime } from "../../../../src/adapters/default.ts";
 import { LOOK_INTERVAL_MS, startWatchdog } from "../../../../src/core/cage/limits/watchdog.ts";
-import { treeUsage } from "../../../../src/core/cage/limits/tree_usage.ts";
+import { treeUsage } from "../../../../src/core/cage/limits/watchdog.ts";
 import type { Files, Signal } from "../../../../src/core/ports/ports.ts";
 import { createFakeClock } from "../../../support/fake_clock.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressesOf, judgeTarget } from "../../../../src/core/cage/net/judge_target.ts";
-import type { HostRule } from "../../../../src/core/cage/net/net_mode.ts";
+import type { HostRule } from "../../../../src/core/cage/net/net_parts.ts";
 
 const rule = (host: string, port: number | "*"): HostRule => ({ kind: "net", scope: "host", host, port });
 const RULES = [
