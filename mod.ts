@@ -61,8 +61,7 @@ export {
   describeCapability,
 } from "./src/packages/consent/describe_capability.ts";
 export type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./src/packages/install/consent_types.ts";
-export type { CageLimits } from "./src/core/cage/limits/cage_limits.ts";
-export type { CageLimitStatus, LimitTierName } from "./src/core/cage/limits/cage_limits.ts";
+export type { CageLimits, CageLimitStatus, LimitTierName } from "./src/core/cage/limits/cage_limits.ts";
 export {
   type ErrorRow,
   ERRORS,

@@ -12,11 +12,6 @@ export function storageAccess(capabilities: readonly string[]): "none" | "read" 
   return granted.some(({ access }) => access === "write") ? "write" : "read";
 }
 
-/** Whether everything `claimed` lies within what is `declared`, however either is spelt. */
-export function isSubsetOfCapabilities(claimed: readonly unknown[], declared: readonly string[]): boolean {
-  return excessCapabilities(claimed, declared).length === 0;
-}
-
 /** Returns the claims that no declared capability covers, and those that are no capabilities at all. */
 export function excessCapabilities(claimed: readonly unknown[], declared: readonly string[]): unknown[] {
   const grants = declared.flatMap(parsed);

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { McpClient, McpServer } from "./sdk_types.ts";
+import type { McpServer } from "./sdk_types.ts";
 
 /** What a server needs of the SDK. */
 export interface ServerSdk {
@@ -26,12 +26,6 @@ export async function loadServerSdk(): Promise<ServerSdk> {
       ]),
   );
   return { Server: Server as unknown as ServerSdk["Server"], requests: { listTools, callTool }, McpError };
-}
-
-/** Loads the client. Rejects with `mcp.sdk_missing`. */
-export async function loadClient(): Promise<new (info: { name: string; version: string }) => McpClient> {
-  const { Client } = await load(() => import("@modelcontextprotocol/sdk/client/index.js"));
-  return Client as unknown as new (info: { name: string; version: string }) => McpClient;
 }
 
 /** Runs an import of the SDK; one that fails says what to install. */

@@ -50,27 +50,3 @@ export interface McpServer {
   /** Called when it has ended. */
   onclose?: (() => void) | undefined;
 }
-
-/** How one call of a client differs from the rest. */
-export interface McpCallOptions {
-  /** Cancels it. */
-  readonly signal?: AbortSignal;
-  /** Time it may take, in ms. */
-  readonly timeout?: number;
-}
-
-/** A client of the SDK. */
-export interface McpClient {
-  /** Shakes hands over a transport. */
-  connect(transport: McpTransport, options?: McpCallOptions): Promise<void>;
-  /** Calls a tool. */
-  callTool(
-    params: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
-    schema: undefined,
-    options?: McpCallOptions,
-  ): Promise<unknown>;
-  /** Ends it. */
-  close(): Promise<void>;
-  /** Called when it has ended. */
-  onclose?: (() => void) | undefined;
-}

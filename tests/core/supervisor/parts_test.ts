@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { detectRuntime } from "../../../src/adapters/default.ts";
 import { createAudit } from "../../../src/core/audit/audit.ts";
 import type { AuditEvent } from "../../../src/core/audit/events.ts";
 import { stderrTail } from "../../../src/core/cage/stderr_tail.ts";
 import type { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Manifest } from "../../../src/core/manifest/manifest.ts";
-import { checkInitializeResult } from "../../../src/core/supervisor/handshake.ts";
+import { checkInitializeResult, handshakeStep } from "../../../src/core/supervisor/handshake.ts";
 import { callContext } from "../../../src/core/supervisor/supervisor.ts";
 import { notificationGate } from "../../../src/core/supervisor/wire_audit.ts";
+import { createConnection } from "../../../src/core/wire/connection.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -84,6 +86,21 @@ test("K-009 checkInitializeResult() calls anything else malformed", () => {
     assert.equal(refusal({ [field]: "presets.list" }), "initialize.malformed");
     assert.equal(refusal({ [field]: [1] }), "initialize.malformed");
   }
+});
+
+test("K-009 handshakeStep() names the time that the step had", async () => {
+  const clock = createFakeClock();
+  const { bytes } = await detectRuntime();
+  const wire = { write() {}, bufferedBytes: () => 0, pause() {}, resume() {} };
+  const listeners = { onRequest: () => null, onNotification() {}, onIrregularity() {} };
+  const connection = createConnection({ ...listeners, clock, bytes, wire });
+  const step = handshakeStep(connection, "tools/list", {}, 250);
+  clock.advance(250);
+  await assert.rejects(step, {
+    code: "initialize.timeout",
+    message: 'No answer to "tools/list" within 250 ms',
+    data: { timeout_ms: 250 },
+  });
 });
 
 const defaults = { operatorId: "operator", requestId: () => "req_1" };

@@ -4,6 +4,8 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createHookEngine } from "../../../../src/hooks/engine/engine.ts";
 import type { HookTrace } from "../../../../src/hooks/engine/result.ts";
+import { openHookFiles } from "../../../../src/hooks/open_hook_files.ts";
+import { createFakeClock } from "../../../support/fake_clock.ts";
 import { canCage, hookEvent, type HookRepo, hookRepo } from "../../../support/hook_repo.ts";
 import { moment } from "../../../support/moment.ts";
 import { processesIn } from "../../../support/processes_in.ts";
@@ -91,6 +93,8 @@ test("B-007 B-018 an mcp.json runs nothing before it is trusted, nor after a scr
   await repo.write("tools/server.mjs", `${SERVER}// changed\n`);
   const call = opened.registrations[0]!.handler(hookEvent(), { signal: new AbortController().signal } as never);
   await assert.rejects(Promise.resolve(call), { code: "hook.changed" });
+  const again = opened.registrations[0]!.handler(hookEvent(), { signal: new AbortController().signal } as never);
+  await assert.rejects(Promise.resolve(again), { code: "hook.changed" });
   assert.equal((await repo.open()).judged[0]?.trust, "changed");
 });
 
@@ -113,6 +117,24 @@ test("B-018 a tool that fails or is unknown costs its own hook, one that ends it
   assert.match(traces[1]!.reason!, /Unknown tool unknown/);
   assert.match(traces[2]!.reason!, /is down and is tried again: it ended with exit code 5/);
   assert.match(traces[3]!.reason!, /is down and is tried again/);
+});
+
+test("B-007 a server that has ended is started again after a second, by the supervisor's own backoff", async (t) => {
+  if (!await canCage(t)) return;
+  const repo = await mcpRepo(t, { PreToolUse: [{ tool: "guard.die" }, { tool: "guard.remember" }] });
+  await repo.trust();
+  const clock = createFakeClock();
+  const { dir, home, userHome, runtime } = repo;
+  await using opened = await openHookFiles({ runtime: { ...runtime, clock }, dir, home, userHome });
+  const [die, remember] = opened.registrations.map(({ handler }) => async () =>
+    await handler(hookEvent(), { signal: new AbortController().signal } as never)
+  );
+  await assert.rejects(die!(), { code: "mcp.server_failed", message: /it ended with exit code 5/ });
+  while (!clock.isDueIn(1_000)) await moment();
+  await assert.rejects(remember!(), { code: "mcp.server_failed", message: /is down and is tried again/ });
+  clock.advance(1_000);
+  assert.equal((await remember!())?.action, "injectContext");
+  assert.equal((await readFile(`${dir}/starts`, "utf8")).trim().split("\n").length, 2);
 });
 
 test("B-018 a tool that hangs is given up with its signal", async (t) => {
