@@ -28,7 +28,7 @@ import type { CommandEnd } from "./sources/command/types.ts";
 
 /** Where the hook files are. */
 export interface OpenHookFilesOptions {
-  /** The runtime. */
+  /** The runtime that commands and servers are started on. */
   readonly runtime: Runtime;
   /** The repository's folder. */
   readonly dir: string;
@@ -38,35 +38,35 @@ export interface OpenHookFilesOptions {
   readonly userHome?: string | null;
   /** Aborted when everything is to end: commands that still run are ended. */
   readonly signal?: AbortSignal;
-  /** Hears how a command ended. */
+  /** Called when a command has ended. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
-  /** Hears how a hook broke that nobody waits for; the others tell the engine. */
+  /** Called when a background hook broke; the failure of any other rejects its handler. */
   readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
-  /** Hears what an MCP server of a hook map writes to stderr. */
+  /** Receives each line that an MCP server of a hook map writes to stderr. */
   readonly onServerLog?: (server: string, line: string) => void;
 }
 
-/** A hook file and whether it may run. */
+/** A hook file held against the operator's trust. */
 export interface JudgedHookFile {
-  /** The file. */
+  /** The file as it was read. */
   readonly file: LoadedHookFile;
-  /** Whether it may run. */
+  /** `own` and `trusted` files run, others are only listed. */
   readonly trust: TrustState;
-  /** What trusting it covers, as it is now. */
+  /** The files that trusting it covers, as they are now. */
   readonly evidence: HookEvidence;
-  /** What was trusted before, or null. */
+  /** The record of an earlier trust, or null. */
   readonly record: TrustRecord | null;
 }
 
 /** The hook files of a repository, open. */
 export interface OpenedHookFiles extends AsyncDisposable {
-  /** What was found. */
+  /** Every hook file of the repository and the operator, with errors. */
   readonly found: HookFiles;
   /** Each file with its trust, in the order in which hooks are registered. */
   readonly judged: readonly JudgedHookFile[];
-  /** What the engine takes: hooks of files that may run. */
+  /** Hooks of files that may run, for `engine.add`. */
   readonly registrations: readonly HookRegistration[];
-  /** What the operator set. */
+  /** The operator's settings for hooks. */
   readonly settings: HookSettings;
   /** Ends MCP servers and waits until no command runs any more. */
   close(): Promise<void>;

@@ -18,7 +18,6 @@ const MAX_WAITING_BYTES = 4 * MAX_LINE_BYTES;
 
 /** Receives the output of a plugin. */
 export interface WireListeners {
-  /** A line of stdout. */
   line(text: string): void;
   /** A line that is no UTF-8; `start` shows its beginning as well as can be. */
   undecodable(start: string): void;

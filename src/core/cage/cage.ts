@@ -1,5 +1,5 @@
 /**
- * The cage a plugin process lives in, as the supervisor sees it.
+ * The cage of one start of one program: its request, and the cage that stands.
  *
  * @module
  */
@@ -27,17 +27,15 @@ export interface CageOverlay {
   readonly dest: string;
 }
 
-/** What a cage is built from. */
+/** The order for one cage. */
 export interface CageRequest {
-  /** Checked manifest. */
   readonly manifest: Manifest;
-  /** Where things are. */
   readonly places: CagePlaces;
-  /** What KAGED_LOG_LEVEL says inside. */
+  /** Value of KAGED_LOG_LEVEL inside. */
   readonly logLevel: string;
   /** Interpreters the operator named: name → absolute path. */
   readonly runtimes: Readonly<Record<string, string>>;
-  /** What it may use. Default: {@link DEFAULT_LIMITS}. */
+  /** Default: {@link DEFAULT_LIMITS}. */
   readonly limits?: CageLimits;
   /**
    * Shows the system's own programs too, read-only, and those of {@link runtimes}: for shell text, whose programs
@@ -56,22 +54,20 @@ export interface CageRequest {
 export interface Cage {
   /** Names this cage in audit events. */
   readonly id: string;
-  /** What to spawn. */
   readonly command: Command;
-  /** What it may use, and who sees to it. */
   readonly limits: CageLimitStatus;
-  /** Begins to look after the limits, where the kernel does not: call it once the command has been spawned. */
+  /** Begins to enforce the limits where the kernel does not: call it once the command has been spawned. */
   watch(): void;
-  /** The plugin runs: from now on it has no more of the processor than its share. Rejects with `cage.limits_failed`. */
+  /** Holds the plugin, which runs by now, to its share of the processor. Rejects with `cage.limits_failed`. */
   settle(): Promise<void>;
-  /** The process id of the plugin's own process group leader, outside the cage; null before it exists. */
+  /** Returns the process id of the plugin's own process group leader, outside the cage; null before it exists. */
   childPid(): Promise<number | null>;
   /**
    * Rejects with `cage.walls_missing` unless the process is caged, with `cage.path_swapped` unless each granted path
    * inside is the one that was checked outside.
    */
   verifyMounts(): Promise<void>;
-  /** The failure of the cage itself, or the limit the plugin went over, when that ended it; null otherwise. */
+  /** Returns the failure of the cage itself, or the limit the plugin went over, when that ended it; null otherwise. */
   diagnose(exit: Exit, stderr: readonly string[]): Promise<HostError | null>;
   /** Ends what is left in the cage and removes its files. Safe to call twice. */
   close(): Promise<void>;

@@ -7,15 +7,14 @@ import { HostError } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 
-/** What the environment is made from. */
+/** Values of variables that differ between cages. */
 export interface CageEnvOptions {
   /** The plugin's folder as the cage shows it. */
   readonly installDir: string;
-  /** What KAGED_LOG_LEVEL says. */
   readonly logLevel: string;
-  /** Folder behind `config:/`: told to a plugin that was granted something there. */
+  /** Folder behind `config:/`: set for a plugin that was granted something there. */
   readonly configDir: string;
-  /** Folder behind `project:/`, or null: told likewise. */
+  /** Folder behind `project:/`, or null: set likewise. */
   readonly projectDir: string | null;
   /** Variables that the manifest may override: how programs find the network. */
   readonly proxy?: Readonly<Record<string, string>>;

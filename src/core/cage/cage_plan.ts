@@ -1,5 +1,5 @@
 /**
- * What a cage is compiled from and to.
+ * The facts a cage is compiled from, and the plan it is compiled to.
  *
  * @module
  */
@@ -8,7 +8,6 @@ import type { NetRule, RelayRuntime } from "./net/net_parts.ts";
 
 /** A bubblewrap that may be trusted, and what it can do. */
 export interface Bwrap {
-  /** Absolute path. */
   readonly path: string;
   /** The flags its help lists, with their dashes. */
   readonly flags: ReadonlySet<string>;
@@ -20,33 +19,27 @@ export interface WantedPath {
   readonly capability: string;
   /** The absolute path it names. */
   readonly path: string;
-  /** What the plugin may do there. */
   readonly access: "read" | "write";
   /** The folder a missing target may be made under, or null when a missing path is an error. */
   readonly makeUnder: string | null;
 }
 
-/** What the disk says of a wanted path. */
+/** The entry on the disk at a wanted path. */
 export interface PathFacts {
   /** Kind of entry, links not followed; null when nothing is there. */
   readonly kind: "file" | "directory" | "symlink" | "other" | null;
   /** The path with every link resolved; null when that leads nowhere. */
   readonly real: string | null;
-  /** Device number. */
   readonly dev: number;
-  /** Inode number. */
   readonly ino: number;
 }
 
-/** A path mounted into the cage, and which file or folder it was when it was checked. */
+/** A path mounted into the cage; device and inode show which file or folder was checked. */
 export interface GrantedPath {
   /** The path, the same inside and outside. */
   readonly path: string;
-  /** What the plugin may do there. */
   readonly access: "read" | "write";
-  /** Device number. */
   readonly dev: number;
-  /** Inode number. */
   readonly ino: number;
 }
 
@@ -54,7 +47,6 @@ export interface GrantedPath {
 export interface ExecutableMount {
   /** Where it is on the host, links resolved; for a link, the text of the link. */
   readonly source: string;
-  /** Where it is in the cage. */
   readonly dest: string;
   /** A link in the cage instead of a mount. */
   readonly link?: true;
@@ -64,20 +56,19 @@ export interface ExecutableMount {
 export interface ResolvedCommand {
   /** The command as it runs inside. */
   readonly argv: readonly string[];
-  /** What is mounted for it and for each `exec:` grant. */
+  /** Mounts for it and for each `exec:` grant. */
   readonly mounts: readonly ExecutableMount[];
 }
 
-/** What stands at one of the top folders that hold programs and libraries. */
+/** One of the top folders that hold programs and libraries. */
 export type RootEntry =
   /** A link, with its text: modern systems keep everything in /usr. */
   | { readonly path: string; readonly link: string }
-  /** A folder of its own. */
+  /** A real folder, as on older systems. */
   | { readonly path: string; readonly link: null };
 
-/** What the host's disk says, gathered before compiling. */
+/** Facts of the host, gathered before compiling. */
 export interface CageFacts {
-  /** Bubblewrap. */
   readonly bwrap: Bwrap;
   /** The plugin's folder, links resolved. */
   readonly installDir: GrantedPath;
@@ -89,7 +80,6 @@ export interface CageFacts {
   readonly grants: readonly GrantedPath[];
   /** Processor as the kernel names it. */
   readonly arch: string;
-  /** Who sees to the limits. */
   readonly tier: LimitTier;
   /** The relay, and the runtime it would run on. */
   readonly relay: RelayRuntime;
@@ -97,24 +87,20 @@ export interface CageFacts {
   readonly runDir: string;
 }
 
-/** What is known before a folder for the start is made. */
+/** The facts that are known before a folder for the start is made. */
 export type MachineFacts = Omit<CageFacts, "runDir">;
 
 /** One start of one plugin, spelled out. */
 export interface CagePlan {
-  /** Path of bubblewrap. */
   readonly bwrap: string;
   /** Its arguments up to the command. They travel in a file: they hold host paths and environment values. */
   readonly args: readonly string[];
-  /** The command inside. */
   readonly command: readonly string[];
   /** Text of `/etc/hosts` inside. */
   readonly hosts: string;
   /** The filter on system calls, as bubblewrap hands it to the kernel. */
   readonly seccomp: Uint8Array;
-  /** What it may use. */
   readonly limits: CageLimits;
-  /** Who sees to it. */
   readonly tier: LimitTier;
   /** Everything granted, the plugin's own folder among it: compared again once the process runs. */
   readonly granted: readonly GrantedPath[];

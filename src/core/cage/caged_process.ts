@@ -44,7 +44,7 @@ export interface CagedEnd {
   readonly stderr: readonly string[];
 }
 
-/** A program in its cage. */
+/** A program that runs in its cage. */
 export class CagedProcess {
   /** Process id of the launcher. */
   readonly pid: number;
@@ -111,7 +111,7 @@ export class CagedProcess {
     return this.#stderr.lines();
   }
 
-  /** Queues text for stdin. */
+  /** Queues text for stdin; dropped once the program has ended. */
   write(text: string): void {
     this.#child.write(text);
   }
@@ -126,7 +126,7 @@ export class CagedProcess {
     this.#child.pause();
   }
 
-  /** Reads stdout again. */
+  /** Reads stdout again after {@link pause}. */
   resume(): void {
     this.#child.resume();
   }

@@ -116,7 +116,7 @@ function besideSystem(mounts: readonly ExecutableMount[]): ExecutableMount[] {
   });
 }
 
-/** Never `/etc/passwd`, nor any other file that tells of the host's people. */
+/** Never `/etc/passwd`, nor any other file that names the host's users. */
 function etcArgs(net: readonly NetRule[]): string[] {
   return [
     ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],

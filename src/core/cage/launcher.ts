@@ -2,7 +2,7 @@
  * The way from the host into a cage: a shell without environment and without inherited descriptors, which becomes
  * bubblewrap. The same on every runtime.
  *
- * Nothing of the host is in its arguments. What bubblewrap is told lies in a folder of its own, which is the shell's
+ * Nothing of the host is in its arguments. Bubblewrap's orders lie in a folder of their own, which is the shell's
  * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts`, `seccomp` and `groups`
  * (control groups to join). There it leaves `launcher` (process ids) and `status`.
  *
@@ -84,19 +84,19 @@ export async function readGroups(dir: string, files: Files): Promise<string[]> {
   return text.split("\0").filter((group) => GROUP.test(group));
 }
 
-/** What bubblewrap said of the process inside. */
+/** Bubblewrap's reports on the process inside. */
 export interface CageStatus {
   /** Whether the launcher got as far as starting bubblewrap. */
   readonly launched: boolean;
   /** Process id outside the cage of the first process inside, or null when there is none yet. */
   readonly childPid: number | null;
-  /** Number of the cage's own process namespace: tells that process from a later one with its id. */
+  /** Number of the cage's own process namespace: it sets that process apart from a later one with the same id. */
   readonly pidNamespace: number | null;
   /** Exit code of the plugin, or null when it has not ended or never began. */
   readonly exitCode: number | null;
 }
 
-/** Reads what bubblewrap has said so far. */
+/** Reads bubblewrap's reports so far. */
 export async function readStatus(dir: string, files: Files): Promise<CageStatus> {
   const text = await files.readText(`${dir}/status`).catch(() => null);
   const number = (name: string): number | null => {

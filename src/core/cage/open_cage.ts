@@ -1,5 +1,5 @@
 /**
- * Builds the cage of one start of one plugin.
+ * Builds the cage of one start of one program.
  *
  * @module
  */
@@ -110,7 +110,7 @@ async function planIn(dir: string, request: CageRequest, facts: MachineFacts, fi
   }
 }
 
-/** Opens the gate of a cage that has one. */
+/** Opens the gatekeeper of a gated cage. */
 async function gatekeeperFor(
   { net }: CagePlan,
   dir: string,
@@ -121,7 +121,7 @@ async function gatekeeperFor(
   return await openGatekeeper({ path: `${dir}/${SOCKET_FILE}`, rules: hostRules(net), network, clock, onNet });
 }
 
-/** The launcher, in a scope of systemd where that is who sees to the limits. */
+/** Returns the launcher, in a scope of systemd where systemd enforces the limits. */
 function limitedCommand(command: Command, { tier, limits }: CagePlan, name: string, { uid }: Runtime): Command {
   return tier.name === "systemd" ? scopedCommand(command, { tier, limits, name, uid }) : command;
 }
@@ -144,7 +144,7 @@ export async function requireGround({ platform, files }: Pick<Runtime, "platform
     });
   }
   try {
-    await files.target("/proc/self/root/"); // What verifyMounts() needs: Deno refuses it under less than -A.
+    await files.target("/proc/self/root/"); // verifyMounts() reads there; Deno refuses it under less than -A.
   } catch (cause) {
     throw new HostError("cage.no_permission", `Cannot cage plugins: ${messageOf(cause)}`, {
       cause,
@@ -169,7 +169,7 @@ async function verifyMounts(pid: number | null, granted: readonly GrantedPath[],
     const root = pid === null ? null : `/proc/${pid}/root`;
     const inside = root === null ? null : await files.target(`${root}${path}`);
     if (inside?.dev === dev && inside.ino === ino) return;
-    // A process that has ended has no root, and nothing to be told: its end is reported as what it is.
+    // A process that has ended has no root; its end is reported elsewhere.
     if (inside === null && root !== null && await files.target(root) === null) return;
     throw new HostError("cage.path_swapped", `Cannot trust the cage: "${path}" changed while the plugin started`, {
       data: { path },

@@ -1,5 +1,5 @@
 /**
- * Which paths may be granted, and which mounts they become.
+ * Rules on which paths may be granted, and the mounts that granted paths become.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { configFiles } from "./wanted_paths.ts";
 const SYSTEM_TREES = ["/proc", "/sys", "/dev", "/run", "/var/run", "/boot"];
 /** Folders of programs: a grant there would stand in for `exec:` grants. */
 const PROGRAM_TREES = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
-/** What every cage shows read-only: a write grant there would reach other programs of the host. */
+/** Every cage shows these read-only: a write grant there would reach other programs of the host. */
 const SHARED_TREES = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/lib"];
 /** Folders that may be granted in part, never whole. The cage has its own `/tmp`. */
 const NEVER_WHOLE = ["/", "/etc", "/tmp"];
@@ -43,9 +43,8 @@ export function forbiddenReason(path: string, access: "read" | "write", places: 
   return overlaps(path, home) ? "it reaches the host's own files" : null;
 }
 
-/** A wanted path with what the disk says of it. */
+/** A wanted path with its entry on the disk. */
 export interface ExaminedPath extends WantedPath {
-  /** What the disk says. */
   readonly facts: PathFacts;
 }
 
@@ -101,7 +100,7 @@ function failuresOf(examined: ExaminedPath, places: CagePlaces): HostError[] {
   if (forbidden.length > 0) return forbidden;
   if (kind === null) return failure("capability.path_missing", `"${path}" does not exist`, `Create "${path}"`);
   if (real === null) return failure("capability.path_missing", `"${path}" leads nowhere`, "Repair the link");
-  // Nothing granted may be reached over a link: who can change the link would choose what is granted.
+  // Nothing granted may be reached over a link: anyone who can change the link would choose what is granted.
   if (!isWithin(real, path)) {
     return failure("capability.symlink_escape", `"${path}" leads to "${real}"`, `Grant "${real}" itself`);
   }

@@ -12,13 +12,12 @@ import { requireGround } from "./open_cage.ts";
 import { outputOf } from "./output_of.ts";
 import { programManifest } from "./program_manifest.ts";
 
-/** What the attempt showed. */
+/** The outcome of the attempt. */
 export interface CageProbe {
   /** Why plugins cannot be caged here, or null when they can. */
   readonly error: HostError | null;
   /** Path of bubblewrap, or null when none was found. */
   readonly path: string | null;
-  /** Its version, or null. */
   readonly version: string | null;
 }
 

@@ -1,14 +1,14 @@
 /**
- * A program that is caged as a plugin is, and is none.
+ * The manifest of a program that is caged like a plugin and is none: a hook's command, the probe.
  *
  * @module
  */
 import type { Manifest } from "../manifest/manifest.ts";
 
-/** What differs from one such program to another. */
+/** The fields that differ between such programs. */
 export type CagedProgram = Pick<Manifest, "name" | "description" | "command" | "env" | "capabilities">;
 
-/** Returns the manifest that a cage is made from: it offers nothing and hears nothing. */
+/** Returns a manifest with neither tools nor hooks nor methods. */
 export function programManifest(program: CagedProgram): Manifest {
   return {
     ...program,

@@ -35,7 +35,7 @@ async function sweepCage(dir: string, runtime: Runtime): Promise<void> {
   await clear(dir, runtime);
 }
 
-/** Removes what a cage has on disk. Its folder stays while a group of it does: it alone tells of the group. */
+/** Removes the files of a cage. While a group of it stays, so does the folder: it holds the only list of groups. */
 async function clear(dir: string, runtime: Runtime): Promise<void> {
   if (await removeGroups(await readGroups(dir, runtime.files), runtime)) await runtime.files.remove(dir);
 }

@@ -1,6 +1,6 @@
 /**
- * Looks at a plugin's process from outside, whether the walls really stand around it: what started it might have been
- * no bubblewrap, or one that went on without a part.
+ * Looks at a plugin's process from outside to see whether the walls really stand around it: the program that started it
+ * might have been no bubblewrap, or one that went on without a part.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Files, Runtime } from "../ports/ports.ts";
 
 /** Namespaces every cage has of its own. */
 const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];
-/** What the kernel says of a process that has no privilege, can gain none, and whose calls are filtered. */
+/** Lines in the status of a process without privilege, that can gain none, and whose calls are filtered. */
 const STATUS: readonly (readonly [RegExp, string])[] = [
   [/^CapEff:\s*0+$/m, "it has privileges"],
   [/^NoNewPrivs:\s*1$/m, "it could gain privileges"],
@@ -17,20 +17,15 @@ const STATUS: readonly (readonly [RegExp, string])[] = [
 ];
 /**
  * Bubblewrap's own first process filters itself only after it has started the plugin: a busy machine may let it wait
- * for that. No number of looks would do, they take no time on one runtime and much on another.
+ * for that. The limit is a time and no number of looks: a look takes no time on one runtime and much on another.
  */
 const PATIENCE_MS = 3_000;
 
-/** How a cage is looked at. */
-export interface WallOptions {
-  /** Whether it has a network of its own. */
-  readonly ownNetwork: boolean;
-}
-
-/** Rejects with `cage.walls_missing` unless the process is caged. One that has ended passes: its end is told as such. */
+/** Rejects with `cage.walls_missing` unless the process is caged. One that has ended passes: its end is reported elsewhere. */
 export async function verifyWalls(
   pid: number,
-  { ownNetwork }: WallOptions,
+  /** Whether the cage has a network of its own. */
+  { ownNetwork }: { readonly ownNetwork: boolean },
   { files, clock }: Pick<Runtime, "files" | "clock">,
 ): Promise<void> {
   const startedMs = clock.monotonic();
@@ -53,7 +48,7 @@ export async function verifyWalls(
   });
 }
 
-/** A process that is about to end has no namespaces any more, and is not yet told as ended: those are unseen. */
+/** A process that is about to end has no namespaces any more, although its status still says that it runs: `unseen`. */
 async function namespacesOf(
   pid: number,
   names: readonly string[],

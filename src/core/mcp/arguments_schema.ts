@@ -1,11 +1,11 @@
 /**
- * What the arguments of an MCP tool are checked with.
+ * The schema that arguments of an MCP tool are checked against.
  *
  * @module
  */
 import type { JsonSchema } from "../schema/json_schema.ts";
 
-/** What is checked where the host cannot use a tool's own schema. */
+/** Stands in for a tool's own schema where the host cannot use that. */
 export const ANY_OBJECT: JsonSchema = { type: "object" };
 
 const known = new WeakMap<JsonSchema, Promise<JsonSchema>>();

@@ -12,11 +12,10 @@ export const MAX_TOOLS: number = 1_000;
 const MAX_PAGES = 100;
 const MAX_CHARS = 2 * 1024 * 1024;
 
-/** What a server lists. */
+/** The tools of a server. */
 export interface ToolListing {
-  /** Tools that agents get. */
   readonly tools: readonly McpTool[];
-  /** Those that they do not. */
+  /** Tools that agents do not get. */
   readonly leftOut: readonly LeftOutTool[];
 }
 

@@ -6,7 +6,7 @@
 import { HostError } from "../errors/host_error.ts";
 import type { McpServer } from "./sdk_types.ts";
 
-/** What a server needs of the SDK. */
+/** The parts of the SDK that a server is made of. */
 export interface ServerSdk {
   /** Makes a server of the low level: schemas pass through it unchanged. */
   readonly Server: new (info: { name: string; version: string }, options: object) => McpServer;
@@ -16,7 +16,7 @@ export interface ServerSdk {
   readonly McpError: new (code: number, message: string, data?: unknown) => Error;
 }
 
-/** Loads what a server needs. Rejects with `mcp.sdk_missing`. */
+/** Loads the parts of a server. Rejects with `mcp.sdk_missing`. */
 export async function loadServerSdk(): Promise<ServerSdk> {
   const [{ Server }, { ListToolsRequestSchema: listTools, CallToolRequestSchema: callTool, McpError }] = await load(
     () =>
@@ -28,7 +28,7 @@ export async function loadServerSdk(): Promise<ServerSdk> {
   return { Server: Server as unknown as ServerSdk["Server"], requests: { listTools, callTool }, McpError };
 }
 
-/** Runs an import of the SDK; one that fails says what to install. */
+/** Runs an import of the SDK; a failure names the package to install. */
 export async function load<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -6,7 +6,7 @@
 import type { ManifestTool } from "../manifest/manifest.ts";
 import { isMap } from "../values/plain_data.ts";
 
-/** A tool of an MCP server. */
+/** A tool of an MCP server, under the name it has here. */
 export interface McpTool extends ManifestTool {
   /** Its name as the server knows it. */
   readonly wireName: string;
@@ -18,7 +18,6 @@ export interface McpTool extends ManifestTool {
 export interface LeftOutTool {
   /** Its name as the server knows it, cut. */
   readonly tool: string;
-  /** Why. */
   readonly reason: string;
 }
 

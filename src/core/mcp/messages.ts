@@ -12,15 +12,11 @@ import type { CallNotices } from "../wire/connection_types.ts";
 /** Versions of the protocol the host speaks, newest first: the newest is what it asks for. */
 export const MCP_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/** What a server told of itself. */
+/** A server as its answer to `initialize` describes it; name and version are cut to 200 characters. */
 export interface McpServerInfo {
-  /** Version of the protocol it speaks. */
   readonly protocol: string;
-  /** Its own name. */
   readonly name: string;
-  /** Its own version. */
   readonly version: string;
-  /** Whether it has tools. */
   readonly hasTools: boolean;
 }
 

@@ -9,9 +9,7 @@
 export interface McpTransport {
   /** Begins to take messages; called by whoever the transport is given to. */
   start(): Promise<void>;
-  /** Sends one message. */
   send(message: unknown): Promise<void>;
-  /** Ends it. */
   close(): Promise<void>;
   /** Called when it has ended, for whatever reason. */
   onclose?: (() => void) | undefined;
@@ -21,31 +19,28 @@ export interface McpTransport {
   onmessage?: ((message: never) => void) | undefined;
 }
 
-/** What comes with a request of a client. */
+/** Further parts of a request of a client. */
 export interface McpRequestExtra {
   /** Aborts when the client cancels the request, or goes. */
   readonly signal: AbortSignal;
-  /** What the client added to it. */
+  /** Set where the client wants progress reported. */
   readonly _meta?: { readonly progressToken?: string | number };
   /** Sends a notification that belongs to the request. */
   sendNotification(notification: { method: string; params: object }): Promise<void>;
 }
 
-/** A request of a client. */
+/** A request of a client, as handlers of the SDK get it. */
 export interface McpRequest {
-  /** Its params. */
   readonly params: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> };
 }
 
-/** A server of the SDK. */
+/** A server of the SDK, its low level. */
 export interface McpServer {
   /** Answers requests of one kind. */
   setRequestHandler(kind: unknown, handler: (request: McpRequest, extra: McpRequestExtra) => unknown): void;
-  /** Serves over a transport. */
   connect(transport: McpTransport): Promise<void>;
-  /** Tells the client to list tools again. */
+  /** Asks the client to list tools again. */
   sendToolListChanged(): Promise<void>;
-  /** Ends it. */
   close(): Promise<void>;
   /** Called when it has ended. */
   onclose?: (() => void) | undefined;

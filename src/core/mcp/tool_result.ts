@@ -1,12 +1,12 @@
 /**
- * What a call of an MCP tool gives.
+ * The result of a call of an MCP tool.
  *
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
 import { isMap } from "../values/plain_data.ts";
 
-/** What an MCP tool gives: the content as the server sent it. */
+/** The result of a tool, its content as the server sent it. */
 export interface McpToolResult {
   /** Blocks of text, images, links. */
   readonly content: readonly Readonly<Record<string, unknown>>[];

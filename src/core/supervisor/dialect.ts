@@ -11,21 +11,20 @@ import type { Clock } from "../ports/ports.ts";
 import type { CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginCallContext } from "./types.ts";
 
-/** What a handshake is about. */
+/** The content of a handshake. */
 export interface HandshakeOptions {
-  /** Merged config. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Projects that activated the plugin. */
   readonly projects: readonly string[];
-  /** Whether storage stands ready. */
+  /** Whether the plugin may ask for storage. */
   readonly storageAvailable: boolean;
   /** Runs after the answer to initialize was checked, before anything secret is sent. */
   readonly beforeConfig: () => Promise<void>;
-  /** Runs when the handshake is over, in the same turn in which the plugin is told. */
+  /** Runs when the handshake is over, in the same turn in which `initialized` is sent. */
   readonly onInitialized: () => void;
 }
 
-/** What the plugin told of itself. */
+/** A plugin as its process described itself, held against the manifest. */
 export interface PluginProfile {
   /** Methods, tools and hooks that may be called. */
   readonly callable: ReadonlySet<string>;
@@ -37,39 +36,32 @@ export interface PluginProfile {
   readonly missing: readonly string[];
   /** Methods the process names and the manifest does not. */
   readonly undeclared: readonly string[];
-  /** Whether it was given config and does not know what config is. */
+  /** Whether there was config for it and it does not know `config.update`. */
   readonly configIgnored: boolean;
-  /** What an MCP server told of itself; absent for any other plugin. */
+  /** Absent for a plugin that is no MCP server. */
   readonly mcp?: McpProfile;
 }
 
-/** What an MCP server told of itself. */
+/** An MCP server as it described itself. */
 export interface McpProfile {
-  /** Version of the protocol it speaks. */
+  /** Version of the protocol, such as `2025-11-25`. */
   readonly protocol: string;
-  /** Its own name. */
   readonly name: string;
-  /** Its own version. */
   readonly version: string;
-  /** Its tools. */
   readonly tools: readonly McpTool[];
 }
 
-/** What a dialect hears of its connection; the rest of the connection is the process's. */
+/** The part of a connection's options that the dialect decides; the rest is the process's. */
 export type DialectListeners = Pick<
   ConnectionOptions,
   "onRequest" | "onNotification" | "onIrregularity" | "notices"
 >;
 
-/** What a dialect works with. */
+/** Ports of a dialect. */
 export interface DialectPorts {
-  /** The plugin's checked manifest. */
   readonly manifest: Manifest;
-  /** Where audit events go. */
   readonly audit: Audit;
-  /** Whom they are about. */
   readonly subject: AuditSubject;
-  /** Time. */
   readonly clock: Clock;
   /** Makes the connection over the process's pipes; called once. */
   readonly connect: (listeners: DialectListeners) => Connection;
@@ -77,19 +69,19 @@ export interface DialectPorts {
   readonly endInput: () => void;
   /** Ends the process at once. */
   readonly kill: (cause: HostError) => void;
-  /** Hears a line for the log. */
+  /** Takes a line for the log. */
   readonly onLog: (line: string) => void;
-  /** Hears a notification that passed the rate limit. */
+  /** Takes a notification that passed the rate limit. */
   readonly onNotification: (method: string, params: unknown) => void;
   /** True calls the tools of an MCP server by the server's own names and lists none of them: hooks name them so. */
   readonly byWireName?: boolean;
   /** Answers a request of the plugin. */
   readonly onRequest: (request: IncomingRequest) => unknown;
-  /** Hears that a running plugin has other tools now. */
+  /** Takes the tools of a running server that has changed them. */
   readonly onTools: (tools: readonly McpTool[]) => void;
 }
 
-/** How one process is spoken to. */
+/** One side of a conversation in one protocol. */
 export interface Dialect {
   /** Shakes hands. Rejects with `initialize.*`, `mcp.*`, `plugin.config_invalid` or what ended the connection. */
   handshake(options: HandshakeOptions): Promise<PluginProfile>;

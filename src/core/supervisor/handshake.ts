@@ -13,15 +13,13 @@ import type { HandshakeOptions, PluginProfile } from "./dialect.ts";
 /** Longest the plugin may take for each step. */
 export const HANDSHAKE_TIMEOUT_MS: number = 10_000;
 
-/** What the plugin wire's handshake is about. */
-export interface KagedHandshakeOptions extends HandshakeOptions {
-  /** The plugin's checked manifest. */
-  readonly manifest: Manifest;
-}
-
 /** Shakes hands. Rejects with `initialize.*`, `plugin.config_invalid` or what ended the connection. */
-export async function shakeHands(connection: Connection, options: KagedHandshakeOptions): Promise<PluginProfile> {
-  const { manifest, config, projects, storageAvailable, beforeConfig, onInitialized } = options;
+export async function shakeHands(
+  connection: Connection,
+  manifest: Manifest,
+  options: HandshakeOptions,
+): Promise<PluginProfile> {
+  const { config, projects, storageAvailable, beforeConfig, onInitialized } = options;
   const answer = await handshakeStep(connection, "initialize", {
     daemon_version: HOST_VERSION,
     api_version: API_VERSION,
@@ -40,7 +38,7 @@ export async function shakeHands(connection: Connection, options: KagedHandshake
 
 /**
  * Sends `config.update`. Returns false when the plugin does not know the method: it takes no config, which is fine as
- * long as there is none. Rejects with `plugin.config_invalid` when it refuses what it was given.
+ * long as there is none. Rejects with `plugin.config_invalid` when it refuses the config.
  */
 export async function sendConfig(
   connection: Connection,
@@ -55,7 +53,7 @@ export async function sendConfig(
   }
 }
 
-/** One question of a handshake. Rejects with `initialize.timeout`, `initialize.refused` or what ended the connection. */
+/** Sends one request of a handshake. Rejects with `initialize.timeout`, `initialize.refused` or what ended the connection. */
 export async function handshakeStep(
   connection: Connection,
   method: string,
@@ -81,7 +79,7 @@ export async function handshakeStep(
 }
 
 /**
- * Compares what a plugin answered to `initialize` with its manifest.
+ * Compares a plugin's answer to `initialize` with its manifest.
  *
  * @throws {HostError} `initialize.malformed`, `.name_mismatch`, `.version_mismatch`, `.api_mismatch` or
  * `.capability_overreach`.

@@ -1,5 +1,5 @@
 /**
- * Whether a plugin is still well: a ping at each interval, and one more after a call timed out.
+ * The health of a plugin: a ping at each interval, and one more after a call timed out.
  *
  * @module
  */
@@ -8,29 +8,27 @@ import { HostError, messageOf } from "../errors/host_error.ts";
 const PING_TIMEOUT_MS = 5_000;
 const MAX_FAILURES = 3;
 
-/** What the watch needs. */
+/** The plugin under watch. */
 export interface HealthOptions {
-  /** The plugin's name. */
+  /** Its name, for errors. */
   readonly plugin: string;
   /** Pings it: a plugin that is well answers `{ status: "ok" }` within the time. */
   readonly ping: (timeoutMs: number) => Promise<unknown>;
-  /** Time between pings. */
   readonly intervalMs: number;
   /** Runs a function later, unless the process has ended by then. */
   readonly after: (ms: number, run: () => void) => void;
-  /** Whether anyone still cares. */
+  /** False once the plugin is being stopped. */
   readonly isWatched: () => boolean;
-  /** Hears of each failed ping. */
+  /** Called after each failed ping. */
   readonly onIll: (failures: number, error: string) => void;
-  /** Hears that the plugin must be ended. */
+  /** Called when the plugin must be ended. */
   readonly onDead: (cause: HostError, reason: string) => void;
 }
 
-/** Watches one plugin. */
+/** A watch over one plugin. */
 export interface HealthWatch {
-  /** Begins to ping. */
   start(): void;
-  /** A call timed out: one ping decides whether the plugin hangs. */
+  /** Sends one ping, because a call timed out: no answer means that the plugin hangs. */
   suspect(cause: HostError): Promise<void>;
 }
 
@@ -68,7 +66,7 @@ export function watchHealth(options: HealthOptions): HealthWatch {
   };
 }
 
-/** Returns what is wrong with the answer to a ping, or null. */
+/** Returns the fault of an answer to a ping, in words, or null. */
 async function pingProblem(ping: HealthOptions["ping"]): Promise<string | null> {
   try {
     const answer = await ping(PING_TIMEOUT_MS);

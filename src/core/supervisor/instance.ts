@@ -27,7 +27,7 @@ import type {
 
 /** Time that calls of a replaced process may still take: twice the default timeout of a call. */
 const DRAIN_MS = 60_000;
-/** Tools named in a hint. */
+/** Number of tools that a hint names. */
 const SHOWN = 20;
 
 /** The parts an instance is made of. */
@@ -43,7 +43,7 @@ export interface InstanceOptions {
   readonly byWireName?: boolean;
 }
 
-/** A registered plugin. */
+/** A registered plugin with its processes. */
 export class PluginInstance {
   /** Named in its audit events. */
   readonly subject: AuditSubject;

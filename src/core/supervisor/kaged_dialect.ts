@@ -1,5 +1,5 @@
 /**
- * The plugin wire: what a plugin may say before and after its handshake, and how it is called.
+ * The plugin wire: the messages that are allowed before and after the handshake, and calls.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { auditIrregularity, irregularityDetail, notificationGate, NOTIFICATIONS_
 
 const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
 
-/** Speaks the plugin wire. */
+/** Speaks the plugin wire over the connection that `ports` makes. */
 export function kagedDialect(ports: DialectPorts): Dialect {
   const { manifest, audit, subject, connect, kill } = ports;
   let phase: "initializing" | "configuring" | "running" = "initializing";
@@ -52,8 +52,8 @@ export function kagedDialect(ports: DialectPorts): Dialect {
   }
 
   /** Until the answer to initialize nothing else may come: a plugin that speaks first is not started again. */
-  function violate(violation_type: string, what: string): void {
-    const detail = what.slice(0, 200);
+  function violate(violation_type: string, sent: string): void {
+    const detail = sent.slice(0, 200);
     audit.emit("plugin.protocol_violation", subject, { violation_type, detail });
     kill(
       new HostError("protocol.violation", `The plugin sent "${detail}" before it had answered initialize`, {
@@ -65,9 +65,8 @@ export function kagedDialect(ports: DialectPorts): Dialect {
 
   return {
     handshake: ({ beforeConfig, onInitialized, ...options }) =>
-      shakeHands(connection, {
+      shakeHands(connection, manifest, {
         ...options,
-        manifest,
         beforeConfig: async () => {
           phase = "configuring";
           await beforeConfig();

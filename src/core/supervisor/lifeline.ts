@@ -1,5 +1,5 @@
 /**
- * Where an instance stands, why, and when it is tried again: `next_state.ts` with its clock.
+ * The state of an instance, the failure behind it and the next try: `next_state.ts` with its clock.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { HostError } from "../errors/host_error.ts";
 import type { Clock } from "../ports/ports.ts";
 import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLICY } from "./next_state.ts";
 
-/** Ports of a lifeline. */
+/** Ports that a lifeline acts through. */
 export interface LifelinePorts {
   readonly clock: Clock;
   readonly audit: Audit;
@@ -52,7 +52,7 @@ export class Lifeline {
     return this.#state;
   }
 
-  /** Why it is down, or null. */
+  /** The failure that took it down, or null. */
   get error(): HostError | null {
     return this.#error;
   }
@@ -78,14 +78,14 @@ export class Lifeline {
     });
   }
 
-  /** Goes on because of `event`; a wait for the next try is over with it. */
+  /** Applies `event`; it also ends a wait for the next try. */
   apply(event: InstanceEvent): void {
     this.#cancelDelay();
     this.#state = nextState(this.#state, event, RESTART_POLICY);
     if (this.#state.status === "running") this.#error = null;
   }
 
-  /** It failed: it waits for its next try, or there is none. */
+  /** Takes a failure: schedules the next try, or gives up. */
   fail(error: HostError): void {
     const { clock, audit, subject } = this.#ports;
     if (!this.isWanted) return;

@@ -21,7 +21,7 @@ const RELIST_MS = 5_000;
 /** Names in one part of an audit event. */
 const NAMED = 50;
 
-/** Speaks MCP. */
+/** Speaks MCP over the connection that `ports` makes. */
 export function mcpDialect(ports: DialectPorts): Dialect {
   const { manifest, audit, subject, clock } = ports;
   const isTaken = notificationGate(ports);
@@ -35,7 +35,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
   let byName = new Map<string, McpTool>();
   let relist: "idle" | "busy" | "again" = "busy"; // The handshake lists them.
 
-  /** A server may ask whether the host is there, and for nothing else. */
+  /** A server may ping the host, and ask for nothing else. */
   function onRequest({ method }: IncomingRequest): unknown {
     if (method === "ping") return {};
     throw new HostError("protocol.method_unknown", `The host has no method "${method.slice(0, 200)}"`);
@@ -48,7 +48,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     audit.emit("plugin.notification", subject, { notification_type: method.slice(0, 200) });
   }
 
-  /** Lists the tools and tells of them; whoever hears of it finds `adopt` done. */
+  /** Lists the tools, then calls `adopt`, then audits them: a listener to the audit finds the new tools in place. */
   async function list(adopt: () => void = () => {}): Promise<void> {
     const endMs = clock.monotonic() + HANDSHAKE_TIMEOUT_MS;
     const before = tools;

@@ -1,5 +1,5 @@
 /**
- * Where a plugin instance goes next. Pure: the driver owns the timers and the process, and does what the state says.
+ * The next state of a plugin instance. Pure: the driver owns the timers and the process, and does what the state says.
  *
  * @module
  */
@@ -9,7 +9,6 @@ import type { PluginStatus } from "./types.ts";
 export interface RestartPolicy {
   /** Wait before the first restart; each further one doubles it. */
   readonly firstDelayMs: number;
-  /** Longest wait. */
   readonly maxDelayMs: number;
   /** This many failures inside {@link windowMs} end the attempts. */
   readonly maxFailures: number;
@@ -25,7 +24,7 @@ export const RESTART_POLICY: RestartPolicy = {
   windowMs: 600_000,
 };
 
-/** Where an instance is, and what brought it there. */
+/** The state of an instance, with the failures behind it. */
 export interface InstanceState {
   /** Status shown to everyone. */
   readonly status: PluginStatus;
@@ -37,7 +36,7 @@ export interface InstanceState {
   readonly restarts: number;
 }
 
-/** What can happen to an instance. */
+/** An event in the life of an instance. */
 export type InstanceEvent =
   /** The operator, or the host at its start, wants it running; earlier failures are forgotten. */
   | { readonly type: "enabled" }

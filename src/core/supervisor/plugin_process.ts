@@ -33,7 +33,7 @@ export interface PluginProcessOptions
   readonly checkWanted: () => void;
 }
 
-/** How a process ended. */
+/** The end of a process, and the error that its open calls rejected with. */
 export interface Ending {
   readonly exit: Exit;
   readonly error: HostError;
@@ -53,7 +53,7 @@ export async function spawnPlugin(source: PluginSource, options: PluginProcessOp
   return plugin;
 }
 
-/** A plugin's process. */
+/** A plugin's process and the conversation with it. */
 export class PluginProcess {
   /** The manifest its cage was built from: it decides what this process may do, whatever the file says later. */
   readonly manifest: Manifest;
@@ -76,7 +76,7 @@ export class PluginProcess {
   #wasAsked = false;
   #terminating = false;
 
-  /** Use {@link spawnPlugin}. */
+  /** Called by {@link spawnPlugin}, which also starts the process. */
   constructor(manifest: Manifest, options: PluginProcessOptions) {
     const { audit, subject } = options;
     this.manifest = manifest;

@@ -9,17 +9,15 @@ import type { PluginProfile } from "./dialect.ts";
 import type { Ending, PluginProcess } from "./plugin_process.ts";
 import type { Replacement } from "./types.ts";
 
-/** What a replacement asks of its instance. */
+/** The part of an instance in its replacement. */
 export interface ReplacementPorts {
-  /** Starts the process. */
   readonly spawn: () => Promise<PluginProcess>;
-  /** Shakes hands with it. */
   readonly handshake: (live: PluginProcess) => Promise<PluginProfile>;
   /** Makes it the one that serves; resolves when the one before is gone. */
   readonly takeOver: (live: PluginProcess) => Promise<void>;
-  /** Hears how its process ended, when that was before it served. */
+  /** Called when its process ended before it served. */
   readonly onEnded: (ending: Ending) => void;
-  /** Hears, once, why it never will serve. */
+  /** Called once, when it never will serve. */
   readonly onFailed: (error: HostError) => void;
 }
 
@@ -40,7 +38,7 @@ export class PendingReplacement implements Replacement {
     this.#ports = ports;
     this.settled = new Promise((resolve) => this.#settle = resolve);
     this.ready = this.#start();
-    this.ready.catch(() => {}); // Whoever asked for it awaits it.
+    this.ready.catch(() => {}); // `replace()` awaits it and reports the failure.
   }
 
   /** Why it cannot take over, or null. */
@@ -80,7 +78,7 @@ export class PendingReplacement implements Replacement {
     }
   }
 
-  /** Throws {@link error}. */
+  /** Throws {@link error}, unless that is null. */
   check(): void {
     if (this.#error) throw this.#error;
   }
@@ -89,7 +87,7 @@ export class PendingReplacement implements Replacement {
     if (this.#isOver) return; // It serves: its instance looks after it.
     this.#ports.onEnded(ending);
     const wasReady = this.#live!.profile !== null && this.#error === null;
-    if (!wasReady) return; // The handshake tells why.
+    if (!wasReady) return; // The handshake rejects with the reason.
     this.#error = ending.error;
     this.#fail();
   }

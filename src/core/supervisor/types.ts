@@ -1,5 +1,5 @@
 /**
- * What the supervisor takes and gives.
+ * The public shapes of the supervisor.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface PluginCallContext {
   readonly project_id: string | null;
   /** The agent, such as `primary.subagents.researcher`, or null. */
   readonly agent_path: string | null;
-  /** The session, or null. */
+  /** The session, or null for a call outside of any. */
   readonly session_id: string | null;
   /** Ties the call to its audit events. */
   readonly request_id: string;
@@ -32,7 +32,7 @@ export interface PluginCallContext {
   readonly traceparent?: string;
 }
 
-/** A plugin to look after. */
+/** A plugin that the supervisor is to run. */
 export interface PluginSpec {
   /** The plugin's folder, absolute. */
   readonly dir: string;
@@ -44,31 +44,31 @@ export interface PluginSpec {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Project folder, for `project:/…` grants. */
   readonly projectDir?: string | null;
-  /** Projects that activated it, told in `initialize` and, where it listens, by `projects.activated`. */
+  /** Projects that activated it: in `initialize` and, where it lists the feature `projects`, by `projects.activated`. */
   readonly projects?: readonly string[];
   /** False registers it disabled. Default: true. */
   readonly enabled?: boolean;
 }
 
-/** What is known of a registered plugin. */
+/** A registered plugin as operators see it. */
 export interface PluginInfo {
-  /** Instance id. */
+  /** Id of the instance, unique within its supervisor. */
   readonly instance: string;
-  /** The plugin's name. */
+  /** The plugin's name, as its manifest says. */
   readonly plugin: string;
-  /** Its version. */
+  /** The plugin's version, as its manifest says. */
   readonly version: string;
-  /** Its folder. */
+  /** The plugin's folder, absolute. */
   readonly dir: string;
-  /** Its manifest. */
+  /** The manifest of its newest process, or of its registration. */
   readonly manifest: Manifest;
-  /** Where it is in its life. */
+  /** `crashed` waits for its next start, `failed` does not. */
   readonly status: PluginStatus;
   /** Process id of the launcher while it runs. */
   readonly pid: number | null;
   /** The cage of its process while there is one. */
   readonly cage: PluginCage | null;
-  /** Starts after the first. */
+  /** Starts after the first, since it was enabled. */
   readonly restarts: number;
   /** Methods that both manifest and process name. */
   readonly methods: readonly string[];
@@ -76,25 +76,25 @@ export interface PluginInfo {
   readonly features: readonly string[];
   /** Tools it offers: the manifest's, or those an MCP server listed last. */
   readonly tools: readonly (ManifestTool | McpTool)[];
-  /** What an MCP server told of itself, while it runs. */
+  /** An MCP server as it described itself, while it runs; null for any other plugin. */
   readonly mcp: { readonly protocol: string; readonly name: string; readonly version: string } | null;
   /** Why it is down, when it is. */
   readonly error: HostError | null;
 }
 
-/** What is known of the cage a plugin runs in. */
+/** The cage of a running plugin as operators see it. */
 export interface PluginCage {
   /** Names it in audit events. */
   readonly id: string;
-  /** What the plugin may use, and who sees to it. */
+  /** Its limits, and the way they are enforced. */
   readonly limits: CageLimitStatus;
 }
 
 /** One line a plugin wrote to stderr. */
 export interface PluginLogLine {
-  /** The plugin's name. */
+  /** The plugin's name, as its manifest says. */
   readonly plugin: string;
-  /** Instance id. */
+  /** Id of the instance that wrote it. */
   readonly instance: string;
   /** The line, cut at its cap. */
   readonly line: string;
@@ -102,47 +102,47 @@ export interface PluginLogLine {
 
 /** A notification a plugin sent. */
 export interface PluginNotification {
-  /** Instance id. */
+  /** Id of the instance that sent it. */
   readonly instance: string;
   /** Its name, such as `catalog.updated`. */
   readonly method: string;
-  /** What it carries. */
+  /** Params as they came: object, array, or undefined. */
   readonly params: unknown;
 }
 
-/** How one call differs from the rest. */
+/** Settings of one call. */
 export interface PluginCallOptions extends CallOptions {
   /** On whose behalf; fields left out are null, `request_id` is made. */
   readonly context?: Partial<PluginCallContext>;
 }
 
-/** How a supervisor is set up. */
+/** Settings of a supervisor. */
 export interface SupervisorOptions {
   /** The runtime it stands on. */
   readonly runtime: Runtime;
   /** The operator's folder, absolute. */
   readonly home: string;
-  /** Who operates it, for call contexts. */
+  /** `operator_id` of call contexts that set none. Default: null. */
   readonly operatorId?: string | null;
-  /** What KAGED_LOG_LEVEL says to plugins. Default `info`. */
+  /** Value of KAGED_LOG_LEVEL in every cage. Default `info`. */
   readonly logLevel?: string;
   /** Interpreters outside the usual places: name → absolute path. */
   readonly runtimes?: Readonly<Record<string, string>>;
-  /** What each plugin may use. Default: 512 MB of memory, 256 CPU shares, 100 processes and threads. */
+  /** Limits of each plugin. Default: 512 MB of memory, 256 CPU shares, 100 processes and threads. */
   readonly limits?: Partial<CageLimits>;
-  /** What single plugins may use, by name, where that differs from {@link limits}. */
+  /** Limits of single plugins, by name, where they differ from {@link limits}. */
   readonly pluginLimits?: Readonly<Record<string, Partial<CageLimits>>>;
   /** Where audit events go, besides {@link Supervisor.onAudit}. */
   readonly audit?: readonly AuditSink[];
-  /** Hears what plugins write to stderr. */
+  /** Receives each line that a plugin writes to stderr. */
   readonly onLog?: (line: PluginLogLine) => void;
   /** Answers a plugin's own requests (storage) and may audit them; without it they get -32601. */
   readonly onRequest?: (instance: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">) => unknown;
-  /** Hears of an MCP server that has listed its tools, each time it did. */
+  /** Called each time an MCP server has listed its tools. */
   readonly onTools?: (instance: PluginInfo) => void;
   /** Listens to the wire of each process that is started; null leaves one alone. */
   readonly tap?: (instance: PluginInfo) => WireTap | null;
-  /** Whether plugins are told that storage is there. Default: false. */
+  /** Whether `initialize` says that storage is there. Default: false. */
   readonly storageAvailable?: boolean;
 }
 
@@ -200,8 +200,8 @@ export interface Supervisor extends AsyncDisposable {
   plugins(): PluginInfo[];
   /** One plugin, or `plugin.unknown`. */
   plugin(instance: string): PluginInfo;
-  /** Hears audit events; returns a function that ends it. */
+  /** Calls `listener` with each audit event; the function that is returned ends that. */
   onAudit(listener: (event: AuditEvent) => void): () => void;
-  /** Hears plugins' notifications; returns a function that ends it. */
+  /** Calls `listener` with each notification of a plugin; the function that is returned ends that. */
   onNotification(listener: (notification: PluginNotification) => void): () => void;
 }

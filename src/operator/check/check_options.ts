@@ -14,7 +14,7 @@ export interface CheckCall {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** How a plugin is checked. */
+/** Surroundings of the plugin under check, and listeners. */
 export interface CheckOptions {
   readonly runtime: Runtime;
   /** The operator's folder, absolute. */

@@ -23,7 +23,7 @@ export interface LeavingImport {
 
 /** All files that were read, and the imports among them that leave the folder. */
 export interface ImportSurvey {
-  /** Relative to the folder. */
+  /** Paths relative to the folder. */
   readonly files: readonly string[];
   readonly leaving: readonly LeavingImport[];
 }

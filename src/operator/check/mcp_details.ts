@@ -9,7 +9,7 @@ import { ANY_OBJECT, argumentsSchema } from "../../core/mcp/arguments_schema.ts"
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import type { CheckId, CheckRecorder } from "./report.ts";
 
-/** Tools named in a detail. */
+/** Number of tools that a detail names. */
 const SHOWN = 20;
 
 /** Returns the details of rules that an MCP server keeps in a way of its own. */

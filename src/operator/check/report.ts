@@ -27,10 +27,10 @@ export const CHECK_IDS = [
   "stdout",
 ] as const;
 
-/** Id of a rule. */
+/** Id of a rule, as in `--json`. */
 export type CheckId = (typeof CHECK_IDS)[number];
 
-/** The result of one rule. */
+/** One rule and the result of trying it. */
 export interface Check {
   readonly id: CheckId;
   /** Whether the plugin was seen to keep it. */
@@ -39,7 +39,7 @@ export interface Check {
   readonly skipped?: true;
   /** The finding, for a person. */
   readonly detail: string;
-  /** The next step. */
+  /** The next step for the author. */
   readonly hint?: string;
   readonly code?: string;
   /** Facts of the failure, in JSON. */

@@ -131,7 +131,7 @@ async function ending(stage: Stage, how: "shutdown" | "eof"): Promise<Verdict> {
   const talk = await stage.running();
   const exit = await talk.end(how, seconds * 1000);
   if (exit === null) return failed(`It is still there after ${seconds} s`);
-  // Whoever finds nobody to answer may say so with its exit code.
+  // A plugin whose host is gone may say so with its exit code.
   return exit.code === 0 || how === "eof" ? ok(`It ended ${endingOf(exit)}`) : failed(`It ended ${endingOf(exit)}`);
 }
 

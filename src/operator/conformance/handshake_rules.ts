@@ -67,7 +67,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
     hint: "Hold notifications and requests back until initialized comes",
     async attempt(stage) {
       const { talk } = await stage.greet();
-      await talk.ask("config.update", stage.config); // What it sent before that answer has come by then.
+      await talk.ask("config.update", stage.config); // Messages it sent before that answer have come by then.
       const early = unasked(stage.notes);
       return early === undefined ? ok("Nothing but its answers") : failed(`It sent ${early}`);
     },

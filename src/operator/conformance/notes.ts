@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A message, as it came. */
+/** A JSON object of the wire, unchecked. */
 export type WireMessage = Readonly<Record<string, unknown>>;
 
 /** A notification, and the monotonic time at which it came. */
@@ -24,11 +24,9 @@ export interface Notes {
   readonly requests: string[];
 }
 
-/** The newest lines of the wire while one rule is tried, shortened. */
+/** The newest lines of host (`sent`) and plugin (`came`) while one rule is tried, shortened. */
 export interface Exchange {
-  /** Lines of the host. */
   readonly sent: string[];
-  /** Lines of the plugin. */
   readonly came: string[];
 }
 

@@ -23,7 +23,6 @@ const CONTEXT = {
 };
 const NO_AGENT = { ...CONTEXT, project_id: null, agent_path: null, session_id: null };
 const TRACED = { ...CONTEXT, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", a_later_field: 1 };
-/** Longest a call may take. */
 const CALL_MS = 30_000;
 /** Longest that a call, the ping after it and a fresh start before it may take together. */
 const CALL_STEPS_MS = CALL_MS + 3 * STEP_MS;

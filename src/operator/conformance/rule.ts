@@ -17,7 +17,7 @@ export interface Verdict {
   readonly came?: readonly string[];
 }
 
-/** A rule of the wire. */
+/** A rule of the wire, and how it is tried. */
 export interface Rule {
   readonly id: string;
   /** Id of the requirement it comes from, such as `K-013`. */

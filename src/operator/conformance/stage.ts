@@ -40,7 +40,7 @@ export class Stage implements AsyncDisposable {
   /** Counts the times it was left: a start that takes too long may end after that. */
   #turn = 0;
 
-  /** Starts nothing yet. */
+  /** Starts nothing: the first rule that needs the plugin does. */
   constructor(options: StageOptions) {
     this.manifest = options.manifest;
     this.config = options.config ?? {};
@@ -109,7 +109,7 @@ export class Stage implements AsyncDisposable {
     await talk?.kill();
   }
 
-  /** As {@link leave}. */
+  /** Does the same as {@link leave}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave();
   }

@@ -33,7 +33,6 @@ export interface ConformanceReport {
 
 /** A plugin and the rules to try on it. */
 export interface TryOptions extends StageOptions {
-  /** Tried in this order. */
   readonly rules: readonly Rule[];
   /** Ends the run early: the plugin is ended and the run rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -80,7 +79,7 @@ async function tryRule(
   const fault = stage.cageFault();
   if (fault) throw fault;
   const log = stage.stderr().slice(-LOG_LINES);
-  await stage.leave(); // What comes next meets a fresh process,
+  await stage.leave(); // The next rule meets a fresh process,
   stage.notes.strays.length = Math.min(stage.notes.strays.length, strays); // and one fault breaks one rule.
   return { ...result, ...(log.length > 0 && { log }), hint };
 }

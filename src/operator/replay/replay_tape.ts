@@ -28,7 +28,7 @@ export interface Difference {
   readonly came?: unknown;
 }
 
-/** The outcome of a replay. */
+/** The outcome of a replay, up to its first difference. */
 export interface ReplayReport {
   /** Whether everything was as on the tape. */
   readonly ok: boolean;

@@ -1,5 +1,5 @@
 /**
- * What the program of a new plugin consists of.
+ * The program of a new plugin: its files, and the lines of its manifest about them.
  *
  * @module
  */
@@ -12,30 +12,26 @@ export type ScaffoldRuntime = (typeof SCAFFOLD_RUNTIMES)[number];
 
 /** The SDK a plugin carries with it. */
 export interface SdkText {
-  /** The JavaScript module. */
   readonly js: string;
-  /** Its types. */
+  /** Types of the JavaScript module. */
   readonly dts: string;
-  /** The Python module. */
   readonly py: string;
 }
 
 /** One file of a new plugin. */
 export interface ScaffoldFile {
-  /** What is in it. */
   readonly content: string;
-  /** Permission bits. */
   readonly mode: number;
 }
 
-/** A file of a program, and what its manifest says about starting it. */
+/** The files of a program and the fields of its manifest about them. */
 export interface PluginProgram {
   /** `command` of the manifest. */
   readonly command: readonly string[];
   /** `capabilities` of the manifest. */
   readonly capabilities: readonly string[];
-  /** The file to edit. */
+  /** The file that the author edits first. */
   readonly main: string;
-  /** Its files by path. */
+  /** By path inside the plugin's folder. */
   readonly files: Readonly<Record<string, ScaffoldFile>>;
 }

@@ -10,17 +10,16 @@ import type { PluginProgram, ScaffoldFile, ScaffoldRuntime, SdkText } from "./pl
 import { pythonPlugin } from "./python_plugin.ts";
 import { readmeText } from "./readme_text.ts";
 
-/** What a new plugin is made from. */
+/** Choices for a new plugin. */
 export interface ScaffoldOptions {
   /** The plugin's name: `^[a-z][a-z0-9-]*$`, 2 to 64 characters. */
   readonly name: string;
-  /** How it is written. */
   readonly runtime: ScaffoldRuntime;
   /** Copied into JavaScript and Python plugins; bash needs none. */
   readonly sdk: SdkText;
 }
 
-/** Returns what is wrong with `name` as the name of a new plugin, or null. */
+/** Returns why `name` cannot be the name of a plugin, or null. */
 export function pluginNameProblem(name: string): string | null {
   if (name.length < 2 || name.length > 64) return "it takes 2 to 64 characters";
   if (!/^[a-z][a-z0-9-]*$/.test(name)) return "it takes a-z, 0-9 and -, and starts with a letter";

@@ -42,9 +42,9 @@ export interface GrantReport {
   readonly smallest: readonly string[];
 }
 
-/** A watched run. */
+/** A watched run of a plugin, to be held against its capabilities. */
 export interface WatchedRun extends Pick<GrantReport, "files" | "notes"> {
-  /** Declared capabilities. */
+  /** Capabilities as the manifest declares them. */
   readonly capabilities: readonly string[];
   /** Folders their paths are relative to. */
   readonly places: CagePlaces;

@@ -15,7 +15,7 @@ const TEXT_BYTES = "4096";
 /** Time between two looks at running programs, where there is no strace: one that ends in between is missed. */
 const LOOK_EVERY_MS = 20;
 
-/** A run that is watched. */
+/** A watch over the runs that use its runtime. */
 export interface SyscallWatch {
   /** The runtime to run the plugin on. */
   readonly runtime: Runtime;

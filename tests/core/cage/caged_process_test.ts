@@ -77,9 +77,13 @@ test("K-064 terminate() lets a program end by itself, and kills one that ignores
   const ends = async (trap: string) => {
     const { runtime, seen, start } = await caged(t, `trap '${trap}' TERM; echo up; while :; do read -t 1; done`);
     const program = await start({ runtime: { ...runtime, clock } });
+    t.after(() => program.kill());
     while (seen.out === "") await moment();
     assert.equal(await program.terminate(), true);
-    if (trap === "") clock.advance(2_000);
+    if (trap === "") {
+      assert.ok(clock.isDueIn(2_000));
+      clock.advance(2_000);
+    }
     return (await program.ended).exit;
   };
   assert.deepEqual(await ends("exit 7"), { code: 7, signal: null });

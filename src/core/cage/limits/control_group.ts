@@ -43,7 +43,7 @@ function limitsFailed(cause: unknown): HostError {
   });
 }
 
-/** Writes limits into groups. */
+/** Writes settings one after another; an optional one that the kernel lacks is left out. */
 export async function writeSettings(settings: readonly GroupSetting[], files: Files): Promise<void> {
   for (const { path, value, optional } of settings) {
     await files.write(path, value).catch((error) => {

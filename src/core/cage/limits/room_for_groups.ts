@@ -1,5 +1,5 @@
 /**
- * Makes room for groups of version 2 below the host's own. A group that gives its controllers on to others must hold no
+ * Makes room for groups of version 2 below the host's own. A group that hands its controllers on to others must hold no
  * process itself, so the host may have to move one level down.
  *
  * @module
@@ -7,12 +7,12 @@
 import type { Files } from "../../ports/ports.ts";
 
 const CONTROLLERS = ["cpu", "memory", "pids"];
-/** Where the host itself goes. */
+/** Group that the host moves itself into. */
 const HOST_GROUP = "kaged-host";
 
 /** Returns the folder groups can be made in. Rejects with why there is none. */
 export async function roomForGroups(own: string, files: Files): Promise<string> {
-  // A host that was started by one that had moved stands beside it.
+  // A host started by another host inherits its group: where that one had moved down, the base is one level up.
   const base = own.endsWith(`/${HOST_GROUP}`) ? own.slice(0, -HOST_GROUP.length - 1) : own;
   const words = async (name: string): Promise<string[]> =>
     (await files.readText(`${base}/${name}`)).split(/\s+/).filter((word) => word !== "");

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What is no public IPv4 address, each as its first bytes in one number and how many bits count. */
+/** Ranges of IPv4 that are not public: the first bytes as one number, and how many bits of it count. */
 const CLOSED_IPV4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8], // Unspecified: Linux takes it for loopback.
   ["10.0.0.0", 8],
@@ -22,7 +22,7 @@ const CLOSED_IPV4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 3], // Multicast, reserved, broadcast.
 ];
 
-/** What is no public address within 2000::/3; nothing outside of it is public. */
+/** Ranges within 2000::/3 that are not public; nothing outside of 2000::/3 is. */
 const CLOSED_IPV6: readonly (readonly [string, number])[] = [
   ["2001::", 23], // Teredo, ORCHID and other protocol assignments.
   ["2001:db8::", 32],

@@ -16,7 +16,6 @@ export class ByteReader {
   readonly #socket: Socket;
   #held: Uint8Array = new Uint8Array(0);
 
-  /** Reads from `socket`. */
   constructor(socket: Socket) {
     this.#socket = socket;
   }
@@ -53,7 +52,7 @@ export class ByteReader {
     }
   }
 
-  /** What comes next: first what is held, then what the connection brings; null at its end. */
+  /** Returns the next bytes: first those held back, then those of the connection; null at its end. */
   async read(): Promise<Uint8Array | null> {
     if (this.#held.length === 0) return await this.#socket.read();
     const held = this.#held;

@@ -15,7 +15,7 @@ export type RefusalReason =
   | "bad-target"
   /** The name is allowed, and leads to this machine or its networks. */
   | "resolves-to-private"
-  /** What it asked in is no request the gatekeeper knows. */
+  /** The bytes are no request that the gatekeeper knows. */
   | "bad-request"
   /** The name has no address. */
   | "unresolved"
@@ -26,17 +26,14 @@ export type RefusalReason =
 
 /** A target that a rule allows. */
 export interface AllowedTarget {
-  /** Canonical host. */
   readonly host: string;
-  /** Port. */
   readonly port: number;
   /** How its address is found. */
   readonly kind: "name" | "literal" | "localhost";
 }
 
-/** A refusal. */
+/** A target that was refused, for the audit and the answer. */
 export interface Refusal {
-  /** Why. */
   readonly refused: RefusalReason;
   /** Host as far as it could be read, for a person. */
   readonly host: string;

@@ -1,5 +1,5 @@
 /**
- * What the network rules of a manifest change about its cage. Pure, as everything that {@link compileCage} is made of.
+ * Changes to a cage that the network rules of a manifest ask for. Pure, like all parts of {@link compileCage}.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export const RELAY_PORT = 3128;
 export const SOCKET_FILE = "net.sock";
 /** The relay's program among them. */
 export const RELAY_FILE = "relay.mjs";
-/** What the relay is told, among them. */
+/** The relay's orders among them. */
 export const RELAY_ORDERS_FILE = "relay.json";
 
 /** Certificates: of use only to a plugin that may talk to someone. */
@@ -60,7 +60,7 @@ export function proxyEnv(rules: readonly NetRule[]): Record<string, string> {
   return {
     ...{ HTTP_PROXY: http, HTTPS_PROXY: http, http_proxy: http, https_proxy: http },
     ...{ ALL_PROXY: socks, all_proxy: socks, NO_PROXY: "", no_proxy: "" },
-    // Node from 22.21 and 24.5 heeds the variables above when it is told to.
+    // Node from 22.21 and 24.5 heeds the variables above only with this one.
     NODE_USE_ENV_PROXY: "1",
   };
 }
@@ -75,23 +75,21 @@ export interface RelayRuntime {
   readonly program: string;
 }
 
-/** What a cage runs, and in which environment. */
+/** A command and its whole environment. */
 export interface CageProgram {
-  /** Program and arguments. */
   readonly command: readonly string[];
-  /** Every variable. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** A program that runs behind the relay. */
 export interface RelayedProgram extends CageProgram {
-  /** What shows the relay in the cage. */
+  /** Mounts that show the relay in the cage. */
   readonly mounts: readonly { readonly source: string; readonly dest: string }[];
   /** Files to write for this start: name → text. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-// What a runtime reads on its own behalf. The plugin's variables are for the plugin: NODE_OPTIONS would run twice.
+// The variables of the relay's own runtime. The plugin's are for the plugin alone: NODE_OPTIONS would run twice.
 const RELAY_ENV = {
   PATH: "/usr/bin",
   LANG: "C.UTF-8",

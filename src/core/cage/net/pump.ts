@@ -7,7 +7,6 @@ import type { Socket } from "../../ports/ports.ts";
 import type { BodyCounter } from "./body_end.ts";
 import type { ByteReader } from "./byte_reader.ts";
 
-/** Where bytes come from. */
 type Source = Pick<ByteReader, "read">;
 
 /** Joins two connections until both directions have ended. Rejects when either breaks. */

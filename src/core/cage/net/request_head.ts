@@ -18,23 +18,18 @@ export type Field = readonly [name: string, value: string];
 /** One request that is sent on. */
 export interface ForwardRequest {
   readonly kind: "forward";
-  /** Host as written. */
   readonly host: string;
-  /** Port. */
   readonly port: number;
-  /** Method. */
   readonly method: string;
-  /** Path and query. */
   readonly path: string;
   /** `HTTP/1.0` or `HTTP/1.1`. */
   readonly version: string;
   /** The fields that are about the request itself. */
   readonly fields: readonly Field[];
-  /** How long its body is. */
   readonly body: BodyFraming;
 }
 
-/** A request, as far as its head tells. */
+/** A request as its head describes it. */
 export type RequestHead =
   | ForwardRequest
   /** A tunnel to a target. */

@@ -7,7 +7,7 @@
 /** Version byte: the first of every message. */
 export const SOCKS_VERSION = 5;
 
-/** What is sent to a client. */
+/** The messages sent to a client. */
 export interface SocksReplies {
   /** To a greeting: no authentication is needed. */
   readonly noAuth: Uint8Array;
@@ -28,7 +28,7 @@ export interface SocksReplies {
 /** Answers a request: after the code comes an address that nobody needs. */
 const reply = (code: number): Uint8Array => Uint8Array.of(SOCKS_VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0);
 
-/** What is sent to a client. */
+/** The messages sent to a client. */
 export const SOCKS_REPLIES: SocksReplies = {
   noAuth: Uint8Array.of(SOCKS_VERSION, 0),
   noMethod: Uint8Array.of(SOCKS_VERSION, 0xff),
@@ -39,7 +39,7 @@ export const SOCKS_REPLIES: SocksReplies = {
   badAddress: reply(8),
 };
 
-/** What a request asks for. */
+/** A request of SOCKS 5. */
 export type SocksRequest =
   | { readonly kind: "connect"; readonly host: string; readonly port: number }
   | { readonly kind: "bad"; readonly reply: Uint8Array };

@@ -126,7 +126,7 @@ function argumentRules(allowUnix: boolean): Instruction[] {
     { jump: "eq", value: AF_INET6, then: "allow" },
     ...(allowUnix ? [{ jump: "eq", value: AF_UNIX, then: "allow" } as const] : []),
     { jump: "eq", value: AF_NETLINK, else: "unsupported" },
-    // Of netlink only routing, which tells a program its own addresses.
+    // Of netlink only routing, from which a program learns its own addresses.
     { load: argumentOffset(2) },
     { jump: "eq", value: 0, then: "allow", else: "unsupported" },
     { label: "socketpair" },

@@ -15,7 +15,7 @@ import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
 const MAX_STDOUT_BYTES = 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
 
-/** Runs commands. */
+/** Runs the commands of one repository. */
 export interface CommandRunner {
   readonly run: RunCommand;
   /** Resolves when no command is running any more. */

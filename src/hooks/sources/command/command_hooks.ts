@@ -1,5 +1,5 @@
 /**
- * Hook files → registrations of the portable engine. Only what the operator trusts becomes one.
+ * Commands of hook files → registrations of the engine. Only a hook that the operator trusts becomes one.
  *
  * @module
  */
@@ -13,23 +13,23 @@ import { hookInput } from "./hook_input.ts";
 import { hookAnswer } from "./hook_output.ts";
 import type { CommandEnd, RunCommand } from "./types.ts";
 
-/** A hook that may run, and what to look at before each run. */
+/** A hook that may run, with the check that comes before each run. */
 export interface TrustedHook {
-  /** The hook. */
+  /** The hook as its file describes it. */
   readonly hook: LoadedHook;
-  /** Returns the files that were trusted, read anew. Rejects with `hook.changed` when one of them is another now. */
+  /** Reads the trusted files anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
 }
 
-/** What the hooks run with. */
+/** The runner of the commands and its listeners. */
 export interface RegistrationOptions {
   /** The repository's folder, links resolved. */
   readonly dir: string;
   /** Runs a command, in a cage. */
   readonly runCommand: RunCommand;
-  /** Hears how a command ended, before its answer is read. */
+  /** Called when a command has ended, before its answer is read. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
-  /** Hears how a hook broke that nobody waits for; the others tell the engine. */
+  /** Called when a background hook broke; the failure of any other rejects its handler. */
   readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
 }
 
@@ -63,10 +63,10 @@ async function handle(
   const sealed = await verify();
   const input = hookInput(hook, event, hookFolder(hook, dir));
   if (hook.background) {
-    // Nobody waits for it: it ends by itself or at its timeout, and who closes the runner waits for that.
+    // Nobody waits for it: it ends by itself or at its timeout, and closing the runner waits for that.
     void runCommand({ hook, input, sealed, signal: new AbortController().signal }).then((end) => {
       onEnd?.(hook, end);
-      hookAnswer(hook, end); // It has no say, and may have failed.
+      hookAnswer(hook, end); // Its decision counts for nothing, but it may have failed.
     }).catch((error) => onBroken?.(hook, asHostError(error)));
     return null;
   }

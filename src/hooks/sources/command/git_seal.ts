@@ -64,7 +64,6 @@ function unsealed(dir: string, why: string): HostError {
 
 /** The stand-in of one project. */
 interface Place {
-  /** Cages that need it now. */
   users: number;
   /** Lets one look or change at a time. */
   readonly inTurn: Permits;

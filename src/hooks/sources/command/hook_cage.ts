@@ -1,5 +1,5 @@
 /**
- * What a hook's cage is made of: the project's folder, the operator's settings, and the bytes that were checked.
+ * The request for a hook's cage: the project's folder, the operator's settings, and the bytes that were checked.
  *
  * @module
  */
@@ -23,19 +23,17 @@ const NO_FOLDER = "/usr/share";
 // that line byte by byte, and leaves the rest of stdin to the command.
 const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" && exec /bin/bash -c "$2"`;
 
-/** What a runner stands on. */
+/** The repository and the operator's settings for its hooks. */
 export interface CommandRunnerOptions {
-  /** The runtime. */
   readonly runtime: Runtime;
-  /** The operator's folder. */
+  /** The operator's folder, absolute. */
   readonly home: string;
   /** The repository's folder, links resolved. */
   readonly dir: string;
-  /** What the operator lets hooks do. */
+  /** The operator's grants to hooks: paths, hosts, variables. */
   readonly settings: HookSettings;
   /** Interpreters the operator named. */
   readonly runtimes?: Readonly<Record<string, string>>;
-  /** What a command may use. */
   readonly limits?: CageLimits;
   /** Aborted when everything is to end: commands that still run are ended. */
   readonly signal?: AbortSignal;
@@ -56,15 +54,15 @@ export async function hookCageRequest(
 
 /** A program that a file of a repository, or of the operator, wants to run. */
 export interface FileProgram {
-  /** What it is called in its cage. */
+  /** Value of KAGED_PLUGIN_NAME in its cage. */
   readonly name: string;
   /** The program and its arguments. */
   readonly command: readonly string[];
   /** Variables the file gives it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whose file it is. */
+  /** `user`: the operator's own file, whose programs see the operator's hook folder too. */
   readonly origin: "repository" | "user";
-  /** Set for a server of MCP. */
+  /** Set where the program is an MCP server. */
   readonly runtime?: "mcp_stdio";
 }
 

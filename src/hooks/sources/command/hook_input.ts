@@ -1,5 +1,5 @@
 /**
- * What a hook's command gets on stdin: the event in the words of its own dialect.
+ * The stdin of a hook's command: the event in the words of the hook's own dialect.
  *
  * @module
  */

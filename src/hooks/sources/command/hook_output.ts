@@ -1,5 +1,5 @@
 /**
- * What a command said, by its exit code and its stdout → an answer in the one portable shape (B-018). Whatever cannot
+ * Exit code and stdout of a command → an answer in the one portable shape (B-018). Output that cannot
  * be read is a failure of the hook, never a decision.
  *
  * @module
@@ -71,7 +71,7 @@ function portableAnswer(said: Record<string, unknown>): HookResponse {
   };
 }
 
-/** What Claude Code, VS Code and Copilot understand. */
+/** Reads an answer in the words of Claude Code, VS Code and Copilot. */
 function nativeAnswer(said: Record<string, unknown>, hook: FileHook): HookResponse | null {
   const specific = isMap(said["hookSpecificOutput"]) ? said["hookSpecificOutput"] : {};
   const both = { ...said, ...specific };
@@ -101,7 +101,7 @@ function blockReason(
   };
   if (said["continue"] === false) return why("stopReason", "reason");
   if (both["permissionDecision"] === "deny") return why("permissionDecisionReason", "reason");
-  // Nobody here can be asked in the middle of a run: what needs a yes and has none does not happen.
+  // Nobody can be asked in the middle of a run, so an action that needs a person's consent does not happen.
   if (both["permissionDecision"] === "ask") {
     return `It needs a person's yes, and nobody is asked here: ${why("permissionDecisionReason", "reason")}`;
   }

@@ -1,6 +1,6 @@
 /**
- * The last run of hooks, kept in the operator's folder to answer why something was blocked. It holds who said what and
- * for how long, never what the event was about, and secrets in what was said are taken out before it is written.
+ * The last run of hooks, kept in the operator's folder to answer why something was blocked. It holds each hook's answer
+ * and its duration, never the event itself, and secrets in the answers are masked before it is written.
  *
  * @module
  */
@@ -10,21 +10,17 @@ import { isMap } from "../../../core/values/plain_data.ts";
 import { redactJson } from "../builtin/redact.ts";
 import type { HookResult, HookTrace } from "../../engine/result.ts";
 
-/** A run as it is kept. */
+/** A run as it is kept in the file. */
 export interface HookRun {
-  /** When, ISO 8601. */
+  /** Start of the run, ISO 8601. */
   readonly at: string;
-  /** The repository's folder. */
   readonly dir: string;
-  /** The moment. */
+  /** Name of the moment, such as `PreToolUse`. */
   readonly hook: string;
-  /** Whether the action was stopped. */
   readonly blocked: boolean;
-  /** Who stopped it, or null. */
+  /** Id of the hook that blocked, or null. */
   readonly blockedBy: string | null;
-  /** Why, or null. */
   readonly reason: string | null;
-  /** Notices. */
   readonly warnings: readonly string[];
   /** Each hook's part, in order. */
   readonly trace: readonly HookTrace[];
@@ -33,7 +29,7 @@ export interface HookRun {
 const FOLDER = "hooks";
 const FILE = "last_run.json";
 
-/** Keeps what came of a run, in place of the one before. */
+/** Keeps the result of a run, in place of the one before. */
 export async function saveHookRun(
   home: string,
   { dir, result }: { readonly dir: string; readonly result: HookResult },

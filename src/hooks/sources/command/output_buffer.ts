@@ -1,18 +1,17 @@
 /**
- * Collects what a command prints, up to a size.
+ * Collects the output of a command, up to a size.
  *
  * @module
  */
 
-/** What was printed so far. */
+/** The output of a command so far. */
 export interface OutputBuffer {
-  /** Takes a chunk. What goes beyond the size is dropped. */
+  /** Takes a chunk; bytes beyond the size are dropped. */
   readonly add: (chunk: Uint8Array) => void;
-  /** Nothing more will come. */
   readonly end: () => void;
   /** Resolves at the first byte, or at the end without one. */
   readonly first: Promise<void>;
-  /** What was kept, as text: bytes that are no UTF-8 become U+FFFD. */
+  /** Returns the kept bytes as text; those that are no UTF-8 become U+FFFD. */
   text(): string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Running the command of a hook, as the hooks see it: who runs it, and in which cage, is somebody else's matter.
+ * Running the command of a hook, as the hooks see it; the runner decides on the cage.
  *
  * @module
  */
@@ -7,11 +7,11 @@ import type { Exit } from "../../../core/ports/ports.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
 
-/** One run of one command. */
+/** One run of the command of one hook. */
 export interface CommandRun {
-  /** The hook it is for. */
+  /** The hook whose command runs. */
   readonly hook: LoadedHook;
-  /** What it gets on stdin. */
+  /** Text for its stdin. */
   readonly input: string;
   /** Aborted when nobody waits any more: the command is ended then. */
   readonly signal: AbortSignal;
@@ -19,15 +19,15 @@ export interface CommandRun {
   readonly sealed: readonly CoveredFile[];
 }
 
-/** How a command ended. */
+/** The end of a command, with its output. */
 export interface CommandEnd {
-  /** Exit code or signal. */
+  /** Exit code, or the signal that ended it. */
   readonly exit: Exit;
-  /** What ended it: itself, its timeout, too much output, or the caller. */
+  /** The cause of its end: itself, its timeout, too much output, or the caller. */
   readonly ended: "exit" | "timeout" | "flood" | "aborted";
-  /** What it wrote to stdout. */
+  /** Its whole stdout. */
   readonly stdout: string;
-  /** The beginning of what it wrote to stderr. */
+  /** The beginning of its stderr, at most 64 KiB. */
   readonly stderr: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a tool gave, as the answer of a hook.
+ * The result of a tool, read as the answer of a hook.
  *
  * @module
  */

@@ -36,7 +36,7 @@ export interface HookServerOptions extends CommandRunnerOptions {
   readonly onLog?: (line: string) => void;
 }
 
-/** One server. */
+/** One server and the instance that runs it. */
 export class HookServer {
   readonly #name: string;
   readonly #requestId: () => string;
@@ -44,7 +44,7 @@ export class HookServer {
   #lastLine: string | undefined;
   #isClosed = false;
 
-  /** Starts nothing yet. */
+  /** Prepares the instance; the first call starts it. */
   constructor(options: HookServerOptions) {
     const { runtime, home, dir, entry: { name }, verify, onLog } = options;
     const program = serverProgram(options);
@@ -76,7 +76,7 @@ export class HookServer {
     return await unlessAborted(this.#call(tool, args, signal), signal);
   }
 
-  /** Ends it. */
+  /** Stops the server, or its start; later calls reject. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#instance.stop("stopped");

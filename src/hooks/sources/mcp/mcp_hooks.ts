@@ -13,23 +13,20 @@ import { HookServer } from "./hook_server.ts";
 
 /** A file whose tools may be called. */
 export interface TrustedMcpFile {
-  /** The file. */
   readonly file: LoadedHookFile;
-  /** Returns the files that were trusted, read anew. Rejects with `hook.changed` when one of them is another now. */
+  /** Reads the trusted files anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
 }
 
-/** How servers run, and who hears them. */
+/** How servers run, and the listener to their logs. */
 export interface McpHookOptions extends CommandRunnerOptions {
-  /** Hears what a server writes to stderr. */
+  /** Receives each line that a server writes to stderr. */
   readonly onLog?: (server: string, line: string) => void;
 }
 
-/** Hooks of MCP tools. */
+/** Hooks of MCP tools, and their servers. */
 export interface McpHooks {
-  /** What the engine takes. */
   readonly registrations: readonly HookRegistration[];
-  /** Ends every server. */
   close(): Promise<void>;
 }
 
@@ -49,7 +46,7 @@ export function mcpHooks(files: readonly TrustedMcpFile[], { onLog, ...options }
     };
     return file.tools.flatMap((hook): HookRegistration[] => {
       const served = servedTool(hook.tool, file.servers);
-      if (!served) return []; // Told when the file was read.
+      if (!served) return []; // `loadHookFiles` has reported it.
       const server = serverOf(served.server);
       return [{
         hook: hook.hook,
