@@ -8,6 +8,7 @@
 import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
 import type { ChildProcess, Exit, Runtime } from "../ports/ports.ts";
 import type { Cage, CageRequest } from "./cage.ts";
+import { childrenOf, isGoneOr } from "./end_leftovers.ts";
 import { openCage } from "./open_cage.ts";
 import { type StderrTail, stderrTail } from "./stderr_tail.ts";
 
@@ -174,12 +175,8 @@ export class CagedProcess {
     const { files, processes } = this.#runtime;
     const { pid } = this;
     this.#child.kill("SIGSTOP"); // Stopped, it makes no more children.
-    for (let look = 0; look < MAX_LOOKS; look++) {
-      const stat = await files.readText(`/proc/${pid}/stat`).catch(() => null);
-      if (stat === null || "TtZX".includes(stat.charAt(stat.lastIndexOf(")") + 2))) break;
-    }
-    const children = await files.readText(`/proc/${pid}/task/${pid}/children`).catch(() => "");
-    for (const inner of children.split(" ").map(Number)) if (inner > 1) processes.signal(inner, "SIGKILL");
+    for (let look = 0; look < MAX_LOOKS && !await isGoneOr("TtZX", pid, files); look++);
+    for (const inner of await childrenOf(pid, files)) processes.signal(inner, "SIGKILL");
     this.#child.kill("SIGKILL");
     return await this.ended;
   }
@@ -196,9 +193,4 @@ export class CagedProcess {
     const lines = this.stderr();
     return { exit, fault: await this.#cage.diagnose(exit, lines).catch(asHostError), stderr: lines };
   }
-}
-
-/** Says in words how a process ended. */
-export function endingOf({ code, signal }: Exit): string {
-  return signal ? `by ${signal}` : `with exit code ${code}`;
 }

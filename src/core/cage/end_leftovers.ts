@@ -22,7 +22,8 @@ export async function endLeftovers(dir: string, { files, processes }: Runtime): 
   for (const pid of left) {
     if (pid === null) continue;
     processes.signal(pid, "SIGKILL");
-    for (let look = 0; look < MAX_LOOKS && !await hasEnded(pid, files); look++);
+    // The first process of a cage becomes a zombie once all others are gone.
+    for (let look = 0; look < MAX_LOOKS && !await isGoneOr("ZX", pid, files); look++);
   }
 }
 
@@ -37,10 +38,16 @@ async function livingFirst({ childPid, pidNamespace }: CageStatus, files: Files)
   return await linkOf(`/proc/${childPid}/ns/pid`, files) === `pid:[${pidNamespace}]` ? childPid : null;
 }
 
-/** Whether a process is gone or waits to be reaped: the first of a cage does that once all others are gone. */
-async function hasEnded(pid: number, files: Files): Promise<boolean> {
+/** Whether a process is gone or in one of the states of `/proc/<pid>/stat`; `Z` waits to be reaped, `T` is stopped. */
+export async function isGoneOr(states: string, pid: number, files: Files): Promise<boolean> {
   const stat = await files.readText(`/proc/${pid}/stat`).catch(() => null);
-  return stat === null || "ZX".includes(stat.charAt(stat.lastIndexOf(")") + 2));
+  return stat === null || states.includes(stat.charAt(stat.lastIndexOf(")") + 2));
+}
+
+/** Returns the children of a process with one thread. */
+export async function childrenOf(pid: number, files: Files): Promise<number[]> {
+  const text = await files.readText(`/proc/${pid}/task/${pid}/children`).catch(() => "");
+  return text.split(" ").map(Number).filter((child) => child > 1);
 }
 
 async function holdersOf(path: string, files: Files): Promise<number[]> {

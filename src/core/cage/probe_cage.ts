@@ -6,11 +6,12 @@
 import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runtime } from "../ports/ports.ts";
-import { CagedProcess, endingOf } from "./caged_process.ts";
+import { CagedProcess } from "./caged_process.ts";
 import { findBwrap } from "./find_bwrap.ts";
 import { requireGround } from "./open_cage.ts";
 import { outputOf } from "./output_of.ts";
 import { programManifest } from "./program_manifest.ts";
+import { endingOf } from "../values/ending_of.ts";
 
 /** The outcome of the attempt. */
 export interface CageProbe {

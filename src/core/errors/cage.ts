@@ -31,7 +31,7 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "cage.walls_missing": row(
     -32603,
     502,
-    "What started the plugin did not cage it",
+    "The program that started the plugin did not cage it",
     "Use the distribution's bubblewrap",
   ),
   "cage.path_swapped": row(-32001, 403, "A granted path changed while the plugin started", "Start it again"),

@@ -5,7 +5,7 @@
  * @module
  */
 import type { CageRequest } from "../cage/cage.ts";
-import { CagedProcess, endingOf } from "../cage/caged_process.ts";
+import { CagedProcess } from "../cage/caged_process.ts";
 import type { NetEvent } from "../cage/net/gatekeeper.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
@@ -20,6 +20,7 @@ import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
 import type { PluginSource } from "./plugin_source.ts";
 import type { PluginCage, PluginCallContext } from "./types.ts";
+import { endingOf } from "../values/ending_of.ts";
 
 /** How a process reports to its instance. */
 export interface PluginProcessOptions

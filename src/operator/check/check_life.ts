@@ -11,7 +11,7 @@ import { createSupervisor } from "../../core/supervisor/supervisor.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import type { CheckOptions } from "./check_options.ts";
 import { mcpDetails, mcpRuleOf, recordTools, uncheckedTools } from "./mcp_details.ts";
-import type { CheckId, CheckRecorder } from "./report.ts";
+import { CHECK_IDS, type CheckId, type CheckRecorder } from "./report.ts";
 
 /** Lines of stderr shown with a failure. */
 const LOG_LINES = 10;
@@ -113,21 +113,12 @@ function recordHandshake(run: Run, failure: HostError | null, offer: Offer): voi
     "config.update": sent(config),
     ...(isMcp(manifest) && mcpDetails(offer.info)),
   };
-  const pass = (id: CheckId, warnings: readonly string[] = []) => recorder.pass(id, details[id]!, warnings);
-  const shown: [CheckId, () => void][] = [
-    ["spawn", () => pass("spawn")],
-    ["initialize", () => pass("initialize")],
-    ["initialize.name", () => pass("initialize.name")],
-    ["initialize.version", () => pass("initialize.version")],
-    ["initialize.api", () => pass("initialize.api")],
-    ["initialize.capabilities", () => pass("initialize.capabilities")],
-    // The audit shows what the process offers once it runs, and not before.
-    ["methods", () => broken ? recorder.skip("methods", broken) : recordMethods(run, offer)],
-    ["config.update", () => pass("config.update", ignored)],
-  ];
-  for (const [id, record] of shown) {
+  for (const id of CHECK_IDS.slice(CHECK_IDS.indexOf("spawn"), CHECK_IDS.indexOf("initialized"))) {
     if (failure && id === broken) return recorder.fail(id, explained(failure, log), log);
-    record();
+    if (id !== "methods") recorder.pass(id, details[id]!, id === "config.update" ? ignored : []);
+    // The audit shows what the process offers once it runs, and not before.
+    else if (broken) recorder.skip(id, broken);
+    else recordMethods(run, offer);
   }
 }
 

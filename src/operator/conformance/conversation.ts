@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { endingOf } from "../../core/cage/caged_process.ts";
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Clock, Exit } from "../../core/ports/ports.ts";
 import { isMessageId, parseLine } from "../../core/wire/codec.ts";
 import { errorToWire } from "../../core/wire/wire_errors.ts";
 import { cut, type Exchange, keepLines, note, type Notes, type WireMessage } from "./notes.ts";
 import type { OpenWire, PluginWire } from "../plugin_wire.ts";
+import { endingOf } from "../../core/values/ending_of.ts";
 
 /** A response, or why there is none. */
 export type Answer =

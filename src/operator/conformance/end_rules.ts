@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { endingOf } from "../../core/cage/caged_process.ts";
 import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/wire_audit.ts";
 import type { Notice } from "./notes.ts";
 import { failed, hasFeature, ok, type Rule, shown, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
+import { endingOf } from "../../core/values/ending_of.ts";
 
 const WIRE = "docs/wire.md#the-wire";
 const LIFE = "docs/wire.md#life-of-a-plugin";

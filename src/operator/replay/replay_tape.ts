@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { endingOf } from "../../core/cage/caged_process.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { Clock, Exit } from "../../core/ports/ports.ts";
 import { parseLine } from "../../core/wire/codec.ts";
@@ -11,6 +10,7 @@ import type { OpenWire, PluginWire } from "../plugin_wire.ts";
 import { firstDifference, type IgnoredPlace } from "./first_difference.ts";
 import { revealSecrets, secretFields, SecretKeeper } from "../../core/wire/tape/secrets.ts";
 import type { Tape, TapeEntry, TapeMessage } from "../../core/wire/tape/tape.ts";
+import { endingOf } from "../../core/values/ending_of.ts";
 
 /** The first deviation from the tape. */
 export interface Difference {

@@ -26,6 +26,6 @@ kaged plugin call . ${name}.greet '{"who": "Ada"}' --config '{"greeting": "Ahoy"
 \`\`\`
 
 Change the name or the version in both files: the host compares them. Standard output belongs to the protocol, one JSON
-object per line; whatever you want to tell a person goes to standard error.
+object per line; messages for people go to standard error.
 `;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { childrenOf } from "../../core/cage/end_leftovers.ts";
 import { outputOf } from "../../core/cage/output_of.ts";
 import { messageOf } from "../../core/errors/host_error.ts";
 import type { Command, Files, ProcessSpawner, Runtime } from "../../core/ports/ports.ts";
@@ -104,8 +105,7 @@ function watchFromProc(runtime: Runtime, home: string, why: string): SyscallWatc
 }
 
 async function descendants(pid: number, files: Files): Promise<number[]> {
-  const text = await files.readText(`/proc/${pid}/task/${pid}/children`).catch(() => "");
-  const children = text.split(" ").filter((word) => word !== "").map(Number);
+  const children = await childrenOf(pid, files);
   const below = await Promise.all(children.map((child) => descendants(child, files)));
   return [...children, ...below.flat()];
 }

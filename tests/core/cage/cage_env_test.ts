@@ -41,7 +41,7 @@ test("variables of the loader and names that are none are refused", () => {
   }
 });
 
-test("a plugin is told where config:/ and project:/ are when it was granted something there, and only then", () => {
+test("a plugin's environment names config:/ and project:/ when it was granted something there, and only then", () => {
   const told = (
     capabilities: string[],
     env: Record<string, string> = {},

@@ -69,7 +69,7 @@ test("each thing bubblewrap says has a code and a next step", async () => {
   }
 });
 
-test("a launcher that could not do its part is told apart from a plugin", async () => {
+test("a launcher that could not do its part is not taken for a plugin that ended", async () => {
   for (const code of [121, 122, 126, 127, 1]) {
     const error = await diagnose({ exit: { code, signal: null }, status: never, stderr: [] }, files);
     assert.equal(error?.code, "cage.setup_failed");

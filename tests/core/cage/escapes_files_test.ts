@@ -32,7 +32,7 @@ test("K-043 a cage writes to no file that was not granted for writing", async (t
     const manifest = { capabilities: [`read:fs:${dir}/read`] };
     const { results } = await attack([...own, ...made, ...system].map((path) => ["write", path]), manifest);
     assert.deepEqual(results.slice(0, 6), Array(6).fill("EROFS"));
-    // What belongs to root is closed to others before the kernel asks whether it is read-only.
+    // A file of root is closed to others before the kernel asks whether it is read-only.
     for (const result of results.slice(6)) {
       assert.ok(result === "EROFS" || (who === "user" && result === "EACCES"), `${result}`);
     }

@@ -88,7 +88,7 @@ test("a stop reaches the handler of a plugin behind the relay, which waits for i
   assert.deepEqual([exit, out], [{ code: 5, signal: null }, "ready\nasked\n"]);
 });
 
-test("a plugin behind the relay that a signal ends, or that cannot be run, ends as shells tell it", async (t) => {
+test("a plugin behind the relay that a signal ends, or that cannot be run, ends as shells report it", async (t) => {
   const places = await ground(t);
   if (!places) return;
   assert.equal((await cagedBash("kill -KILL $$", { capabilities: GATED }, places)).exit.code, 137);

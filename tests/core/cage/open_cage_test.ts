@@ -32,7 +32,7 @@ test("probeCage() runs a whole cage and leaves nothing behind", async (t) => {
   assert.deepEqual(await files.list(`${places.home}/run`), []);
 });
 
-test("probeCage() tells why a machine cannot cage", async (t) => {
+test("probeCage() returns why a machine cannot cage", async (t) => {
   const home = await scratchDir(t);
   assert.equal((await probeCage({ ...runtime, platform: "darwin" }, home)).error?.code, "cage.unsupported");
   const bare = { ...runtime, files: { ...files, target: () => Promise.resolve(null) } };
@@ -140,7 +140,7 @@ test("K-047 the environment in a cage is exact, and none of it is the host's", a
     places,
   );
   const [environment = "", first] = out.split("\0\n");
-  const shell = /^(SHLVL|_|OLDPWD)=/; // What bash adds for its own children.
+  const shell = /^(SHLVL|_|OLDPWD)=/; // Bash adds these for its own children.
   assert.deepEqual(environment.split("\0").filter((entry) => !shell.test(entry)).sort(), [
     ...["DENO_DIR=/tmp/.deno", "DENO_NO_PROMPT=1", "DENO_NO_UPDATE_CHECK=1", `HOME=${places.installDir}`],
     ...[

@@ -120,7 +120,7 @@ test("a missing path, a link to nowhere and a special file are refused", () => {
   assert.deepEqual(grantedPaths([examined("read /a", { kind: "file" })], places).length, 1);
 });
 
-test("every refusal is told at once", () => {
+test("every refusal is reported at once", () => {
   const all = [examined("read /proc"), examined("write /a", { kind: "other" }), examined("read /b")];
   assert.throws(() => grantedPaths(all, places), (error: HostError) => {
     assert.equal(error.code, "capability.path_forbidden");

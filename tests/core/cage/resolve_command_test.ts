@@ -183,7 +183,7 @@ test("a stand-in script found by a bare name is refused, unless the operator nam
   assert.deepEqual(mounts.map(({ dest }) => dest), ["/usr/bin/sh", "/usr/bin/tool"]);
 });
 
-test("a file that is not executable, and a first line that is no path, are told as such", async (t) => {
+test("a file that is not executable, and a first line that is no path, are reported as such", async (t) => {
   const { script, shown } = await ground(t);
   await script("plain", "#!/bin/sh\n", 0o644);
   await assert.rejects(shown(["./plain"]), { ...missing, message: /not executable/, hint: /chmod \+x/ });

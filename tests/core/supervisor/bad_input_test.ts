@@ -156,7 +156,7 @@ test("K-016 notifications are audited and forwarded", async () => {
   assert.equal((await s.next("plugin.notification")).data.notification_type, "echo.happened");
 });
 
-test("K-016 above 100 notifications a second the rest is dropped, audited once and told to the plugin", async () => {
+test("K-016 above 100 notifications a second the rest is dropped, audited once and reported to the plugin", async () => {
   await using s = await supervised();
   const id = await s.add("floods_notifications");
   let forwarded = 0;

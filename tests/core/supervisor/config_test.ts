@@ -34,7 +34,7 @@ test("K-011 a config the plugin refuses changes nothing, now or later", async ()
   assert.deepEqual(await s.supervisor.call(id, "fixture.call"), { level: 1 });
 });
 
-test("a plugin that takes no config is told of in the audit when it is given some", async () => {
+test("a plugin that takes no config is audited when it is given some", async () => {
   await using s = await supervised();
   const id = await s.add("no_config");
   await s.supervisor.start(id);

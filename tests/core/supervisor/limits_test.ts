@@ -11,7 +11,7 @@ import { supervised } from "../../support/supervised.ts";
 const runtime = await detectRuntime();
 const isGrouped = async (): Promise<boolean> => ["cgroup2", "cgroup1"].includes((await chooseTier(runtime)).tier.name);
 
-test("K-044 a plugin's limits and who keeps them are told while it runs", async () => {
+test("K-044 a plugin's limits and the way they are enforced are shown while it runs", async () => {
   await using s = await supervised();
   const echo = await s.add("echo");
   assert.equal(s.supervisor.plugin(echo).cage, null);

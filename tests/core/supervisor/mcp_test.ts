@@ -56,7 +56,7 @@ test("D-012 a tool of an MCP server is called by its own name and gives what the
   assert.deepEqual(await s.supervisor.call(instance, "ping"), { status: "ok" });
 });
 
-test("D-012 an MCP server is told the arguments and nothing of the call's context", async () => {
+test("D-012 an MCP server gets the arguments and nothing of the call's context", async () => {
   await using s = await supervised();
   const instance = await started(s, "mcp_tools");
   const result = await s.supervisor.call(instance, "mcp-tools.meta", { a: 1, _config: { b: 2 } });
@@ -121,7 +121,7 @@ test("D-012 a server that floods the host with changes is listed once more and r
   assert.deepEqual(await s.supervisor.call(instance, "ping"), { status: "ok" });
 });
 
-test("D-012 noise around an MCP server's messages is told and skipped; it may ask the host for nothing", async () => {
+test("D-012 noise around an MCP server's messages is audited and skipped; it may ask the host for nothing", async () => {
   await using s = await supervised();
   const instance = await started(s, "mcp_prints_garbage");
   assert.deepEqual(await s.supervisor.call(instance, "mcp-prints-garbage.ask"), said("[{},-32601,-32601]"));

@@ -26,7 +26,7 @@ const broken = ({ checks }: CheckReport): string[] => checks.filter((c) => !c.ok
 const tried = ({ checks }: CheckReport): string[] => checks.filter((c) => !c.skipped).map(({ id }) => id);
 const find = ({ checks }: CheckReport, id: string): Check => checks.find((c) => c.id === id)!;
 
-test("checkPlugin() tells each rule of a well-behaved plugin, in order, as it goes", async (t) => {
+test("checkPlugin() reports each rule of a well-behaved plugin, in order, as it goes", async (t) => {
   await using plugin = await fixturePlugin("echo");
   const heard: Check[] = [];
   const report = await check(t, plugin.dir, { onCheck: (result) => heard.push(result) });
@@ -155,7 +155,7 @@ test("checkPlugin() shows the last lines of a plugin that dies at once", async (
   assert.match(detail, /exit code 4/);
 });
 
-test("checkPlugin() ends early when told to, and leaves nothing in the operator's folder", async (t) => {
+test("checkPlugin() ends early at its signal, and leaves nothing in the operator's folder", async (t) => {
   await using plugin = await fixturePlugin("never_initializes");
   const home = await scratchDir(t);
   const controller = new AbortController();
@@ -165,7 +165,7 @@ test("checkPlugin() ends early when told to, and leaves nothing in the operator'
   assert.deepEqual(await leftIn(join(home, "run")), []);
 });
 
-test("checkPlugin() starts nothing any more once it was told to end", async (t) => {
+test("checkPlugin() starts nothing any more once its signal has aborted", async (t) => {
   await using plugin = await fixturePlugin("never_initializes");
   const runtime = await detectRuntime();
   const { processes } = runtime;
@@ -195,7 +195,7 @@ test("checkPlugin() says in plain words what a plugin asks for, and what to thin
   ]);
 });
 
-test("D-012 checkPlugin() tells what an MCP server is called and which tools it lists", async (t) => {
+test("D-012 checkPlugin() reports the name of an MCP server and the tools it lists", async (t) => {
   const report = await checkFixture(t, "mcp_tools");
   assert.equal(report.ok, true);
   assert.equal(find(report, "initialize.name").detail, 'mcp-tools; the server calls itself "Fixture Server"');

@@ -231,7 +231,7 @@ for (const { id, requirement, expected } of CONFORMANCE_RULES) {
   });
 }
 
-test("a broken rule tells what was sent, what came, what was expected and where that is written", async () => {
+test("a broken rule shows what was sent, what came, what was expected and where that is written", async () => {
   const report = await tried({ other: (plugin, { id }) => id !== undefined && plugin.reply(id, "what?") });
   const { sent, came, expected, written, detail } = find(report, "method.unknown");
   assert.deepEqual(sent.map((line) => JSON.parse(line).method), ["conformance.no_such_method"]);

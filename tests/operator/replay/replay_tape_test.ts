@@ -205,7 +205,7 @@ test("K-032 secrets are given again: the plugin gets them, and what it says of t
   assert.deepEqual([report.ok, got], [true, [{ api_key: "another one" }]]);
 });
 
-test("K-044 a plugin is told nothing more when its cage cannot be trusted; a replay can be ended early", async () => {
+test("K-044 a plugin is sent nothing more when its cage cannot be trusted; a replay can be ended early", async () => {
   const heard: string[] = [];
   const ending = new AbortController();
   const steps: Steps = { ...greet, "model.list": () => heard.push("list") };

@@ -26,7 +26,7 @@ const without = (program: string): Runtime => {
   return { ...runtime, files: { ...files, target } };
 };
 
-test("checkPlugin() with trace tells what a caged run used, what it missed, and the smallest list", async (t) => {
+test("checkPlugin() with trace reports what a caged run used, what it lacked, and the smallest list", async (t) => {
   const dir = await scratchDir(t);
   if (!await canCage(t, `${dir}/home`) || !await hasStrace(t)) return;
   await files.makeDir(`${dir}/data/in`, { recursive: true });

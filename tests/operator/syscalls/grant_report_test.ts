@@ -54,7 +54,7 @@ test("grantReport() never narrows to more than was granted", () => {
   assert.deepEqual(report(["read:fs:/data"], did("read /data/a", "read /data/b")).smallest, ["read:fs:/data"]);
 });
 
-test("grantReport() tells hosts and programs, and narrows every port to those that were used", () => {
+test("grantReport() names hosts and programs, and narrows every port to those that were used", () => {
   const net = [
     { kind: "opened", host: "a.example", port: 443 },
     { kind: "refused", host: "b.example", port: 80, reason: "not-allowed" },
@@ -70,7 +70,7 @@ test("grantReport() tells hosts and programs, and narrows every port to those th
   ]);
 });
 
-test("grantReport() tells what was asked for in vain and is there on the host, and what would grant it", () => {
+test("grantReport() names refused requests for what is there on the host, and the grant that would help", () => {
   const seen = did(
     ...["no read /etc/passwd", "no read /absent", "no write /data/new", "no write /plugin/x", "no read /usr/bin/curl"],
     ...["no read /usr/local/bin/curl", "no read /etc/ld.so.preload", "no read /sys/x", "no read /run/x"],
@@ -85,7 +85,7 @@ test("grantReport() tells what was asked for in vain and is there on the host, a
   ]);
 });
 
-test("grantReport() tells attempts to go past the relay, and not those to servers of the plugin's own", () => {
+test("grantReport() names attempts to go past the relay, and not those to servers of the plugin's own", () => {
   const addresses = [
     { address: "1.2.3.4", port: 80, ok: null },
     { address: "127.0.0.1", port: 3128, ok: true },
@@ -106,7 +106,7 @@ test("grantReport() keeps what it could not watch", () => {
   assert.deepEqual(smallest, ["read:fs:/data", "net:*"]);
 });
 
-test("grantReport() tells what was asked of storage", () => {
+test("grantReport() names the access to storage that was asked for", () => {
   const asked = (capabilities: string[], ...storage: ("read" | "write")[]) => {
     const { smallest, denied } = report(capabilities, { storage: new Set(storage) });
     return [smallest, denied.map(({ capability }) => capability)];

@@ -20,7 +20,7 @@ test("readStrace() leaves out the launcher and bubblewrap, whatever they do mean
   assert.deepEqual(readStrace(LAUNCH.slice(0, 4).join("\n"), "/plugin").programs, []);
 });
 
-test("readStrace() tells reading from writing, and what was refused", () => {
+test("readStrace() sets reading apart from writing, and shows refusals", () => {
   const seen = paths(
     '12 openat(AT_FDCWD</plugin>, "/a", O_RDONLY|O_CLOEXEC) = 3</a>',
     '12 openat(AT_FDCWD</plugin>, "/b", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3</b>',
@@ -62,7 +62,7 @@ test("readStrace() joins calls that another process interrupted, and undoes esca
   assert.deepEqual(seen, ['read /bücher "x"', "no read /slow"]);
 });
 
-test("readStrace() tells programs, addresses and ports", () => {
+test("readStrace() finds programs, addresses and ports", () => {
   const seen = read(
     '12 execve("/usr/bin/jq", ["jq"], 0x1 /* 3 vars */) = 0',
     '13 execve("/usr/bin/curl", ["curl"], 0x1 /* 3 vars */) = -1 ENOENT (No such file or directory)',

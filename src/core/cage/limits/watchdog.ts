@@ -72,8 +72,8 @@ interface TreeUsage {
 
 /**
  * Adds up the memory, mapped files not counted, and the tasks of a process and all its descendants. One that ends
- * meanwhile counts for nothing. The quick way counts a page once for each process that
- * shares it, as forked ones do; the `exact` way counts it once, and takes longer.
+ * meanwhile counts for nothing. The quick way counts a page once for each process that shares it, as forked ones do; the
+ * `exact` way counts it once, and takes longer.
  */
 export async function treeUsage(pid: number, files: Files, exact: boolean): Promise<TreeUsage> {
   const read = (name: string): Promise<string> => files.readText(`/proc/${pid}/${name}`).catch(() => "");

@@ -10,6 +10,7 @@ import type { FileHook } from "../../files/types.ts";
 import type { HookResponse, PortableHookName } from "../../engine/types.ts";
 import { hookShape } from "./hook_input.ts";
 import type { CommandEnd } from "./types.ts";
+import { endingOf } from "../../../core/values/ending_of.ts";
 
 const BLOCK = 2;
 const ACTIONS: readonly unknown[] = ["passThrough", "injectContext", "block", "modify"];
@@ -32,8 +33,7 @@ export function hookAnswer(hook: FileHook, end: CommandEnd): HookResponse | null
   if (ended === "aborted") throw failure("hook.command_failed", hook, "it was ended: nobody waits for it any more");
   if (exit.code === BLOCK) return { action: "block", reason: said || `The hook ${hook.id} gave no reason` };
   if (exit.code !== 0) {
-    const how = exit.signal === null ? `with exit code ${exit.code}` : `by ${exit.signal}`;
-    throw failure("hook.command_failed", hook, `it ended ${how}${said === "" ? "" : `: ${said}`}`);
+    throw failure("hook.command_failed", hook, `it ended ${endingOf(exit)}${said === "" ? "" : `: ${said}`}`);
   }
   return answerIn(hook, stdout.trim());
 }

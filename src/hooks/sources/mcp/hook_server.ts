@@ -5,7 +5,6 @@
  * @module
  */
 import { createAudit } from "../../../core/audit/audit.ts";
-import { endingOf } from "../../../core/cage/caged_process.ts";
 import { asHostError, HostError } from "../../../core/errors/host_error.ts";
 import type { McpToolResult } from "../../../core/mcp/tool_result.ts";
 import type { Exit } from "../../../core/ports/ports.ts";
@@ -20,6 +19,7 @@ import {
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import { filledIn } from "../../files/mcp_server.ts";
 import type { McpServerEntry } from "../../files/types.ts";
+import { endingOf } from "../../../core/values/ending_of.ts";
 
 const ENTER = `umask 022; cd -- "$1" && shift && exec "$@"`;
 /** Failures that are no fault of the server: they reach the caller as they are. */

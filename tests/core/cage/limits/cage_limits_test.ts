@@ -12,7 +12,7 @@ test("the last word counts, for each limit apart", () => {
   assert.deepEqual(limits, { memory_mb: 1024, cpu_shares: 256, pids: 50 });
 });
 
-test("a limit the kernel would not take is refused, and every issue is told", () => {
+test("a limit the kernel would not take is refused, and every issue is named", () => {
   const wrong = { memory_mb: 0, cpu_shares: 1.5, pids: "many", disk_mb: 5 } as unknown as { memory_mb: number };
   assert.throws(() => resolveLimits(wrong), (error: { code: string; data: { issues: string[] } }) => {
     assert.equal(error.code, "cage.limit_invalid");

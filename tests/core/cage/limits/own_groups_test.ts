@@ -44,7 +44,7 @@ test("ownGroups() reads a container's part of a tree, and claims nothing that pa
   assert.equal(ownGroups(UNIFIED, "0::/../outside\n").unified, null);
 });
 
-test("ownGroups() finds none where nothing is mounted or told", () => {
+test("ownGroups() finds none where nothing is mounted or listed", () => {
   for (const [mounts, cgroup] of [["", "0::/a\n"], [UNIFIED, ""], ["", ""]] as const) {
     assert.deepEqual(ownGroups(mounts, cgroup), { unified: null, byController: {} });
   }

@@ -235,7 +235,7 @@ test("SOCKS 5 connects to names and addresses that rules name, and to no other",
   assert.equal(gate.dialled.length, 4);
 });
 
-test("a refusal is told once a minute for each host and port, and of at most 100 in a minute", async (t) => {
+test("a refusal is reported once a minute for each host and port, and of at most 100 in a minute", async (t) => {
   const gate = await openGate(t, { capabilities: [`net:${NAME}:443`] });
   const refused = (port: number) => ({ kind: "refused", host: "evil.example", port, reason: "not-allowed" });
   for (let round = 0; round < 2; round++) {
@@ -247,7 +247,7 @@ test("a refusal is told once a minute for each host and port, and of at most 100
   assert.equal(gate.events.length, 100);
 });
 
-test("a plugin holds at most 128 connections; the next is closed, and told", async (t) => {
+test("a plugin holds at most 128 connections; the next is closed, and reported", async (t) => {
   const gate = await openGate(t, { capabilities: [`net:${NAME}:443`] });
   const sockets = Array.from({ length: 128 }, () => gate.open());
   await Promise.all(sockets.map((socket) => once(socket, "connect")));

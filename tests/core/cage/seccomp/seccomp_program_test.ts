@@ -109,7 +109,7 @@ test("personality can be asked, and set to none but the usual", () => {
   }
 });
 
-test("socket gives the internet and routing; unix sockets only to a cage that is told so", () => {
+test("socket gives the internet and routing; unix sockets only to a cage that allows them", () => {
   const families = Array.from({ length: 47 }, (_, family) => family);
   for (const arch of ARCHES) {
     const { socket } = BY_ARGUMENT[arch];

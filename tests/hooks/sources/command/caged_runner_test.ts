@@ -146,7 +146,7 @@ test("B-018 a hook that prints two JSON objects has failed: neither is taken for
   await nothingRemains(repo.dir, repo.home);
 });
 
-test("B-018 a hook that ends by a signal has failed, and the signal is told", async (t) => {
+test("B-018 a hook that ends by a signal has failed, and the error names the signal", async (t) => {
   if (!await canCage(t)) return;
   const repo = await hookRepo(t, { [FILE]: guard("kill -SEGV $$") });
   await repo.trust();
@@ -203,7 +203,7 @@ test("B-018 a hook that is given up is ended", async (t) => {
   await nothingRemains(repo.dir, repo.home);
 });
 
-test("B-018 an async hook that breaks blocks nobody and is told of", async (t) => {
+test("B-018 an async hook that breaks blocks nobody and is reported", async (t) => {
   if (!await canCage(t)) return;
   const entry = { type: "command", command: "echo oops >&2; exit 3", async: true };
   const settings = JSON.stringify({ hooks: { PreToolUse: [{ hooks: [entry] }] } });

@@ -6,7 +6,7 @@ import type { FileHook } from "../../../../src/hooks/files/types.ts";
 import type { HookEvent } from "../../../../src/hooks/engine/types.ts";
 import { hookEvent } from "../../../support/hook_repo.ts";
 
-/** What a command of this dialect gets for a moment. */
+/** Returns the stdin of a command of this dialect at a moment. */
 function told(nativeName: string, dialect: FileHook["dialect"], own: Partial<HookEvent> = {}): Record<string, unknown> {
   const { hook } = nativeEvent(nativeName)!;
   const file = { id: "f", hook, nativeName, dialect, file: "/r/f", line: 1, path: "hooks", commands: { bash: "x" } };
