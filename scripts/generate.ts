@@ -13,6 +13,7 @@ import errorCodes from "./generators/error_codes.ts";
 import { hookspecFiles } from "./generators/hookspec.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
+import pluginTemplates from "./generators/plugin_templates.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
 import openapi from "./generators/openapi.ts";
 import { pictures } from "./generators/pictures.ts";
@@ -37,6 +38,7 @@ export const generators: readonly Generator[] = [
   manifestSchema,
   sdkModule,
   relayModule,
+  pluginTemplates,
   notesSdkJs,
   notesSdkDts,
   ...pythonSdkFiles,

@@ -6,7 +6,12 @@
 import { basename, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
-import { SCAFFOLD_RUNTIMES, type ScaffoldRuntime } from "../../operator/scaffold/plugin_program.ts";
+import {
+  pluginNameProblem,
+  scaffold,
+  SCAFFOLD_RUNTIMES,
+  type ScaffoldRuntime,
+} from "../../operator/scaffold/scaffold.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface NewFlags {
@@ -48,8 +53,8 @@ async function makePlugin(
   { runtime, language: written = runtime, name: given, json }: NewFlags,
   terminal: Terminal,
 ) {
-  const [{ pluginNameProblem, scaffold }, { SDK_DTS, SDK_JS }, { SDK_PY }] = await Promise.all([
-    import("../../operator/scaffold/scaffold.ts"),
+  const [{ PLUGIN_TEMPLATES }, { SDK_DTS, SDK_JS }, { SDK_PY }] = await Promise.all([
+    import("../generated/plugin_templates.ts"),
     import("../generated/sdk_source.ts"),
     import("../generated/python_sdk_source.ts"),
   ]);
@@ -72,7 +77,8 @@ async function makePlugin(
     });
   }
 
-  const made = scaffold({ name, runtime: written, sdk: { js: SDK_JS, dts: SDK_DTS, py: SDK_PY } });
+  const sdk = { "kaged_sdk.js": SDK_JS, "kaged_sdk.d.ts": SDK_DTS, "kaged_sdk.py": SDK_PY };
+  const made = scaffold({ name, runtime: written, texts: { ...PLUGIN_TEMPLATES, ...sdk } });
   await files.makeDir(path, { recursive: true, mode: 0o755 });
   for (const [file, { content, mode }] of made) await files.write(join(path, file), content, mode);
   const { line, paint } = terminal.out;

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../../src/adapters/default.ts";
+import { PLUGIN_TEMPLATES } from "../../../src/cli/generated/plugin_templates.ts";
 import { SDK_PY } from "../../../src/cli/generated/python_sdk_source.ts";
 import { SDK_DTS, SDK_JS } from "../../../src/cli/generated/sdk_source.ts";
 import { checkConformance, type ConformanceOptions } from "../../../src/operator/conformance/check_conformance.ts";
@@ -14,7 +15,7 @@ import { type FixtureOptions, fixturePlugin } from "../../support/fixture_plugin
 import { processesIn } from "../../support/processes_in.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
-const sdk = { js: SDK_JS, dts: SDK_DTS, py: SDK_PY };
+const texts = { ...PLUGIN_TEMPLATES, "kaged_sdk.js": SDK_JS, "kaged_sdk.d.ts": SDK_DTS, "kaged_sdk.py": SDK_PY };
 
 type Test = Parameters<typeof scratchDir>[0];
 
@@ -46,7 +47,7 @@ for (const name of ["memory-markdown", "smart-compactor"]) {
 for (const runtime of ["js", "python", "bash"] as const) {
   test(`K-065 what kaged plugin new writes in ${runtime} keeps every rule of the wire`, async (t) => {
     const dir = await scratchDir(t);
-    for (const [path, { content, mode }] of scaffold({ name: "fresh", runtime, sdk })) {
+    for (const [path, { content, mode }] of scaffold({ name: "fresh", runtime, texts })) {
       await mkdir(dirname(join(dir, path)), { recursive: true });
       await writeFile(join(dir, path), content, { mode });
     }

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SCAFFOLD_RUNTIMES } from "../../../src/operator/scaffold/plugin_program.ts";
-import { pluginNameProblem, scaffold } from "../../../src/operator/scaffold/scaffold.ts";
+import { PLUGIN_TEMPLATES } from "../../../src/cli/generated/plugin_templates.ts";
+import { pluginNameProblem, scaffold, SCAFFOLD_RUNTIMES } from "../../../src/operator/scaffold/scaffold.ts";
 
-const sdk = { js: "// sdk\n", dts: "// types\n", py: "# sdk\n" };
+const texts = {
+  ...PLUGIN_TEMPLATES,
+  "kaged_sdk.js": "// sdk\n",
+  "kaged_sdk.d.ts": "// types\n",
+  "kaged_sdk.py": "# sdk\n",
+};
 
 test("K-065 scaffold() brings the SDK to JavaScript and Python plugins and to no other", () => {
-  const files = (runtime: typeof SCAFFOLD_RUNTIMES[number]) => [...scaffold({ name: "demo", runtime, sdk }).keys()];
+  const files = (runtime: typeof SCAFFOLD_RUNTIMES[number]) => [...scaffold({ name: "demo", runtime, texts }).keys()];
   const js = ["kaged-plugin.yaml", "README.md", "index.js", "kaged_sdk.js", "kaged_sdk.d.ts", "package.json"];
   for (const runtime of ["js", "deno", "bun", "node"] as const) assert.deepEqual(files(runtime), js, runtime);
   assert.deepEqual(files("bash"), ["kaged-plugin.yaml", "README.md", "plugin.sh"]);
@@ -15,14 +20,14 @@ test("K-065 scaffold() brings the SDK to JavaScript and Python plugins and to no
 
 test("scaffold() puts the name wherever the plugin states it and leaves no placeholder", () => {
   for (const runtime of SCAFFOLD_RUNTIMES) {
-    const all = [...scaffold({ name: "my-greeter", runtime, sdk }).values()].map(({ content }) => content).join("\n");
+    const all = [...scaffold({ name: "my-greeter", runtime, texts }).values()].map(({ content }) => content).join("\n");
     assert.match(all, /my-greeter/, runtime);
-    assert.doesNotMatch(all, /@NAME@|undefined/, runtime);
+    assert.doesNotMatch(all, /\{\{|undefined/, runtime);
   }
 });
 
 test("scaffold() makes what is run directly executable", () => {
-  assert.equal(scaffold({ name: "demo", runtime: "bash", sdk }).get("plugin.sh")?.mode, 0o755);
+  assert.equal(scaffold({ name: "demo", runtime: "bash", texts }).get("plugin.sh")?.mode, 0o755);
 });
 
 test("pluginNameProblem() takes names of the grammar that leave room for tools", () => {

@@ -1,22 +1,4 @@
-/**
- * A new plugin in bash: no SDK, `jq` for the JSON.
- *
- * @module
- */
-import type { PluginProgram } from "./plugin_program.ts";
-
-/** Returns the program of a bash plugin. */
-export function bashPlugin(name: string): PluginProgram {
-  return {
-    command: ["./plugin.sh"],
-    capabilities: ["exec:jq:plugin:/"],
-    main: "plugin.sh",
-    files: { "plugin.sh": { content: source(name), mode: 0o755 } },
-  };
-}
-
-const source = (name: string): string =>
-  String.raw`#!/usr/bin/env bash
+#!/usr/bin/env bash
 # A kaged plugin: one JSON-RPC message per line, in on stdin and out on stdout. Log to stderr.
 
 greeting=Hello
@@ -32,7 +14,7 @@ while IFS= read -r line; do
   case $(jq -r '.method // empty' <<<"$line") in
     initialize)
       result '{
-        name: "@NAME@", version: "0.1.0", api_version: 1,
+        name: "{{name}}", version: "0.1.0", api_version: 1,
         methods: ["greetings.list"], notifications: [], capabilities_used: ["exec:jq:plugin:/"]
       }'
       ;;
@@ -44,7 +26,7 @@ while IFS= read -r line; do
     ping) result '{status: "ok"}' ;;
     shutdown) exit 0 ;;
     greetings.list) result '{greetings: ["Hello", "Ahoy", "Good day"]}' ;;
-    @NAME@.greet) result '{text: "\($greeting), \(.params.who)!"}' --arg greeting "$greeting" ;;
+    {{name}}.greet) result '{text: "\($greeting), \(.params.who)!"}' --arg greeting "$greeting" ;;
     kaged.hook.on_session_start) result '{inject: "Greet people with \"\($greeting)\"."}' --arg greeting "$greeting" ;;
     *)
       # Only a request is answered, and a request has an id.
@@ -52,4 +34,3 @@ while IFS= read -r line; do
       ;;
   esac
 done
-`.replaceAll("@NAME@", name);
