@@ -78,7 +78,7 @@ export function hostView(ports: ViewPorts): HostView {
         key !== settings.delegate && (hooks.includes("pre_compact") || hooks.includes("post_compact"))
       );
       return {
-        settings,
+        ...settings,
         compactor: delegate?.plugin ?? null,
         observers: watches.map(({ plugin }) => plugin),
         recent: compactions.of(path),

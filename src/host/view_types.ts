@@ -81,9 +81,7 @@ export interface PluginView {
 }
 
 /** How an agent's window is kept small. */
-export interface CompactionView {
-  /** What the project says. */
-  readonly settings: CompactionSettings;
+export interface CompactionView extends CompactionSettings {
   /** The plugin that compacts, or null when the strategy does. */
   readonly compactor: string | null;
   /** Plugins that look on and may want something kept. */

@@ -7,13 +7,13 @@ import { Hono } from "hono";
 import { HostError } from "../core/errors/host_error.ts";
 import type { Host } from "../host/types.ts";
 import type { HttpConnection, HttpHandler } from "../core/ports/http.ts";
+import { addRoutes, type RouteApp } from "./add_routes.ts";
 import { callLimit } from "./call_limit.ts";
 import { consoleResponse, isConsolePath } from "./console.ts";
 import { checkOrigin, checkToken } from "./guard.ts";
 import { observe } from "./observe.ts";
-import { problemResponse } from "./problem.ts";
-import { readInput } from "./read_input.ts";
-import { type Api, honoPath } from "./route.ts";
+import { failureResponse, problemResponse } from "./problem.ts";
+import type { Api } from "./route.ts";
 import { ROUTES } from "./routes/routes.ts";
 
 /** How an app is set up. */
@@ -48,8 +48,6 @@ export interface App {
   close(): void;
 }
 
-type Env = { readonly Bindings: HttpConnection };
-
 const CALLS_PER_SECOND = 200;
 const OPEN: ReadonlySet<string> = new Set(ROUTES.filter(({ isOpen }) => isOpen).map(({ path }) => path));
 const PATTERNS: readonly { readonly method: string; readonly pattern: RegExp }[] = ROUTES.map(({ method, path }) => ({
@@ -66,24 +64,18 @@ export function createApp(options: AppOptions): App {
   const limit = callLimit(callsPerSecond, host.view.clock);
   const guard = token === null ? null : { token, allowedHosts: allowedHosts.map((name) => name.toLowerCase()) };
 
-  const hono = new Hono<Env>();
-  for (const route of ROUTES) {
-    hono.on(route.method, honoPath(route), async ({ req, env }) => {
-      const input = await readInput(route, req.raw, { params: req.param(), clock: host.view.clock });
+  const hono: RouteApp = new Hono();
+  addRoutes(hono, ROUTES, {
+    clock: host.view.clock,
+    warn,
+    api(route) {
       if (route.isCall) limit.take();
-      const answer = await route.run({ ...input, request: req.raw, connection: env } as never, api);
-      return answer instanceof Response ? answer : jsonResponse(answer);
-    });
-  }
+      return api;
+    },
+  });
   hono.notFound(async ({ req: { raw }, env }) =>
     consoleResponse(raw) ?? await mountedResponse(raw, mount, env) ?? notFound(raw)
   );
-  hono.onError((error) => failed(error));
-
-  function failed(error: unknown): Response {
-    if (!(error instanceof HostError)) warn(`A request failed: ${String((error as Error)?.stack ?? error)}`);
-    return problemResponse(error);
-  }
 
   async function answer(request: Request, connection: HttpConnection): Promise<Response> {
     if (guard) {
@@ -96,7 +88,7 @@ export function createApp(options: AppOptions): App {
 
   return {
     async fetch(request, connection) {
-      const response = await answer(request, connection).catch(failed);
+      const response = await answer(request, connection).catch((error) => failureResponse(error, warn));
       for (const [name, value] of Object.entries(HEADERS)) {
         if (!response.headers.has(name)) response.headers.set(name, value);
       }
@@ -119,10 +111,6 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** The path of an address as it was sent: what is not spelt like an open path is not one. */
 function pathOf(url: string): string {
   return /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? "";
-}
-
-function jsonResponse(value: unknown): Response {
-  return new Response(JSON.stringify(value), { headers: { "Content-Type": "application/json" } });
 }
 
 /** Methods that no `Request` can be made with (Fetch, forbidden methods), though servers hand them over. */

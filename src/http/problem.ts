@@ -5,19 +5,19 @@
  */
 import { ERRORS, HostError } from "../core/errors/host_error.ts";
 
-/** A failure as it is sent. */
+/** The body of an answer with a status of 400 or more. */
 export interface Problem {
-  /** Names the failure in the error table's document. */
+  /** `urn:kaged:error:` and the code. */
   readonly type: string;
-  /** Its cause, the same for every failure of the code. */
+  /** The cause, the same for every failure of the code. */
   readonly title: string;
   /** HTTP status. */
   readonly status: number;
-  /** What could not be done, for a person. */
+  /** The failure in one sentence, for a person. */
   readonly detail: string;
-  /** Code of the error table. */
+  /** Code of the error table, for a program. */
   readonly code: string;
-  /** The next step. */
+  /** The next step, for a person. */
   readonly hint?: string;
   /** Facts for a program. */
   readonly data?: unknown;
@@ -26,29 +26,29 @@ export interface Problem {
 /** Seconds after which a busy plugin is worth another try. */
 const RETRY_SEC = 1;
 
-/** Returns a failure as it is sent. Of what is no {@link HostError} nothing is told: it was not written for others. */
-export function problemOf(thrown: unknown): Problem {
-  const error = thrown instanceof HostError
-    ? thrown
-    : new HostError("host.internal", "The host could not answer this request", { hint: "See the host's own output" });
-  const { code, http: status, message: detail, hint, data } = error;
-  return {
+/** Returns a failure as it is sent. An error of another class may hold secrets: its message goes to `warn` alone. */
+export function failureResponse(thrown: unknown, warn: (message: string) => void): Response {
+  if (thrown instanceof HostError) return problemResponse(thrown);
+  warn(`A request failed: ${String((thrown as Error)?.stack ?? thrown)}`);
+  const hint = "See the host's own output";
+  return problemResponse(new HostError("host.internal", "The host could not answer this request", { hint }));
+}
+
+/** Returns a failure as it is sent; where waiting helps, it has a `Retry-After`. */
+export function problemResponse(error: HostError, headers: Readonly<Record<string, string>> = {}): Response {
+  const { code, http: status, rpc, message: detail, hint, data } = error;
+  const problem: Problem = {
     type: `urn:kaged:error:${code}`,
-    title: ERRORS[code]!.cause,
+    title: ERRORS[code].cause,
     status,
     detail,
     code,
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),
   };
-}
-
-/** Returns a failure as a response; one that passes by itself says when to try again. */
-export function problemResponse(thrown: unknown, headers: Readonly<Record<string, string>> = {}): Response {
-  const problem = problemOf(thrown);
-  const retry = thrown instanceof HostError && thrown.rpc === -32005 ? { "Retry-After": `${RETRY_SEC}` } : {};
+  const retry = rpc === -32005 ? { "Retry-After": `${RETRY_SEC}` } : {};
   return new Response(JSON.stringify(problem), {
-    status: problem.status,
+    status,
     headers: { "Content-Type": "application/problem+json", ...retry, ...headers },
   });
 }

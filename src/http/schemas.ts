@@ -1,11 +1,10 @@
 /**
- * Shapes that several routes share.
+ * Schemas of request parts that several routes share.
  *
  * @module
  */
 import * as v from "valibot";
 import { isMap } from "../core/values/plain_data.ts";
-import type { Schema } from "./route.ts";
 
 /** Names of plugins. */
 export const pluginName: v.GenericSchema<string, string> = v.pipe(
@@ -46,69 +45,3 @@ export const namedPlugin: v.GenericSchema<{ name: string }, { name: string }> = 
 
 /** An agent named in a path. */
 export const namedAgent: v.GenericSchema<{ agent: string }, { agent: string }> = v.strictObject({ agent: agentPath });
-
-/** A failure inside an answer. */
-export const failure: Schema = v.pipe(
-  v.strictObject({
-    code: v.string(),
-    message: v.string(),
-    hint: v.exactOptional(v.string()),
-  }),
-  v.title("Failure"),
-);
-
-/** A capability in plain words. */
-export const capability: Schema = v.pipe(
-  v.strictObject({
-    capability: v.string(),
-    text: v.string(),
-    danger: v.nullable(v.string()),
-  }),
-  v.title("Capability"),
-);
-
-/** An instance of a plugin. */
-export const instance: Schema = v.pipe(
-  v.strictObject({
-    key: v.nullable(v.string()),
-    plugin: v.string(),
-    package: v.string(),
-    version: v.string(),
-    instance: v.string(),
-    agents: v.array(v.string()),
-    state: v.picklist(["disabled", "spawning", "running", "crashed", "failed", "stopped"]),
-    isolation: v.picklist(["agent", "project"]),
-    hooks: v.array(v.string()),
-    tools: v.array(v.string()),
-    methods: v.array(v.string()),
-    cage: v.nullable(v.strictObject({
-      id: v.string(),
-      limits: v.strictObject({
-        tier: v.string(),
-        memory_mb: v.number(),
-        cpu_shares: v.number(),
-        pids: v.number(),
-      }),
-    })),
-    restarts: v.number(),
-    error: v.nullable(failure),
-  }),
-  v.title("Instance"),
-);
-
-/** Size of a window. */
-export const size: Schema = v.pipe(v.strictObject({ messages: v.number(), tokens: v.number() }), v.title("Size"));
-
-/** A failure as `application/problem+json`. */
-export const problem: Schema = v.pipe(
-  v.looseObject({
-    type: v.string(),
-    title: v.string(),
-    status: v.number(),
-    detail: v.string(),
-    code: v.string(),
-    hint: v.exactOptional(v.string()),
-    data: v.exactOptional(v.unknown()),
-  }),
-  v.title("Problem"),
-);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
 import { Feed } from "../../src/core/values/feed.ts";
-import { sendOverWebSocket, sseResponse } from "../../src/http/event_stream.ts";
+import { feedEvents, sendOverWebSocket } from "../../src/http/event_stream.ts";
+import { sseResponse } from "../../src/http/sse.ts";
 import type { WebSocketPeer, WebSocketUpgrade } from "../../src/core/ports/http.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { failed, listening, type Served, served, TOKEN } from "../support/served.ts";
@@ -96,7 +97,8 @@ test("streams end when the app closes", async () => {
 
 test("a reader that does not read holds nothing up and is told what it missed", async () => {
   const feed = new Feed({ name: "f", maxEntries: 10, maxLength: 10_000 });
-  const response = sseResponse({ feed, from: { seq: 0, missed: false }, wants: () => true, clock: createFakeClock() });
+  const events = feedEvents({ feed, from: { seq: 0, missed: false }, wants: () => true });
+  const response = sseResponse(events, createFakeClock());
   for (let at = 0; at < 5000; at++) feed.push("audit", "echo", { at });
   feed.close();
   const stream = sseReader(response);

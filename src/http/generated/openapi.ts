@@ -84,7 +84,7 @@ export const OPENAPI_TEXT: string = `{
     "/metrics": {
       "get": {
         "operationId": "getMetrics",
-        "summary": "What was counted, as Prometheus reads it",
+        "summary": "Counters and states of the host, in the text format of Prometheus",
         "responses": {
           "200": {
             "description": "Done",
@@ -114,53 +114,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "version": {
-                      "type": "string"
-                    },
-                    "project": {
-                      "type": "object",
-                      "properties": {
-                        "id": {
-                          "type": "string"
-                        },
-                        "dir": {
-                          "type": "string"
-                        }
-                      },
-                      "required": [
-                        "id",
-                        "dir"
-                      ],
-                      "additionalProperties": false
-                    },
-                    "sessions": {
-                      "type": "object",
-                      "properties": {
-                        "count": {
-                          "type": "number"
-                        },
-                        "ids": {
-                          "type": "array",
-                          "items": {
-                            "type": "string"
-                          }
-                        }
-                      },
-                      "required": [
-                        "count",
-                        "ids"
-                      ],
-                      "additionalProperties": false
-                    }
-                  },
-                  "required": [
-                    "version",
-                    "project",
-                    "sessions"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/HostInfo"
                 }
               }
             }
@@ -219,7 +173,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}": {
       "get": {
         "operationId": "getPluginsName",
-        "summary": "One plugin: its manifest, what it may do in plain words, its instances, its config without secrets",
+        "summary": "One plugin: its manifest, its capabilities in plain words, its instances, its config without secrets",
         "parameters": [
           {
             "name": "name",
@@ -349,7 +303,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/reload": {
       "post": {
         "operationId": "postPluginsNameReload",
-        "summary": "Start a plugin anew beside the one that runs, and swap them once it is ready",
+        "summary": "Start a plugin anew beside the one that runs, and swap them once the new one is ready",
         "parameters": [
           {
             "name": "name",
@@ -462,47 +416,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "tables": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "name": {
-                            "type": "string"
-                          },
-                          "rows": {
-                            "anyOf": [
-                              {
-                                "type": "number"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "bytes": {
-                            "type": "number"
-                          }
-                        },
-                        "required": [
-                          "name",
-                          "rows",
-                          "bytes"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "bytes": {
-                      "type": "number"
-                    }
-                  },
-                  "required": [
-                    "tables",
-                    "bytes"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/StorageReport"
                 }
               }
             }
@@ -772,7 +686,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/Knobs"
+                  "$ref": "#/components/schemas/PluginKnobs"
                 }
               }
             }
@@ -849,7 +763,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/Knobs"
+                  "$ref": "#/components/schemas/PluginKnobs"
                 }
               }
             }
@@ -925,38 +839,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "project": {
-                      "anyOf": [
-                        {
-                          "type": "object"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "system": {
-                      "anyOf": [
-                        {
-                          "type": "object"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "project",
-                    "system"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/ConfigSchemas"
                 }
               }
             }
@@ -1141,31 +1024,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "result": {
-                      "type": "string"
-                    },
-                    "usage": {
-                      "$ref": "#/components/schemas/Usage"
-                    },
-                    "toolsUsed": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "conversationId": {
-                      "type": "string"
-                    }
-                  },
-                  "required": [
-                    "result",
-                    "usage",
-                    "toolsUsed",
-                    "conversationId"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/RunResult"
                 }
               },
               "text/event-stream": {}
@@ -1264,167 +1123,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "agent": {
-                      "type": "string"
-                    },
-                    "strategy": {
-                      "enum": [
-                        "drop",
-                        "summarize"
-                      ],
-                      "type": "string"
-                    },
-                    "delegate": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "compactor": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "observers": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "target_tokens": {
-                      "anyOf": [
-                        {
-                          "type": "number"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "target_messages": {
-                      "anyOf": [
-                        {
-                          "type": "number"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "keep_last": {
-                      "type": "number"
-                    },
-                    "recent": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "timestamp": {
-                            "type": "string"
-                          },
-                          "session_id": {
-                            "type": "string"
-                          },
-                          "trigger": {
-                            "type": "string"
-                          },
-                          "by": {
-                            "enum": [
-                              "compactor",
-                              "drop",
-                              "summarize",
-                              "none"
-                            ],
-                            "type": "string"
-                          },
-                          "before": {
-                            "$ref": "#/components/schemas/Size"
-                          },
-                          "after": {
-                            "$ref": "#/components/schemas/Size"
-                          },
-                          "superseded": {
-                            "type": "number"
-                          },
-                          "summary": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "retained": {
-                            "type": "array",
-                            "items": {
-                              "type": "object",
-                              "properties": {
-                                "plugin": {
-                                  "type": "string"
-                                },
-                                "text": {
-                                  "type": "string"
-                                }
-                              },
-                              "required": [
-                                "plugin",
-                                "text"
-                              ],
-                              "additionalProperties": false
-                            }
-                          },
-                          "fallback": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "timestamp",
-                          "session_id",
-                          "trigger",
-                          "by",
-                          "before",
-                          "after",
-                          "superseded",
-                          "summary",
-                          "retained",
-                          "fallback"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "agent",
-                    "strategy",
-                    "delegate",
-                    "compactor",
-                    "observers",
-                    "target_tokens",
-                    "target_messages",
-                    "keep_last",
-                    "recent"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/AgentCompaction"
                 }
               }
             }
@@ -1499,30 +1198,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "jobs": {
-                      "type": "array",
-                      "items": {
-                        "$ref": "#/components/schemas/Job"
-                      }
-                    },
-                    "before": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    }
-                  },
-                  "required": [
-                    "jobs",
-                    "before"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/JobPage"
                 }
               }
             }
@@ -1698,7 +1374,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/jobs/{id}/stream": {
       "get": {
         "operationId": "getJobsIdStream",
-        "summary": "What a job told, what it tells, then done",
+        "summary": "The events of a job, past and new, then done",
         "parameters": [
           {
             "name": "id",
@@ -1750,7 +1426,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents": {
       "get": {
         "operationId": "getConsents",
-        "summary": "Plugins the project declares and has not, or not in that version: what each would be allowed to do",
+        "summary": "Plugins the project declares and lacks, or lacks in that version, with the capabilities each asks for",
         "responses": {
           "200": {
             "description": "Done",
@@ -1789,7 +1465,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents/{id}/approve": {
       "post": {
         "operationId": "postConsentsIdApprove",
-        "summary": "Say yes to the next step: to fetch an address, then to grant what was fetched each capability by name",
+        "summary": "Approve the next step: fetching from an address, then granting each capability by name",
         "parameters": [
           {
             "name": "id",
@@ -1919,7 +1595,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents/{id}/decline": {
       "post": {
         "operationId": "postConsentsIdDecline",
-        "summary": "Say no: the project stays without the plugin",
+        "summary": "Decline: the project stays without the plugin",
         "parameters": [
           {
             "name": "id",
@@ -1960,7 +1636,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/events": {
       "get": {
         "operationId": "getEvents",
-        "summary": "Audit events and notifications: what is kept as JSON; from now on, or after Last-Event-ID, as server-sent events (Accept: text/event-stream) or over a WebSocket (Upgrade: websocket)",
+        "summary": "Audit events and notifications: the kept ones as JSON; new ones, or all after Last-Event-ID, as server-sent events (Accept: text/event-stream) or over a WebSocket (Upgrade: websocket)",
         "parameters": [
           {
             "name": "kind",
@@ -2006,52 +1682,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "entries": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "id": {
-                            "type": "string"
-                          },
-                          "kind": {
-                            "enum": [
-                              "audit",
-                              "notification"
-                            ],
-                            "type": "string"
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "data": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "id",
-                          "kind",
-                          "plugin",
-                          "data"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "last_event_id": {
-                      "type": "string"
-                    },
-                    "missed": {
-                      "type": "boolean"
-                    }
-                  },
-                  "required": [
-                    "entries",
-                    "last_event_id",
-                    "missed"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/EventPage"
                 }
               },
               "text/event-stream": {}
@@ -2072,7 +1703,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/logs": {
       "get": {
         "operationId": "getPluginsNameLogs",
-        "summary": "What a plugin wrote to stderr lately; with Accept: text/event-stream also what it writes from now on",
+        "summary": "The newest lines a plugin wrote to stderr; with Accept: text/event-stream also each new line",
         "parameters": [
           {
             "name": "name",
@@ -2116,65 +1747,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "entries": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "id": {
-                            "type": "string"
-                          },
-                          "kind": {
-                            "const": "log"
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "data": {
-                            "type": "object",
-                            "properties": {
-                              "timestamp": {
-                                "type": "string"
-                              },
-                              "instance": {
-                                "type": "string"
-                              },
-                              "line": {
-                                "type": "string"
-                              }
-                            },
-                            "required": [
-                              "timestamp",
-                              "instance",
-                              "line"
-                            ],
-                            "additionalProperties": false
-                          }
-                        },
-                        "required": [
-                          "id",
-                          "kind",
-                          "plugin",
-                          "data"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "last_event_id": {
-                      "type": "string"
-                    },
-                    "missed": {
-                      "type": "boolean"
-                    }
-                  },
-                  "required": [
-                    "entries",
-                    "last_event_id",
-                    "missed"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/LogPage"
                 }
               },
               "text/event-stream": {}
@@ -2386,16 +1959,164 @@ export const OPENAPI_TEXT: string = `{
       }
     },
     "schemas": {
+      "Problem": {
+        "description": "The body of an answer with a status of 400 or more.",
+        "type": "object",
+        "properties": {
+          "type": {
+            "description": "\`urn:kaged:error:\` and the code.",
+            "type": "string"
+          },
+          "title": {
+            "description": "The cause, the same for every failure of the code.",
+            "type": "string"
+          },
+          "status": {
+            "description": "HTTP status.",
+            "type": "number"
+          },
+          "detail": {
+            "description": "The failure in one sentence, for a person.",
+            "type": "string"
+          },
+          "code": {
+            "description": "Code of the error table, for a program.",
+            "type": "string"
+          },
+          "hint": {
+            "description": "The next step, for a person.",
+            "type": "string"
+          },
+          "data": {
+            "description": "Facts for a program."
+          }
+        },
+        "required": [
+          "type",
+          "title",
+          "status",
+          "detail",
+          "code"
+        ],
+        "additionalProperties": false
+      },
+      "HostInfo": {
+        "description": "The host, its project and its open sessions.",
+        "type": "object",
+        "properties": {
+          "project": {
+            "description": "The project it runs.",
+            "type": "object",
+            "properties": {
+              "id": {
+                "type": "string"
+              },
+              "dir": {
+                "type": "string"
+              }
+            },
+            "required": [
+              "id",
+              "dir"
+            ],
+            "additionalProperties": false
+          },
+          "version": {
+            "type": "string"
+          },
+          "sessions": {
+            "type": "object",
+            "properties": {
+              "count": {
+                "type": "number"
+              },
+              "ids": {
+                "type": "array",
+                "items": {
+                  "type": "string"
+                }
+              }
+            },
+            "required": [
+              "count",
+              "ids"
+            ],
+            "additionalProperties": false
+          }
+        },
+        "required": [
+          "project",
+          "version",
+          "sessions"
+        ],
+        "additionalProperties": false
+      },
+      "CageLimitStatus": {
+        "description": "The limits of one cage and who enforces them.",
+        "type": "object",
+        "properties": {
+          "memory_mb": {
+            "description": "Memory, in MiB.",
+            "type": "number"
+          },
+          "cpu_shares": {
+            "description": "Share of the processor when others want it too; 1024 is a whole one's.",
+            "type": "number"
+          },
+          "pids": {
+            "description": "Processes and threads together.",
+            "type": "number"
+          },
+          "tier": {
+            "description": "Who enforces them.",
+            "enum": [
+              "cgroup2",
+              "systemd",
+              "cgroup1",
+              "watchdog"
+            ]
+          }
+        },
+        "required": [
+          "memory_mb",
+          "cpu_shares",
+          "pids",
+          "tier"
+        ],
+        "additionalProperties": false
+      },
+      "PluginCage": {
+        "description": "What is known of the cage a plugin runs in.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "description": "Names it in audit events.",
+            "type": "string"
+          },
+          "limits": {
+            "description": "What the plugin may use, and who sees to it.",
+            "$ref": "#/components/schemas/CageLimitStatus"
+          }
+        },
+        "required": [
+          "id",
+          "limits"
+        ],
+        "additionalProperties": false
+      },
       "Failure": {
+        "description": "A failure that is part of a good answer, such as why a plugin is down.",
         "type": "object",
         "properties": {
           "code": {
+            "description": "Code of the error table.",
             "type": "string"
           },
           "message": {
             "type": "string"
           },
           "hint": {
+            "description": "The next step for the operator.",
             "type": "string"
           }
         },
@@ -2406,9 +2127,11 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "Instance": {
+        "description": "One process of a plugin: a plugin has one for each agent, or one for all.",
         "type": "object",
         "properties": {
           "key": {
+            "description": "The key it is declared under, or null for one no agent declares.",
             "anyOf": [
               {
                 "type": "string"
@@ -2419,24 +2142,23 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "plugin": {
+            "description": "The plugin's own name.",
             "type": "string"
           },
           "package": {
+            "description": "Package.",
             "type": "string"
           },
           "version": {
+            "description": "Version.",
             "type": "string"
           },
           "instance": {
+            "description": "Instance id.",
             "type": "string"
           },
-          "agents": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
           "state": {
+            "description": "Where it is in its life.",
             "enum": [
               "disabled",
               "spawning",
@@ -2444,72 +2166,34 @@ export const OPENAPI_TEXT: string = `{
               "crashed",
               "failed",
               "stopped"
-            ],
-            "type": "string"
+            ]
           },
           "isolation": {
+            "description": "For each agent, or shared.",
             "enum": [
               "agent",
               "project"
-            ],
-            "type": "string"
+            ]
           },
           "hooks": {
+            "description": "Hooks that fire.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "tools": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "methods": {
+            "description": "Full names of its tools that are on.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "cage": {
+            "description": "The cage of its process while there is one: its id, its limits and who sees to them.",
             "anyOf": [
               {
-                "type": "object",
-                "properties": {
-                  "id": {
-                    "type": "string"
-                  },
-                  "limits": {
-                    "type": "object",
-                    "properties": {
-                      "tier": {
-                        "type": "string"
-                      },
-                      "memory_mb": {
-                        "type": "number"
-                      },
-                      "cpu_shares": {
-                        "type": "number"
-                      },
-                      "pids": {
-                        "type": "number"
-                      }
-                    },
-                    "required": [
-                      "tier",
-                      "memory_mb",
-                      "cpu_shares",
-                      "pids"
-                    ],
-                    "additionalProperties": false
-                  }
-                },
-                "required": [
-                  "id",
-                  "limits"
-                ],
-                "additionalProperties": false
+                "$ref": "#/components/schemas/PluginCage"
               },
               {
                 "type": "null"
@@ -2517,9 +2201,25 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "restarts": {
+            "description": "Starts after the first.",
             "type": "number"
           },
+          "agents": {
+            "description": "Agents it serves; none for a plugin of the operator's that no agent declares.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "methods": {
+            "description": "Methods that can be called, while it runs.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
           "error": {
+            "description": "Why it is down; \`plugin.reload_failed\` while it runs files that were to be replaced.",
             "anyOf": [
               {
                 "$ref": "#/components/schemas/Failure"
@@ -2536,32 +2236,32 @@ export const OPENAPI_TEXT: string = `{
           "package",
           "version",
           "instance",
-          "agents",
           "state",
           "isolation",
           "hooks",
           "tools",
-          "methods",
           "cage",
           "restarts",
+          "agents",
+          "methods",
           "error"
         ],
         "additionalProperties": false
       },
-      "PluginName": {
-        "type": "string",
-        "pattern": "^[a-z][a-z0-9-]{0,63}$"
-      },
-      "Capability": {
+      "CapabilityDescription": {
+        "description": "A capability in plain words.",
         "type": "object",
         "properties": {
           "capability": {
+            "description": "The capability as declared.",
             "type": "string"
           },
           "text": {
+            "description": "What it lets the plugin do: \`Can read everything under /opt/oh-my-pi\`.",
             "type": "string"
           },
           "danger": {
+            "description": "Why to think twice, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -2579,20 +2279,127 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Plugin": {
+      "ManifestTool": {
+        "description": "A tool a plugin offers, under its own short name.",
         "type": "object",
         "properties": {
-          "plugin": {
-            "type": "string"
-          },
-          "package": {
-            "type": "string"
-          },
-          "version": {
+          "name": {
+            "description": "Short name; agents see \`<plugin>.<name>\`.",
             "type": "string"
           },
           "description": {
+            "description": "What the tool does, for the model.",
             "type": "string"
+          },
+          "parameters_schema": {
+            "description": "What its arguments look like.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "name",
+          "description",
+          "parameters_schema"
+        ],
+        "additionalProperties": false
+      },
+      "PluginUse": {
+        "description": "A plugin as one agent has it.",
+        "type": "object",
+        "properties": {
+          "agent": {
+            "description": "Agent path.",
+            "type": "string"
+          },
+          "key": {
+            "description": "The key it is declared under.",
+            "type": "string"
+          },
+          "instance": {
+            "description": "Instance that serves the agent.",
+            "type": "string"
+          },
+          "config": {
+            "description": "Its config, with what the operator set replaced by a mark.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "agent",
+          "key",
+          "instance",
+          "config"
+        ],
+        "additionalProperties": false
+      },
+      "Plugin": {
+        "description": "A plugin: its manifest, its capabilities in plain words, its processes and the agents that declare it.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "description": "Its own name.",
+            "type": "string"
+          },
+          "package": {
+            "description": "Package.",
+            "type": "string"
+          },
+          "dir": {
+            "description": "Its folder.",
+            "type": "string"
+          },
+          "capabilities": {
+            "description": "What it may do, in plain words.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/CapabilityDescription"
+            }
+          },
+          "version": {
+            "description": "Its version (SemVer).",
+            "type": "string"
+          },
+          "description": {
+            "description": "One line, at most 200 characters.",
+            "type": "string"
+          },
+          "roles": {
+            "description": "What it is to an agent.",
+            "type": "array",
+            "items": {
+              "enum": [
+                "observer",
+                "compactor"
+              ]
+            }
+          },
+          "hooks": {
+            "description": "Lifecycle hooks it subscribes to.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "tools": {
+            "description": "Tools it offers.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/ManifestTool"
+            }
+          },
+          "methods": {
+            "description": "Methods of its own.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "notifications": {
+            "description": "Notifications it may send.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
           },
           "author": {
             "anyOf": [
@@ -2624,87 +2431,11 @@ export const OPENAPI_TEXT: string = `{
               }
             ]
           },
-          "dir": {
-            "type": "string"
-          },
-          "roles": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "capabilities": {
-            "type": "array",
-            "items": {
-              "$ref": "#/components/schemas/Capability"
-            }
-          },
-          "hooks": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "methods": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "notifications": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "tools": {
-            "type": "array",
-            "items": {
-              "type": "object",
-              "properties": {
-                "name": {
-                  "type": "string"
-                },
-                "description": {
-                  "type": "string"
-                },
-                "parameters_schema": {
-                  "type": "object"
-                }
-              },
-              "required": [
-                "name",
-                "description",
-                "parameters_schema"
-              ],
-              "additionalProperties": false
-            }
-          },
           "agents": {
+            "description": "Config values that the operator set are replaced by a mark.",
             "type": "array",
             "items": {
-              "type": "object",
-              "properties": {
-                "agent": {
-                  "type": "string"
-                },
-                "key": {
-                  "type": "string"
-                },
-                "instance": {
-                  "type": "string"
-                },
-                "config": {
-                  "type": "object"
-                }
-              },
-              "required": [
-                "agent",
-                "key",
-                "instance",
-                "config"
-              ],
-              "additionalProperties": false
+              "$ref": "#/components/schemas/PluginUse"
             }
           },
           "instances": {
@@ -2717,64 +2448,161 @@ export const OPENAPI_TEXT: string = `{
         "required": [
           "plugin",
           "package",
+          "dir",
+          "capabilities",
           "version",
           "description",
+          "roles",
+          "hooks",
+          "tools",
+          "methods",
+          "notifications",
           "author",
           "license",
           "homepage",
-          "dir",
-          "roles",
-          "capabilities",
-          "hooks",
-          "methods",
-          "notifications",
-          "tools",
           "agents",
           "instances"
         ],
         "additionalProperties": false
       },
-      "Problem": {
+      "TableReport": {
+        "description": "One table of a plugin.",
         "type": "object",
         "properties": {
-          "type": {
+          "name": {
+            "description": "Its name, as the plugin knows it.",
             "type": "string"
           },
-          "title": {
-            "type": "string"
+          "rows": {
+            "description": "Rows in it, or null for a table that cannot tell.",
+            "anyOf": [
+              {
+                "type": "number"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
-          "status": {
+          "bytes": {
+            "description": "Bytes it takes in the file, indexes and search data included.",
             "type": "number"
-          },
-          "detail": {
-            "type": "string"
-          },
-          "code": {
-            "type": "string"
-          },
-          "hint": {
-            "type": "string"
-          },
-          "data": {}
+          }
         },
         "required": [
-          "type",
-          "title",
-          "status",
-          "detail",
-          "code"
-        ]
+          "name",
+          "rows",
+          "bytes"
+        ],
+        "additionalProperties": false
       },
-      "AgentPath": {
-        "type": "string",
-        "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+      "StorageReport": {
+        "description": "What a plugin keeps.",
+        "type": "object",
+        "properties": {
+          "tables": {
+            "description": "Its tables, by name.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/TableReport"
+            }
+          },
+          "bytes": {
+            "description": "Bytes of all of them.",
+            "type": "number"
+          }
+        },
+        "required": [
+          "tables",
+          "bytes"
+        ],
+        "additionalProperties": false
       },
-      "SessionId": {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": 200
+      "PluginLogEntry": {
+        "description": "One line of a plugin, as it is kept.",
+        "type": "object",
+        "properties": {
+          "timestamp": {
+            "description": "When it came, ISO 8601.",
+            "type": "string"
+          },
+          "instance": {
+            "description": "Instance that wrote it; null for a line of the host about lines it lost.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "line": {
+            "description": "The line.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "timestamp",
+          "instance",
+          "line"
+        ],
+        "additionalProperties": false
+      },
+      "LogEntry": {
+        "description": "One line that a plugin wrote to stderr.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this entry.",
+            "type": "string"
+          },
+          "kind": {
+            "const": "log"
+          },
+          "plugin": {
+            "type": "string"
+          },
+          "data": {
+            "$ref": "#/components/schemas/PluginLogEntry"
+          }
+        },
+        "required": [
+          "id",
+          "kind",
+          "plugin",
+          "data"
+        ],
+        "additionalProperties": false
+      },
+      "LogPage": {
+        "description": "The newest log lines of a plugin, oldest first.",
+        "type": "object",
+        "properties": {
+          "last_event_id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this page.",
+            "type": "string"
+          },
+          "missed": {
+            "description": "Whether entries after the one the client named are no longer kept.",
+            "type": "boolean"
+          },
+          "entries": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/LogEntry"
+            }
+          }
+        },
+        "required": [
+          "last_event_id",
+          "missed",
+          "entries"
+        ],
+        "additionalProperties": false
       },
       "CallResult": {
+        "description": "The return value of a plugin's method; null where the plugin returned nothing.",
         "type": "object",
         "properties": {
           "result": {}
@@ -2784,7 +2612,138 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Knobs": {
+      "TurnedKnob": {
+        "description": "A knob of the manifest with its value for one agent.",
+        "type": "object",
+        "properties": {
+          "type": {
+            "description": "Which control it is.",
+            "enum": [
+              "range",
+              "int_range",
+              "enum",
+              "boolean",
+              "text",
+              "multiline",
+              "model_alias",
+              "path"
+            ]
+          },
+          "label": {
+            "description": "Short name beside the control, at most 64 characters.",
+            "type": "string"
+          },
+          "description": {
+            "description": "Help text, at most 280 characters.",
+            "type": "string"
+          },
+          "binds_to": {
+            "description": "The config field it writes: \`config.<field>\`.",
+            "type": "string"
+          },
+          "default": {
+            "description": "Value before anyone turned it."
+          },
+          "min": {
+            "description": "Least value of a range.",
+            "type": "number"
+          },
+          "max": {
+            "description": "Greatest value of a range.",
+            "type": "number"
+          },
+          "step": {
+            "description": "Step of a range.",
+            "type": "number"
+          },
+          "values": {
+            "description": "Choices of an enum.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "labels": {
+            "description": "What the choices are called on screen.",
+            "type": "object",
+            "additionalProperties": {
+              "type": "string"
+            }
+          },
+          "max_length": {
+            "description": "Greatest length of a text.",
+            "type": "number"
+          },
+          "pattern": {
+            "description": "Pattern a text must match.",
+            "type": "string"
+          },
+          "filter": {
+            "description": "Which models a model alias may name.",
+            "enum": [
+              "any",
+              "reasoning",
+              "fast"
+            ]
+          },
+          "prefixes": {
+            "description": "Prefixes a path may have.",
+            "type": "array",
+            "items": {
+              "enum": [
+                "project:",
+                "config:"
+              ]
+            }
+          },
+          "must_exist": {
+            "description": "Whether the path must exist.",
+            "type": "boolean"
+          },
+          "value": {
+            "description": "The agent's config value, else the default, else null."
+          }
+        },
+        "required": [
+          "type",
+          "label",
+          "binds_to",
+          "value"
+        ],
+        "additionalProperties": false
+      },
+      "AgentKnobs": {
+        "description": "The knobs of a plugin as one agent has them, by name.",
+        "type": "object",
+        "properties": {
+          "agent": {
+            "description": "Agent path.",
+            "type": "string"
+          },
+          "key": {
+            "description": "The key the agent declares the plugin under.",
+            "type": "string"
+          },
+          "instance": {
+            "type": "string"
+          },
+          "knobs": {
+            "type": "object",
+            "additionalProperties": {
+              "$ref": "#/components/schemas/TurnedKnob"
+            }
+          }
+        },
+        "required": [
+          "agent",
+          "key",
+          "instance",
+          "knobs"
+        ],
+        "additionalProperties": false
+      },
+      "PluginKnobs": {
+        "description": "The knobs of a plugin for each agent that declares it.",
         "type": "object",
         "properties": {
           "plugin": {
@@ -2793,48 +2752,7 @@ export const OPENAPI_TEXT: string = `{
           "agents": {
             "type": "array",
             "items": {
-              "type": "object",
-              "properties": {
-                "agent": {
-                  "type": "string"
-                },
-                "key": {
-                  "type": "string"
-                },
-                "instance": {
-                  "type": "string"
-                },
-                "knobs": {
-                  "type": "object",
-                  "propertyNames": {
-                    "type": "string"
-                  },
-                  "additionalProperties": {
-                    "type": "object",
-                    "properties": {
-                      "type": {
-                        "type": "string"
-                      },
-                      "label": {
-                        "type": "string"
-                      },
-                      "value": {}
-                    },
-                    "required": [
-                      "type",
-                      "label",
-                      "value"
-                    ]
-                  }
-                }
-              },
-              "required": [
-                "agent",
-                "key",
-                "instance",
-                "knobs"
-              ],
-              "additionalProperties": false
+              "$ref": "#/components/schemas/AgentKnobs"
             }
           }
         },
@@ -2844,13 +2762,127 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "ConfigSchemas": {
+        "description": "JSON Schemas of a plugin's config, never its values; null where the manifest has none.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "type": "string"
+          },
+          "project": {
+            "description": "For the values in project.yaml.",
+            "anyOf": [
+              {
+                "type": "object"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "system": {
+            "description": "For the values in the operator's local.toml.",
+            "anyOf": [
+              {
+                "type": "object"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "plugin",
+          "project",
+          "system"
+        ],
+        "additionalProperties": false
+      },
+      "AgentPlugin": {
+        "description": "A plugin as one agent has it.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "description": "The plugin's own name.",
+            "type": "string"
+          },
+          "package": {
+            "description": "Package.",
+            "type": "string"
+          },
+          "version": {
+            "description": "Version.",
+            "type": "string"
+          },
+          "instance": {
+            "description": "Instance id.",
+            "type": "string"
+          },
+          "state": {
+            "description": "Where it is in its life.",
+            "enum": [
+              "disabled",
+              "spawning",
+              "running",
+              "crashed",
+              "failed",
+              "stopped"
+            ]
+          },
+          "isolation": {
+            "description": "For each agent, or shared.",
+            "enum": [
+              "agent",
+              "project"
+            ]
+          },
+          "hooks": {
+            "description": "Hooks that fire.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "tools": {
+            "description": "Full names of its tools that are on.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "key": {
+            "description": "The key the agent declares the plugin under.",
+            "type": "string"
+          },
+          "config": {
+            "description": "Values that the operator set are replaced by a mark.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "plugin",
+          "package",
+          "version",
+          "instance",
+          "state",
+          "isolation",
+          "hooks",
+          "tools",
+          "key",
+          "config"
+        ],
+        "additionalProperties": false
+      },
       "Agent": {
+        "description": "An agent with its plugins, in the order they are declared.",
         "type": "object",
         "properties": {
           "path": {
             "type": "string"
           },
           "parent": {
+            "description": "Path of the agent above it, or null for the primary agent.",
             "anyOf": [
               {
                 "type": "string"
@@ -2863,62 +2895,7 @@ export const OPENAPI_TEXT: string = `{
           "plugins": {
             "type": "array",
             "items": {
-              "type": "object",
-              "properties": {
-                "key": {
-                  "type": "string"
-                },
-                "plugin": {
-                  "type": "string"
-                },
-                "package": {
-                  "type": "string"
-                },
-                "version": {
-                  "type": "string"
-                },
-                "instance": {
-                  "type": "string"
-                },
-                "isolation": {
-                  "enum": [
-                    "agent",
-                    "project"
-                  ],
-                  "type": "string"
-                },
-                "state": {
-                  "type": "string"
-                },
-                "hooks": {
-                  "type": "array",
-                  "items": {
-                    "type": "string"
-                  }
-                },
-                "tools": {
-                  "type": "array",
-                  "items": {
-                    "type": "string"
-                  }
-                },
-                "config": {
-                  "type": "object"
-                }
-              },
-              "required": [
-                "key",
-                "plugin",
-                "package",
-                "version",
-                "instance",
-                "isolation",
-                "state",
-                "hooks",
-                "tools",
-                "config"
-              ],
-              "additionalProperties": false
+              "$ref": "#/components/schemas/AgentPlugin"
             }
           }
         },
@@ -2929,16 +2906,224 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Usage": {
+      "Size": {
+        "description": "How large a list of messages is.",
+        "type": "object",
+        "properties": {
+          "messages": {
+            "description": "How many.",
+            "type": "number"
+          },
+          "tokens": {
+            "description": "How many tokens, by the embedder's count.",
+            "type": "number"
+          }
+        },
+        "required": [
+          "messages",
+          "tokens"
+        ],
+        "additionalProperties": false
+      },
+      "CompactionRecord": {
+        "description": "One compaction, looked back at.",
+        "type": "object",
+        "properties": {
+          "timestamp": {
+            "description": "When, ISO 8601.",
+            "type": "string"
+          },
+          "session_id": {
+            "description": "Session id.",
+            "type": "string"
+          },
+          "trigger": {
+            "description": "Why then.",
+            "type": "string"
+          },
+          "by": {
+            "description": "Who made the window smaller.",
+            "enum": [
+              "compactor",
+              "drop",
+              "summarize",
+              "none"
+            ]
+          },
+          "before": {
+            "description": "Size before.",
+            "$ref": "#/components/schemas/Size"
+          },
+          "after": {
+            "description": "Size after.",
+            "$ref": "#/components/schemas/Size"
+          },
+          "superseded": {
+            "description": "How many messages went.",
+            "type": "number"
+          },
+          "summary": {
+            "description": "What was said of it, cut, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "retained": {
+            "description": "What observers wanted kept, each cut.",
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "plugin": {
+                  "type": "string"
+                },
+                "text": {
+                  "type": "string"
+                }
+              },
+              "required": [
+                "plugin",
+                "text"
+              ],
+              "additionalProperties": false
+            }
+          },
+          "fallback": {
+            "description": "Why the first choice was not used, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "timestamp",
+          "session_id",
+          "trigger",
+          "by",
+          "before",
+          "after",
+          "superseded",
+          "summary",
+          "retained",
+          "fallback"
+        ],
+        "additionalProperties": false
+      },
+      "AgentCompaction": {
+        "description": "The compaction settings of an agent, the plugins that take part, and its newest compactions.",
+        "type": "object",
+        "properties": {
+          "strategy": {
+            "description": "What is done when no compactor plugin does it.",
+            "enum": [
+              "drop",
+              "summarize"
+            ]
+          },
+          "delegate": {
+            "description": "Key of the plugin that compacts, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "target_tokens": {
+            "description": "Tokens to come down to, or null for the caller's choice.",
+            "anyOf": [
+              {
+                "type": "number"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "target_messages": {
+            "description": "Messages to come down to, or null.",
+            "anyOf": [
+              {
+                "type": "number"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "keep_last": {
+            "description": "How many of the newest messages always stay. Default 4.",
+            "type": "number"
+          },
+          "compactor": {
+            "description": "The plugin that compacts, or null when the strategy does.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "observers": {
+            "description": "Plugins that look on and may want something kept.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "recent": {
+            "description": "The newest compactions, newest first.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/CompactionRecord"
+            }
+          },
+          "agent": {
+            "description": "Agent path.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "strategy",
+          "delegate",
+          "target_tokens",
+          "target_messages",
+          "keep_last",
+          "compactor",
+          "observers",
+          "recent",
+          "agent"
+        ],
+        "additionalProperties": false
+      },
+      "TokenUsage": {
+        "description": "Tokens that went through a model.",
         "type": "object",
         "properties": {
           "promptTokens": {
+            "description": "Tokens read.",
             "type": "number"
           },
           "completionTokens": {
+            "description": "Tokens written.",
             "type": "number"
           },
           "totalTokens": {
+            "description": "Both.",
             "type": "number"
           }
         },
@@ -2949,72 +3134,98 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Size": {
+      "RunResult": {
+        "description": "The outcome of a run that the client waited for.",
         "type": "object",
         "properties": {
-          "messages": {
-            "type": "number"
+          "result": {
+            "type": "string"
           },
-          "tokens": {
-            "type": "number"
+          "usage": {
+            "$ref": "#/components/schemas/TokenUsage"
+          },
+          "toolsUsed": {
+            "description": "Full names of the tools that the run called.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "conversationId": {
+            "type": "string"
           }
         },
         "required": [
-          "messages",
-          "tokens"
+          "result",
+          "usage",
+          "toolsUsed",
+          "conversationId"
         ],
         "additionalProperties": false
       },
       "Job": {
+        "description": "A background run of an agent.",
         "type": "object",
         "properties": {
           "id": {
+            "description": "Its id.",
             "type": "string"
           },
           "agentName": {
+            "description": "The agent's path.",
             "type": "string"
           },
           "input": {
+            "description": "What the agent is asked.",
             "type": "string"
           },
           "conversationId": {
+            "description": "The session it belongs to.",
             "type": "string"
           },
           "scopeId": {
+            "description": "Whose it is, where one host serves several tenants.",
             "type": "string"
           },
           "status": {
+            "description": "Where it is in its life.",
             "enum": [
               "queued",
               "running",
               "completed",
               "failed",
               "cancelled"
-            ],
-            "type": "string"
+            ]
           },
           "result": {
+            "description": "What the agent answered, when completed.",
             "type": "string"
           },
           "error": {
+            "description": "Why it failed, when failed.",
             "type": "string"
           },
           "usage": {
-            "$ref": "#/components/schemas/Usage"
+            "description": "Tokens it took.",
+            "$ref": "#/components/schemas/TokenUsage"
           },
           "toolsUsed": {
+            "description": "Full names of the tools it called.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "createdAt": {
+            "description": "When it was accepted, ISO 8601.",
             "type": "string"
           },
           "startedAt": {
+            "description": "When its last run began.",
             "type": "string"
           },
           "completedAt": {
+            "description": "When it came to its end.",
             "type": "string"
           }
         },
@@ -3028,7 +3239,36 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "JobPage": {
+        "description": "Jobs of a page, oldest first.",
+        "type": "object",
+        "properties": {
+          "jobs": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Job"
+            }
+          },
+          "before": {
+            "description": "The id to ask the next, older page with, or null on the last one.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "jobs",
+          "before"
+        ],
+        "additionalProperties": false
+      },
       "Success": {
+        "description": "The request was carried out.",
         "type": "object",
         "properties": {
           "success": {
@@ -3040,22 +3280,28 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Offer": {
+      "ConsentOffer": {
+        "description": "A plugin that could be installed: what the operator says yes or no to.",
         "type": "object",
         "properties": {
           "name": {
+            "description": "Its name.",
             "type": "string"
           },
           "version": {
+            "description": "Its version.",
             "type": "string"
           },
           "kaged_api": {
+            "description": "Plugin API version it is written for.",
             "type": "number"
           },
           "description": {
+            "description": "One line.",
             "type": "string"
           },
           "author": {
+            "description": "Who wrote it, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3066,6 +3312,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "license": {
+            "description": "Its licence, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3076,6 +3323,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "homepage": {
+            "description": "Where to read more, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3086,18 +3334,22 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "hash": {
+            "description": "Hash of its files: the yes is for these.",
             "type": "string"
           },
           "bytes": {
+            "description": "Bytes of its files.",
             "type": "number"
           },
           "capabilities": {
+            "description": "What it would be allowed to do, in plain words.",
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/Capability"
+              "$ref": "#/components/schemas/CapabilityDescription"
             }
           },
           "installed": {
+            "description": "Version that is installed already, for this or another project, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3108,12 +3360,14 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "added": {
+            "description": "Capabilities the installed one does not have.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "removed": {
+            "description": "Capabilities only the installed one has.",
             "type": "array",
             "items": {
               "type": "string"
@@ -3138,15 +3392,15 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "Consent": {
+        "description": "A plugin that the project declares and lacks, and how far its installation has come.",
         "type": "object",
         "properties": {
-          "id": {
-            "type": "string"
-          },
           "package": {
+            "description": "Package.",
             "type": "string"
           },
           "source": {
+            "description": "Where it can be had, as written, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3157,6 +3411,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "version": {
+            "description": "Range of versions that will do, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3167,31 +3422,37 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "agents": {
+            "description": "Agents that declare it.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
+          "id": {
+            "description": "Its id.",
+            "type": "string"
+          },
           "step": {
+            "description": "What is asked next: \`source\`, where the plugin can be had; \`fetch\`, whether \`source\` may be fetched; \`grant\`, whether what is in \`offer\` may be installed with all it asks for.",
             "enum": [
               "source",
               "fetch",
               "grant"
-            ],
-            "type": "string"
+            ]
           },
           "state": {
+            "description": "Where it stands. A plugin that is not installed keeps its project \`pending\`.",
             "enum": [
               "waiting",
               "declined",
               "installed"
-            ],
-            "type": "string"
+            ]
           },
           "offer": {
+            "description": "What is offered, once it is known.",
             "anyOf": [
               {
-                "$ref": "#/components/schemas/Offer"
+                "$ref": "#/components/schemas/ConsentOffer"
               },
               {
                 "type": "null"
@@ -3199,6 +3460,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "error": {
+            "description": "Why the last attempt failed.",
             "anyOf": [
               {
                 "$ref": "#/components/schemas/Failure"
@@ -3210,17 +3472,85 @@ export const OPENAPI_TEXT: string = `{
           }
         },
         "required": [
-          "id",
           "package",
           "source",
           "version",
           "agents",
+          "id",
           "step",
           "state",
           "offer",
           "error"
         ],
         "additionalProperties": false
+      },
+      "EventEntry": {
+        "description": "One audit event or notification.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this entry.",
+            "type": "string"
+          },
+          "kind": {
+            "enum": [
+              "audit",
+              "notification"
+            ]
+          },
+          "plugin": {
+            "type": "string"
+          },
+          "data": {
+            "type": "object"
+          }
+        },
+        "required": [
+          "id",
+          "kind",
+          "plugin",
+          "data"
+        ],
+        "additionalProperties": false
+      },
+      "EventPage": {
+        "description": "The kept events, oldest first.",
+        "type": "object",
+        "properties": {
+          "last_event_id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this page.",
+            "type": "string"
+          },
+          "missed": {
+            "description": "Whether entries after the one the client named are no longer kept.",
+            "type": "boolean"
+          },
+          "entries": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/EventEntry"
+            }
+          }
+        },
+        "required": [
+          "last_event_id",
+          "missed",
+          "entries"
+        ],
+        "additionalProperties": false
+      },
+      "PluginName": {
+        "type": "string",
+        "pattern": "^[a-z][a-z0-9-]{0,63}$"
+      },
+      "AgentPath": {
+        "type": "string",
+        "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+      },
+      "SessionId": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 200
       },
       "EventId": {
         "type": "string",

@@ -29,10 +29,6 @@ const shared = {
   path: "/api/v1/plugins/{name}/call/{method}",
   params,
   isCall: true,
-  answer: {
-    types: ["application/json"],
-    schema: v.pipe(v.strictObject({ result: v.unknown() }), v.title("CallResult")),
-  },
   errors: [
     "plugin.unknown",
     "protocol.method_unknown",

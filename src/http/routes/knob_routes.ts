@@ -6,21 +6,10 @@
 import * as v from "valibot";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { PluginView } from "../../host/view_types.ts";
+import type { AgentKnobs } from "../answers.ts";
 import { type Route, route } from "../route.ts";
-import { agentPath, anyMap, namedPlugin, pluginName } from "../schemas.ts";
+import { agentPath, namedPlugin, pluginName } from "../schemas.ts";
 
-const knobs = v.pipe(
-  v.strictObject({
-    plugin: v.string(),
-    agents: v.array(v.strictObject({
-      agent: v.string(),
-      key: v.string(),
-      instance: v.string(),
-      knobs: v.record(v.string(), v.looseObject({ type: v.string(), label: v.string(), value: v.unknown() })),
-    })),
-  }),
-  v.title("Knobs"),
-);
 const knobName = v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, "It is no name of a knob"));
 
 /** Routes about knobs. */
@@ -31,7 +20,6 @@ export const KNOB_ROUTES: readonly Route[] = [
     summary: "A plugin's knobs and how far each is turned, for every agent that has the plugin",
     params: namedPlugin,
     query: v.strictObject({ agent: v.exactOptional(agentPath) }),
-    answer: { types: ["application/json"], schema: knobs },
     errors: ["plugin.unknown", "agent.unknown"],
     run({ params: { name }, query: { agent } }, { host }) {
       const view = host.view.plugin(name);
@@ -45,7 +33,6 @@ export const KNOB_ROUTES: readonly Route[] = [
     summary: "Turn a knob: the plugin is told, project.yaml is changed in that one place",
     params: v.strictObject({ name: pluginName, knob: knobName }),
     body: v.strictObject({ agent: v.optional(agentPath, "primary"), value: v.unknown() }),
-    answer: { types: ["application/json"], schema: knobs },
     errors: ["plugin.unknown", "knob.unknown", "knob.value_invalid", "knob.edit_refused", "plugin.config_invalid"],
     async run({ params: { name, knob }, body: { agent, value } }, { host }) {
       const use = host.view.plugin(name).uses.find((one) => one.agent === agent);
@@ -65,10 +52,6 @@ export const KNOB_ROUTES: readonly Route[] = [
     path: "/api/v1/plugins/{name}/schemas",
     summary: "What a plugin's config looks like: the project's side and the operator's, shapes and never values",
     params: namedPlugin,
-    answer: {
-      types: ["application/json"],
-      schema: v.strictObject({ plugin: v.string(), project: v.nullable(anyMap), system: v.nullable(anyMap) }),
-    },
     errors: ["plugin.unknown"],
     run({ params: { name } }, { host }) {
       const { config_schema: project = null, system_config_schema: system = null } = host.view.plugin(name).manifest;
@@ -77,7 +60,7 @@ export const KNOB_ROUTES: readonly Route[] = [
   }),
 ];
 
-function knobsOf({ manifest, uses }: PluginView): v.InferOutput<typeof knobs>["agents"] {
+function knobsOf({ manifest, uses }: PluginView): AgentKnobs[] {
   return uses.map(({ agent, key, instance, config }) => ({
     agent,
     key,

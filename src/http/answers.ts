@@ -1,0 +1,202 @@
+/**
+ * The JSON of the API, spelled once. Routes are checked against these types, the console reads its answers with them, and
+ * `npm run generate` turns them into the schemas of /openapi.json, doc comments included.
+ *
+ * @module
+ */
+import type { Knob, Manifest } from "../core/manifest/manifest.ts";
+import type { StorageReport } from "../core/storage/maintenance.ts";
+import type { TokenUsage } from "../events/types.ts";
+import type { PluginLogEntry } from "../host/plugin_logs.ts";
+import type { CompactionView, HostPluginInfo, HostView, InstanceView, PluginView } from "../host/view_types.ts";
+import type { Job } from "../jobs/types.ts";
+import type { ConsentRequest } from "../packages/install/consent_types.ts";
+
+/** The JSON of each route, by method and path; a status other than 200 follows the path. */
+export interface Answers {
+  "GET /healthz": { readonly ok: true };
+  "GET /openapi.json": { readonly openapi: string; readonly [field: string]: unknown };
+  "GET /api/v1/host": HostInfo;
+  "GET /api/v1/plugins": { readonly plugins: readonly Instance[] };
+  "GET /api/v1/plugins/{name}": Plugin;
+  "POST /api/v1/plugins/{name}/enable": Plugin;
+  "POST /api/v1/plugins/{name}/disable": Plugin;
+  "POST /api/v1/plugins/{name}/reload": Plugin;
+  "POST /api/v1/plugins/{name}/restart": Plugin;
+  "GET /api/v1/plugins/{name}/storage": StorageReport;
+  "GET /api/v1/plugins/{name}/logs": LogPage;
+  "GET /api/v1/plugins/{name}/call/{method}": CallResult;
+  "POST /api/v1/plugins/{name}/call/{method}": CallResult;
+  "GET /api/v1/plugins/{name}/knobs": PluginKnobs;
+  "PUT /api/v1/plugins/{name}/knobs/{knob}": PluginKnobs;
+  "GET /api/v1/plugins/{name}/schemas": ConfigSchemas;
+  "GET /api/v1/agents": { readonly agents: readonly Agent[] };
+  "GET /api/v1/agents/{agent}": Agent;
+  "GET /api/v1/agents/{agent}/compaction": AgentCompaction;
+  "POST /api/v1/agents/{agent}": RunResult;
+  "POST /api/v1/agents/{agent} 202": { readonly jobId: string };
+  "GET /api/v1/jobs": JobPage;
+  "GET /api/v1/jobs/{id}": Job;
+  "DELETE /api/v1/jobs/{id}": Success;
+  "POST /api/v1/jobs/{id}/cancel": Success;
+  "GET /api/v1/consents": { readonly consents: readonly Consent[] };
+  "POST /api/v1/consents/{id}/approve": Consent;
+  "POST /api/v1/consents/{id}/decline": Consent;
+  "GET /api/v1/events": EventPage;
+}
+
+/** A failure that is part of a good answer, such as why a plugin is down. */
+export interface Failure {
+  /** Code of the error table. */
+  readonly code: string;
+  readonly message: string;
+  /** The next step for the operator. */
+  readonly hint?: string;
+}
+
+/** The host, its project and its open sessions. */
+export interface HostInfo extends Pick<HostView, "project"> {
+  readonly version: string;
+  readonly sessions: { readonly count: number; readonly ids: readonly string[] };
+}
+
+/** One process of a plugin: a plugin has one for each agent, or one for all. */
+export interface Instance extends Omit<InstanceView, "error"> {
+  /** Why it is down; `plugin.reload_failed` while it runs files that were to be replaced. */
+  readonly error: Failure | null;
+}
+
+/** A plugin: its manifest, its capabilities in plain words, its processes and the agents that declare it. */
+export interface Plugin
+  extends
+    Omit<PluginView, "manifest" | "uses" | "instances">,
+    Pick<Manifest, "version" | "description" | "roles" | "hooks" | "methods" | "notifications" | "tools"> {
+  readonly author: string | null;
+  readonly license: string | null;
+  readonly homepage: string | null;
+  /** Config values that the operator set are replaced by a mark. */
+  readonly agents: PluginView["uses"];
+  readonly instances: readonly Instance[];
+}
+
+/** The return value of a plugin's method; null where the plugin returned nothing. */
+export interface CallResult {
+  readonly result: unknown;
+}
+
+/** A knob of the manifest with its value for one agent. */
+export interface TurnedKnob extends Knob {
+  /** The agent's config value, else the default, else null. */
+  readonly value: unknown;
+}
+
+/** The knobs of a plugin as one agent has them, by name. */
+export interface AgentKnobs {
+  /** Agent path. */
+  readonly agent: string;
+  /** The key the agent declares the plugin under. */
+  readonly key: string;
+  readonly instance: string;
+  readonly knobs: Readonly<Record<string, TurnedKnob>>;
+}
+
+/** The knobs of a plugin for each agent that declares it. */
+export interface PluginKnobs {
+  readonly plugin: string;
+  readonly agents: readonly AgentKnobs[];
+}
+
+/** JSON Schemas of a plugin's config, never its values; null where the manifest has none. */
+export interface ConfigSchemas {
+  readonly plugin: string;
+  /** For the values in project.yaml. */
+  readonly project: Readonly<Record<string, unknown>> | null;
+  /** For the values in the operator's local.toml. */
+  readonly system: Readonly<Record<string, unknown>> | null;
+}
+
+/** A plugin as one agent has it. */
+export interface AgentPlugin
+  extends Pick<HostPluginInfo, "plugin" | "package" | "version" | "instance" | "isolation" | "state" | "hooks" | "tools"> {
+  /** The key the agent declares the plugin under. */
+  readonly key: string;
+  /** Values that the operator set are replaced by a mark. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** An agent with its plugins, in the order they are declared. */
+export interface Agent {
+  readonly path: string;
+  /** Path of the agent above it, or null for the primary agent. */
+  readonly parent: string | null;
+  readonly plugins: readonly AgentPlugin[];
+}
+
+/** The compaction settings of an agent, the plugins that take part, and its newest compactions. */
+export interface AgentCompaction extends CompactionView {
+  /** Agent path. */
+  readonly agent: string;
+}
+
+/** The outcome of a run that the client waited for. */
+export interface RunResult {
+  readonly result: string;
+  readonly usage: TokenUsage;
+  /** Full names of the tools that the run called. */
+  readonly toolsUsed: readonly string[];
+  readonly conversationId: string;
+}
+
+/** Jobs of a page, oldest first. */
+export interface JobPage {
+  readonly jobs: readonly Job[];
+  /** The id to ask the next, older page with, or null on the last one. */
+  readonly before: string | null;
+}
+
+/** The request was carried out. */
+export interface Success {
+  readonly success: true;
+}
+
+/** A plugin that the project declares and lacks, and how far its installation has come. */
+export interface Consent extends Omit<ConsentRequest, "error"> {
+  /** Why the last attempt failed. */
+  readonly error: Failure | null;
+}
+
+/** One audit event or notification. */
+export interface EventEntry {
+  /** Goes into `Last-Event-ID` to go on after this entry. */
+  readonly id: string;
+  readonly kind: "audit" | "notification";
+  readonly plugin: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** One line that a plugin wrote to stderr. */
+export interface LogEntry {
+  /** Goes into `Last-Event-ID` to go on after this entry. */
+  readonly id: string;
+  readonly kind: "log";
+  readonly plugin: string;
+  readonly data: PluginLogEntry;
+}
+
+/** Where a page of entries ends. */
+export interface FeedPage {
+  /** Goes into `Last-Event-ID` to go on after this page. */
+  readonly last_event_id: string;
+  /** Whether entries after the one the client named are no longer kept. */
+  readonly missed: boolean;
+}
+
+/** The kept events, oldest first. */
+export interface EventPage extends FeedPage {
+  readonly entries: readonly EventEntry[];
+}
+
+/** The newest log lines of a plugin, oldest first. */
+export interface LogPage extends FeedPage {
+  readonly entries: readonly LogEntry[];
+}
