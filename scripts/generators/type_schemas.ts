@@ -215,7 +215,10 @@ function described(jsDoc: Property["jsDoc"]): { description?: string } {
 }
 
 function declarationsIn(file: string): Map<string, Declaration> {
-  const text = execFileSync(DENO, ["doc", "--json", "--quiet", file], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  const text = execFileSync(DENO, ["doc", "--json", "--quiet", file], {
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
   const { nodes } = JSON.parse(text) as {
     nodes: Record<string, { symbols: { name: string; declarations: Declaration[] }[] }>;
   };

@@ -6,17 +6,18 @@ import process from "node:process";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createHost, detectRuntime, ERRORS } from "../../mod.ts";
+import type { HostErrorCode } from "../../src/core/errors/host_error.ts";
 import { OPENAPI_TEXT } from "../../src/http/generated/openapi.ts";
 import { serveHost } from "../../src/http/serve_host.ts";
+import { checkAnswer } from "../support/api_document.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { openApiRequests, type WireRequest } from "../support/openapi_requests.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
-import { checkAnswer, SECRET, USUAL, YAML } from "../support/served.ts";
+import { SECRET, USUAL, YAML } from "../support/served.ts";
 
 const REQUESTS = Number(process.env["KAGED_FUZZ_HTTP"] ?? 500);
 const SEED = Number(process.env["KAGED_FUZZ_SEED"] ?? Date.now() % 1_000_000);
 /** Requests that are under way at the same time. */
-import type { HostErrorCode } from "../../src/core/errors/host_error.ts";
 const AT_ONCE = 8;
 /** Longer than any answer takes: the calls' own deadline is 30 seconds. */
 const HANG_MS = 60_000;
@@ -135,8 +136,9 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
     else if (got.type.startsWith("application/problem+json")) {
       const { code, status } = JSON.parse(got.text);
       assert.deepEqual([status, ERRORS[code as HostErrorCode]?.http], [got.status, got.status], told);
+      checkAnswer(one.method, one.target, { ...got, body: JSON.parse(got.text) });
     } else if (got.status < 400 && got.type.startsWith("application/json")) {
-      checkAnswer(one.method, one.target, JSON.parse(got.text), got.status);
+      checkAnswer(one.method, one.target, { ...got, body: JSON.parse(got.text) });
     } else assert.ok(got.status < 400 || got.text === "", told); // What the server itself could not read.
   }
 

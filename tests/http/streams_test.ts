@@ -97,8 +97,8 @@ test("streams end when the app closes", async () => {
 
 test("a reader that does not read holds nothing up and is told what it missed", async () => {
   const feed = new Feed({ name: "f", maxEntries: 10, maxLength: 10_000 });
-  const events = feedEvents({ feed, from: { seq: 0, missed: false }, wants: () => true });
-  const response = sseResponse(events, createFakeClock());
+  const source = feedEvents({ feed, from: { seq: 0, missed: false }, wants: () => true });
+  const response = sseResponse(source, createFakeClock());
   for (let at = 0; at < 5000; at++) feed.push("audit", "echo", { at });
   feed.close();
   const stream = sseReader(response);
@@ -226,7 +226,7 @@ test("a WebSocket whose client leaves too much unread is closed, to come back wi
   sendOverWebSocket(subscription, { signal: null, upgrade: (upgrade) => void (upgraded = upgrade) }, true);
   upgraded.open(peer);
   for (let at = 0; at < 50; at++) feed.push("audit", "echo", "x".repeat(100_000));
-  assert.deepEqual(closes, [[1013, "Too much is unread: come back with last_event_id"]]);
+  assert.deepEqual(closes, [[1013, "Too much is unread: connect again with last_event_id"]]);
   assert.ok(unread < 1_300_000, `${unread}`);
   upgraded.closed();
 });

@@ -44,6 +44,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -77,6 +80,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -100,6 +106,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -127,6 +136,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -166,6 +178,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -206,6 +221,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -246,6 +264,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "502": {
             "description": "\`plugin.unavailable\`: The plugin is not running",
@@ -296,6 +317,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -347,6 +371,9 @@ export const OPENAPI_TEXT: string = `{
               }
             }
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
             "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
           }
@@ -390,6 +417,9 @@ export const OPENAPI_TEXT: string = `{
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
             "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
           }
@@ -432,6 +462,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "502": {
             "description": "\`storage.unavailable\`: This runtime has no SQLite that can be fenced",
@@ -528,22 +561,25 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
-            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown"
+            "$ref": "#/components/responses/plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown"
           },
           "409": {
-            "$ref": "#/components/responses/protocol.busy-instance.ambiguous"
+            "$ref": "#/components/responses/protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable"
           },
           "422": {
-            "$ref": "#/components/responses/plugin.error"
+            "$ref": "#/components/responses/plugin.error-plugin.config_invalid"
           },
           "429": {
             "$ref": "#/components/responses/http.rate_limited"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
-            "$ref": "#/components/responses/plugin.unavailable-protocol.timeout"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
           }
         }
       },
@@ -629,16 +665,16 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
-            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown"
+            "$ref": "#/components/responses/plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown"
           },
           "408": {
             "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
-            "$ref": "#/components/responses/protocol.busy-instance.ambiguous"
+            "$ref": "#/components/responses/protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable"
           },
           "413": {
             "$ref": "#/components/responses/http.body_too_large"
@@ -647,13 +683,16 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.media_type"
           },
           "422": {
-            "$ref": "#/components/responses/plugin.error"
+            "$ref": "#/components/responses/plugin.error-plugin.config_invalid"
           },
           "429": {
             "$ref": "#/components/responses/http.rate_limited"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
-            "$ref": "#/components/responses/plugin.unavailable-protocol.timeout"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
           }
         }
       }
@@ -709,6 +748,9 @@ export const OPENAPI_TEXT: string = `{
                 }
               }
             }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -778,7 +820,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered; \`knob.unknown\`: The plugin has no such knob",
+            "description": "\`plugin.unknown\`: No plugin of that name is registered; \`agent.unknown\`: The project has no such agent; \`knob.unknown\`: The plugin has no such knob",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -815,6 +857,9 @@ export const OPENAPI_TEXT: string = `{
                 }
               }
             }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -855,6 +900,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -894,6 +942,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -934,6 +985,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/agent.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       },
@@ -1088,7 +1142,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.media_type"
           },
           "500": {
-            "description": "\`jobs.run_failed\`: The agent failed",
+            "description": "\`host.internal\`: The host broke one of its own rules; \`jobs.run_failed\`: The agent failed",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -1139,6 +1193,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/agent.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1215,6 +1272,9 @@ export const OPENAPI_TEXT: string = `{
           "404": {
             "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
           }
@@ -1258,6 +1318,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
@@ -1310,6 +1373,9 @@ export const OPENAPI_TEXT: string = `{
                 }
               }
             }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
@@ -1365,6 +1431,9 @@ export const OPENAPI_TEXT: string = `{
               }
             }
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
           }
@@ -1417,6 +1486,9 @@ export const OPENAPI_TEXT: string = `{
           "404": {
             "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
           }
@@ -1458,6 +1530,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1579,6 +1654,9 @@ export const OPENAPI_TEXT: string = `{
               }
             }
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
             "description": "\`install.source_unreachable\`: The address could not be fetched",
             "content": {
@@ -1629,6 +1707,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/consent.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1696,6 +1777,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1764,6 +1848,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1797,6 +1884,16 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
+      "host.internal": {
+        "description": "\`host.internal\`: The host broke one of its own rules",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
       "http.body_timeout": {
         "description": "\`http.body_timeout\`: The body took too long to come",
         "content": {
@@ -1819,6 +1916,16 @@ export const OPENAPI_TEXT: string = `{
       },
       "http.host_refused-http.origin_refused": {
         "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied": {
+        "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`plugin.capability_denied\`: The plugin was not granted this; \`plugin.storage_denied\`: Storage outside the plugin's own tables",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1907,18 +2014,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "plugin.error": {
-        "description": "\`plugin.error\`: The plugin reported an error of its own",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            }
-          }
-        }
-      },
-      "plugin.unavailable-protocol.timeout": {
-        "description": "\`plugin.unavailable\`: The plugin is not running; \`protocol.timeout\`: No answer came in time",
+      "plugin.error-plugin.config_invalid": {
+        "description": "\`plugin.error\`: The plugin reported an error of its own; \`plugin.config_invalid\`: The plugin refused its configuration",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1937,8 +2034,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "plugin.unknown-protocol.method_unknown": {
-        "description": "\`plugin.unknown\`: No plugin of that name is registered; \`protocol.method_unknown\`: The method does not exist",
+      "plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown": {
+        "description": "\`plugin.unknown\`: No plugin of that name is registered; \`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`protocol.method_unknown\`: The method does not exist",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1947,8 +2044,18 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "protocol.busy-instance.ambiguous": {
-        "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run",
+      "protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable": {
+        "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run; \`plugin.not_initialized\`: The handshake is not complete; \`plugin.not_applicable\`: The method does not apply here",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable": {
+        "description": "\`protocol.internal\`: The other side failed in an unspecified way; \`protocol.closed\`: The connection ended before the answer came; \`protocol.oversize_message\`: A line is longer than 4 MiB; \`protocol.timeout\`: No answer came in time; \`plugin.unavailable\`: The plugin is not running",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -33,7 +33,14 @@ export const KNOB_ROUTES: readonly Route[] = [
     summary: "Turn a knob: the plugin is told, project.yaml is changed in that one place",
     params: v.strictObject({ name: pluginName, knob: knobName }),
     body: v.strictObject({ agent: v.optional(agentPath, "primary"), value: v.unknown() }),
-    errors: ["plugin.unknown", "knob.unknown", "knob.value_invalid", "knob.edit_refused", "plugin.config_invalid"],
+    errors: [
+      "plugin.unknown",
+      "agent.unknown",
+      "knob.unknown",
+      "knob.value_invalid",
+      "knob.edit_refused",
+      "plugin.config_invalid",
+    ],
     async run({ params: { name, knob }, body: { agent, value } }, { host }) {
       const use = host.view.plugin(name).uses.find((one) => one.agent === agent);
       if (!use) {

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { checkAnswer, CHECKED, OPERATIONS } from "../support/api_document.ts";
+import { fixturePlugin } from "../support/fixture_plugins.ts";
+import { type Answer, type Served, served, USUAL, YAML } from "../support/served.ts";
+
+const PLUGIN = "/api/v1/plugins/echo";
+const AGENT = "/api/v1/agents/primary";
+
+/** A host with a plugin that runs, an agent that answers and two plugins that wait for consent. */
+async function everything(): Promise<Served> {
+  const waiting = ["one", "two"].map((name) => `    ${name}: { package: "@test/${name}", source: "./${name}" }\n`);
+  const s = await served({
+    ...USUAL,
+    yaml: YAML.replace("  plugins:\n", `  plugins:\n${waiting.join("")}`),
+    start: false,
+  });
+  for (const name of ["one", "two"]) {
+    await using plugin = await fixturePlugin("echo", { manifest: { name } });
+    await cp(plugin.dir, join(s.h.dir, name), { recursive: true });
+  }
+  s.h.host.agent("primary", ({ input }) => input.toUpperCase());
+  await s.h.host.start();
+  return s;
+}
+
+test("every route answers as /openapi.json describes: each status that is JSON is seen", async () => {
+  await using s = await everything();
+  const post = (path: string, json?: unknown): Promise<Answer> => s.ask(path, { method: "POST", json });
+  for (const path of ["/healthz", "/openapi.json", "/api/v1/host", "/api/v1/plugins", "/api/v1/agents"]) {
+    await s.ask(path);
+  }
+  for (const order of ["disable", "enable", "restart", "reload"]) await post(`${PLUGIN}/${order}`);
+  await s.ask(`${PLUGIN}/call/echo.params`);
+  await post(`${PLUGIN}/call/echo.log`, { text: "one\n" });
+  await s.h.logged(1);
+  for (const part of ["", "/storage", "/knobs", "/schemas", "/logs"]) await s.ask(`${PLUGIN}${part}`);
+  await s.ask(`${PLUGIN}/knobs/level`, { method: "PUT", json: { value: 3 } });
+  for (const path of [AGENT, `${AGENT}/compaction`, "/api/v1/events"]) await s.ask(path);
+
+  await post(AGENT, { message: "hello" });
+  const { body: { jobId } } = await post(`${AGENT}?async=true`, { message: "hello" });
+  await s.h.host.jobs.finished(jobId);
+  await s.ask("/api/v1/jobs");
+  await s.ask(`/api/v1/jobs/${jobId}`);
+  await s.ask(`/api/v1/jobs/${jobId}`, { method: "DELETE" });
+  s.h.host.agent(
+    "primary.subagents.researcher",
+    ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  );
+  const held = await post("/api/v1/agents/primary.subagents.researcher?async=true", { message: "hello" });
+  await post(`/api/v1/jobs/${held.body.jobId}/cancel`);
+
+  const { body: { consents: [first, second] } } = await s.ask("/api/v1/consents");
+  await post(`/api/v1/consents/${first.id}/decline`);
+  const { hash, added: grant } = second.offer;
+  await post(`/api/v1/consents/${second.id}/approve`, { hash, grant });
+
+  const documented = OPERATIONS.flatMap(([path, method, { responses }]) =>
+    Object.entries(responses).filter(([, one]) =>
+      "content" in one && "schema" in (one.content?.["application/json"] ?? {})
+    )
+      .map(([status]) => `${method} ${path} ${status}`)
+  );
+  assert.deepEqual(documented.filter((one) => !CHECKED.has(one)), []);
+});
+
+test("an answer that is not as documented fails the test that got it: a field too many, one too few, another code", () => {
+  const answer = { status: 200, type: "application/json", body: { ok: true } as unknown };
+  checkAnswer("GET", "/healthz", answer);
+  for (const body of [{ ok: true, more: 1 }, {}, { ok: false }]) {
+    assert.throws(() => checkAnswer("GET", "/healthz", { ...answer, body }), { code: "ERR_ASSERTION" });
+  }
+  assert.throws(() => checkAnswer("GET", "/healthz", { ...answer, status: 204 }), /status is not documented/);
+  assert.throws(() => checkAnswer("GET", "/healthz", { ...answer, type: "text/html" }), /media type is not documented/);
+  const problem = { type: "x", title: "x", status: 400, detail: "x", code: "plugin.unknown" };
+  const failed = { status: 400, type: "application/problem+json", body: problem };
+  assert.throws(() => checkAnswer("GET", "/healthz", failed), /code is not documented/);
+  checkAnswer("GET", "/healthz", { ...failed, body: { ...problem, code: "http.input_invalid" } });
+});
