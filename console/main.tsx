@@ -8,7 +8,7 @@ import { type JSX, render } from "preact";
 import { token } from "./model/api.ts";
 import { refresh, stayConnected } from "./model/live.ts";
 import { place } from "./model/route.ts";
-import { connection, instances } from "./model/store.ts";
+import { connection, instances } from "./model/state.ts";
 import "./model/theme.ts";
 import { Layout } from "./parts/layout.tsx";
 import { Empty } from "./parts/states.tsx";

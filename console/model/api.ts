@@ -1,25 +1,27 @@
 /**
- * Asks the host. The token never is part of an address.
+ * Requests to the host. The token travels in a header, never in an address, which browsers and proxies keep.
  *
  * @module
  */
 import { type Signal, signal } from "@preact/signals";
+import type { Answers } from "../../src/http/answers.ts";
+import type { Problem } from "../../src/http/problem.ts";
 import { type ServerEvent, sseParser } from "./sse_parser.ts";
 
 const KEPT_AT = "kaged-token";
 
-/** The token, or null while nobody is signed in. */
+/** The operator's token; null shows the sign-in view. */
 export const token: Signal<string | null> = signal(readToken());
-/** Why the last token was not taken, or null. */
+/** Why the host refused the last token. */
 export const refusal: Signal<string | null> = signal(null);
 
-/** A failure the host told of, or the lack of an answer. */
+/** A problem that the host answered with, or the lack of an answer (status 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly hint: string | undefined;
 
-  constructor(status: number, { code, detail, hint }: { code: string; detail: string; hint?: string | undefined }) {
+  constructor(status: number, { code, detail, hint }: Pick<Problem, "code" | "detail" | "hint">) {
     super(detail);
     this.status = status;
     this.code = code;
@@ -27,31 +29,38 @@ export class ApiError extends Error {
   }
 }
 
-/** Keeps a token for as long as the tab is open. */
+/** Keeps a token until the tab is closed. */
 export function signIn(given: string): void {
   sessionStorage.setItem(KEPT_AT, given);
   refusal.value = null;
   token.value = given;
 }
 
-/** Forgets the token. */
 export function signOut(why: string | null = null): void {
   sessionStorage.removeItem(KEPT_AT);
   refusal.value = why;
   token.value = null;
 }
 
-/** Asks, and returns the JSON of the answer. Throws {@link ApiError}. */
-export async function ask<T>(path: string, init: RequestInit & { json?: unknown } = {}): Promise<T> {
-  return await (await send(path, init)).json() as T;
+/** Values for the parameters of a path; the other ones become its query, without those that are undefined. */
+export type Params = Readonly<Record<string, string | number | undefined>>;
+
+/** Sends a request and returns the JSON of its answer, typed by the API itself. Throws {@link ApiError}. */
+export async function ask<K extends keyof Answers>(route: K, params: Params = {}, json?: unknown): Promise<Answers[K]> {
+  const [method, path] = route.split(" ") as [string, string];
+  return await (await send(pathOf(path, params), { method, json })).json();
 }
 
-/** Posts. */
-export async function post<T>(path: string, json?: unknown): Promise<T> {
-  return await ask<T>(path, { method: "POST", ...(json !== undefined && { json }) });
+/** Returns the address of a path such as `/api/v1/plugins/{name}`. */
+export function pathOf(path: string, params: Params): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name]!));
+  const query = Object.entries(params).flatMap(([name, value]) =>
+    value === undefined || path.includes(`{${name}}`) ? [] : [`${name}=${encodeURIComponent(value)}`]
+  );
+  return query.length > 0 ? `${filled}?${query.join("&")}` : filled;
 }
 
-/** Follows a stream until it ends or `signal` does. */
+/** Reads a stream until it ends or `signal` is aborted. */
 export async function follow(
   path: string,
   { signal, lastId, onOpen, onEvent }: {
@@ -86,13 +95,13 @@ async function send(path: string, { json, headers, ...init }: RequestInit & { js
     throw new ApiError(0, { code: "offline", detail: "The host does not answer", hint: "Is kaged serve running?" });
   }
   if (response.ok) return response;
-  const problem = await response.json().catch(() => null);
-  const said = problem ?? { code: `http.${response.status}`, detail: `The host answered with ${response.status}` };
-  if (response.status === 401) signOut(`${said.detail}.`);
-  throw new ApiError(response.status, said);
+  const unreadable = { code: `http.${response.status}`, detail: `The host answered with ${response.status}` };
+  const problem: Problem | typeof unreadable = await response.json().catch(() => unreadable);
+  if (response.status === 401) signOut(`${problem.detail}.`);
+  throw new ApiError(response.status, problem);
 }
 
-/** The token comes once, behind the # that browsers do not send, and is taken out of sight at once. */
+/** Takes the token from behind the # of the address, which browsers do not send, and removes it there at once. */
 function readToken(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TurnedKnob } from "./types.ts";
+import type { TurnedKnob } from "../../src/http/answers.ts";
 
 /** What a control shows: text, or a yes or no. */
 export type Draft = string | boolean;

@@ -5,8 +5,7 @@
  */
 import { ApiError, ask, follow, token } from "./api.ts";
 import type { ServerEvent } from "./sse_parser.ts";
-import { addEntries, agents, connection, consents, host, instances, timeline } from "./store.ts";
-import type { Agent, ConsentRequest, FeedPage, HostInfo, Instance, TimelineEntry } from "./types.ts";
+import { addEntries, agents, connection, consents, host, instances, timeline, type TimelineEntry } from "./state.ts";
 
 /** Waits between two tries, the last one for all that follow. */
 const DELAYS_MS = [500, 1000, 2000, 5000];
@@ -20,10 +19,10 @@ const MATTERS =
 /** Loads everything anew. */
 export async function refresh(): Promise<void> {
   const [about, list, tree, asked] = await Promise.all([
-    ask<HostInfo>("/api/v1/host"),
-    ask<{ plugins: Instance[] }>("/api/v1/plugins"),
-    ask<{ agents: Agent[] }>("/api/v1/agents"),
-    ask<{ consents: ConsentRequest[] }>("/api/v1/consents"),
+    ask("GET /api/v1/host"),
+    ask("GET /api/v1/plugins"),
+    ask("GET /api/v1/agents"),
+    ask("GET /api/v1/consents"),
   ]);
   host.value = about;
   instances.value = list.plugins;
@@ -60,7 +59,7 @@ export async function stayConnected(signal: AbortSignal): Promise<void> {
 }
 
 async function loadTimeline(): Promise<string> {
-  const page = await ask<FeedPage<TimelineEntry>>("/api/v1/events");
+  const page = await ask("GET /api/v1/events");
   timeline.value = [];
   addEntries(page.entries);
   return page.last_event_id;

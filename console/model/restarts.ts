@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TimelineEntry } from "./types.ts";
+import type { TimelineEntry } from "./state.ts";
 
 /** How far a sparkline looks back, and in how many steps. */
 export const SPAN_MS: number = 60 * 60 * 1000;

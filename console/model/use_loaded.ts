@@ -1,24 +1,29 @@
 /**
- * What one view needs of the host, loaded when it opens and when something happened.
+ * Data of one view, loaded when the view opens and again when something happened to it.
  *
  * @module
  */
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { type ApiError, ask } from "./api.ts";
+import type { Answers } from "../../src/http/answers.ts";
+import { type ApiError, ask, type Params, pathOf } from "./api.ts";
 
-/** Something that is being loaded, is there, or could not be had. */
+/** An answer: null and no error while it loads. */
 export interface Loaded<T> {
   readonly value: T | null;
   readonly error: ApiError | null;
-  /** Loads it anew. */
   reload(): void;
-  /** Puts a newer one in its place. */
+  /** Shows a newer value that came another way. */
   replace(value: T): void;
 }
 
-/** Loads `path`, and again whenever `version` changes. What was there stays until the new is. */
-export function useLoaded<T>(path: string, version: unknown = null): Loaded<T> {
-  const [state, setState] = useState<{ path: string; value: T | null; error: ApiError | null }>({
+/** Loads the answer of a route, and again whenever `version` changes; the old value stays until the new one is there. */
+export function useLoaded<K extends keyof Answers>(
+  route: K,
+  params: Params = {},
+  version: unknown = null,
+): Loaded<Answers[K]> {
+  const path = pathOf(route, params);
+  const [state, setState] = useState<{ path: string; value: Answers[K] | null; error: ApiError | null }>({
     path,
     value: null,
     error: null,
@@ -26,7 +31,7 @@ export function useLoaded<T>(path: string, version: unknown = null): Loaded<T> {
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let isOver = false;
-    ask<T>(path).then(
+    ask(route, params).then(
       (value) => isOver || setState({ path, value, error: null }),
       (error) => isOver || setState((old) => ({ path, value: old.path === path ? old.value : null, error })),
     );

@@ -4,9 +4,12 @@
  * @module
  */
 import type { JSX } from "preact";
-import type { InstanceState, Job } from "../model/types.ts";
+import type { Instance } from "../../src/http/answers.ts";
+import type { Job } from "../../src/jobs/types.ts";
 
-const LOOKS: Readonly<Record<InstanceState | Job["status"], string>> = {
+type State = Instance["state"] | Job["status"];
+
+const LOOKS: Readonly<Record<State, string>> = {
   running: "good",
   completed: "good",
   spawning: "warn",
@@ -19,9 +22,9 @@ const LOOKS: Readonly<Record<InstanceState | Job["status"], string>> = {
 };
 
 /** The state of an instance or a job. */
-export function StateBadge({ state }: { state: InstanceState | Job["status"] }): JSX.Element {
+export function StateBadge({ state }: { state: State }): JSX.Element {
   return (
-    <span class={`badge ${LOOKS[state] ?? "plain"}`}>
+    <span class={`badge ${LOOKS[state]}`}>
       <span class="dot" aria-hidden="true" />
       {state}
     </span>

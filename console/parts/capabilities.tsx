@@ -4,7 +4,7 @@
  * @module
  */
 import type { JSX } from "preact";
-import type { CapabilityDescription } from "../model/types.ts";
+import type { CapabilityDescription } from "../../src/packages/consent/describe_capability.ts";
 
 /** One capability: the words, the capability itself, and why to think twice. */
 export function CapabilityText({ of: { capability, text, danger } }: { of: CapabilityDescription }): JSX.Element {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { JSX } from "preact";
-import type { CompactionRecord } from "../model/types.ts";
+import type { CompactionRecord } from "../../src/host/compaction_log.ts";
 import { count, dateAndTime } from "../model/words.ts";
 
 const BY: Readonly<Record<CompactionRecord["by"], string>> = {

@@ -5,7 +5,7 @@
  */
 import type { JSX } from "preact";
 import type { ApiError } from "../model/api.ts";
-import type { Failure } from "../model/types.ts";
+import type { Failure } from "../../src/http/answers.ts";
 
 /** Shows a failure with its code and hint. */
 export function FailureNote({ of: { message, code, hint }, isAlert = false }: {

@@ -5,7 +5,8 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { CapabilityDescription, ConsentOffer } from "../model/types.ts";
+import type { CapabilityDescription } from "../../src/packages/consent/describe_capability.ts";
+import type { ConsentOffer } from "../../src/packages/install/consent_types.ts";
 import { bytes } from "../model/words.ts";
 import type { Doing } from "./action.tsx";
 import { CapabilityText } from "./capabilities.tsx";

@@ -5,9 +5,9 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
+import type { AgentKnobs, TurnedKnob } from "../../src/http/answers.ts";
 import { ask } from "../model/api.ts";
 import { type Draft, draftOf, valueOf } from "../model/knob_draft.ts";
-import type { AgentKnobs, PluginKnobs, TurnedKnob } from "../model/types.ts";
 import { useDoing } from "./action.tsx";
 import { KnobInput } from "./knob_input.tsx";
 
@@ -30,9 +30,9 @@ export function KnobField({ plugin, agent, name, knob, onSaved }: {
 
   const save = (): Promise<boolean> =>
     doing.run(async () => {
-      const path = `/api/v1/plugins/${plugin}/knobs/${encodeURIComponent(name)}`;
       const json = { agent, value: valueOf(knob, draft) };
-      const { agents: [own] } = await ask<PluginKnobs>(path, { method: "PUT", json });
+      const place = { name: plugin, knob: name };
+      const { agents: [own] } = await ask("PUT /api/v1/plugins/{name}/knobs/{knob}", place, json);
       if (own) onSaved(own);
       setSaved(true);
     });

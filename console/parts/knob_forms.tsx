@@ -4,8 +4,8 @@
  * @module
  */
 import type { JSX } from "preact";
-import { changes } from "../model/store.ts";
-import type { AgentKnobs, PluginKnobs } from "../model/types.ts";
+import type { AgentKnobs } from "../../src/http/answers.ts";
+import { changes } from "../model/state.ts";
 import { useLoaded } from "../model/use_loaded.ts";
 import { agentName } from "../model/words.ts";
 import { KnobField } from "./knob_field.tsx";
@@ -13,8 +13,7 @@ import { Empty, WhenLoaded } from "./states.tsx";
 
 /** Forms for the knobs of a plugin. */
 export function KnobForms({ plugin, agent }: { plugin: string; agent?: string }): JSX.Element {
-  const query = agent === undefined ? "" : `?agent=${encodeURIComponent(agent)}`;
-  const loaded = useLoaded<PluginKnobs>(`/api/v1/plugins/${plugin}/knobs${query}`, changes.value[plugin]);
+  const loaded = useLoaded("GET /api/v1/plugins/{name}/knobs", { name: plugin, agent }, changes.value[plugin]);
   return (
     <WhenLoaded of={loaded}>
       {(knobs) => {

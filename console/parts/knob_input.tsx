@@ -4,8 +4,8 @@
  * @module
  */
 import type { JSX } from "preact";
+import type { TurnedKnob } from "../../src/http/answers.ts";
 import type { Draft } from "../model/knob_draft.ts";
-import type { TurnedKnob } from "../model/types.ts";
 
 /** What a control needs. */
 export interface KnobInputProps {

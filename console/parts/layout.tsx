@@ -7,7 +7,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { signOut } from "../model/api.ts";
 import { linkTo, place } from "../model/route.ts";
-import { connection, consents, host } from "../model/store.ts";
+import { connection, consents, host } from "../model/state.ts";
 import { nextTheme, theme } from "../model/theme.ts";
 
 const VIEWS: Readonly<Record<string, string>> = {

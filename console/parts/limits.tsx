@@ -4,7 +4,7 @@
  * @module
  */
 import type { JSX } from "preact";
-import type { Instance } from "../model/types.ts";
+import type { Instance } from "../../src/http/answers.ts";
 import { counted } from "../model/words.ts";
 
 const KEEPERS: Readonly<Record<string, string>> = {

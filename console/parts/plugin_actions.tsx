@@ -4,9 +4,9 @@
  * @module
  */
 import type { JSX } from "preact";
-import { post } from "../model/api.ts";
+import type { Instance } from "../../src/http/answers.ts";
+import { ask } from "../model/api.ts";
 import { refresh } from "../model/live.ts";
-import type { Instance } from "../model/types.ts";
 import { Action, useDoing } from "./action.tsx";
 import { FailureNote } from "./failure.tsx";
 
@@ -17,8 +17,8 @@ export function PluginActions({ name, instances }: {
 }): JSX.Element {
   const doing = useDoing();
   const isDown = instances.every(({ state }) => state === "disabled" || state === "failed" || state === "stopped");
-  const act = (verb: string) => async () => {
-    await post(`/api/v1/plugins/${name}/${verb}`);
+  const act = (order: "restart" | "enable" | "disable") => async () => {
+    await ask(`POST /api/v1/plugins/{name}/${order}`, { name });
     await refresh();
   };
   return (

@@ -4,9 +4,9 @@
  * @module
  */
 import type { JSX } from "preact";
+import type { Instance } from "../../src/http/answers.ts";
 import { restartSteps } from "../model/restarts.ts";
-import { timeline } from "../model/store.ts";
-import type { Instance } from "../model/types.ts";
+import { timeline } from "../model/state.ts";
 import { counted } from "../model/words.ts";
 import { Sparkline } from "./sparkline.tsx";
 

@@ -4,9 +4,9 @@
  * @module
  */
 import type { JSX } from "preact";
+import type { AgentCompaction } from "../../src/http/answers.ts";
 import { linkTo } from "../model/route.ts";
-import { agents, timeline } from "../model/store.ts";
-import type { Compaction } from "../model/types.ts";
+import { agents, timeline } from "../model/state.ts";
 import { useLoaded } from "../model/use_loaded.ts";
 import { agentName, count } from "../model/words.ts";
 import { CompactionRow } from "../parts/compaction_row.tsx";
@@ -44,7 +44,7 @@ export function AgentsView({ path }: { path: string | null }): JSX.Element {
 
 function CompactionView({ agent }: { agent: string }): JSX.Element {
   const compactions = timeline.value.filter(({ data }) => String(data.type).startsWith("compaction")).length;
-  const loaded = useLoaded<Compaction>(`/api/v1/agents/${encodeURIComponent(agent)}/compaction`, compactions);
+  const loaded = useLoaded("GET /api/v1/agents/{agent}/compaction", { agent }, compactions);
   return (
     <WhenLoaded of={loaded}>
       {(of) => {
@@ -102,12 +102,12 @@ function CompactionView({ agent }: { agent: string }): JSX.Element {
   );
 }
 
-const STRATEGIES: Readonly<Record<Compaction["strategy"], string>> = {
+const STRATEGIES: Readonly<Record<AgentCompaction["strategy"], string>> = {
   drop: "old messages are dropped",
   summarize: "old messages are summarized",
 };
 
-function targetOf({ target_tokens: tokens, target_messages: messages }: Compaction): string {
+function targetOf({ target_tokens: tokens, target_messages: messages }: AgentCompaction): string {
   const parts = [tokens !== null && `${count(tokens)} tokens`, messages !== null && `${count(messages)} messages`];
   return parts.filter(Boolean).join(", ") || "what the caller asks for";
 }

@@ -5,10 +5,10 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { post } from "../model/api.ts";
+import type { Consent } from "../../src/http/answers.ts";
+import { ask } from "../model/api.ts";
 import { refresh } from "../model/live.ts";
-import { consents } from "../model/store.ts";
-import type { ConsentRequest } from "../model/types.ts";
+import { consents } from "../model/state.ts";
 import { Action, type Doing, useDoing } from "../parts/action.tsx";
 import { agentName } from "../model/words.ts";
 import { FailureNote } from "../parts/failure.tsx";
@@ -36,16 +36,16 @@ export function ConsentsView(): JSX.Element {
   );
 }
 
-function RequestCard({ of: request, onNews }: { of: ConsentRequest; onNews: (news: string) => void }): JSX.Element {
+function RequestCard({ of: request, onNews }: { of: Consent; onNews: (news: string) => void }): JSX.Element {
   const { id, package: pkg, source, version, agents, step, state, offer } = request;
   const doing = useDoing();
   const failure = doing.error ?? request.error;
   const approve = (json: unknown) => async () => {
-    const answer = await post<ConsentRequest>(`/api/v1/consents/${id}/approve`, json).finally(refresh);
+    const answer = await ask("POST /api/v1/consents/{id}/approve", { id }, json).finally(refresh);
     if (answer.state === "installed") onNews(`${pkg} is installed`);
   };
   const decline = async (): Promise<void> => {
-    await post(`/api/v1/consents/${id}/decline`);
+    await ask("POST /api/v1/consents/{id}/decline", { id });
     await refresh();
     onNews(`${pkg} was declined; the project stays without it`);
   };

@@ -5,9 +5,9 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { follow, post } from "../model/api.ts";
+import type { Job } from "../../src/jobs/types.ts";
+import { ask, follow, pathOf } from "../model/api.ts";
 import type { ServerEvent } from "../model/sse_parser.ts";
-import type { Job } from "../model/types.ts";
 import { useLoaded } from "../model/use_loaded.ts";
 import { counted, dateAndTime } from "../model/words.ts";
 import { Action, useDoing } from "../parts/action.tsx";
@@ -20,7 +20,7 @@ const AGAIN_MS = 3000;
 /** The view. */
 export function JobsView(): JSX.Element {
   const [turn, setTurn] = useState(0);
-  const loaded = useLoaded<{ jobs: Job[]; before: string | null }>("/api/v1/jobs", turn);
+  const loaded = useLoaded("GET /api/v1/jobs", {}, turn);
   useEffect(() => {
     const timer = setInterval(() => setTurn((old) => old + 1), AGAIN_MS);
     return () => clearInterval(timer);
@@ -62,7 +62,11 @@ function JobCard({ of: job }: { of: Job }): JSX.Element {
         <strong>{job.agentName}</strong>
         <time class="quiet number" dateTime={job.createdAt}>{dateAndTime(job.createdAt)}</time>
         {!isOver && (
-          <Action doing={doing} act={() => post(`/api/v1/jobs/${job.id}/cancel`)} label={`Cancel ${job.id}`}>
+          <Action
+            doing={doing}
+            act={() => ask("POST /api/v1/jobs/{id}/cancel", { id: job.id })}
+            label={`Cancel ${job.id}`}
+          >
             Cancel
           </Action>
         )}
@@ -83,7 +87,7 @@ function JobStream({ id }: { id: string }): JSX.Element {
   const [events, setEvents] = useState<readonly ServerEvent[]>([]);
   useEffect(() => {
     const over = new AbortController();
-    follow(`/api/v1/jobs/${id}/stream`, {
+    follow(pathOf("/api/v1/jobs/{id}/stream", { id }), {
       signal: over.signal,
       onEvent: (more) => setEvents((old) => [...old, ...more].slice(-500)),
     }).catch(() => {}); // The list above says how the job stands.

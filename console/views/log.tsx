@@ -5,11 +5,13 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, follow } from "../model/api.ts";
-import type { LogLine } from "../model/types.ts";
+import type { LogEntry } from "../../src/http/answers.ts";
+import { ApiError, follow, pathOf } from "../model/api.ts";
 import { timeOfDay } from "../model/words.ts";
 import { FailureNote } from "../parts/failure.tsx";
 import { Empty } from "../parts/states.tsx";
+
+type LogLine = Pick<LogEntry, "id" | "data">;
 
 const MAX_LINES = 1000;
 const AGAIN_MS = 2000;
@@ -72,7 +74,7 @@ async function followLog(
   let lastId: string | null = null;
   while (!signal.aborted) {
     try {
-      await follow(`/api/v1/plugins/${plugin}/logs?tail=500`, {
+      await follow(pathOf("/api/v1/plugins/{name}/logs", { name: plugin, tail: 500 }), {
         signal,
         lastId,
         onOpen: () => onError(null),

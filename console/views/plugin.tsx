@@ -4,9 +4,9 @@
  * @module
  */
 import type { JSX } from "preact";
+import type { Plugin } from "../../src/http/answers.ts";
 import { linkTo } from "../model/route.ts";
-import { changes, instances } from "../model/store.ts";
-import type { Plugin } from "../model/types.ts";
+import { changes, instances } from "../model/state.ts";
 import { useLoaded } from "../model/use_loaded.ts";
 import { CapabilityList } from "../parts/capabilities.tsx";
 import { KnobForms } from "../parts/knob_forms.tsx";
@@ -26,7 +26,7 @@ const TABS: Readonly<Record<string, string>> = {
 
 /** The view. */
 export function PluginView({ name, tab }: { name: string; tab: string }): JSX.Element {
-  const loaded = useLoaded<Plugin>(`/api/v1/plugins/${name}`, changes.value[name]);
+  const loaded = useLoaded("GET /api/v1/plugins/{name}", { name }, changes.value[name]);
   const own = (instances.value ?? []).filter(({ plugin }) => plugin === name);
   return (
     <>

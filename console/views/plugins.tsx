@@ -4,9 +4,9 @@
  * @module
  */
 import type { JSX } from "preact";
+import type { Instance } from "../../src/http/answers.ts";
 import { linkTo } from "../model/route.ts";
-import { consents, instances } from "../model/store.ts";
-import type { Instance } from "../model/types.ts";
+import { consents, instances } from "../model/state.ts";
 import { agentName, counted } from "../model/words.ts";
 import { StateBadge } from "../parts/badge.tsx";
 import { FailureNote } from "../parts/failure.tsx";

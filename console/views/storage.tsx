@@ -4,15 +4,14 @@
  * @module
  */
 import type { JSX } from "preact";
-import { changes } from "../model/store.ts";
-import type { Storage } from "../model/types.ts";
+import { changes } from "../model/state.ts";
 import { useLoaded } from "../model/use_loaded.ts";
 import { bytes, count, counted } from "../model/words.ts";
 import { Empty, WhenLoaded } from "../parts/states.tsx";
 
 /** The tab. */
 export function StorageTab({ plugin }: { plugin: string }): JSX.Element {
-  const loaded = useLoaded<Storage>(`/api/v1/plugins/${plugin}/storage`, changes.value[plugin]);
+  const loaded = useLoaded("GET /api/v1/plugins/{name}/storage", { name: plugin }, changes.value[plugin]);
   return (
     <WhenLoaded of={loaded}>
       {({ tables, bytes: total }) => {

@@ -5,9 +5,8 @@
  */
 import { type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { timeline } from "../model/store.ts";
-import { agentOf, typeOf, weightOf, wordsOf } from "../model/told.ts";
-import type { TimelineEntry } from "../model/types.ts";
+import { timeline, type TimelineEntry } from "../model/state.ts";
+import { agentOf, typeOf, weightOf, wordsOf } from "../model/entry_words.ts";
 import { agentName, count, timeOfDay } from "../model/words.ts";
 import { Choice } from "../parts/choice.tsx";
 import { Empty } from "../parts/states.tsx";

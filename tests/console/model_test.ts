@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { draftOf, valueOf } from "../../console/model/knob_draft.ts";
 import { restartSteps } from "../../console/model/restarts.ts";
 import { sseParser } from "../../console/model/sse_parser.ts";
-import { agentOf, typeOf, weightOf, wordsOf } from "../../console/model/told.ts";
-import type { TimelineEntry } from "../../console/model/types.ts";
+import { agentOf, typeOf, weightOf, wordsOf } from "../../console/model/entry_words.ts";
+import type { TimelineEntry } from "../../console/model/state.ts";
 import { agentName, bytes, counted } from "../../console/model/words.ts";
 
 const audit = (type: string, data: object, more: object = {}): TimelineEntry => ({

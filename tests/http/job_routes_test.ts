@@ -4,16 +4,22 @@ import { Elysia } from "elysia";
 import { Hono } from "hono";
 import { jobRoutes, type JobRoutesOptions } from "../../src/http/jobs_app.ts";
 import type { Job } from "../../src/jobs/types.ts";
+import { checkAnswer } from "../support/api_document.ts";
 import { heldAgent, jobsStage, turn, until } from "../jobs/jobs_stage.ts";
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** Asks an app as a client would. */
+/** Asks an app as a client would; each JSON answer must be as the host's own API document says. */
 const client = (fetch: Fetch, base = "http://localhost") => async (line: string, body?: unknown, headers = {}) => {
   const [method, path] = line.split(" ") as [string, string];
   const json = body === undefined ? {} : { body: JSON.stringify(body) };
   const type = body === undefined ? {} : { "Content-Type": "application/json" };
-  return await fetch(new Request(`${base}${path}`, { method, ...json, headers: { ...type, ...headers } }));
+  const response = await fetch(new Request(`${base}${path}`, { method, ...json, headers: { ...type, ...headers } }));
+  const sent = response.headers.get("content-type") ?? "";
+  if (sent.includes("json")) {
+    checkAnswer(method, `/api/v1${path}`, { status: response.status, type: sent, body: await response.clone().json() });
+  }
+  return response;
 };
 
 const stage = async (options: Partial<JobRoutesOptions> = {}) => {

@@ -1,33 +1,38 @@
 /**
- * What the page knows of the host.
+ * The state of the host as the page last saw it.
  *
  * @module
  */
 import { type Signal, signal } from "@preact/signals";
-import type { Agent, ConsentRequest, HostInfo, Instance, TimelineEntry } from "./types.ts";
+import type { Agent, Consent, EventEntry, HostInfo, Instance } from "../../src/http/answers.ts";
 
-/** Entries of the timeline that are kept. */
+/** An entry of the timeline; a `gap` stands where the host no longer had the entries. */
+export interface TimelineEntry extends Omit<EventEntry, "kind"> {
+  readonly kind: EventEntry["kind"] | "gap";
+}
+
+/** Entries of the timeline that the page keeps. */
 const MAX_ENTRIES = 2000;
 
-/** How the page is connected. */
+/** `lost` while the page tries to connect again. */
 export type Connection = "connecting" | "live" | "lost";
 
-/** How the page is connected. */
+/** Whether the page follows the host's events. */
 export const connection: Signal<Connection> = signal("connecting");
 /** The host; null until it answered. */
 export const host: Signal<HostInfo | null> = signal(null);
 /** Every instance; null until the host answered. */
 export const instances: Signal<readonly Instance[] | null> = signal(null);
-/** Every agent. */
+/** Parents before their subagents. */
 export const agents: Signal<readonly Agent[]> = signal([]);
-/** What waits for consent. */
-export const consents: Signal<readonly ConsentRequest[]> = signal([]);
-/** What happened, newest last. */
+/** Requests for consent, declined ones included. */
+export const consents: Signal<readonly Consent[]> = signal([]);
+/** The newest events and notifications, newest last. */
 export const timeline: Signal<readonly TimelineEntry[]> = signal([]);
-/** Grows whenever something happened to a plugin, by name. */
+/** Number of events of each plugin so far, by name: a view of the plugin loads again when it grows. */
 export const changes: Signal<Readonly<Record<string, number>>> = signal({});
 
-/** Adds what happened. */
+/** Adds entries to the timeline; the oldest ones make room. */
 export function addEntries(entries: readonly TimelineEntry[]): void {
   if (entries.length === 0) return;
   timeline.value = [...timeline.value, ...entries].slice(-MAX_ENTRIES);

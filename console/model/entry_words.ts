@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TimelineEntry } from "./types.ts";
+import type { TimelineEntry } from "./state.ts";
 
 /** How much an entry matters. */
 export type Weight = "bad" | "warn" | "good" | "plain";
