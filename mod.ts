@@ -18,7 +18,7 @@ export type {
   Session,
 } from "./src/host/types.ts";
 export type { HostHookOptions } from "./src/host/hook_types.ts";
-export type { CompactionView, HostView, InstanceView, PluginUse, PluginView } from "./src/host/view_types.ts";
+export type { CompactionView, HostView, PluginUse, PluginView } from "./src/host/view_types.ts";
 export type { CompactionRecord } from "./src/host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "./src/core/values/feed.ts";
 export type { CompactionSettings, Isolation, MissingPlugin } from "./src/core/project/types.ts";
@@ -81,7 +81,6 @@ export type {
   ConsentAudit,
 } from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
-export { type RingBuffer, ringBuffer } from "./src/core/audit/ring_buffer.ts";
 export { type ParsedManifest, readManifest } from "./src/core/manifest/read_manifest.ts";
 export type { Knob, Manifest, ManifestTool, PluginProtocol, PluginRole } from "./src/core/manifest/manifest.ts";
 export type { JsonSchema } from "./src/core/schema/json_schema.ts";

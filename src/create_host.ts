@@ -40,7 +40,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     runtime,
     home: realHome,
     ...(options.control !== false && { openControl: (host: Host) => openControl(host, realHome, runtime) }),
-    tellHosts: (plugin) => void tellHosts(realHome, plugin),
+    notifyHosts: (plugin) => void notifyHosts(realHome, plugin),
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
     ...(options.record !== undefined && { record: resolve(options.record) }),
@@ -53,7 +53,7 @@ async function openControl(host: Host, home: string, runtime: Runtime): Promise<
 }
 
 /** Hosts of other projects may run the version before, and would take the new files for tampered ones. */
-async function tellHosts(home: string, plugin: string): Promise<void> {
+async function notifyHosts(home: string, plugin: string): Promise<void> {
   const order = (): Request => new Request(`http://kaged/api/v1/plugins/${plugin}/enable`, { method: "POST" });
   const tell = ({ request }: LiveHost): Promise<void> =>
     request(order()).then((answer) => answer.body?.cancel(), () => {}); // One that has ended needs nothing.

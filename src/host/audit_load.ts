@@ -1,5 +1,5 @@
 /**
- * What loading a project leaves in the audit.
+ * Audit events of loading a project.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Audit } from "../core/audit/audit.ts";
 import type { PluginRefusal, ResolvedProject } from "../core/project/types.ts";
 import { isMap } from "../core/values/plain_data.ts";
 
-/** Emits one event for each tool in an agent's set, and one for each thing that is refused or will not happen. */
+/** Emits an event for each tool of an agent, each refused plugin, and each hook that a subagent lists in vain. */
 export function auditLoad({ id, agents, refusals }: ResolvedProject, audit: Audit): void {
   for (const refusal of refusals) auditRefusal(refusal, id, audit);
   for (const { path: agent_path, plugins } of agents) {
@@ -18,7 +18,7 @@ export function auditLoad({ id, agents, refusals }: ResolvedProject, audit: Audi
   }
 }
 
-/** The name under which a refused plugin is reported, when there is no instance of it. */
+/** Returns the instance id to report a refused plugin under; one without an instance gets the id it would have had. */
 export function refusedInstance({ agent, key, instance }: PluginRefusal, projectId: string): string {
   return instance ?? (agent === "" ? key : `${key}@${projectId}/${agent}`);
 }

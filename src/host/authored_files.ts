@@ -1,23 +1,23 @@
 /**
- * The files of a plugin's folder that its author writes, as they stand: what tools, editors and the plugin itself leave
- * there is no change of it.
+ * The state of the files that a plugin's author writes. Files that tools, editors and the plugin itself leave in its
+ * folder are not the author's: they must not trigger a reload.
  *
  * @module
  */
 import type { FileInfo, Files } from "../core/ports/ports.ts";
 
 const MADE_BY_TOOLS: readonly string[] = ["node_modules", "__pycache__"];
-/** What editors leave beside a file while it is open. */
+/** Backup, lock and swap files of editors; vim tries out a folder with the name 4913. */
 const OF_EDITORS = /~$|^#.*#$|^4913$|\.sw[a-z]$/;
 
-/** Whether `path`, relative to the plugin's folder, is the author's; `own` is what the plugin may write itself. */
+/** Whether `path`, relative to the plugin's folder, is the author's; `own` lists paths that the plugin may write. */
 export function isAuthored(path: string, own: readonly string[]): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (name.startsWith(".") || MADE_BY_TOOLS.includes(name) || OF_EDITORS.test(name)) return false;
   return !own.includes(path);
 }
 
-/** Returns what a plugin with these capabilities may write of its own folder `dir`, relative to it. */
+/** Returns the paths in its own folder `dir` that a plugin with these capabilities may write, relative to the folder. */
 export function ownWrites(capabilities: readonly string[], dir: string): string[] {
   return capabilities.flatMap((capability) => {
     const path = /^write:fs:(.*)$/s.exec(capability)?.[1];
@@ -27,8 +27,8 @@ export function ownWrites(capabilities: readonly string[], dir: string): string[
 }
 
 /**
- * Returns a text that is another one whenever the author has changed, added or removed a file. A folder that is not
- * there has one too.
+ * Returns a text that differs whenever the author has changed, added or removed a file. A missing folder has a text too,
+ * so that its return is seen.
  */
 export async function authoredState(dir: string, files: Files, own: readonly string[] = []): Promise<string> {
   async function lines(folder: string): Promise<string[]> {

@@ -1,55 +1,52 @@
 /**
- * The newest compactions of each agent, for whoever looks at how its window is kept small.
+ * The newest compactions of each agent, for the console and the API.
  *
  * @module
  */
 import type { CompactionResult } from "../core/compaction/types.ts";
 import type { Size } from "../core/compaction/messages.ts";
 
-/** One compaction, looked back at. */
+/** One compaction. Texts are cut to 2000 characters. */
 export interface CompactionRecord {
-  /** When, ISO 8601. */
+  /** ISO 8601, when the compaction ended. */
   readonly timestamp: string;
-  /** Session id. */
+  /** Session whose window was compacted. */
   readonly session_id: string;
-  /** Why then. */
+  /** Why the window was compacted then. */
   readonly trigger: string;
-  /** Who made the window smaller. */
+  /** The compactor plugin, one of the host's strategies, or `none` when the window stayed as it was. */
   readonly by: CompactionResult["by"];
-  /** Size before. */
+  /** Size of the window before the compaction. */
   readonly before: Size;
-  /** Size after. */
+  /** Size of the window after it, retained texts included. */
   readonly after: Size;
-  /** How many messages went. */
+  /** Number of messages that were replaced. */
   readonly superseded: number;
-  /** What was said of it, cut, or null. */
+  /** Summary of the replaced messages, or null where they were dropped. */
   readonly summary: string | null;
-  /** What observers wanted kept, each cut. */
+  /** Texts that observers asked to keep, at most 50. */
   readonly retained: readonly { readonly plugin: string; readonly text: string }[];
-  /** Why the first choice was not used, or null. */
+  /** Why the agent's first choice of compaction failed, or null. */
   readonly fallback: string | null;
 }
 
-/** Compactions kept for each agent. */
-const KEPT = 20;
-/** Facts kept of one compaction. */
-const MAX_FACTS = 50;
-/** Characters kept of a text. */
+const MAX_RECORDS = 20;
+const MAX_RETAINED = 50;
 const MAX_TEXT = 2000;
 
 /** Keeps the newest compactions of each agent. */
 export interface CompactionLog {
-  /** Takes one. */
+  /** Adds the result of a compaction. */
   add(
     agent: string,
     at: Pick<CompactionRecord, "timestamp" | "session_id" | "trigger">,
     result: CompactionResult,
   ): void;
-  /** Those of an agent, newest first. */
+  /** Returns the compactions of an agent, newest first. */
   of(agent: string): CompactionRecord[];
 }
 
-/** Returns an empty log. */
+/** Returns a log that lives as long as the host. */
 export function compactionLog(): CompactionLog {
   const records = new Map<string, CompactionRecord[]>();
   return {
@@ -61,10 +58,10 @@ export function compactionLog(): CompactionLog {
         after,
         superseded: superseded.length,
         summary: summary === undefined ? null : cut(summary),
-        retained: retained.slice(0, MAX_FACTS).map(({ plugin, text }) => ({ plugin, text: cut(text) })),
+        retained: retained.slice(0, MAX_RETAINED).map(({ plugin, text }) => ({ plugin, text: cut(text) })),
         fallback: fallback?.reason ?? null,
       };
-      records.set(agent, [record, ...(records.get(agent) ?? [])].slice(0, KEPT));
+      records.set(agent, [record, ...(records.get(agent) ?? [])].slice(0, MAX_RECORDS));
     },
     of: (agent) => [...records.get(agent) ?? []],
   };

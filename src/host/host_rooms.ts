@@ -24,7 +24,7 @@ import { type HostHooks, hostHooks } from "./host_hooks.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
-import { HostStore } from "./host_store.ts";
+import { HostPackages } from "./host_packages.ts";
 import { HostModel, PRIMARY } from "./model.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import { recordProject } from "./project_record.ts";
@@ -41,7 +41,7 @@ export interface HostCoreOptions extends HostOptions {
   /** Opens the socket through which commands reach the running host. Absent: they cannot. */
   readonly openControl?: (host: Host) => Promise<ControlSocket>;
   /** Has every host of this home take up another version of a plugin. */
-  readonly tellHosts?: (plugin: string) => void;
+  readonly notifyHosts?: (plugin: string) => void;
 }
 
 /** The open socket of a running host. */
@@ -81,7 +81,7 @@ export interface HostRooms {
   /** Background runs. */
   readonly jobs: HostJobs;
   /** What the project lacks, and how plugins come and go. */
-  readonly store: HostStore;
+  readonly store: HostPackages;
   /** Reloads that failed since a plugin last came up. */
   readonly failedReloads: FailedReloads;
   /** The newest compactions. */
@@ -168,7 +168,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     warn,
   });
   const failedReloads = new FailedReloads();
-  const store = new HostStore({
+  const store = new HostPackages({
     places,
     loaded,
     model,
@@ -177,7 +177,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     failedReloads,
     onAdopted: chain.refresh,
     ports: { runtime, home, audit },
-    ...(options.tellHosts && { tellHosts: options.tellHosts }),
+    ...(options.notifyHosts && { notifyHosts: options.notifyHosts }),
   });
 
   async function auditFile(): Promise<ReturnType<typeof jsonlFile>> {

@@ -1,11 +1,11 @@
 /**
- * A plugin that runs outlives a manifest that cannot be read just now: someone is at work on its files.
+ * Keeps a running plugin in the project while its manifest cannot be read: its author may be in the middle of an edit.
  *
  * @module
  */
 import type { PluginRefusal, ResolvedAgent, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
 
-/** Returns `fresh` with the plugins of `before` put back whose manifest is refused now. */
+/** Returns `fresh` with those plugins of `before` put back that it leaves out because of their manifest. */
 export function keepRefused(before: ResolvedProject, fresh: ResolvedProject): ResolvedProject {
   const taken = new Set(fresh.instances.map(({ instance }) => instance));
   const kept = new Map<string, ResolvedInstance>();

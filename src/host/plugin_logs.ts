@@ -1,5 +1,5 @@
 /**
- * What plugins write to stderr: the newest lines in memory, and all of them in `<home>/logs/<plugin>.jsonl`, which is
+ * Lines that plugins write to stderr: the newest ones in memory, all of them in `<home>/logs/<plugin>.jsonl`, which is
  * rotated by size.
  *
  * @module
@@ -9,53 +9,48 @@ import { type LineFile, lineFile } from "../core/files/line_file.ts";
 import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { PluginLogLine } from "../core/supervisor/types.ts";
 
-/** Lines kept in memory of one plugin. */
-const MAX_LINES = 1000;
-/** Characters kept in memory of one plugin. */
-const MAX_LENGTH = 1_048_576;
-/** Bytes of a file before it is set aside. */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
-/** Files set aside of one plugin. */
-const KEPT_FILES = 2;
-/** Bytes read from the end of a file at most. */
+/** Bounds of the lines of one plugin in memory; the length is in characters. */
+const IN_MEMORY = { maxEntries: 1000, maxLength: 1_048_576 } as const;
+/** Bounds of the files of one plugin; `keep` counts those that were rotated. */
+const ON_DISK = { maxBytes: 4 * 1024 * 1024, keep: 2 } as const;
+/** Bytes read from the end of a file, at most. */
 const MAX_TAIL_BYTES = 1_048_576;
 
-/** One line of a plugin, as it is kept. */
+/** One line of a plugin's log. */
 export interface PluginLogEntry {
-  /** When it came, ISO 8601. */
+  /** ISO 8601, when the host read the line. */
   readonly timestamp: string;
   /** Instance that wrote it; null for a line of the host about lines it lost. */
   readonly instance: string | null;
-  /** The line. */
+  /** The text, without its line break. */
   readonly line: string;
 }
 
-/** Keeps what plugins write. */
+/** Keeps the lines of every plugin. */
 export interface PluginLogs {
-  /** Takes a line. */
+  /** Adds a line to the plugin's feed and file. */
   write(line: PluginLogLine): void;
   /** The newest lines of a plugin, each a {@link PluginLogEntry}. */
   of(plugin: string): Feed;
-  /** Ends every feed and writes what is left; the next line opens a new one. */
+  /** Ends every feed and resolves when all lines are written; a later line opens a new feed. */
   close(): Promise<void>;
 }
 
-/** What logs are kept with. */
+/** Options of {@link pluginLogs}. */
 export interface PluginLogsOptions {
   /** The operator's folder. */
   readonly home: string;
-  /** Files, time and names. */
   readonly runtime: Pick<Runtime, "files" | "clock" | "ids">;
 }
 
-/** Returns logs that hold nothing yet. */
+/** Returns logs with no lines in memory; files of earlier hosts are continued. */
 export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsOptions): PluginLogs {
   const feeds = new Map<string, Feed>();
   const written = new Map<string, LineFile>();
   const ownFiles: Files = {
     ...files,
     async append(path, text) {
-      // With the first line: a host whose plugins are quiet needs no folder.
+      // Made with the first line, so that a host with quiet plugins leaves no empty folder.
       await files.makeDir(`${home}/logs`, { recursive: true, mode: 0o700 });
       await files.append(path, text);
     },
@@ -65,7 +60,7 @@ export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsO
   function of(plugin: string): Feed {
     let feed = feeds.get(plugin);
     if (!feed) {
-      feed = new Feed({ name: ids.create("log"), maxEntries: MAX_LINES, maxLength: MAX_LENGTH });
+      feed = new Feed({ name: ids.create("log"), ...IN_MEMORY });
       feeds.set(plugin, feed);
     }
     return feed;
@@ -77,10 +72,9 @@ export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsO
       file = lineFile({
         path: logPath(home, plugin),
         files: ownFiles,
-        maxBytes: MAX_FILE_BYTES,
-        keep: KEPT_FILES,
+        ...ON_DISK,
         lossLine: (count, reason) =>
-          entryText({ timestamp: now(), instance: null, line: `${count} lines lost: ${reason}` }),
+          JSON.stringify({ timestamp: now(), instance: null, line: `${count} lines lost: ${reason}` }),
       });
       written.set(plugin, file);
     }
@@ -92,7 +86,7 @@ export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsO
     write({ plugin, instance, line }) {
       const entry: PluginLogEntry = { timestamp: now(), instance, line };
       of(plugin).push("log", plugin, entry);
-      fileOf(plugin).write(entryText(entry));
+      fileOf(plugin).write(JSON.stringify(entry));
     },
     async close() {
       for (const feed of feeds.values()) feed.close();
@@ -102,7 +96,7 @@ export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsO
   };
 }
 
-/** Returns the newest lines a plugin wrote, oldest first, whether a host runs or not. */
+/** Reads the newest lines of a plugin from its files, oldest first; no host needs to run. */
 export async function readPluginLog(
   home: string,
   plugin: string,
@@ -118,16 +112,12 @@ export async function readPluginLog(
   return entries.slice(Math.max(0, entries.length - tail));
 }
 
-/** Returns where a plugin's lines are kept. */
+/** Returns the path of a plugin's newest log file. */
 export function logPath(home: string, plugin: string): string {
   return `${home}/logs/${plugin}.jsonl`;
 }
 
-function entryText(entry: PluginLogEntry): string {
-  return JSON.stringify(entry);
-}
-
-/** Reads one line of a log file. One that was cut where reading began, or that somebody else wrote, is no entry. */
+/** Parses one line of a log file. A line that reading cut in half, or that another program wrote, gives no entry. */
 export function readLogEntry(text: string): PluginLogEntry[] {
   try {
     const { timestamp, instance, line } = JSON.parse(text) as Partial<PluginLogEntry>;

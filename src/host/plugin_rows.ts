@@ -1,5 +1,5 @@
 /**
- * What is known of the plugins of a project, as rows.
+ * The plugin instances of a project, joined from the project and the supervisor.
  *
  * @module
  */
@@ -10,13 +10,10 @@ import type { FailedReloads } from "./failed_reloads.ts";
 import type { HostModel } from "./model.ts";
 import type { HostPluginInfo } from "./view_types.ts";
 
-/** What the rows are made from. */
+/** The rooms that the rows are joined from. */
 export interface RowPorts {
-  /** The project. */
   readonly model: HostModel;
-  /** The processes. */
   readonly supervisor: Supervisor;
-  /** Which of them go on though they were to be replaced. */
   readonly failedReloads: FailedReloads;
 }
 
@@ -24,6 +21,7 @@ export interface RowPorts {
 export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent?: string): HostPluginInfo[] {
   const { agents, instances } = model.project;
   const live = new Map(supervisor.plugins().map((info) => [info.instance, info]));
+  const serves = new Map(instances.map((one) => [one.instance, one.agents]));
   const row = (
     { instance, plugin, package: pkg, manifest }: ResolvedInstance | ResolvedPlugin,
     own: ResolvedPlugin | undefined,
@@ -35,10 +33,12 @@ export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent
       package: pkg,
       version: info?.version ?? manifest.version,
       instance,
+      agents: serves.get(instance) ?? [],
       state: info?.status ?? "stopped",
       isolation: own?.isolation ?? "project",
       hooks: own?.hooks ?? [],
       tools: own && info?.mcp ? listedTools(own, info.tools) : own?.tools ?? [],
+      methods: info?.methods ?? [],
       cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
       error: info ? info.error ?? failedReloads.of(info) : null,
@@ -51,7 +51,7 @@ export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent
   });
 }
 
-/** What an MCP server has listed and the agent has not switched off. */
+/** The tools that an MCP server lists, without those that the agent switched off. */
 function listedTools({ plugin, toolsOff }: ResolvedPlugin, tools: readonly ManifestTool[]): string[] {
   return tools.map(({ name }) => `${plugin}.${name}`).filter((name) => !toolsOff.includes(name));
 }

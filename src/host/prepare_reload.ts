@@ -1,5 +1,5 @@
 /**
- * The first half of a reload: everything that can fail, while what runs goes on.
+ * The first half of a reload: every step that can fail, taken while the old processes still serve.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export function checkReloadable(
 ): void {
   const live = new Map(supervisor.plugins().map((info) => [info.instance, info.status]));
   const states = instances.map(({ instance }) => live.get(instance) ?? "stopped");
-  // Of a folder the embedder vouches for no file says that the operator disabled it; of others, files may say more.
+  // A folder that the embedder vouches for has no install record that could have enabled it meanwhile.
   if (instances.every(isVouchedFor) && states.every((state) => state === "disabled")) throw disabledError(plugin);
   if (states.some((state) => state !== "stopped")) return;
   throw new HostError("plugin.unavailable", `[BLOCKED] Plugin "${plugin}" is stopped`, {
@@ -27,7 +27,7 @@ export function checkReloadable(
   });
 }
 
-/** Throws why the files as they are refuse an agent a plugin that it has now. */
+/** Throws the error of a refusal that is new in `fresh` and would take the plugin from an agent that has it. */
 export function checkNotRefused(plugin: string, before: ResolvedProject, fresh: ResolvedProject): void {
   const uses = new Set(
     before.agents.flatMap(({ path, plugins }) =>
@@ -48,8 +48,8 @@ function factsOf({ agent, key, error: { code, message } }: PluginRefusal): strin
 }
 
 /**
- * Starts the running instances of a plugin anew, beside those that run. Rejects with why one could not be; what was
- * started is gone then.
+ * Starts a new process beside each running instance of a plugin. Rejects with the first failure, once the processes that
+ * did start are ended.
  */
 export async function prepareReload(
   plugin: string,
@@ -73,7 +73,7 @@ export async function prepareReload(
   throw error;
 }
 
-/** Ends every replacement because of `error`. */
+/** Ends the processes of replacements that will not be used because of `error`. */
 export async function discardAll(replacements: ReadonlyMap<string, Replacement>, error: HostError): Promise<void> {
   await Promise.all(Array.from(replacements.values(), (replacement) => replacement.discard(error)));
 }

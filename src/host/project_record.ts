@@ -1,6 +1,6 @@
 /**
- * Which folder a project id stands for. Ids name instances, storage and audit files: two folders with one id under one
- * home would share them.
+ * The record of which folder has which project id. Ids name instances, storage and audit files: two folders with one id
+ * under one home would share them.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Runtime } from "../core/ports/ports.ts";
 import { readProject } from "../core/project/read_project.ts";
 
 /**
- * Notes that `id` is the project in `dir`.
+ * Records that `id` is the project in `dir`.
  *
  * @throws {HostError} `project.duplicate_id` when another folder that still holds a project of that id has it.
  */
@@ -33,7 +33,7 @@ export async function recordProject(
   await files.write(fresh, `${JSON.stringify({ dir })}\n`);
   await files.rename(fresh, file);
 
-  /** A folder that was moved, removed or given another id no longer counts. */
+  /** A folder that was moved, removed or given another id no longer holds the project. */
   async function holdsProject(other: string, id: string): Promise<boolean> {
     return await readProject(other, files).then((project) => project.id === id, () => false);
   }

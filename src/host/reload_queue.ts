@@ -1,23 +1,20 @@
 /**
- * Reloads of one plugin, one after the other. Whoever asks while one waits for its turn joins that one: it will read the
- * files as they are by then.
+ * Runs the reloads of a plugin one after the other. A request that comes while a reload waits for its turn joins it: that
+ * reload has not read the files yet.
  *
  * @module
  */
 
-/** The work of one reload. */
+/** One reload. It calls `begin` before it reads the files, and resolves `gone` when the old processes have ended. */
 export type Swap = (begin: () => void) => Promise<{ readonly gone: Promise<unknown> }>;
 
-/** Lets reloads in. */
+/** Queues reloads by plugin. */
 export class ReloadQueue {
   readonly #waiting = new Map<string, Promise<void>>();
-  /** Processes that still finish their calls: the next reload waits for them, or they would pile up. */
+  /** Old processes that still finish their calls. The next reload waits for them, or they would pile up. */
   readonly #leaving = new Map<string, Promise<unknown>>();
 
-  /**
-   * Runs `swap` when it is the plugin's turn; resolves when that has swapped. It says when it begins to read the files,
-   * and when the processes it took over from are gone.
-   */
+  /** Runs `swap` when it is the plugin's turn, or joins one that waits; resolves when the new processes serve. */
   reload(plugin: string, swap: Swap): Promise<void> {
     const joined = this.#waiting.get(plugin);
     if (joined) return joined;

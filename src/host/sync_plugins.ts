@@ -1,5 +1,5 @@
 /**
- * Brings the processes of a host in line with a project that was resolved anew.
+ * Brings the processes of a host in line with a freshly resolved project.
  *
  * @module
  */
@@ -11,35 +11,34 @@ import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";
 import { registerInstance } from "./start_plugins.ts";
 
-/** What is brought in line. */
+/** The model and the processes that follow the project. */
 export interface SyncPorts {
-  /** What the host knows of the project. */
   readonly model: HostModel;
-  /** Looks after the processes. */
   readonly supervisor: Supervisor;
-  /** Runs when the model has another project, before any plugin is called through it. */
+  /** Called when the model has the new project, before any plugin is called through it. */
   readonly onAdopted: () => void;
 }
 
-/** What is started anew although it looks the same. */
+/** Instances to start again although their files are the same. */
 export interface Renewal {
-  /** A plugin: each of its instances is started anew. */
+  /** Every instance of this plugin is started again. */
   readonly plugin?: string;
-  /** Those that have another process standing ready, which takes over. */
+  /** By instance: a process that is ready to take over. */
   readonly replacements?: ReadonlyMap<string, Replacement>;
 }
 
-/** What came of it. */
+/** The outcome of {@link syncPlugins}. */
 export interface SyncOutcome {
-  /** What could not be started. */
+  /** By instance: why it could not be started or reconfigured. */
   readonly failed: ReadonlyMap<string, HostError>;
-  /** Resolves when every process that was taken over from is gone. */
+  /** Resolves when every replaced process has ended. */
   readonly gone: Promise<unknown>;
 }
 
 /**
- * Takes over `fresh`: replacements take over in the same turn, what is gone stops, what is new or has other files
- * starts, what has another config is told. Throws, and changes nothing, when a replacement has ended.
+ * Adopts `fresh`: replacements take over in the same turn of the event loop, instances that are gone stop, instances that
+ * are new or have other files start, and instances with another config get it. Throws, and changes nothing, when a
+ * replacement has ended already.
  */
 export async function syncPlugins(
   fresh: HostProject,
@@ -65,8 +64,8 @@ export async function syncPlugins(
     const { instance, config } = one;
     if (replacements.has(instance)) return;
     if (kept.has(instance)) {
-      const isTold = canonicalText(before.get(instance)!.config) !== canonicalText(config);
-      return isTold ? await supervisor.updateConfig(instance, config).catch(fail(instance)) : undefined;
+      const hasChanged = canonicalText(before.get(instance)!.config) !== canonicalText(config);
+      return hasChanged ? await supervisor.updateConfig(instance, config).catch(fail(instance)) : undefined;
     }
     const error = await registerInstance(one, fresh, supervisor);
     if (error) failed.set(instance, error);
@@ -75,7 +74,7 @@ export async function syncPlugins(
   return { failed, gone };
 }
 
-/** Whether the same files are run. */
+/** Whether both run the same files. */
 function isSame(a: ResolvedInstance | undefined, b: ResolvedInstance | undefined): boolean {
   return a !== undefined && b !== undefined && a.dir === b.dir && a.hash === b.hash;
 }

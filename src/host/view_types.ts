@@ -1,5 +1,5 @@
 /**
- * What the operator's side reads of a host: the HTTP API, the console and the command.
+ * The host as the operator's side reads it: the HTTP API, the console and the command.
  *
  * @module
  */
@@ -14,104 +14,101 @@ import type { StorageReport } from "../core/storage/maintenance.ts";
 import type { PluginCage, PluginStatus } from "../core/supervisor/types.ts";
 import type { CompactionRecord } from "./compaction_log.ts";
 
-/** What is known of a plugin instance. */
+/** A plugin instance: one process, or the place for one. */
 export interface HostPluginInfo {
-  /** The key it is declared under, or null for one no agent declares. */
+  /** The key its first agent declares it under, or null where no agent does. */
   readonly key: string | null;
-  /** The plugin's own name. */
+  /** The name in its manifest. */
   readonly plugin: string;
-  /** Package. */
+  /** Package, such as `@kaged/memory-markdown`. */
   readonly package: string;
-  /** Version. */
+  /** The version that runs; while none does, the version of its files. */
   readonly version: string;
-  /** Instance id. */
+  /** Unique in the host: `<plugin>`, `<plugin>@<project>` or `<plugin>@<project>/<agent>`. */
   readonly instance: string;
-  /** Where it is in its life. */
-  readonly state: PluginStatus;
-  /** For each agent, or shared. */
-  readonly isolation: Isolation;
-  /** Hooks that fire. */
-  readonly hooks: readonly string[];
-  /** Full names of its tools that are on. */
-  readonly tools: readonly string[];
-  /** The cage of its process while there is one: its id, its limits and who sees to them. */
-  readonly cage: PluginCage | null;
-  /** Starts after the first. */
-  readonly restarts: number;
-  /** Why it is down, when it is; `plugin.reload_failed` when it runs and was not to. */
-  readonly error: HostError | null;
-}
-
-/** An instance of a plugin, with what serves it. */
-export interface InstanceView extends HostPluginInfo {
   /** Agents it serves; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
-  /** Methods that can be called, while it runs. */
+  /** `stopped` before the host starts. */
+  readonly state: PluginStatus;
+  /** `agent` when each agent has a process of its own. */
+  readonly isolation: Isolation;
+  /** Names of the hooks it is called for. */
+  readonly hooks: readonly string[];
+  /** Full names of its tools, without those that the project switched off. */
+  readonly tools: readonly string[];
+  /** Methods that can be called; none while it is down. */
   readonly methods: readonly string[];
+  /** The cage of its process, with the limits and the tier that enforces them; null without a process. */
+  readonly cage: PluginCage | null;
+  /** Starts after the first one. */
+  readonly restarts: number;
+  /**
+   * Why it is down. A plugin that runs has an error only after a failed reload: `plugin.reload_failed` says that its old
+   * process goes on.
+   */
+  readonly error: HostError | null;
 }
 
 /** A plugin as one agent has it. */
 export interface PluginUse {
-  /** Agent path. */
+  /** Path of the agent, such as `primary.subagents.researcher`. */
   readonly agent: string;
-  /** The key it is declared under. */
+  /** The key the agent declares it under. */
   readonly key: string;
-  /** Instance that serves the agent. */
+  /** Id of the instance that serves the agent. */
   readonly instance: string;
-  /** Its config, with what the operator set replaced by a mark. */
+  /** Its config; values that the operator set are replaced by a mark. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** A plugin, whole. */
+/** A plugin with its manifest, its instances and the agents that declare it. */
 export interface PluginView {
-  /** Its own name. */
+  /** The name in its manifest. */
   readonly plugin: string;
-  /** Package. */
+  /** Package, such as `@kaged/memory-markdown`. */
   readonly package: string;
-  /** Its folder. */
+  /** Absolute path of its folder. */
   readonly dir: string;
-  /** Its manifest. */
+  /** The manifest that its process runs with; while none runs, the one on disk. */
   readonly manifest: Manifest;
-  /** What it may do, in plain words. */
+  /** Its capabilities in plain words. */
   readonly capabilities: readonly CapabilityDescription[];
-  /** Its instances. */
-  readonly instances: readonly InstanceView[];
-  /** Agents that declare it. */
+  /** One for each agent, or one for all agents. */
+  readonly instances: readonly HostPluginInfo[];
+  /** One entry for each agent that declares it. */
   readonly uses: readonly PluginUse[];
 }
 
-/** How an agent's window is kept small. */
+/** The compaction settings of an agent, the plugins that take part, and its newest compactions. */
 export interface CompactionView extends CompactionSettings {
   /** The plugin that compacts, or null when the strategy does. */
   readonly compactor: string | null;
-  /** Plugins that look on and may want something kept. */
+  /** Plugins with a `pre_compact` or `post_compact` hook, which may ask for text to be kept. */
   readonly observers: readonly string[];
-  /** The newest compactions, newest first. */
+  /** At most 20, newest first. */
   readonly recent: readonly CompactionRecord[];
 }
 
-/** A host, looked at. */
+/** Reads the state of a host; changes nothing. */
 export interface HostView {
-  /** The project it runs. */
+  /** Id and folder of the project. */
   readonly project: { readonly id: string; readonly dir: string };
-  /** The operator's folder. */
+  /** The operator's folder, absolute. */
   readonly home: string;
-  /** The host's own clock. */
+  /** The clock that the host itself runs on. */
   readonly clock: Clock;
-  /** The host's own names. */
+  /** The host's own source of ids. */
   readonly ids: Ids;
-  /** Every instance of the project. */
-  instances(): InstanceView[];
-  /** One plugin. Throws `plugin.unknown`. */
+  /** Returns a plugin of the project by the name in its manifest. Throws `plugin.unknown`. */
   plugin(name: string): PluginView;
   /** Ids of the open sessions. */
   sessions(): string[];
   /** Background jobs, or null while the program has registered no agent. */
   jobs(): JobsClient | null;
-  /** How an agent's window is kept small. Throws `agent.unknown`. */
+  /** Returns how the window of an agent is compacted. Throws `agent.unknown`. */
   compaction(agent: string): CompactionView;
-  /** What a plugin keeps in its tables. Throws `plugin.unknown`. */
+  /** Measures the tables of a plugin. Rejects with `plugin.unknown`. */
   storage(plugin: string): Promise<StorageReport>;
-  /** What a plugin wrote to stderr lately. Throws `plugin.unknown`. */
+  /** The newest lines that a plugin wrote to stderr. Throws `plugin.unknown`. */
   logs(plugin: string): Feed;
 }

@@ -1,6 +1,6 @@
 /**
- * Reloads plugins when their files change, for whoever writes them. The files are looked at again and again: what
- * systems tell of changes differs with the runtime, the file system and the way an editor saves.
+ * Reloads plugins when their files change, for their authors. The files are polled: change notifications differ with the
+ * runtime, the file system and the way an editor saves.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Runtime } from "../core/ports/ports.ts";
 import { authoredState, ownWrites } from "./authored_files.ts";
 import type { Host } from "./types.ts";
 
-/** What came of a change. */
+/** The outcome of one change. */
 export type WatchReport =
   /** The plugin runs with its new files. */
   | {
@@ -17,38 +17,36 @@ export type WatchReport =
     readonly plugin: string;
     readonly version: string;
     readonly tookMs: number;
-    /** Capabilities it has now and had not before. */
+    /** Capabilities that it did not have before the change. */
     readonly gained: readonly string[];
   }
-  /** It does not; where one ran before, that one goes on. */
+  /** The new files could not be started; a process that ran before goes on. */
   | { readonly kind: "failed"; readonly plugin: string; readonly error: HostError };
 
-/** What is watched. */
+/** The plugins to watch and the host that runs them. */
 export interface WatchPluginsOptions {
-  /** The host that runs them. */
   readonly host: Pick<Host, "reload" | "plugins" | "view">;
   /** Package → folder, absolute. */
   readonly plugins: Readonly<Record<string, string>>;
-  /** Files and time. */
   readonly runtime: Pick<Runtime, "files" | "clock">;
-  /** Hears what came of each change. */
+  /** Called once for each change, after its reload. */
   readonly onReport: (report: WatchReport) => void;
 }
 
-/** Folders whose files are known. */
+/** A watch that has seen the files once. */
 export interface PluginWatch {
-  /** Looks for changes from now on: to be called when the host has started. */
+  /** Starts polling; to be called when the host has started. */
   begin(): void;
-  /** Looks no more. Resolves when no reload is under way. */
+  /** Stops polling; resolves when no reload is under way. */
   close(): Promise<void>;
 }
 
-/** Time between two looks. Files are read once they have rested that long: an editor or a build writes several. */
+/** Time between two polls. A change counts once two polls agree: an editor or a build writes several files. */
 export const LOOK_MS = 200;
-/** In a folder of very many files a look takes long; it may take this part of the time. */
+/** Largest share of the time that polling may take: a folder with very many files is polled less often. */
 const SHARE = 1 / 20;
 
-/** Notes the files as they are: what changes from here on is seen. */
+/** Reads the state of the files; changes after that are seen once the watch begins. */
 export async function watchPlugins({ plugins, ...options }: WatchPluginsOptions): Promise<PluginWatch> {
   const watches = await Promise.all(Object.entries(plugins).map(([pkg, dir]) => watchPlugin(pkg, dir, options)));
   return {
@@ -80,7 +78,7 @@ async function watchPlugin(
     return authoredState(dir, files, names().flatMap((name) => ownWrites(granted(name), dir)));
   }
 
-  /** Reloads the plugin that the package is; one the host does not know yet becomes known to it. */
+  /** Reloads the plugins of the package; when the host knows none, reloads the project, which may find one. */
   async function reload(): Promise<void> {
     const known = names();
     const before = new Map(known.map((name) => [name, granted(name)]));
@@ -106,7 +104,7 @@ async function watchPlugin(
     const hasRested = now === last;
     last = now;
     if (hasRested && now !== used && !isClosed) {
-      used = now; // Before the reload reads them: what changes meanwhile is a change again.
+      used = now; // Before the reload reads the files: a change during the reload must count as another one.
       await reload();
     }
     wait(delayMs);

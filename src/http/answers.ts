@@ -8,7 +8,7 @@ import type { Knob, Manifest } from "../core/manifest/manifest.ts";
 import type { StorageReport } from "../core/storage/maintenance.ts";
 import type { TokenUsage } from "../events/types.ts";
 import type { PluginLogEntry } from "../host/plugin_logs.ts";
-import type { CompactionView, HostPluginInfo, HostView, InstanceView, PluginView } from "../host/view_types.ts";
+import type { CompactionView, HostPluginInfo, HostView, PluginView } from "../host/view_types.ts";
 import type { Job } from "../jobs/types.ts";
 import type { ConsentRequest } from "../packages/install/consent_types.ts";
 
@@ -61,7 +61,7 @@ export interface HostInfo extends Pick<HostView, "project"> {
 }
 
 /** One process of a plugin: a plugin has one for each agent, or one for all. */
-export interface Instance extends Omit<InstanceView, "error"> {
+export interface Instance extends Omit<HostPluginInfo, "error"> {
   /** Why it is down; `plugin.reload_failed` while it runs files that were to be replaced. */
   readonly error: Failure | null;
 }
@@ -117,7 +117,8 @@ export interface ConfigSchemas {
 
 /** A plugin as one agent has it. */
 export interface AgentPlugin
-  extends Pick<HostPluginInfo, "plugin" | "package" | "version" | "instance" | "isolation" | "state" | "hooks" | "tools"> {
+  extends
+    Pick<HostPluginInfo, "plugin" | "package" | "version" | "instance" | "isolation" | "state" | "hooks" | "tools"> {
   /** The key the agent declares the plugin under. */
   readonly key: string;
   /** Values that the operator set are replaced by a mark. */

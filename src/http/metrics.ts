@@ -4,13 +4,13 @@
  * @module
  */
 import type { AuditEvent } from "../core/audit/events.ts";
-import type { InstanceView } from "../host/view_types.ts";
+import type { HostPluginInfo } from "../host/view_types.ts";
 import type { PluginStatus } from "../core/supervisor/types.ts";
 
 /** What is asked of the host at the moment of reading. */
 export interface MetricsNow {
   /** Every instance. */
-  readonly instances: readonly InstanceView[];
+  readonly instances: readonly HostPluginInfo[];
   /** Open sessions. */
   readonly sessions: number;
   /** Bytes a plugin keeps, by name. */

@@ -2112,7 +2112,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "project": {
-            "description": "The project it runs.",
+            "description": "Id and folder of the project.",
             "type": "object",
             "properties": {
               "id": {
@@ -2238,7 +2238,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "key": {
-            "description": "The key it is declared under, or null for one no agent declares.",
+            "description": "The key its first agent declares it under, or null where no agent does.",
             "anyOf": [
               {
                 "type": "string"
@@ -2249,23 +2249,30 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "plugin": {
-            "description": "The plugin's own name.",
+            "description": "The name in its manifest.",
             "type": "string"
           },
           "package": {
-            "description": "Package.",
+            "description": "Package, such as \`@kaged/memory-markdown\`.",
             "type": "string"
           },
           "version": {
-            "description": "Version.",
+            "description": "The version that runs; while none does, the version of its files.",
             "type": "string"
           },
           "instance": {
-            "description": "Instance id.",
+            "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
             "type": "string"
           },
+          "agents": {
+            "description": "Agents it serves; none for a plugin of the operator's that no agent declares.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
           "state": {
-            "description": "Where it is in its life.",
+            "description": "\`stopped\` before the host starts.",
             "enum": [
               "disabled",
               "spawning",
@@ -2276,28 +2283,35 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "isolation": {
-            "description": "For each agent, or shared.",
+            "description": "\`agent\` when each agent has a process of its own.",
             "enum": [
               "agent",
               "project"
             ]
           },
           "hooks": {
-            "description": "Hooks that fire.",
+            "description": "Names of the hooks it is called for.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "tools": {
-            "description": "Full names of its tools that are on.",
+            "description": "Full names of its tools, without those that the project switched off.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "methods": {
+            "description": "Methods that can be called; none while it is down.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "cage": {
-            "description": "The cage of its process while there is one: its id, its limits and who sees to them.",
+            "description": "The cage of its process, with the limits and the tier that enforces them; null without a process.",
             "anyOf": [
               {
                 "$ref": "#/components/schemas/PluginCage"
@@ -2308,22 +2322,8 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "restarts": {
-            "description": "Starts after the first.",
+            "description": "Starts after the first one.",
             "type": "number"
-          },
-          "agents": {
-            "description": "Agents it serves; none for a plugin of the operator's that no agent declares.",
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "methods": {
-            "description": "Methods that can be called, while it runs.",
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
           },
           "error": {
             "description": "Why it is down; \`plugin.reload_failed\` while it runs files that were to be replaced.",
@@ -2343,14 +2343,14 @@ export const OPENAPI_TEXT: string = `{
           "package",
           "version",
           "instance",
+          "agents",
           "state",
           "isolation",
           "hooks",
           "tools",
+          "methods",
           "cage",
           "restarts",
-          "agents",
-          "methods",
           "error"
         ],
         "additionalProperties": false
@@ -2415,19 +2415,19 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "agent": {
-            "description": "Agent path.",
+            "description": "Path of the agent, such as \`primary.subagents.researcher\`.",
             "type": "string"
           },
           "key": {
-            "description": "The key it is declared under.",
+            "description": "The key the agent declares it under.",
             "type": "string"
           },
           "instance": {
-            "description": "Instance that serves the agent.",
+            "description": "Id of the instance that serves the agent.",
             "type": "string"
           },
           "config": {
-            "description": "Its config, with what the operator set replaced by a mark.",
+            "description": "Its config; values that the operator set are replaced by a mark.",
             "type": "object"
           }
         },
@@ -2444,19 +2444,19 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "plugin": {
-            "description": "Its own name.",
+            "description": "The name in its manifest.",
             "type": "string"
           },
           "package": {
-            "description": "Package.",
+            "description": "Package, such as \`@kaged/memory-markdown\`.",
             "type": "string"
           },
           "dir": {
-            "description": "Its folder.",
+            "description": "Absolute path of its folder.",
             "type": "string"
           },
           "capabilities": {
-            "description": "What it may do, in plain words.",
+            "description": "Its capabilities in plain words.",
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/CapabilityDescription"
@@ -2626,11 +2626,11 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "PluginLogEntry": {
-        "description": "One line of a plugin, as it is kept.",
+        "description": "One line of a plugin's log.",
         "type": "object",
         "properties": {
           "timestamp": {
-            "description": "When it came, ISO 8601.",
+            "description": "ISO 8601, when the host read the line.",
             "type": "string"
           },
           "instance": {
@@ -2645,7 +2645,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "line": {
-            "description": "The line.",
+            "description": "The text, without its line break.",
             "type": "string"
           }
         },
@@ -2911,23 +2911,23 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "plugin": {
-            "description": "The plugin's own name.",
+            "description": "The name in its manifest.",
             "type": "string"
           },
           "package": {
-            "description": "Package.",
+            "description": "Package, such as \`@kaged/memory-markdown\`.",
             "type": "string"
           },
           "version": {
-            "description": "Version.",
+            "description": "The version that runs; while none does, the version of its files.",
             "type": "string"
           },
           "instance": {
-            "description": "Instance id.",
+            "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
             "type": "string"
           },
           "state": {
-            "description": "Where it is in its life.",
+            "description": "\`stopped\` before the host starts.",
             "enum": [
               "disabled",
               "spawning",
@@ -2938,21 +2938,21 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "isolation": {
-            "description": "For each agent, or shared.",
+            "description": "\`agent\` when each agent has a process of its own.",
             "enum": [
               "agent",
               "project"
             ]
           },
           "hooks": {
-            "description": "Hooks that fire.",
+            "description": "Names of the hooks it is called for.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "tools": {
-            "description": "Full names of its tools that are on.",
+            "description": "Full names of its tools, without those that the project switched off.",
             "type": "array",
             "items": {
               "type": "string"
@@ -3033,23 +3033,23 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "CompactionRecord": {
-        "description": "One compaction, looked back at.",
+        "description": "One compaction. Texts are cut to 2000 characters.",
         "type": "object",
         "properties": {
           "timestamp": {
-            "description": "When, ISO 8601.",
+            "description": "ISO 8601, when the compaction ended.",
             "type": "string"
           },
           "session_id": {
-            "description": "Session id.",
+            "description": "Session whose window was compacted.",
             "type": "string"
           },
           "trigger": {
-            "description": "Why then.",
+            "description": "Why the window was compacted then.",
             "type": "string"
           },
           "by": {
-            "description": "Who made the window smaller.",
+            "description": "The compactor plugin, one of the host's strategies, or \`none\` when the window stayed as it was.",
             "enum": [
               "compactor",
               "drop",
@@ -3058,19 +3058,19 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "before": {
-            "description": "Size before.",
+            "description": "Size of the window before the compaction.",
             "$ref": "#/components/schemas/Size"
           },
           "after": {
-            "description": "Size after.",
+            "description": "Size of the window after it, retained texts included.",
             "$ref": "#/components/schemas/Size"
           },
           "superseded": {
-            "description": "How many messages went.",
+            "description": "Number of messages that were replaced.",
             "type": "number"
           },
           "summary": {
-            "description": "What was said of it, cut, or null.",
+            "description": "Summary of the replaced messages, or null where they were dropped.",
             "anyOf": [
               {
                 "type": "string"
@@ -3081,7 +3081,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "retained": {
-            "description": "What observers wanted kept, each cut.",
+            "description": "Texts that observers asked to keep, at most 50.",
             "type": "array",
             "items": {
               "type": "object",
@@ -3101,7 +3101,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "fallback": {
-            "description": "Why the first choice was not used, or null.",
+            "description": "Why the agent's first choice of compaction failed, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3186,14 +3186,14 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "observers": {
-            "description": "Plugins that look on and may want something kept.",
+            "description": "Plugins with a \`pre_compact\` or \`post_compact\` hook, which may ask for text to be kept.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "recent": {
-            "description": "The newest compactions, newest first.",
+            "description": "At most 20, newest first.",
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/CompactionRecord"

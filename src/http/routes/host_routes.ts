@@ -29,7 +29,7 @@ export const HOST_ROUTES: readonly Route[] = [
     summary: "Counters and states of the host, in the text format of Prometheus",
     types: ["text/plain"],
     async run(_, { host, metrics }) {
-      const instances = host.view.instances();
+      const instances = host.plugins();
       const names = [...new Set(instances.map(({ plugin }) => plugin))];
       // A plugin whose storage cannot be read now is left out, so that the other figures still arrive.
       const sizes = await Promise.all(

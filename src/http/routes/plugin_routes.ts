@@ -4,7 +4,7 @@
  * @module
  */
 import type { HostErrorCode } from "../../core/errors/host_error.ts";
-import type { InstanceView } from "../../host/view_types.ts";
+import type { HostPluginInfo } from "../../host/view_types.ts";
 import type { Failure, Instance, Plugin } from "../answers.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedPlugin } from "../schemas.ts";
@@ -15,7 +15,7 @@ export const PLUGIN_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/api/v1/plugins",
     summary: "Every instance of every plugin of the project",
-    run: (_, { host }) => ({ plugins: host.view.instances().map(instanceJson) }),
+    run: (_, { host }) => ({ plugins: host.plugins().map(instanceJson) }),
   }),
   route({
     method: "GET",
@@ -70,7 +70,7 @@ function pluginJson(name: string, { host }: Api): Plugin {
   return { ...view, ...facts, agents, instances: instances.map(instanceJson) };
 }
 
-function instanceJson({ error, ...row }: InstanceView): Instance {
+function instanceJson({ error, ...row }: HostPluginInfo): Instance {
   return { ...row, error: error && failureJson(error) };
 }
 

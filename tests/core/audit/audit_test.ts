@@ -7,7 +7,6 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import { createAudit } from "../../../src/core/audit/audit.ts";
 import type { AuditEvent } from "../../../src/core/audit/events.ts";
 import { jsonlFile } from "../../../src/core/audit/jsonl_file.ts";
-import { ringBuffer } from "../../../src/core/audit/ring_buffer.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 
 const subject = { name: "echo", instance: "echo@music" };
@@ -66,17 +65,6 @@ test("createAudit() is active only while someone listens, and ends a listener by
   audit.emit("plugin.enabled", subject, {});
   assert.equal(seen.length, 3);
   assert.equal(audit.active, false);
-});
-
-test("ringBuffer() keeps the newest events, oldest first", () => {
-  const buffer = ringBuffer(3);
-  const audit = createAudit({ clock: createFakeClock(), sinks: [buffer] });
-  const rates = () => buffer.events().map((event) => (event.data as { rate: number }).rate);
-  for (const rate of [1, 2]) audit.emit("plugin.notification_flood", subject, { rate });
-  assert.deepEqual(rates(), [1, 2]);
-  for (const rate of [3, 4, 5]) audit.emit("plugin.notification_flood", subject, { rate });
-  assert.deepEqual(rates(), [3, 4, 5]);
-  assert.throws(() => ringBuffer(0), RangeError);
 });
 
 test("jsonlFile() writes one JSON line per event, in order", async () => {

@@ -1,6 +1,6 @@
 /**
- * The host's side of the store: what an operator changes there reaches the running plugins, and what the project lacks
- * is asked for.
+ * The packages of a running host: changes on disk reach the running plugins, and the operator is asked for plugins that
+ * the project lacks.
  *
  * @module
  */
@@ -21,32 +21,28 @@ import { ReloadQueue } from "./reload_queue.ts";
 import { disabledError } from "./start_plugins.ts";
 import { type Renewal, type SyncOutcome, syncPlugins, type SyncPorts } from "./sync_plugins.ts";
 
-/** What it works with. */
-export interface HostStoreOptions extends SyncPorts {
-  /** Where project and plugins are. */
+/** The rooms that {@link HostPackages} changes. */
+export interface HostPackagesOptions extends SyncPorts {
   readonly places: HostPlaces;
-  /** The project as it was loaded. */
+  /** The project as the host loaded it first. */
   readonly loaded: HostProject;
-  /** What installing stands on. */
   readonly ports: InstallPorts;
-  /** The plugins' tables. */
   readonly storage: HostStorage;
-  /** Hears of reloads that failed. */
   readonly failedReloads: FailedReloads;
-  /** Has every host of this home take up another version of a plugin. */
-  readonly tellHosts?: (plugin: string) => void;
+  /** Makes every host of this home run the new version of a plugin. */
+  readonly notifyHosts?: (plugin: string) => void;
 }
 
-/** The store, as a running host has it. */
-export class HostStore {
-  readonly #options: HostStoreOptions;
+/** Makes one change to the packages of a host at a time. */
+export class HostPackages {
+  readonly #options: HostPackagesOptions;
   readonly #desk: ConsentDesk;
   #loaded: HostProject;
   readonly #reloads = new ReloadQueue();
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** Nothing is asked yet. */
-  constructor(options: HostStoreOptions) {
+  /** Asks the operator nothing before {@link ask}. */
+  constructor(options: HostPackagesOptions) {
     this.#options = options;
     this.#loaded = options.loaded;
     const { id, dir } = options.loaded.resolved;
@@ -56,44 +52,44 @@ export class HostStore {
       project: { id, dir },
       onInstalled: async (plugin, isUpgrade) => {
         await this.inTurn(() => this.#sync());
-        if (isUpgrade) options.tellHosts?.(plugin);
+        if (isUpgrade) options.notifyHosts?.(plugin);
       },
     });
   }
 
-  /** The project as it is now. */
+  /** The project as it was loaded last. */
   get loaded(): HostProject {
     return this.#loaded;
   }
 
-  /** Looks at what the project lacks; returns the questions. */
+  /** Opens a request for consent for each plugin that the project lacks; returns the requests. */
   async ask(): Promise<ConsentRequest[]> {
     await this.#desk.update(this.#lacking());
     return this.consents();
   }
 
-  /** Questions that wait. */
+  /** Requests for plugins that are still lacking. */
   consents(): ConsentRequest[] {
-    // Another command may have installed it meanwhile.
+    // A command of another process may have installed one meanwhile.
     const lacking = new Set(this.#lacking().map((one) => one.package));
     return this.#desk.list().filter((request) => lacking.has(request.package));
   }
 
-  /** Says yes; see {@link ConsentDesk.approve}. */
+  /** Approves the next step of a request; see {@link ConsentDesk.approve}. */
   approve(id: string, answer: ConsentAnswer): Promise<ConsentRequest> {
     return this.#desk.approve(id, answer);
   }
 
-  /** Says no. */
+  /** Declines a request; it can still be approved later. */
   decline(id: string): Promise<ConsentRequest> {
     return this.#desk.decline(id);
   }
 
-  /** Enables a plugin, for good when it is of the store, and starts all its instances. */
+  /** Starts all instances of a plugin; an installed plugin is also enabled for hosts to come. */
   async enable(plugin: string): Promise<void> {
     await this.inTurn(async () => {
       const { model, supervisor } = this.#options;
-      if (await this.#isOfStore(plugin)) {
+      if (await this.#isInstalled(plugin)) {
         await setEnabled(plugin, true, this.#options.ports);
         await this.#sync();
       }
@@ -101,19 +97,19 @@ export class HostStore {
     });
   }
 
-  /** Disables a plugin, for good when it is of the store, and stops all its instances. */
+  /** Stops all instances of a plugin; an installed plugin is also disabled for hosts to come. */
   async disable(plugin: string): Promise<void> {
     await this.inTurn(async () => {
       const { model, supervisor } = this.#options;
       const instances = model.instancesOf(plugin);
-      if (await this.#isOfStore(plugin)) await setEnabled(plugin, false, this.#options.ports);
+      if (await this.#isInstalled(plugin)) await setEnabled(plugin, false, this.#options.ports);
       await Promise.all(instances.map(({ instance }) => supervisor.disable(instance)));
     });
   }
 
   /**
-   * Takes up what changed on disk. A plugin that is named is started anew beside its running processes, which go on
-   * until the new ones are ready, or for good when one is not.
+   * Adopts the changes on disk. With a name, starts new processes of that plugin beside the running ones: they replace
+   * the old ones once all are ready; when one fails, the old ones go on.
    */
   async reload(plugin?: string): Promise<void> {
     if (plugin === undefined) return await this.inTurn(async () => throwFirst((await this.#sync()).failed));
@@ -124,19 +120,19 @@ export class HostStore {
       }));
   }
 
-  /** Takes up what changed on disk, stops a plugin and starts it anew. */
+  /** Adopts the changes on disk, stops a plugin and starts it again. */
   async restart(plugin: string): Promise<void> {
     await this.inTurn(() => this.#renew(plugin, () => this.#sync({ plugin })));
   }
 
-  /** Runs one change at a time. */
+  /** Runs a change after those that were asked for before it. */
   async inTurn<T>(run: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(run, run);
     this.#turn = turn.catch(() => {});
     return await turn;
   }
 
-  /** Removes what was fetched and not installed; resolves when every change asked for is made or has failed. */
+  /** Removes packages that were fetched and not installed; resolves when every change is made or has failed. */
   async close(): Promise<void> {
     await this.#desk.close();
     for (let turn = this.#turn;; turn = this.#turn) {
@@ -145,14 +141,14 @@ export class HostStore {
     }
   }
 
-  /** What the project has not, or not in the version it declares. */
+  /** Plugins that the project declares and lacks, or lacks in that version. */
   #lacking(): readonly MissingPlugin[] {
     const { missing, unfit } = this.#loaded.resolved;
     return [...missing, ...unfit];
   }
 
-  /** Whether the plugin is an installed one, and not a folder the embedder vouches for. */
-  async #isOfStore(plugin: string): Promise<boolean> {
+  /** Whether the plugin is installed, and not a folder that the embedder vouches for. */
+  async #isInstalled(plugin: string): Promise<boolean> {
     const { model, ports } = this.#options;
     const own = model.project.instances.find((one) => one.plugin === plugin);
     if (own && this.#isVouchedFor(own)) return false;
@@ -163,7 +159,7 @@ export class HostStore {
     return Object.hasOwn(this.#options.places.plugins, one.package);
   }
 
-  /** Starts a plugin anew by `sync`. One that was uninstalled meanwhile goes, one that is down starts. */
+  /** Restarts a plugin with `sync`. One that was uninstalled meanwhile goes, one that is down starts. */
   async #renew(plugin: string, sync: () => Promise<SyncOutcome>): Promise<SyncOutcome> {
     const { model, supervisor, storage } = this.#options;
     const before = model.instancesOf(plugin);
@@ -180,12 +176,12 @@ export class HostStore {
     return outcome;
   }
 
-  /** Has new processes of a plugin take over from those that run. What fails leaves everything as it was. */
+  /** Replaces the running processes of a plugin by new ones. A failure leaves everything as it was. */
   async #swap(plugin: string): Promise<SyncOutcome> {
     const { model, supervisor, ports: { audit } } = this.#options;
     const loading = this.#load();
     await loading.catch(() => {});
-    // Looked at now and not before: one that came up meanwhile serves already.
+    // Only now: an instance that came up while the files were read serves calls already, and must be replaced too.
     const running = supervisor.plugins().filter((one) => one.plugin === plugin && one.status === "running");
     if (running.length === 0) return await this.#adopt(await loading, { plugin });
     let fresh: HostProject;
@@ -219,7 +215,7 @@ export class HostStore {
     return await this.#adopt(await this.#load(), renewal);
   }
 
-  /** Reads the project anew. A plugin that runs stays in it though its manifest cannot be read just now. */
+  /** Reads the project. A plugin that runs stays part of it while its manifest cannot be read. */
   async #load(): Promise<HostProject> {
     const { places, ports, model } = this.#options;
     await settleStore(ports);
@@ -230,7 +226,7 @@ export class HostStore {
   async #adopt(fresh: HostProject, renewal: Renewal): Promise<SyncOutcome> {
     const outcome = await syncPlugins(fresh, this.#options, renewal);
     this.#loaded = fresh;
-    // Not waited for: a fetch may be under way there, and this may be part of an answer.
+    // Not awaited: the desk may be busy with a fetch, and this sync may itself be part of answering a request.
     void this.#desk.update(this.#lacking());
     return outcome;
   }
