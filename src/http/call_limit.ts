@@ -1,14 +1,14 @@
 /**
- * How many calls a second are taken.
+ * A limit on calls per second, as a token bucket: after a quiet second, a whole second's worth may come at once.
  *
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 
-/** Takes calls at a rate, with a second's worth at once. */
+/** Counts calls against a limit. */
 export interface CallLimit {
-  /** Counts a call. Throws `http.rate_limited`. */
+  /** Counts one call. Throws `http.rate_limited` when the bucket is empty. */
   take(): void;
 }
 
@@ -22,7 +22,7 @@ export function callLimit(perSecond: number, clock: Clock): CallLimit {
       left = Math.min(perSecond, left + (nowMs - atMs) * perSecond / 1000);
       atMs = nowMs;
       if (left < 1) {
-        throw new HostError("http.rate_limited", `More than ${perSecond} calls came in a second`, {
+        throw new HostError("http.rate_limited", `More than ${perSecond} calls arrived in a second`, {
           data: { calls_per_second: perSecond },
           hint: "Wait a second, or raise calls_per_second under [http] in config.toml",
         });

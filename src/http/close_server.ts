@@ -1,15 +1,14 @@
 /**
- * How a server ends: gently, but not forever.
+ * Ends a server: requests may finish, but not for ever.
  *
  * @module
  */
 import type { HttpServer } from "../core/ports/http.ts";
 import type { Clock } from "../core/ports/ports.ts";
 
-/** What a request may still take when its server ends. */
 const GRACE_MS = 2000;
 
-/** Stops a server; requests that are not done in two seconds are cut off. */
+/** Stops a server; requests that take longer than two more seconds are cut off. */
 export async function closeServer(server: HttpServer, clock: Clock): Promise<void> {
   const stopped = server.stop();
   let cancel = (): void => {};

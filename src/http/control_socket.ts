@@ -1,6 +1,6 @@
 /**
- * The door to a running host for the operator's command: its HTTP API at `<home>/run/<pid>.sock`. Who may open that
- * file needs no token.
+ * The HTTP API of a running host at `<home>/run/<pid>.sock`, for the operator's command. It needs no token: the modes of
+ * the file let in this user alone.
  *
  * @module
  */
@@ -10,20 +10,18 @@ import type { Runtime } from "../core/ports/ports.ts";
 import type { ControlSocket } from "../host/host_rooms.ts";
 import type { Host } from "../host/types.ts";
 
-/** What a control socket needs. */
+/** The host to serve, and where. */
 export interface ControlSocketOptions {
-  /** The host behind it. */
   readonly host: Host;
   /** The operator's folder. */
   readonly home: string;
-  /** The runtime. */
   readonly runtime: Runtime;
 }
 
-/** Doors of this process: it may run several hosts. */
+/** Sockets of this process, which may run several hosts. */
 const taken = new Set<string>();
 
-/** Opens a door. The API behind it is loaded with the first request. */
+/** Opens the socket. The API is loaded with the first request, so that hosts without one start faster. */
 export async function openControlSocket({ host, home, runtime }: ControlSocketOptions): Promise<ControlSocket> {
   const { files, ids, clock, http } = runtime;
   const path = freePath(`${home}/run/${runtime.pid}`);
@@ -36,8 +34,9 @@ export async function openControlSocket({ host, home, runtime }: ControlSocketOp
   try {
     await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
     await sweepSockets(home, runtime);
-    // Under another name first: what stands under the last one always answers, so that what does not is left over.
-    const fresh = `${home}/run/${ids.create("door")}`;
+    // Listen under another name first: a socket that has its final name always answers, so one that does not answer is
+    // left over from a host that died.
+    const fresh = `${home}/run/${ids.create("socket")}`;
     const server = await http.listen({ at: { path: fresh }, handler, background: true });
     await files.rename(fresh, path);
     return {
@@ -54,10 +53,9 @@ export async function openControlSocket({ host, home, runtime }: ControlSocketOp
   }
 }
 
-/** What stands in `<home>/run` for a host. */
 const SOCKET_NAME = /^([0-9]+)(?:-[0-9]+)?\.sock$/;
 
-/** Removes the doors of hosts that died before they could. This process looks after its own. */
+/** Removes the sockets of hosts that died. Those of this process are left alone: it removes them itself. */
 async function sweepSockets(home: string, { files, network, pid }: Runtime): Promise<void> {
   const names = (await files.list(`${home}/run`)).filter((name) => {
     const owner = SOCKET_NAME.exec(name)?.[1];

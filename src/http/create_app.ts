@@ -16,35 +16,35 @@ import { failureResponse, problemResponse } from "./problem.ts";
 import type { Api } from "./route.ts";
 import { ROUTES } from "./routes/routes.ts";
 
-/** How an app is set up. */
+/** Options of {@link createApp}. */
 export interface AppOptions {
-  /** The host. */
+  /** A host from `createHost()`, started or not. */
   readonly host: Host;
-  /** What a client must carry; null when whoever can connect may ask, as with a socket only this user may open. */
+  /** The token that clients must send; null where the connection itself is proof, as with a socket of this user. */
   readonly token: string | null;
-  /** Names under which the server may be asked, beside addresses and `localhost`. */
+  /** Host names that requests may name, beside addresses and `localhost`. Default: none. */
   readonly allowedHosts?: readonly string[];
-  /** Calls of plugins' methods that are taken in a second. Default 200. */
+  /** Calls of plugins' methods per second. Default 200. */
   readonly callsPerSecond?: number;
-  /** More apps; the token guards them too. */
+  /** More apps, behind the same token. Default: none. */
   readonly mount?: readonly MountedApp[];
-  /** Hears of failures that are the host's own mistake. Default: `console.error`. */
+  /** Receives failures that are the host's own mistakes. Default: `console.error`. */
   readonly onWarning?: (message: string) => void;
 }
 
-/** An app that answers for what lies below a path, where the API itself has no route. */
+/** An app that answers below a path, where the API itself has no route. */
 export interface MountedApp {
-  /** The path, such as `/api/v1`; it is left out of what the app is asked. */
+  /** The path, such as `/api/v1`; the app sees requests without it. */
   readonly path: string;
-  /** A Hono app, or anything like it. */
+  /** A Hono app, or anything with such a `fetch`. */
   readonly app: { fetch(request: Request): Response | Promise<Response> };
 }
 
-/** The API. */
+/** The API of a host. */
 export interface App {
-  /** Answers a request. Never rejects. */
+  /** Answers a request; never rejects, for failures are answers too. */
   readonly fetch: HttpHandler;
-  /** Ends every stream. Requests are still answered. */
+  /** Ends every stream. Other requests are still answered. */
   close(): void;
 }
 
@@ -55,7 +55,7 @@ const PATTERNS: readonly { readonly method: string; readonly pattern: RegExp }[]
   pattern: new RegExp(`^${path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`),
 }));
 
-/** Returns the API of a host. It keeps events for its streams from now on. */
+/** Returns the API of a host. Its streams can go back to the events since this call. */
 export function createApp(options: AppOptions): App {
   const { host, token, allowedHosts = [], callsPerSecond = CALLS_PER_SECOND, mount = [] } = options;
   const warn = options.onWarning ?? ((message: string) => console.error(message));
@@ -99,7 +99,7 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** What every answer says, where it says nothing else: not to be guessed at, kept, framed or told of elsewhere. */
+/** Headers of every answer that does not set them itself: no guessing of types, caching, framing or referrers. */
 const HEADERS: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
   "Cache-Control": "no-store",
@@ -108,15 +108,15 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-/** The path of an address as it was sent: what is not spelt like an open path is not one. */
+/** The path exactly as it was sent: only a path that is spelled like an open one needs no token. */
 function pathOf(url: string): string {
   return /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? "";
 }
 
-/** Methods that no `Request` can be made with (Fetch, forbidden methods), though servers hand them over. */
+/** Methods that servers hand over although the constructor of `Request` refuses them (Fetch, forbidden methods). */
 const UNSENDABLE: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
 
-/** Asks the mounted apps in turn; one that knows nothing of the path leaves it to the next. */
+/** Asks the mounted apps in turn; a 404 that is not JSON comes from an app without the route, so the next one is asked. */
 async function mountedResponse(
   request: Request,
   mount: readonly MountedApp[],
@@ -139,15 +139,13 @@ async function mountedResponse(
 
 function notFound(request: Request): Response {
   const { pathname } = new URL(request.url);
-  const methods = PATTERNS.filter(({ pattern }) => pattern.test(pathname)).map(({ method }) => method);
-  if (methods.length === 0) {
-    return problemResponse(
-      new HostError("http.not_found", `There is nothing at "${pathname.slice(0, 200)}"`, { hint: "See /openapi.json" }),
-    );
+  const allow = PATTERNS.filter(({ pattern }) => pattern.test(pathname)).map(({ method }) => method);
+  if (allow.length === 0) {
+    const message = `There is nothing at "${pathname.slice(0, 200)}"`;
+    return problemResponse(new HostError("http.not_found", message, { hint: "See /openapi.json" }));
   }
-  const allow = methods.join(", ");
-  return problemResponse(
-    new HostError("http.method_not_allowed", `"${pathname}" takes ${allow}`, { data: { allow: methods } }),
-    { Allow: allow },
-  );
+  const error = new HostError("http.method_not_allowed", `"${pathname}" takes ${allow.join(", ")}`, {
+    data: { allow },
+  });
+  return problemResponse(error, { Allow: allow.join(", ") });
 }

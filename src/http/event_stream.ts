@@ -1,11 +1,12 @@
 /**
- * A feed as server-sent events and over a WebSocket. A client that falls so far behind that entries are gone gets a `gap`
- * entry in their place.
+ * A feed as a page, as server-sent events and over a WebSocket. A client that falls so far behind that entries are gone
+ * gets a `gap` entry in their place.
  *
  * @module
  */
 import type { Feed, FeedEntry, FeedPlace } from "../core/values/feed.ts";
 import type { HttpConnection } from "../core/ports/http.ts";
+import type { FeedPage } from "./answers.ts";
 import { WS_PROTOCOL } from "./guard.ts";
 import { type SseSource, sseText } from "./sse.ts";
 
@@ -24,48 +25,43 @@ const MAX_UNREAD_BYTES = 1_048_576;
 /** RFC 6455 §7.4.1 and its registry: going away, try again later. */
 const [GOING_AWAY, TRY_AGAIN] = [1001, 1013] as const;
 
-/** Returns the entries of a feed as server-sent events, until the feed ends. */
+/** Returns the kept entries. */
+export function feedPage<E>({ feed, from: { seq, missed }, wants }: Subscription): FeedPage & { entries: E[] } {
+  const entries = feed.after(seq).entries.filter(wants).map(({ id, kind, plugin, text }) =>
+    ({ id, kind, plugin, data: JSON.parse(text) }) as E
+  );
+  return { entries, last_event_id: feed.idAt(feed.newest), missed };
+}
+
+/** Returns the entries as server-sent events, until the feed ends. */
 export function feedEvents(subscription: Subscription): SseSource {
-  const { feed } = subscription;
   const reader = readerOf(subscription);
-  let stopListening = (): void => {};
   return {
     async next() {
-      for (;;) {
-        const text = reader.next().map(({ id, kind, text }) => sseText(id, kind, text)).join("");
-        if (text !== "") return text;
-        if (!reader.isAtEnd()) continue;
-        if (feed.isClosed) return null;
-        await new Promise<void>((resolve) => stopListening = feed.listen(resolve));
-        stopListening();
-      }
+      const batch = await reader.next();
+      return batch && batch.map(({ id, kind, text }) => sseText(id, kind, text)).join("");
     },
-    leave: () => stopListening(),
+    leave: () => reader.leave(),
   };
 }
 
-/** Sends a feed over a WebSocket, one JSON message an entry: `{ id, kind, plugin, data }`. */
+/** Sends the entries over a WebSocket, one JSON message each: `{ id, kind, plugin, data }`. */
 export function sendOverWebSocket(subscription: Subscription, connection: HttpConnection, protocol: boolean): void {
-  const { feed } = subscription;
   const reader = readerOf(subscription);
-  let stopListening = (): void => {};
   connection.upgrade({
     protocol: protocol ? WS_PROTOCOL : null,
-    open(peer) {
-      const pump = (): void => {
-        while (!reader.isAtEnd()) {
+    async open(peer) {
+      for (let batch = await reader.next(); batch; batch = await reader.next()) {
+        for (const entry of batch) {
           if (peer.bufferedBytes() > MAX_UNREAD_BYTES) {
-            stopListening();
             return peer.close(TRY_AGAIN, "Too much is unread: connect again with last_event_id");
           }
-          for (const entry of reader.next()) peer.send(messageText(entry));
+          peer.send(messageText(entry));
         }
-        if (feed.isClosed) peer.close(GOING_AWAY, "The host has ended");
-      };
-      stopListening = feed.listen(pump);
-      pump();
+      }
+      peer.close(GOING_AWAY, "The host has ended");
     },
-    closed: () => stopListening(),
+    closed: () => reader.leave(),
   });
 }
 
@@ -74,18 +70,43 @@ const GAP = { kind: "gap", plugin: "", text: "{}" } as const;
 
 type Sent = Pick<FeedEntry, "kind" | "plugin" | "text"> & { readonly id: string };
 
-function readerOf({ feed, from, wants }: Subscription): { next(): Sent[]; isAtEnd(): boolean } {
+interface FeedReader {
+  /** Waits for entries; null when the feed has ended. Never resolves once the client has left. */
+  next(): Promise<Sent[] | null>;
+  leave(): void;
+}
+
+function readerOf({ feed, from, wants }: Subscription): FeedReader {
   let { seq, missed } = from;
+  let hasLeft = false;
+  let stopListening = (): void => {};
+
+  function read(): Sent[] {
+    const found = feed.after(seq, BATCH);
+    const isGap = missed || found.missed;
+    missed = false;
+    const before = (found.entries[0]?.seq ?? feed.newest + 1) - 1;
+    seq = found.entries.at(-1)?.seq ?? feed.newest;
+    return [...(isGap ? [{ ...GAP, id: feed.idAt(before) }] : []), ...found.entries.filter(wants)];
+  }
+
   return {
-    next() {
-      const found = feed.after(seq, BATCH);
-      const isGap = missed || found.missed;
-      missed = false;
-      const before = (found.entries[0]?.seq ?? feed.newest + 1) - 1;
-      seq = found.entries.at(-1)?.seq ?? feed.newest;
-      return [...(isGap ? [{ ...GAP, id: feed.idAt(before) }] : []), ...found.entries.filter(wants)];
+    async next() {
+      for (;;) {
+        const batch = read();
+        if (batch.length > 0) return batch;
+        if (seq < feed.newest) continue;
+        if (feed.isClosed) return null;
+        await new Promise<void>((resolve) => {
+          if (!hasLeft) stopListening = feed.listen(resolve);
+        });
+        stopListening();
+      }
     },
-    isAtEnd: () => seq === feed.newest && !missed,
+    leave() {
+      hasLeft = true;
+      stopListening();
+    },
   };
 }
 

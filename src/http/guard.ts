@@ -1,20 +1,19 @@
 /**
- * Who may ask: no page of another site, no name that was rebound to this machine, nobody without the token.
+ * Lets in only requests with the token, and none that a page of another site or a rebound host name may have caused.
  *
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
 
-/** Subprotocol of a WebSocket. */
+/** Subprotocol that a WebSocket client may name. */
 export const WS_PROTOCOL = "kaged.v1";
-/** Subprotocol in which a page, which can set no header there, carries the token. */
-export const WS_TOKEN_PREFIX = "kaged.token.";
+/** Prefix of the subprotocol that carries the token: a page can set no header on a WebSocket. */
+const WS_TOKEN_PREFIX = "kaged.token.";
 
-/** Who is let in. */
+/** The token and the host names that the guard accepts. */
 export interface Guard {
-  /** The token. */
   readonly token: string;
-  /** Names, beside addresses and `localhost`, under which the server may be asked. */
+  /** In lower case; addresses and `localhost` are accepted besides. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -29,7 +28,7 @@ export function checkOrigin(request: Request, { allowedHosts }: Guard): void {
   }
   const origin = request.headers.get("origin");
   if (origin === null) {
-    // Browsers that leave Origin out of a GET still say where it comes from. Following a link is no request of a page.
+    // Browsers that leave Origin out of a GET still send Sec-Fetch-Site. Following a link is the person's own request.
     const site = request.headers.get("sec-fetch-site");
     const isForeign = site === "cross-site" || site === "same-site";
     if (!isForeign || request.headers.get("sec-fetch-mode") === "navigate") return;
@@ -48,7 +47,7 @@ export function checkToken(request: Request, { token }: Guard): void {
   });
 }
 
-/** Whether a request asks for a WebSocket as RFC 6455 §4.2.1 has it. */
+/** Whether a request opens a WebSocket (RFC 6455 §4.2.1). */
 export function isWebSocketRequest({ method, headers }: Request): boolean {
   const has = (name: string, value: string): boolean =>
     headers.get(name)?.toLowerCase().split(",").some((one) => one.trim() === value) ?? false;
@@ -68,20 +67,20 @@ function subprotocol(request: Request): string | null {
   return offered.find((one) => one.startsWith(WS_TOKEN_PREFIX))?.slice(WS_TOKEN_PREFIX.length) ?? null;
 }
 
-/** Takes as long for a token that is right at its beginning as for one that is all wrong. */
+/** Compares in a time that does not depend on where the texts differ. */
 function isSame(given: string, token: string): boolean {
   let difference = given.length ^ token.length;
   for (let at = 0; at < token.length; at++) difference |= token.charCodeAt(at) ^ given.charCodeAt(at % given.length);
   return difference === 0;
 }
 
-/** The name in a Host header, without its port; null when it is none. */
+/** Returns the name in a Host header without its port, in lower case; null for a malformed header. */
 function hostName(host: string): string | null {
   const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::[0-9]{1,5})?$/i.exec(host) ?? [];
   return (bracketed ?? plain)?.toLowerCase() ?? null;
 }
 
-/** An address cannot be rebound: it is no name. */
+/** An address needs no lookup, so DNS rebinding cannot abuse it. */
 function isAddress(name: string): boolean {
   return name.includes(":") || /^[0-9]{1,3}(\.[0-9]{1,3}){3}$/.test(name);
 }

@@ -1,5 +1,5 @@
 /**
- * What is counted, as Prometheus reads it (text format 0.0.4).
+ * Metrics in the text format of Prometheus (0.0.4).
  *
  * @module
  */
@@ -7,23 +7,22 @@ import type { AuditEvent } from "../core/audit/events.ts";
 import type { HostPluginInfo } from "../host/view_types.ts";
 import type { PluginStatus } from "../core/supervisor/types.ts";
 
-/** What is asked of the host at the moment of reading. */
+/** Gauges, read from the host at the moment of rendering. */
 export interface MetricsNow {
-  /** Every instance. */
   readonly instances: readonly HostPluginInfo[];
-  /** Open sessions. */
+  /** Number of open sessions. */
   readonly sessions: number;
-  /** Bytes a plugin keeps, by name. */
+  /** Plugin → bytes of its tables. */
   readonly storageBytes: Readonly<Record<string, number>>;
 }
 
-/** Counts. */
+/** The counters of a host. */
 export interface Metrics {
   /** Counts an audit event. */
   observe(event: AuditEvent): void;
-  /** Counts an answer of the API. */
+  /** Counts an answer of the API by its status. */
   answered(status: number): void;
-  /** Everything counted, and what holds now, as text. */
+  /** Returns all counters and gauges as text. */
   render(now: MetricsNow): string;
 }
 
@@ -32,14 +31,17 @@ type Labels = Readonly<Record<string, string>>;
 const STATES: readonly PluginStatus[] = ["disabled", "spawning", "running", "crashed", "failed", "stopped"];
 const BUCKETS_SEC: readonly number[] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30];
 
-/** Returns counters that stand at zero. */
+/** Returns counters at zero. */
 export function createMetrics(): Metrics {
   const calls = counter("kaged_calls_total", "Calls of plugins' methods that ended");
   const callTimes = histogram("kaged_call_duration_seconds", "How long calls took");
   const hooks = counter("kaged_hooks_total", "Hooks fired at plugins that ended");
-  const hookTimes = histogram("kaged_hook_duration_seconds", "How long hooks took that were answered");
-  const problems = counter("kaged_plugin_problems_total", "What went wrong with plugins, by audit event");
-  const compactions = counter("kaged_compactions_total", "Compactions done, by who made the window smaller");
+  const hookTimes = histogram("kaged_hook_duration_seconds", "How long answered hooks took");
+  const problems = counter("kaged_plugin_problems_total", "Problems of plugins, by audit event");
+  const compactions = counter(
+    "kaged_compactions_total",
+    "Compactions, by the plugin or strategy that made the window smaller",
+  );
   const answers = counter("kaged_http_responses_total", "Answers of the HTTP API");
 
   return {
@@ -84,7 +86,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Events that tell of something that should not have happened. */
+/** Events that should not happen while all goes well. */
 const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.stdout_noise",
   "plugin.notification_flood",

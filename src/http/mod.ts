@@ -1,5 +1,5 @@
 /**
- * The HTTP API: one function from a request to its response.
+ * The HTTP API of a host, served at an address or as a plain function from a request to its response.
  *
  * @example A host's API beside an agent loop of your own
  * ```ts ignore

@@ -1,5 +1,5 @@
 /**
- * What the API keeps of a host's doings: the newest events, and counts.
+ * Follows a host: keeps its newest events for streams, and counts.
  *
  * @module
  */
@@ -7,27 +7,24 @@ import { Feed } from "../core/values/feed.ts";
 import type { Host } from "../host/types.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
-/** Events kept for readers that come back. */
-const MAX_EVENTS = 2000;
-/** Characters kept of them. */
-const MAX_LENGTH = 8 * 1024 * 1024;
-/** A notification that is longer is told without what it carries. */
+/** Bounds of the events kept for clients that return; the length is in characters. */
+const KEPT = { maxEntries: 2000, maxLength: 8 * 1024 * 1024 } as const;
+/** Characters; the params of a longer notification are left out. */
 const MAX_NOTIFICATION = 256 * 1024;
 
-/** A host under observation. */
+/** The events and counters of a host. */
 export interface Observed {
   /** Audit events and plugins' notifications. */
   readonly events: Feed;
-  /** What was counted. */
   readonly metrics: Metrics;
-  /** Ends it, and with it every stream. */
+  /** Stops following the host and ends every stream. */
   close(): void;
 }
 
-/** Observes a host. */
+/** Follows a host from now on. */
 export function observe(host: Host): Observed {
   const { clock, ids } = host.view;
-  const events = new Feed({ name: ids.create("evt"), maxEntries: MAX_EVENTS, maxLength: MAX_LENGTH });
+  const events = new Feed({ name: ids.create("evt"), ...KEPT });
   const metrics = createMetrics();
   const stops = [
     host.onAudit((event) => {

@@ -1,5 +1,5 @@
 /**
- * What a request brings, checked against the schemas of its route.
+ * Reads a request and checks it against the schemas of its route.
  *
  * @module
  */
@@ -8,23 +8,19 @@ import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import type { Route, Schema } from "./route.ts";
 
-/** Most bytes of a body: as many as a line on the wire to a plugin may have. */
-export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
-/** How long a body may take to come whole. */
+/** The same as the limit on a line of the wire to a plugin, where the body may go. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const BODY_MS = 30_000;
 
-/** A request's parts, checked. */
+/** The parts of a request as the schemas return them; undefined where the route has no schema. */
 export interface CheckedInput {
-  /** Parts of the path. */
   readonly params: unknown;
-  /** The query. */
   readonly query: unknown;
-  /** The body. */
   readonly body: unknown;
 }
 
 /**
- * Reads and checks what a request brings.
+ * Reads a request and checks its path, its query and its body.
  *
  * @throws {HostError} `http.input_invalid` with every issue, `http.body_invalid`, `http.body_too_large`,
  * `http.body_timeout` or `http.media_type`.
@@ -36,7 +32,7 @@ export async function readInput(
 ): Promise<CheckedInput> {
   const searchParams = request.url.includes("?") ? new URL(request.url).searchParams : new URLSearchParams();
   const twice = [...new Set(searchParams.keys())].find((key) => searchParams.getAll(key).length > 1);
-  if (twice !== undefined) throw invalid([{ at: "query", path: twice, message: "It is there twice" }]);
+  if (twice !== undefined) throw invalid([{ at: "query", path: twice, message: "It is given twice" }]);
   const checked = {
     params: check(route.params, params, "path"),
     query: check(route.query ?? NOTHING, Object.fromEntries(searchParams), "query"),
@@ -52,7 +48,7 @@ interface InputIssue {
   readonly message: string;
 }
 
-/** Returns a part of a request as its schema has it. Throws `http.input_invalid` with every issue. */
+/** Returns a part of a request as its schema returns it. Throws `http.input_invalid` with every issue. */
 function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"]): unknown {
   if (!schema) return undefined;
   const result = v.safeParse(schema, value);
@@ -61,11 +57,11 @@ function check(schema: Schema | undefined, value: unknown, at: InputIssue["at"])
 }
 
 function invalid(issues: readonly InputIssue[]): HostError {
-  const told = issues.slice(0, 20).map(({ at, path, message }) => ({ at, path, message: message.slice(0, 300) }));
-  const [{ at, path, message }] = told as [InputIssue];
-  return new HostError("http.input_invalid", `The ${at} is not what the route takes: ${path} ${message}`.trim(), {
-    data: { issues: told },
-    hint: "See /openapi.json for what it takes",
+  const shown = issues.slice(0, 20).map(({ at, path, message }) => ({ at, path, message: message.slice(0, 300) }));
+  const [{ at, path, message }] = shown as [InputIssue];
+  return new HostError("http.input_invalid", `The ${at} does not fit the route: ${path} ${message}`.trim(), {
+    data: { issues: shown },
+    hint: "See /openapi.json for its parameters and its body",
   });
 }
 
@@ -98,40 +94,34 @@ async function readBytes(request: Request, clock: Clock): Promise<Uint8Array> {
   let cancel = (): void => {};
   const late = new Promise<never>((_, reject) => cancel = clock.after(BODY_MS, () => reject(tooSlow())));
   try {
-    // A server holds a body to the length it names; reading it whole is several times as fast as piece by piece.
+    // A body with a length cannot exceed it, and reading it in one call is several times faster than counting pieces.
     const isBounded = length !== null && !headers.has("transfer-encoding");
     const read = isBounded ? request.arrayBuffer().then((bytes) => new Uint8Array(bytes)) : readCounted(request);
     return await Promise.race([read, late]);
   } catch (error) {
     if (error instanceof HostError) throw error;
-    throw new HostError("http.body_invalid", "The body did not come whole", { cause: error });
+    throw new HostError("http.body_invalid", "The body ended early", { cause: error });
   } finally {
     cancel();
   }
 }
 
-/** Counts what comes and stops reading at the limit. */
+/** Reads a body of unknown length, and stops at the limit. */
 async function readCounted(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
     if (length > MAX_BODY_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 function tooSlow(): HostError {
-  return new HostError("http.body_timeout", `The body did not come whole in ${BODY_MS / 1000} seconds`, {
+  return new HostError("http.body_timeout", `The body was not complete after ${BODY_MS / 1000} seconds`, {
     data: { timeout_ms: BODY_MS },
-    hint: "Send it at once",
+    hint: "Send it without pauses",
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * A host's API at an address, for a page and for programs.
+ * Serves the API and the console of a host at an address.
  *
  * @module
  */
@@ -11,33 +11,33 @@ import { closeServer } from "./close_server.ts";
 import { type AppOptions, createApp } from "./create_app.ts";
 import { readToken } from "./token.ts";
 
-/** Where and how a host is served. */
+/** Options of {@link serveHost}. */
 export interface ServeOptions extends Pick<AppOptions, "allowedHosts" | "callsPerSecond" | "mount" | "onWarning"> {
-  /** The host. */
+  /** A host from `createHost()`, started or not. */
   readonly host: Host;
-  /** The runtime that listens. */
+  /** The runtime that listens, from `detectRuntime()`. */
   readonly runtime: Runtime;
   /** Address to listen at. Default: `127.0.0.1`, which no other machine reaches. */
   readonly hostname?: string;
-  /** Port; 0 takes any that is free. Default 4717. */
+  /** Port, or 0 for any free one. Default 4717. */
   readonly port?: number;
 }
 
-/** A host that is served. */
+/** A server that listens. */
 export interface ServedHost {
-  /** Where: `http://127.0.0.1:4717`. */
+  /** Such as `http://127.0.0.1:4717`. */
   readonly address: string;
-  /** What a client must carry. */
+  /** Clients send it as `Authorization: Bearer <token>`. */
   readonly token: string;
-  /** Ends every stream, lets requests come to their end for two seconds, and listens no more. */
+  /** Stops listening and ends every stream; other requests have two seconds to finish. */
   close(): Promise<void>;
 }
 
-/** Port of the API, where nobody says another. */
+/** Port of the API unless the operator chooses another. */
 export const DEFAULT_PORT: number = 4717;
 
 /**
- * Serves a host's API and the console. The token is in `<home>/token`, made with the first start.
+ * Serves the API and the console of a host. The token is in `<home>/token`; the first start makes it.
  *
  * @throws {HostError} `http.port_taken` or `http.listen_failed`, `host.file_unreadable` for a token that cannot be used.
  */
@@ -64,17 +64,12 @@ export async function serveHost(options: ServeOptions): Promise<ServedHost> {
 }
 
 function listenError(error: unknown, hostname: string, port: number): HostError {
-  const isTaken = (error as { code?: unknown }).code === "EADDRINUSE";
   const place = { data: { hostname, port }, cause: error };
-  if (!isTaken) {
-    const hint = "Use another --host or --port, or change [http] in config.toml";
-    return new HostError("http.listen_failed", `Cannot listen at ${hostname} port ${port}: ${messageOf(error)}`, {
-      ...place,
-      hint,
-    });
+  if ((error as { code?: unknown }).code === "EADDRINUSE") {
+    const hint = "Use another --port, or --port 0 for any that is free";
+    return new HostError("http.port_taken", `Another program listens at ${hostname} port ${port}`, { ...place, hint });
   }
-  return new HostError("http.port_taken", `Another program listens at ${hostname} port ${port}`, {
-    ...place,
-    hint: "Use another --port, or --port 0 for any that is free",
-  });
+  const hint = "Use another --host or --port, or change [http] in config.toml";
+  const message = `Cannot listen at ${hostname} port ${port}: ${messageOf(error)}`;
+  return new HostError("http.listen_failed", message, { ...place, hint });
 }

@@ -1,5 +1,5 @@
 /**
- * The token that lets a client in: made once, kept in a file that only the operator may read.
+ * The token of the API: made once, kept in a file that only the operator may read.
  *
  * @module
  */
@@ -10,9 +10,9 @@ const TOKEN = /^[A-Za-z0-9_-]{32,200}$/;
 const TOKEN_BYTES = 32;
 
 /**
- * Returns the token of `<home>/token`; where there is none, makes it (0600).
+ * Returns the token in `<home>/token`, and makes the file (mode 0600) when it is missing.
  *
- * @throws {HostError} `host.file_unreadable` when the file holds no token, or others may read it.
+ * @throws {HostError} `host.file_unreadable` when the file holds no token, or other users may read it.
  */
 export async function readToken(
   home: string,
@@ -29,7 +29,7 @@ export async function readToken(
   throw unusable(path, "it holds no token", "Remove it to have a new one made");
 }
 
-/** Makes the file in one step: of two hosts that start at once, the second finds the token of the first. */
+/** Links the file into place, which fails when it exists: of two hosts that start at once, both use the first token. */
 async function makeToken(
   path: string,
   { files, ids }: { readonly files: Files; readonly ids: Ids },

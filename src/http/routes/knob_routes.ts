@@ -1,5 +1,5 @@
 /**
- * Knobs and the shapes of a plugin's config.
+ * Knobs of plugins, and the schemas of their config.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export const KNOB_ROUTES: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/v1/plugins/{name}/knobs",
-    summary: "A plugin's knobs and how far each is turned, for every agent that has the plugin",
+    summary: "A plugin's knobs with their values, for each agent that declares the plugin",
     params: namedPlugin,
     query: v.strictObject({ agent: v.exactOptional(agentPath) }),
     errors: ["plugin.unknown", "agent.unknown"],
@@ -30,7 +30,7 @@ export const KNOB_ROUTES: readonly Route[] = [
   route({
     method: "PUT",
     path: "/api/v1/plugins/{name}/knobs/{knob}",
-    summary: "Turn a knob: the plugin is told, project.yaml is changed in that one place",
+    summary: "Turn a knob: the plugin gets the new config, and project.yaml is changed in that one place",
     params: v.strictObject({ name: pluginName, knob: knobName }),
     body: v.strictObject({ agent: v.optional(agentPath, "primary"), value: v.unknown() }),
     errors: [
@@ -44,10 +44,10 @@ export const KNOB_ROUTES: readonly Route[] = [
     async run({ params: { name, knob }, body: { agent, value } }, { host }) {
       const use = host.view.plugin(name).uses.find((one) => one.agent === agent);
       if (!use) {
-        host.plugins(agent); // Throws for an agent that is not there.
+        host.plugins(agent); // Throws agent.unknown.
         throw new HostError("knob.unknown", `Agent "${agent}" has no plugin "${name}"`, {
           data: { agent_path: agent, plugin: name },
-          hint: "Name an agent that has it",
+          hint: "Name an agent that declares it",
         });
       }
       await host.setKnob(agent, use.key, knob, value);
@@ -57,7 +57,7 @@ export const KNOB_ROUTES: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/v1/plugins/{name}/schemas",
-    summary: "What a plugin's config looks like: the project's side and the operator's, shapes and never values",
+    summary: "JSON Schemas of a plugin's config, the project's side and the operator's, without values",
     params: namedPlugin,
     errors: ["plugin.unknown"],
     run({ params: { name } }, { host }) {
@@ -68,10 +68,8 @@ export const KNOB_ROUTES: readonly Route[] = [
 ];
 
 function knobsOf({ manifest, uses }: PluginView): AgentKnobs[] {
-  return uses.map(({ agent, key, instance, config }) => ({
-    agent,
-    key,
-    instance,
+  return uses.map(({ config, ...use }) => ({
+    ...use,
     knobs: Object.fromEntries(
       Object.entries(manifest.knobs).map(([name, knob]) => {
         const field = knob.binds_to.slice("config.".length);

@@ -5,8 +5,9 @@
  */
 import * as v from "valibot";
 import type { Feed, FeedEntry, FeedPlace } from "../../core/values/feed.ts";
-import type { FeedPage } from "../answers.ts";
-import { feedEvents, sendOverWebSocket } from "../event_stream.ts";
+import type { Clock } from "../../core/ports/ports.ts";
+import type { EventEntry, FeedPage, LogEntry } from "../answers.ts";
+import { feedEvents, feedPage, sendOverWebSocket, type Subscription } from "../event_stream.ts";
 import { isWebSocketRequest, WS_PROTOCOL } from "../guard.ts";
 import { type Route, route } from "../route.ts";
 import { eventId, namedPlugin, pluginName } from "../schemas.ts";
@@ -31,13 +32,12 @@ export const STREAM_ROUTES: readonly Route[] = [
     run({ query: { kind, plugin, last_event_id }, request, connection }, { host, events: feed }) {
       const wants = (entry: FeedEntry): boolean =>
         (kind === undefined || entry.kind === kind) && (plugin === undefined || entry.plugin === plugin);
-      const lastId = last_event_id ?? lastEventId(request);
       const isSocket = isWebSocketRequest(request);
-      if (!isSocket && !wantsStream(request)) return pageOf(feed, placeOf(feed, lastId, 0), wants);
-      const subscription = { feed, from: placeOf(feed, lastId, feed.newest), wants };
-      if (!isSocket) return sseResponse(feedEvents(subscription), host.view.clock);
+      const start = isSocket || wantsStream(request) ? feed.newest : 0;
+      const part = { feed, from: placeOf(feed, last_event_id ?? lastEventId(request), start), wants };
+      if (!isSocket) return feedAnswer<EventEntry>(part, request, host.view.clock);
       const offered = request.headers.get("sec-websocket-protocol")?.split(",").map((one) => one.trim()) ?? [];
-      sendOverWebSocket(subscription, connection, offered.includes(WS_PROTOCOL));
+      sendOverWebSocket(part, connection, offered.includes(WS_PROTOCOL));
       return new Response(null);
     },
   }),
@@ -58,9 +58,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     run({ params: { name }, query: { tail, last_event_id }, request }, { host }) {
       const feed = host.view.logs(name);
       const from = placeOf(feed, last_event_id ?? lastEventId(request), Math.max(0, feed.newest - tail));
-      const wants = (): boolean => true;
-      if (!wantsStream(request)) return pageOf(feed, from, wants);
-      return sseResponse(feedEvents({ feed, from, wants }), host.view.clock);
+      return feedAnswer<LogEntry>({ feed, from, wants: () => true }, request, host.view.clock);
     },
   }),
 ];
@@ -70,15 +68,9 @@ function placeOf(feed: Feed, lastId: string | null, otherwise: number): FeedPlac
   return lastId === null ? { seq: otherwise, missed: false } : feed.placeOf(lastId);
 }
 
-function pageOf<E>(
-  feed: Feed,
-  { seq, missed }: FeedPlace,
-  wants: (entry: FeedEntry) => boolean,
-): FeedPage & { readonly entries: E[] } {
-  const entries = feed.after(seq).entries.filter(wants).map(({ id, kind, plugin, text }) =>
-    ({ id, kind, plugin, data: JSON.parse(text) }) as E
-  );
-  return { entries, last_event_id: feed.idAt(feed.newest), missed };
+/** Returns new entries as a stream when the client accepts one, else the kept entries as a page. */
+function feedAnswer<E>(part: Subscription, request: Request, clock: Clock): Response | FeedPage & { entries: E[] } {
+  return wantsStream(request) ? sseResponse(feedEvents(part), clock) : feedPage<E>(part);
 }
 
 function wantsStream(request: Request): boolean {
