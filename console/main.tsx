@@ -1,5 +1,5 @@
 /**
- * The console: a page to see what plugins may do, what they do, and to tune them.
+ * The console: a page that shows the capabilities and the activity of plugins, and turns their knobs.
  *
  * @module
  */
@@ -55,7 +55,7 @@ effect(() => {
   instances.value = null;
   if (token.value !== null) void stayConnected(over.signal);
 });
-// What happens without an event, such as a session that is opened, is seen when the person comes back.
+// Some changes, such as a new session, have no event: they are loaded when the person returns to the page.
 addEventListener("focus", () => {
   if (token.value !== null && connection.value === "live") void refresh().catch(() => {});
 });

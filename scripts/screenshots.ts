@@ -52,7 +52,11 @@ const PICTURES: readonly Picture[] = [
       await page.getByRole("alert").waitFor();
     },
   },
-  { name: "console-plugin", place: "plugins/memory-markdown", ready: (page) => page.getByText("May do").waitFor() },
+  {
+    name: "console-plugin",
+    place: "plugins/memory-markdown",
+    ready: (page) => page.getByRole("heading", { name: "Capabilities" }).waitFor(),
+  },
   {
     name: "console-compaction",
     place: "compaction/primary",

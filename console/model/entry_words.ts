@@ -5,24 +5,24 @@
  */
 import type { TimelineEntry } from "./state.ts";
 
-/** How much an entry matters. */
+/** The colour class of an entry. */
 export type Weight = "bad" | "warn" | "good" | "plain";
 
 const BAD = /crashed|failed|violation|overreach|mismatch|killed|tampered|initialize_timeout/;
 const WARN =
   /timeout|denied|refused|rejected|noise|flood|health_fail|unavailable|collision|illegal|disabled|exited|consent_requested/;
 const GOOD = /initialized|installed|enabled|upgraded|knob_write|consent_granted/;
-/** Facts that are told elsewhere in the row. */
-const TOLD = new Set(["agent_path", "session_id", "request_id"]);
+/** Facts that other columns of the row show. */
+const ELSEWHERE = new Set(["agent_path", "session_id", "request_id"]);
 const MAX_WORDS = 160;
 
-/** What an entry is called. */
+/** Returns the audit event's type, or the notification's method. */
 export function typeOf({ kind, data }: TimelineEntry): string {
   if (kind === "gap") return "gap";
   return kind === "audit" ? String(data.type) : String(data.method);
 }
 
-/** How much an entry matters. */
+/** Returns how much an entry matters to the operator. */
 export function weightOf(entry: TimelineEntry): Weight {
   if (entry.kind !== "audit") return entry.kind === "gap" ? "warn" : "plain";
   const type = typeOf(entry);
@@ -31,7 +31,7 @@ export function weightOf(entry: TimelineEntry): Weight {
   return WARN.test(type) ? "warn" : GOOD.test(type) ? "good" : "plain";
 }
 
-/** The agent an entry is about, or null. */
+/** Returns the agent that an entry is about, or null. */
 export function agentOf(entry: TimelineEntry): string | null {
   const { agent_path: path } = factsOf(entry);
   if (typeof path === "string" && path !== "") return path;
@@ -39,11 +39,11 @@ export function agentOf(entry: TimelineEntry): string | null {
   return typeof instance === "string" ? instance.split("/")[1] ?? null : null;
 }
 
-/** The facts of an entry in one line. */
+/** Returns the facts of an entry in one line, cut to 160 characters. */
 export function wordsOf(entry: TimelineEntry): string {
-  if (entry.kind === "gap") return "Entries are missing here: more happened than was kept";
+  if (entry.kind === "gap") return "Entries are missing here: the host no longer had them";
   const words = Object.entries(factsOf(entry))
-    .filter(([name, value]) => !TOLD.has(name) && value !== null && value !== undefined)
+    .filter(([name, value]) => !ELSEWHERE.has(name) && value !== null && value !== undefined)
     .map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" · ");
   return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words;

@@ -1,19 +1,19 @@
 /**
- * What a knob's control shows, and the value it stands for.
+ * The draft in a knob's control, and the value it stands for.
  *
  * @module
  */
 import type { TurnedKnob } from "../../src/http/answers.ts";
 
-/** What a control shows: text, or a yes or no. */
+/** The state of a control: its text, or whether a switch is on. */
 export type Draft = string | boolean;
 
-/** What a control shows for a value. */
+/** Returns the draft that shows a value; null is an empty text. */
 export function draftOf(value: unknown): Draft {
   return typeof value === "boolean" ? value : value === null || value === undefined ? "" : String(value);
 }
 
-/** The value that what a control shows stands for. What is no number stays text: the host says what is wrong with it. */
+/** Returns the value of a draft. Text that is no number stays text: the host answers with what is wrong. */
 export function valueOf({ type }: Pick<TurnedKnob, "type">, draft: Draft): unknown {
   if (typeof draft === "boolean") return draft;
   if (type === "model_alias" && draft.trim() === "") return null;

@@ -1,5 +1,5 @@
 /**
- * Keeps the page as the host is: loads everything, then follows what happens, and comes back when the line is lost.
+ * Keeps the page up to date: loads the state of the host, follows its events, and reconnects when the connection is lost.
  *
  * @module
  */
@@ -7,16 +7,16 @@ import { ApiError, ask, follow, token } from "./api.ts";
 import type { ServerEvent } from "./sse_parser.ts";
 import { addEntries, agents, connection, consents, host, instances, timeline, type TimelineEntry } from "./state.ts";
 
-/** Waits between two tries, the last one for all that follow. */
+/** Delays between attempts to connect; the last one repeats. */
 const DELAYS_MS = [500, 1000, 2000, 5000];
-/** Events that come within this time are one burst. */
+/** Events within this time are drawn together. */
 const BURST_MS = 200;
 
-/** Events after which plugins, agents or requests may look different. */
+/** Events after which plugins, agents or requests for consent must be loaded again. */
 const MATTERS =
   /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|enabled|disabled|installed|upgraded|uninstalled|consent|tool|knob)/;
 
-/** Loads everything anew. */
+/** Loads the host, its plugins, its agents and the requests for consent. */
 export async function refresh(): Promise<void> {
   const [about, list, tree, asked] = await Promise.all([
     ask("GET /api/v1/host"),
@@ -30,7 +30,7 @@ export async function refresh(): Promise<void> {
   consents.value = asked.consents;
 }
 
-/** Stays connected until `signal` ends it or nobody is signed in. */
+/** Stays connected until `signal` is aborted or the person signs out. */
 export async function stayConnected(signal: AbortSignal): Promise<void> {
   let lastId: string | null = null;
   for (let tries = 0; !signal.aborted && token.value !== null; tries++) {
@@ -68,7 +68,7 @@ async function loadTimeline(): Promise<string> {
 let untaken: ServerEvent[] = [];
 let isTaking = false;
 
-/** Takes what came; in a burst all of it at once, so that a busy host does not make the page draw without end. */
+/** Adds events to the timeline, those of a burst together, so that a busy host does not make the page draw all the time. */
 function take(events: readonly ServerEvent[]): void {
   untaken.push(...events);
   if (isTaking) return;
@@ -87,7 +87,7 @@ function entryOf({ id, event, data }: ServerEvent): TimelineEntry {
   return { id, kind: event as TimelineEntry["kind"], plugin: String(read.name ?? read.plugin ?? ""), data: read };
 }
 
-/** Waits; coming back to the page or to the network ends it early. */
+/** Waits; a return to the page or to the network ends the wait early. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,25 +1,25 @@
 /**
- * Which view is open: it stands behind the # of the address, so that it can be kept, sent and gone back to.
+ * The open view. It stands behind the # of the address, so that it can be bookmarked, sent and gone back to.
  *
  * @module
  */
 import { type Signal, signal } from "@preact/signals";
 
-/** A view: its name, what it is about, and the tab. */
+/** A view, such as `plugins`; the plugin or agent it is about; the tab. */
 export interface Place {
   readonly view: string;
   readonly about: string | null;
   readonly tab: string | null;
 }
 
-/** Where the page is. */
+/** The place that the address names. */
 export const place: Signal<Place> = signal(readPlace());
 
 addEventListener("hashchange", () => {
   place.value = readPlace();
 });
 
-/** The address of a view. */
+/** Returns the link to a view. */
 export function linkTo(view: string, about?: string, tab?: string): string {
   const parts = [view, about, tab].filter((part) => part !== undefined);
   return `#/${parts.map((part) => encodeURIComponent(part)).join("/")}`;

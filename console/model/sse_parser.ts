@@ -1,20 +1,18 @@
 /**
- * Server-sent events out of pieces of text.
+ * Parses server-sent events from pieces of text.
  *
  * @module
  */
 
-/** One event. */
+/** One server-sent event. */
 export interface ServerEvent {
-  /** Its id; empty when it has none. */
+  /** Empty when the event has none. */
   readonly id: string;
-  /** Its name. */
   readonly event: string;
-  /** What it carries. */
   readonly data: string;
 }
 
-/** Returns a function that takes the next piece of text and gives the events it completes. */
+/** Returns a function that takes the next piece of text and returns the events that it completes. */
 export function sseParser(): (text: string) => ServerEvent[] {
   let rest = "";
   return (text) => {

@@ -1,17 +1,17 @@
 /**
- * Light or dark: as the system has it, unless the person says otherwise.
+ * Light or dark: the theme of the system, unless the person chooses one.
  *
  * @module
  */
 import { type Signal, signal } from "@preact/signals";
 
-/** What was chosen. */
+/** The person's choice; `system` follows the system. */
 export type Theme = "system" | "light" | "dark";
 
 const KEPT_AT = "kaged-theme";
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
-/** What was chosen. */
+/** The choice, kept in the browser. */
 export const theme: Signal<Theme> = signal(THEMES.find((one) => one === localStorage.getItem(KEPT_AT)) ?? "system");
 
 theme.subscribe((chosen) => {
@@ -19,7 +19,7 @@ theme.subscribe((chosen) => {
   else document.documentElement.dataset.theme = chosen;
 });
 
-/** Takes the next of the three. */
+/** Chooses the next of the three. */
 export function nextTheme(): void {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
   localStorage.setItem(KEPT_AT, next);

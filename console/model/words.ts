@@ -6,22 +6,22 @@
 
 const COUNT = new Intl.NumberFormat("en");
 
-/** `12,345`. */
+/** Writes a number with separators: `12,345`. */
 export function count(value: number): string {
   return COUNT.format(value);
 }
 
-/** `1 plugin`, `3 plugins`. */
+/** Writes a number with its noun: `1 plugin`, `3 plugins`. */
 export function counted(value: number, one: string, many: string = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** An agent's path without what every path has: `primary › researcher`. */
+/** Shortens the path of an agent: `primary › researcher`. */
 export function agentName(path: string): string {
   return path.replaceAll(".subagents.", " › ");
 }
 
-/** `1.4 MB`. */
+/** Writes a size in decimal units: `1.4 MB`. */
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;
   const units = ["kB", "MB", "GB", "TB"];
@@ -30,13 +30,13 @@ export function bytes(value: number): string {
   return `${scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[power - 1]}`;
 }
 
-/** The time of day, to the second; empty for what is no time. */
+/** Writes the time of day to the second; an invalid time is empty. */
 export function timeOfDay(timestamp: unknown): string {
   const date = new Date(String(timestamp));
   return Number.isNaN(date.getTime()) ? "" : date.toLocaleTimeString("en-GB");
 }
 
-/** Date and time of day. */
+/** Writes the date and the time of day. */
 export function dateAndTime(timestamp: string): string {
   const date = new Date(timestamp);
   return `${date.toLocaleDateString("en-CA")} ${timeOfDay(timestamp)}`;

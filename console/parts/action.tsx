@@ -1,5 +1,5 @@
 /**
- * A button that asks the host for something, and tells when it cannot be had.
+ * A button that sends a request to the host, and shows its failure.
  *
  * @module
  */
@@ -7,17 +7,17 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError } from "../model/api.ts";
 
-/** What came of the last try. */
+/** An action that may be under way, and the failure of the last one. */
 export interface Doing {
   readonly isBusy: boolean;
   readonly error: ApiError | null;
-  /** Does something, one thing at a time; returns whether it went well. */
+  /** Runs `act` unless another action is under way; returns whether it succeeded. */
   run(act: () => Promise<unknown>): Promise<boolean>;
   /** Forgets the last failure. */
   forget(): void;
 }
 
-/** Runs what may fail. */
+/** Returns a runner of actions that keeps their failure for the page to show. */
 export function useDoing(): Doing {
   const [{ isBusy, error }, setState] = useState<{ isBusy: boolean; error: ApiError | null }>({
     isBusy: false,
@@ -43,7 +43,7 @@ export function useDoing(): Doing {
   };
 }
 
-/** A button that stays where the focus is while it is busy. */
+/** A button. While busy it is only marked as disabled, so that it keeps the focus. */
 export function Action({ doing, act, label, kind = "", children }: {
   doing: Doing;
   act: () => Promise<unknown>;

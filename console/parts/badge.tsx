@@ -1,5 +1,5 @@
 /**
- * States in a word and a colour; never in a colour alone.
+ * States as a word and a colour, never as a colour alone.
  *
  * @module
  */

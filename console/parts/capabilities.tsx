@@ -1,12 +1,12 @@
 /**
- * What a plugin may do, in plain words.
+ * Capabilities of a plugin in plain words.
  *
  * @module
  */
 import type { JSX } from "preact";
 import type { CapabilityDescription } from "../../src/packages/consent/describe_capability.ts";
 
-/** One capability: the words, the capability itself, and why to think twice. */
+/** One capability: in plain words, as it is declared, and its danger if it has one. */
 export function CapabilityText({ of: { capability, text, danger } }: { of: CapabilityDescription }): JSX.Element {
   return (
     <span class="capability">
@@ -20,7 +20,7 @@ export function CapabilityText({ of: { capability, text, danger } }: { of: Capab
   );
 }
 
-/** A list of capabilities. */
+/** Capabilities as a list; an empty one says so. */
 export function CapabilityList({ of }: { of: readonly CapabilityDescription[] }): JSX.Element {
   if (of.length === 0) return <p class="quiet">Nothing: no files, no network, no tables.</p>;
   return (

@@ -1,5 +1,5 @@
 /**
- * One of several, or any.
+ * A filter: one of several values, or any.
  *
  * @module
  */
@@ -7,14 +7,14 @@ import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 
-/** A labelled list to choose from; empty for any. */
+/** A labelled list to choose from; the empty text stands for any value. */
 export function Choice({ label, of, values }: {
   label: string;
   of: Signal<string>;
   values: readonly string[];
 }): JSX.Element {
   const id = useId();
-  // What was chosen stays in the list when the last entry of it is gone.
+  // The chosen value stays in the list when its last entry is gone.
   const all = of.value === "" || values.includes(of.value) ? values : [of.value, ...values];
   return (
     <span class="choice">

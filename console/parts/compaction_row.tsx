@@ -1,5 +1,5 @@
 /**
- * One compaction: the window before and after, and what was kept.
+ * One compaction: the window before and after, and the texts that were kept.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const BY: Readonly<Record<CompactionRecord["by"], string>> = {
   none: "left as it was",
 };
 
-/** A compaction. */
+/** A compaction as an entry of a list. */
 export function CompactionRow({ of }: { of: CompactionRecord }): JSX.Element {
   const { before, after, timestamp, trigger, by, fallback, summary, retained, superseded } = of;
   const share = before.tokens === 0 ? 0 : Math.round(after.tokens / before.tokens * 100);
@@ -34,10 +34,10 @@ export function CompactionRow({ of }: { of: CompactionRecord }): JSX.Element {
           {before.messages} → {after.messages} messages, {superseded} replaced
         </span>
       </div>
-      {fallback && <p class="danger">The first choice was not used: {fallback}</p>}
+      {fallback && <p class="danger">The first choice failed: {fallback}</p>}
       {summary && (
         <details>
-          <summary>What was said of it</summary>
+          <summary>Summary of the replaced messages</summary>
           <p class="pre">{summary}</p>
         </details>
       )}

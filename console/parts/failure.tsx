@@ -1,5 +1,5 @@
 /**
- * What went wrong, and the next step.
+ * A failure and the next step.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a plugin asks for, each to be acknowledged by itself.
+ * The capabilities that a plugin asks for, each with a box to tick.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { bytes } from "../model/words.ts";
 import type { Doing } from "./action.tsx";
 import { CapabilityText } from "./capabilities.tsx";
 
-/** An offer and the way to take it. */
+/** An offer; the button is enabled once every capability is ticked. */
 export function GrantForm({ offer, doing, approve, children }: {
   offer: ConsentOffer;
   doing: Doing;
@@ -41,7 +41,7 @@ export function GrantForm({ offer, doing, approve, children }: {
         {" · "}
         {about}
       </p>
-      {isUpgrade && <p>Every project that has this plugin gets this version with your yes.</p>}
+      {isUpgrade && <p>Every project that has this plugin gets this version when you approve.</p>}
       <fieldset>
         <legend>{installed === null ? "It asks for" : "It asks for, newly here"}</legend>
         {fresh.length === 0 && <p class="quiet">Nothing: no files, no network, no tables.</p>}
@@ -69,7 +69,7 @@ export function GrantForm({ offer, doing, approve, children }: {
         </ul>
       )}
       <p class="quiet hash">
-        Your yes is for these files: <code>{hash.slice(0, 23)}…</code>
+        Your approval is for these files: <code>{hash.slice(0, 23)}…</code>
       </p>
       <div class="bar">
         <button type="submit" class="primary" disabled={left > 0 || doing.isBusy}>

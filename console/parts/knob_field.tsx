@@ -1,5 +1,5 @@
 /**
- * One knob: its control, its help, and what the host says to a new value.
+ * One knob: its control, its help, and the host's answer to a new value.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type Draft, draftOf, valueOf } from "../model/knob_draft.ts";
 import { useDoing } from "./action.tsx";
 import { KnobInput } from "./knob_input.tsx";
 
-/** A knob of a plugin, as one agent has it. */
+/** A knob of a plugin for one agent. */
 export function KnobField({ plugin, agent, name, knob, onSaved }: {
   plugin: string;
   agent: string;

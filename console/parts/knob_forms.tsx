@@ -1,5 +1,5 @@
 /**
- * The knobs of a plugin, for one agent or for each that has it.
+ * The knobs of a plugin, for one agent or for each agent that declares it.
  *
  * @module
  */
@@ -11,14 +11,14 @@ import { agentName } from "../model/words.ts";
 import { KnobField } from "./knob_field.tsx";
 import { Empty, WhenLoaded } from "./states.tsx";
 
-/** Forms for the knobs of a plugin. */
+/** One form for each agent; `agent` shows that one alone. */
 export function KnobForms({ plugin, agent }: { plugin: string; agent?: string }): JSX.Element {
   const loaded = useLoaded("GET /api/v1/plugins/{name}/knobs", { name: plugin, agent }, changes.value[plugin]);
   return (
     <WhenLoaded of={loaded}>
       {(knobs) => {
         const some = knobs.agents.filter((one) => Object.keys(one.knobs).length > 0);
-        if (some.length === 0) return <Empty title="No knobs">This plugin has nothing to turn.</Empty>;
+        if (some.length === 0) return <Empty title="No knobs">This plugin declares none.</Empty>;
         const saved = (own: AgentKnobs): void =>
           loaded.replace({ ...knobs, agents: knobs.agents.map((one) => one.agent === own.agent ? own : one) });
         return some.map((one) => (

@@ -7,10 +7,9 @@ import type { JSX } from "preact";
 import type { TurnedKnob } from "../../src/http/answers.ts";
 import type { Draft } from "../model/knob_draft.ts";
 
-/** What a control needs. */
+/** A knob, the draft to show, and the ids that join the control to its label and help. */
 export interface KnobInputProps {
   readonly knob: TurnedKnob;
-  /** What it shows. */
   readonly draft: Draft;
   readonly id: string;
   readonly describedBy: string | undefined;
@@ -18,7 +17,7 @@ export interface KnobInputProps {
   onDraft(draft: Draft): void;
 }
 
-/** The control. */
+/** The control that fits the type of a knob. */
 export function KnobInput({ knob, draft, id, describedBy, isWrong, onDraft }: KnobInputProps): JSX.Element {
   const { type, label, min, max, step, values = [], labels = {}, max_length: maxLength } = knob;
   const common = { id, "aria-describedby": describedBy, "aria-invalid": isWrong || undefined };

@@ -1,5 +1,5 @@
 /**
- * What is around every view.
+ * The frame of every view: navigation, connection, theme.
  *
  * @module
  */
@@ -19,14 +19,14 @@ const VIEWS: Readonly<Record<string, string>> = {
 };
 const LINES: Readonly<Record<string, string>> = { connecting: "connecting", live: "live", lost: "reconnecting" };
 
-/** The page around a view. */
+/** The frame with a view in it. */
 export function Layout({ children }: { children: ComponentChildren }): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const { view, about } = place.value;
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${[about, VIEWS[view], host.value?.project.id].filter(Boolean).join(" · ")} – kaged`;
-    // Whoever cannot see the page hears that it is another one.
+    // Moving the focus makes screen readers announce the new view.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [view, about]);
@@ -52,7 +52,7 @@ export function Layout({ children }: { children: ComponentChildren }): JSX.Eleme
       <main id="main" tabIndex={-1} ref={main}>
         {connection.value === "lost" && (
           <p class="notice bad" role="alert">
-            The host does not answer. What you see is what was known; the page comes back by itself.
+            The host does not answer. You see its last known state; the page reconnects by itself.
           </p>
         )}
         {children}

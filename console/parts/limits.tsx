@@ -1,5 +1,5 @@
 /**
- * What a cage holds a plugin to, and who sees to it.
+ * The limits of a cage, and the tier that enforces them.
  *
  * @module
  */
@@ -12,7 +12,7 @@ const KEEPERS: Readonly<Record<string, string>> = {
   cgroup1: "cgroup v1",
 };
 
-/** Keeps a number beside what it counts. */
+/** Keeps a number and its unit on one line. */
 const NO_BREAK = "\u00a0";
 
 /** The tier and the limits of an instance's cage. */

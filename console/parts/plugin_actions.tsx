@@ -1,5 +1,5 @@
 /**
- * Starting and stopping a plugin.
+ * Buttons that start and stop a plugin.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { refresh } from "../model/live.ts";
 import { Action, useDoing } from "./action.tsx";
 import { FailureNote } from "./failure.tsx";
 
-/** Buttons for a plugin. */
+/** The buttons that fit the state of a plugin. */
 export function PluginActions({ name, instances }: {
   name: string;
   instances: readonly Instance[];

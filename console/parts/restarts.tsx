@@ -1,5 +1,5 @@
 /**
- * How often an instance was started again.
+ * Restarts of an instance.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { timeline } from "../model/state.ts";
 import { counted } from "../model/words.ts";
 import { Sparkline } from "./sparkline.tsx";
 
-/** The number, and the last hour as a line of bars. */
+/** The number of restarts, with the last hour as bars. */
 export function Restarts({ of: { instance, restarts } }: { of: Instance }): JSX.Element {
   const steps = restartSteps(timeline.value, { instance, restarts, now: Date.now() });
   const recent = steps.reduce((sum, step) => sum + step, 0);

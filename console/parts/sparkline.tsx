@@ -1,5 +1,5 @@
 /**
- * Numbers over time, in the height of a line.
+ * Numbers over time, as high as a line of text.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { JSX } from "preact";
 
 const [WIDTH, HEIGHT, GAP] = [3, 18, 1] as const;
 
-/** Bars for numbers, oldest first; `label` tells the same in words. */
+/** Bars for numbers, oldest first; `label` says the same in words. */
 export function Sparkline({ values, label }: { values: readonly number[]; label: string }): JSX.Element {
   const top = Math.max(1, ...values);
   return (

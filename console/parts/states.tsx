@@ -1,5 +1,5 @@
 /**
- * What a view shows while it has nothing to show.
+ * Views without data: empty, loading, failed.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Loaded } from "../model/use_loaded.ts";
 import { FailureNote } from "./failure.tsx";
 
-/** Says that there is nothing, and what would be here. */
+/** Says that there is nothing yet, and what would appear here. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="empty">
@@ -17,12 +17,12 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** Says that something is on its way. */
+/** Says that an answer of the host is awaited. */
 export function Loading(): JSX.Element {
   return <p class="loading" role="status">Loading …</p>;
 }
 
-/** Shows what was loaded; until then that it is on its way, or why it cannot be had. */
+/** Shows loaded data; until then that it loads, or why loading failed. */
 export function WhenLoaded<T>({ of, children }: {
   of: Loaded<T>;
   children: (value: T) => ComponentChildren;

@@ -1,5 +1,5 @@
 /**
- * Tabs that are links: each has an address of its own.
+ * Tabs as links, so that each has an address of its own.
  *
  * @module
  */

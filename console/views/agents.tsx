@@ -1,5 +1,5 @@
 /**
- * How each agent's window is kept small, with the knobs of the plugins that have a say in it.
+ * How the window of each agent is compacted, with the knobs of the plugins that take part.
  *
  * @module
  */
@@ -13,14 +13,13 @@ import { CompactionRow } from "../parts/compaction_row.tsx";
 import { KnobForms } from "../parts/knob_forms.tsx";
 import { Empty, WhenLoaded } from "../parts/states.tsx";
 
-/** The view. */
 export function AgentsView({ path }: { path: string | null }): JSX.Element {
   const open = path ?? agents.value[0]?.path ?? null;
   return (
     <>
       <header class="view-head">
         <h1>Compaction</h1>
-        <p class="quiet">Who makes an agent's window smaller, and what is kept.</p>
+        <p class="quiet">Which plugin or strategy makes an agent's window smaller, and which texts are kept.</p>
       </header>
       {open === null ? <Empty title="No agents" /> : (
         <>
@@ -51,7 +50,7 @@ function CompactionView({ agent }: { agent: string }): JSX.Element {
         const taking = [...new Set([of.compactor, ...of.observers])].filter((name) => name !== null);
         return (
           <>
-            <section class="card" aria-label="Who compacts">
+            <section class="card" aria-label="Settings">
               <dl class="facts wide">
                 <div>
                   <dt>Compacts</dt>
@@ -64,8 +63,8 @@ function CompactionView({ agent }: { agent: string }): JSX.Element {
                   </div>
                 )}
                 <div>
-                  <dt>Looks on</dt>
-                  <dd>{of.observers.join(", ") || "nobody"}</dd>
+                  <dt>Observed by</dt>
+                  <dd>{of.observers.join(", ") || "no plugin"}</dd>
                 </div>
                 <div>
                   <dt>Down to</dt>
@@ -80,7 +79,7 @@ function CompactionView({ agent }: { agent: string }): JSX.Element {
             <section>
               <h2>Latest compactions</h2>
               {of.recent.length === 0
-                ? <Empty title="None yet">They appear here once the agent's window was made smaller.</Empty>
+                ? <Empty title="None yet">They appear here once the agent's window has been compacted.</Empty>
                 : (
                   <ol class="compactions">
                     {of.recent.map((one) => <CompactionRow key={one.timestamp + one.session_id} of={one} />)}
@@ -109,5 +108,5 @@ const STRATEGIES: Readonly<Record<AgentCompaction["strategy"], string>> = {
 
 function targetOf({ target_tokens: tokens, target_messages: messages }: AgentCompaction): string {
   const parts = [tokens !== null && `${count(tokens)} tokens`, messages !== null && `${count(messages)} messages`];
-  return parts.filter(Boolean).join(", ") || "what the caller asks for";
+  return parts.filter(Boolean).join(", ") || "the size that the caller asks for";
 }

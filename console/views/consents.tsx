@@ -1,5 +1,5 @@
 /**
- * Plugins that wait for the operator's yes.
+ * Plugins that wait for the operator's consent.
  *
  * @module
  */
@@ -15,20 +15,19 @@ import { FailureNote } from "../parts/failure.tsx";
 import { GrantForm } from "../parts/grant_form.tsx";
 import { Empty } from "../parts/states.tsx";
 
-/** The view. */
 export function ConsentsView(): JSX.Element {
   const [news, setNews] = useState("");
   return (
     <>
       <header class="view-head">
         <h1>Consent</h1>
-        <p class="quiet">Plugins this project declares and that may do nothing before you say so.</p>
+        <p class="quiet">Plugins that this project declares. They do nothing until you approve.</p>
       </header>
       <p role="status" class={news ? "notice" : ""}>{news}</p>
       {consents.value.length === 0
         ? (
           <Empty title="Nothing waits for you">
-            A plugin that the project declares and nobody has installed is asked for here.
+            A plugin that the project declares and nobody has installed appears here.
           </Empty>
         )
         : consents.value.map((request) => <RequestCard key={request.id} of={request} onNews={setNews} />)}
@@ -126,8 +125,8 @@ function FetchStep({ doing, source, approve, children }: StepProps & { source: s
   return (
     <>
       <p>
-        Nothing was fetched yet. Fetching tells <strong class="mono">{hostOf(source)}</strong>{" "}
-        that you ask, and runs nothing.
+        Nothing was fetched yet. Fetching shows <strong class="mono">{hostOf(source)}</strong>{" "}
+        that you are interested, and runs nothing.
         {isPlain && <span class="danger">The address is not encrypted.</span>}
       </p>
       <div class="bar">

@@ -17,7 +17,6 @@ import { Empty, WhenLoaded } from "../parts/states.tsx";
 
 const AGAIN_MS = 3000;
 
-/** The view. */
 export function JobsView(): JSX.Element {
   const [turn, setTurn] = useState(0);
   const loaded = useLoaded("GET /api/v1/jobs", {}, turn);
@@ -76,7 +75,7 @@ function JobCard({ of: job }: { of: Job }): JSX.Element {
       {job.error && <p class="danger">{job.error}</p>}
       {doing.error && <FailureNote of={doing.error} isAlert />}
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>What it told</summary>
+        <summary>Events</summary>
         {isOpen && <JobStream id={job.id} />}
       </details>
     </li>
@@ -90,12 +89,12 @@ function JobStream({ id }: { id: string }): JSX.Element {
     follow(pathOf("/api/v1/jobs/{id}/stream", { id }), {
       signal: over.signal,
       onEvent: (more) => setEvents((old) => [...old, ...more].slice(-500)),
-    }).catch(() => {}); // The list above says how the job stands.
+    }).catch(() => {}); // The list above shows the status of the job.
     return () => over.abort();
   }, [id]);
   if (events.length === 0) return <p class="quiet">Nothing so far.</p>;
   return (
-    <ol class="job-events" aria-label="What the job told">
+    <ol class="job-events" aria-label="Events of the job">
       {events.map(({ id, event, data }) => (
         <li key={id}>
           <code>{event}</code> <span class="pre">{data}</span>

@@ -1,5 +1,5 @@
 /**
- * What a plugin writes to stderr, as it writes it.
+ * The lines that a plugin writes to stderr, followed live.
  *
  * @module
  */
@@ -16,7 +16,6 @@ type LogLine = Pick<LogEntry, "id" | "data">;
 const MAX_LINES = 1000;
 const AGAIN_MS = 2000;
 
-/** The tab. */
 export function LogTab({ plugin }: { plugin: string }): JSX.Element {
   const [lines, setLines] = useState<readonly LogLine[]>([]);
   const [error, setError] = useState<ApiError | null>(null);
@@ -51,17 +50,19 @@ export function LogTab({ plugin }: { plugin: string }): JSX.Element {
         <button type="button" onClick={() => setLines([])}>Clear</button>
       </div>
       {error && <FailureNote of={error} isAlert />}
-      {lines.length === 0 ? <Empty title="Nothing in the log">What the plugin writes to stderr appears here.</Empty> : (
-        // A box that scrolls must be reachable by the keyboard.
-        <div class="log" role="log" aria-label={`Log of ${plugin}`} tabIndex={0} ref={box}>
-          {lines.map(({ id, data: { timestamp, line } }) => (
-            <div key={id} class="log-line">
-              <time dateTime={timestamp}>{timeOfDay(timestamp)}</time>
-              <span>{line}</span>
-            </div>
-          ))}
-        </div>
-      )}
+      {lines.length === 0
+        ? <Empty title="Nothing in the log">Lines that the plugin writes to stderr appear here.</Empty>
+        : (
+          // A box that scrolls must be reachable by the keyboard.
+          <div class="log" role="log" aria-label={`Log of ${plugin}`} tabIndex={0} ref={box}>
+            {lines.map(({ id, data: { timestamp, line } }) => (
+              <div key={id} class="log-line">
+                <time dateTime={timestamp}>{timeOfDay(timestamp)}</time>
+                <span>{line}</span>
+              </div>
+            ))}
+          </div>
+        )}
     </>
   );
 }

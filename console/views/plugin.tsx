@@ -1,5 +1,5 @@
 /**
- * One plugin: what it is and may do, its knobs, its tables, its log.
+ * One plugin: its manifest, its capabilities, its knobs, its tables, its log.
  *
  * @module
  */
@@ -24,7 +24,6 @@ const TABS: Readonly<Record<string, string>> = {
   log: "Log",
 };
 
-/** The view. */
 export function PluginView({ name, tab }: { name: string; tab: string }): JSX.Element {
   const loaded = useLoaded("GET /api/v1/plugins/{name}", { name }, changes.value[name]);
   const own = (instances.value ?? []).filter(({ plugin }) => plugin === name);
@@ -72,7 +71,7 @@ function Overview({ of }: { of: Plugin }): JSX.Element {
       </section>
       <div class="columns">
         <section>
-          <h2>May do</h2>
+          <h2>Capabilities</h2>
           <CapabilityList of={of.capabilities} />
         </section>
         <section>

@@ -1,5 +1,5 @@
 /**
- * Every plugin of the project: whether it runs, in what cage, and how often it was started again.
+ * Every plugin of the project: its state, its cage and its restarts.
  *
  * @module
  */
@@ -15,7 +15,6 @@ import { PluginActions } from "../parts/plugin_actions.tsx";
 import { Restarts } from "../parts/restarts.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
 
-/** The view. */
 export function PluginsView(): JSX.Element {
   const list = instances.value;
   if (list === null) return <Loading />;
@@ -65,7 +64,7 @@ function PluginRow({ name, instances }: { name: string; instances: readonly Inst
   );
 }
 
-/** One instance. */
+/** One instance of a plugin; a plugin with one process per agent has several. */
 export function InstanceRow({ of }: { of: Instance }): JSX.Element {
   const serves = of.agents.length === 0 ? "no agent" : of.agents.map(agentName).join(", ");
   return (

@@ -1,5 +1,5 @@
 /**
- * Asks for the token.
+ * Asks the operator for the token.
  *
  * @module
  */
@@ -7,7 +7,6 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { refusal, signIn } from "../model/api.ts";
 
-/** The view. */
 export function SignInView(): JSX.Element {
   const [given, setGiven] = useState("");
   return (

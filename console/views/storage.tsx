@@ -9,13 +9,12 @@ import { useLoaded } from "../model/use_loaded.ts";
 import { bytes, count, counted } from "../model/words.ts";
 import { Empty, WhenLoaded } from "../parts/states.tsx";
 
-/** The tab. */
 export function StorageTab({ plugin }: { plugin: string }): JSX.Element {
   const loaded = useLoaded("GET /api/v1/plugins/{name}/storage", { name: plugin }, changes.value[plugin]);
   return (
     <WhenLoaded of={loaded}>
       {({ tables, bytes: total }) => {
-        if (tables.length === 0) return <Empty title="No tables">This plugin has kept nothing.</Empty>;
+        if (tables.length === 0) return <Empty title="No tables">This plugin has stored nothing.</Empty>;
         return (
           <table class="card">
             <caption>

@@ -1,5 +1,5 @@
 /**
- * What happens, as it happens.
+ * Events and notifications, followed live.
  *
  * @module
  */
@@ -14,10 +14,9 @@ import { Empty } from "../parts/states.tsx";
 const MAX_SHOWN = 300;
 
 const chosen = { type: signal(""), plugin: signal(""), agent: signal("") };
-/** Where the timeline was stopped, or null while it moves. */
+/** The entries at the moment of the pause, or null while the timeline moves. */
 const stopped: Signal<readonly TimelineEntry[] | null> = signal(null);
 
-/** The view. */
 export function TimelineView(): JSX.Element {
   const all = stopped.value ?? timeline.value;
   const [type, plugin, agent] = [chosen.type.value, chosen.plugin.value, chosen.agent.value];
@@ -56,11 +55,11 @@ export function TimelineView(): JSX.Element {
           aria-pressed={stopped.value !== null}
           onClick={() => stopped.value = stopped.value === null ? timeline.value : null}
         >
-          {stopped.value === null ? "Pause" : "Go on"}
+          {stopped.value === null ? "Pause" : "Continue"}
         </button>
       </div>
       {shown.length === 0
-        ? <Empty title={isFiltered ? "Nothing fits these filters" : "Nothing happened yet"} />
+        ? <Empty title={isFiltered ? "No entry fits these filters" : "No events yet"} />
         : (
           <ol class="timeline" aria-label="Entries, newest first">
             {shown.map((entry) => <Row key={entry.id + entry.kind} of={entry} />)}
@@ -87,7 +86,7 @@ function Row({ of: entry }: { of: TimelineEntry }): JSX.Element {
   );
 }
 
-/** How many entries came after the newest of these; all that are kept, when that one is gone. */
+/** Counts the entries after the newest of these; when that one is gone, all of them. */
 function newerThan(entries: readonly TimelineEntry[]): number {
   const newest = entries.at(-1);
   const at = newest === undefined ? -1 : timeline.value.lastIndexOf(newest);

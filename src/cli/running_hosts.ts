@@ -5,33 +5,14 @@
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
 import { HostError, isErrorCode } from "../core/errors/host_error.ts";
+import type { Answers, Failure, HostInfo, Plugin } from "../http/answers.ts";
+import type { Problem } from "../http/problem.ts";
 
 /** A plugin as one running host has it. */
-export interface PluginInHost {
-  /** The host. */
+export interface PluginInHost extends Pick<HostInfo, "project">, Pick<Plugin, "instances"> {
   readonly host: LiveHost;
-  /** Project it runs. */
-  readonly project: { readonly id: string; readonly dir: string };
-  /** How many sessions are open there. */
+  /** Number of open sessions. */
   readonly sessions: number;
-  /** The plugin's instances. */
-  readonly instances: readonly {
-    readonly instance: string;
-    readonly state: string;
-    readonly restarts: number;
-    /** Why it is down, or runs though it was to be replaced. */
-    readonly error: HostFailure | null;
-  }[];
-}
-
-/** Why a host did not do what it was asked. */
-export interface HostFailure {
-  /** Code of the error table. */
-  readonly code: string;
-  /** What a person should know. */
-  readonly message: string;
-  /** The next step. */
-  readonly hint?: string;
 }
 
 const UP: readonly string[] = ["running", "spawning", "crashed"];
@@ -49,13 +30,11 @@ export async function hostsWith(
 ): Promise<PluginInHost[]> {
   const hosts = await Promise.all((await liveHosts(home, options)).map(async (host) => {
     const [about, found] = await Promise.all([
-      get(host, "/api/v1/host"),
-      get(host, `/api/v1/plugins/${plugin}`),
+      get(host, "GET /api/v1/host"),
+      get(host, "GET /api/v1/plugins/{name}", plugin),
     ]);
     if (!about || !found) return [];
-    const { project, sessions } = about as { project: PluginInHost["project"]; sessions: { count: number } };
-    const { instances } = found as Pick<PluginInHost, "instances">;
-    return [{ host, project, sessions: sessions.count, instances }];
+    return [{ host, project: about.project, sessions: about.sessions.count, instances: found.instances }];
   }));
   return hosts.flat();
 }
@@ -64,9 +43,7 @@ export async function hostsWith(
 export async function runningStates(home: string): Promise<Map<string, string[]>> {
   const states = new Map<string, string[]>();
   for (const host of await liveHosts(home)) {
-    const { plugins = [] } = (await get(host, "/api/v1/plugins") ?? {}) as {
-      plugins?: { plugin: string; state: string }[];
-    };
+    const { plugins } = await get(host, "GET /api/v1/plugins") ?? { plugins: [] };
     for (const { plugin, state } of plugins) states.set(plugin, [...states.get(plugin) ?? [], state]);
   }
   return states;
@@ -84,7 +61,7 @@ export async function tellHosts(
   plugin: string,
   order: HostOrder,
   { onRunning }: { onRunning?(): void } = {},
-): Promise<{ readonly told: number; readonly failures: readonly HostFailure[] }> {
+): Promise<{ readonly told: number; readonly failures: readonly Failure[] }> {
   if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();
   const path = `/api/v1/plugins/${encodeURIComponent(plugin)}/${order}`;
   const answers = await Promise.all((await liveHosts(home)).map((host) => post(host, path)));
@@ -92,7 +69,8 @@ export async function tellHosts(
   return { told: known.length, failures: known.filter((answer) => answer !== null) };
 }
 
-async function get(host: LiveHost, path: string): Promise<unknown> {
+async function get<K extends keyof Answers>(host: LiveHost, route: K, plugin = ""): Promise<Answers[K] | null> {
+  const path = route.split(" ")[1]!.replace("{name}", encodeURIComponent(plugin));
   const response = await host.request(new Request(`http://kaged${path}`)).catch(() => null);
   if (response?.ok) return await response.json();
   await response?.body?.cancel();
@@ -100,14 +78,14 @@ async function get(host: LiveHost, path: string): Promise<unknown> {
 }
 
 /** Sends an order; returns why it was not done, or null. */
-async function post(host: LiveHost, path: string): Promise<HostFailure | null> {
+async function post(host: LiveHost, path: string): Promise<Failure | null> {
   const request = new Request(`http://kaged${path}`, { method: "POST" });
   const response = await host.request(request).catch(() => null); // It ended meanwhile: nothing of it runs.
   if (response === null) return null;
-  const answer = await response.json() as { code?: string; detail?: string; title?: string; hint?: string };
-  if (response.ok) return null;
-  const { code = "host.internal", detail, title = `HTTP ${response.status}`, hint } = answer;
-  return { code, message: detail ?? title, ...(hint !== undefined && { hint }) };
+  const answer: Problem | Plugin = await response.json();
+  if (!("code" in answer)) return null;
+  const { code, detail: message, hint } = answer;
+  return { code, message, ...(hint !== undefined && { hint }) };
 }
 
 /** A knob to turn. */
@@ -142,9 +120,9 @@ export async function turnInHost(
       body: JSON.stringify({ agent, value }),
     }),
   );
-  const answer = await response.json() as { code?: string; detail?: string; hint?: string; data?: unknown };
-  if (response.ok) return true;
-  const { code = "host.internal", detail = `HTTP ${response.status}`, hint, data } = answer;
+  const answer: Problem | Answers["PUT /api/v1/plugins/{name}/knobs/{knob}"] = await response.json();
+  if (!("code" in answer)) return true;
+  const { code, detail, hint, data } = answer;
   throw new HostError(isErrorCode(code) ? code : "host.internal", detail, {
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),

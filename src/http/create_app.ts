@@ -40,7 +40,7 @@ export interface MountedApp {
   readonly app: { fetch(request: Request): Response | Promise<Response> };
 }
 
-/** The API of a host. */
+/** The API of a host, without a server. */
 export interface App {
   /** Answers a request; never rejects, for failures are answers too. */
   readonly fetch: HttpHandler;

@@ -10,15 +10,13 @@ import type { PluginStatus } from "../core/supervisor/types.ts";
 /** Gauges, read from the host at the moment of rendering. */
 export interface MetricsNow {
   readonly instances: readonly HostPluginInfo[];
-  /** Number of open sessions. */
   readonly sessions: number;
   /** Plugin → bytes of its tables. */
   readonly storageBytes: Readonly<Record<string, number>>;
 }
 
-/** The counters of a host. */
+/** Counters that follow the events of a host. */
 export interface Metrics {
-  /** Counts an audit event. */
   observe(event: AuditEvent): void;
   /** Counts an answer of the API by its status. */
   answered(status: number): void;

@@ -11,7 +11,7 @@ export interface Problem {
   readonly type: string;
   /** The cause, the same for every failure of the code. */
   readonly title: string;
-  /** HTTP status. */
+  /** The HTTP status, once more. */
   readonly status: number;
   /** The failure in one sentence, for a person. */
   readonly detail: string;
@@ -19,7 +19,7 @@ export interface Problem {
   readonly code: string;
   /** The next step, for a person. */
   readonly hint?: string;
-  /** Facts for a program. */
+  /** Facts for a program; their shape depends on the code. */
   readonly data?: unknown;
 }
 

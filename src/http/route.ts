@@ -33,7 +33,7 @@ export interface RouteInput<P, Q, B> {
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
-/** A route of the API. */
+/** A route: how its requests are checked, how it answers, and how the document describes it. */
 export interface Route<A = Api> {
   readonly method: Method;
   /** Path, with its parameters in braces. */

@@ -23,7 +23,7 @@ export interface ServeOptions extends Pick<AppOptions, "allowedHosts" | "callsPe
   readonly port?: number;
 }
 
-/** A server that listens. */
+/** The running server of a host. */
 export interface ServedHost {
   /** Such as `http://127.0.0.1:4717`. */
   readonly address: string;

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { hasBrowser, testBrowser } from "../support/browser.ts";
 import { CLIPPER, consoleProject } from "../support/console_project.ts";
 
-test("K-053 the consent screen tells in plain words what a plugin asks for, dangers marked, HTML as text", async (t) => {
+test("K-053 the consent screen shows the capabilities of a plugin in plain words, dangers marked, HTML as text", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();
@@ -60,7 +60,7 @@ test("K-053 declining installs nothing, and the request can still be approved la
   await page.getByText("@harbor/web-clipper is installed").waitFor();
 });
 
-test("K-055 of an upgrade only what is new is to be acknowledged; what it gives up is told", async (t) => {
+test("K-055 of an upgrade only new capabilities are to be acknowledged; those it gives up are listed", async (t) => {
   if (!await hasBrowser(t)) return;
   const kept = CLIPPER.capabilities!.filter((capability) => capability !== "net:*");
   await using project = await consoleProject({
@@ -90,7 +90,7 @@ test("K-053 a request that comes while the page is open is seen at once", async 
   await using browser = await testBrowser();
   const page = await browser.open(project, "consents");
   await page.getByText("Nothing waits for you").waitFor();
-  // Another command takes the plugin, which does not run, from the project and tells the host: nothing else happens.
+  // Another command takes the plugin, which does not run, from the project and notifies the host: nothing else happens.
   const local = join(project.home, "local.toml");
   await writeFile(local, (await readFile(local, "utf8")).replace('["harbor"]', "[]"));
   await project.host.reload("web-clipper");

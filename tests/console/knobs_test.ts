@@ -71,7 +71,7 @@ test("K-039 a knob of each of the eight types is rendered from the manifest and 
   assert.deepEqual(browser.complaints, []);
 });
 
-test("a value the host refuses is told at its field, and the file stays as it was", async (t) => {
+test("a value that the host refuses is explained at its field, and the file stays as it was", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();
@@ -89,15 +89,15 @@ test("a value the host refuses is told at its field, and the file stays as it wa
   assert.deepEqual([await field.inputValue(), await error.count()], ["4", 0]);
 });
 
-test("K-069 the compactor view has the knobs of every plugin that compacts or looks on, and the last compactions", async (t) => {
+test("K-069 the compactor view has the knobs of every plugin that compacts or observes, and the last compactions", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();
   await compactOnce(project.host, "ses_first");
   const page = await browser.open(project, "compaction/primary");
-  const who = page.getByRole("region", { name: "Who compacts" });
-  await who.getByText("smart-compactor").waitFor();
-  await who.getByText("memory-markdown").waitFor();
+  const settings = page.getByRole("region", { name: "Settings" });
+  await settings.getByText("smart-compactor").waitFor();
+  await settings.getByText("memory-markdown").waitFor();
   await page.getByText("by the compactor").waitFor();
   await page.getByText("We decided to move the north berth to Thursday.").waitFor();
   await page.getByRole("region", { name: "Knobs of memory-markdown for primary" }).waitFor();

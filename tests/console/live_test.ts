@@ -27,7 +27,7 @@ test("an event appears in the timeline as it happens, can be filtered, and waits
   await project.host.callMethod("reply-tone", "echo.pid");
   await page.getByText(/paused, [1-9]\d* new/).waitFor();
   assert.equal(await rows.filter({ hasText: "echo.pid" }).count(), 0);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await rows.filter({ hasText: "echo.pid" }).first().waitFor();
   assert.deepEqual(browser.complaints, []);
 });
@@ -92,7 +92,7 @@ test("the log is followed and the tables of a plugin are listed with their bytes
   assert.deepEqual(browser.complaints, []);
 });
 
-test("jobs are listed, tell what they do, and can be cancelled", async (t) => {
+test("jobs are listed with their events, and can be cancelled", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();
@@ -106,13 +106,13 @@ test("jobs are listed, tell what they do, and can be cancelled", async (t) => {
   const { id } = await host.jobs.start({ agentName: "primary", input: "Sum up the <b>tides</b>" });
   const job = page.getByRole("listitem").filter({ hasText: "Sum up the <b>tides</b>" });
   await job.getByText("running").waitFor();
-  await job.getByText("What it told").click();
+  await job.getByText("Events", { exact: true }).click();
   await job.getByText("reading the tide table").waitFor();
   await job.getByRole("button", { name: `Cancel ${id}` }).click();
   await job.getByText("cancelled", { exact: true }).waitFor();
 });
 
-test("a page whose host goes away says so, keeps what it knew, and comes back by itself", async (t) => {
+test("a page whose host goes away says so, keeps its last state, and reconnects by itself", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();

@@ -37,7 +37,7 @@ test("restartSteps() counts the newest starts that were restarts, by their age",
   assert.equal(restartSteps(entries, { instance: "other", restarts: 3, now }).some((step) => step > 0), false);
 });
 
-test("an entry of the timeline is told with its weight, its agent and its facts", () => {
+test("an entry of the timeline is shown with its weight, its agent and its facts", () => {
   const crashed = audit("plugin.crashed", { exit_code: 7, signal: null, agent_path: "" });
   assert.deepEqual([typeOf(crashed), weightOf(crashed), agentOf(crashed), wordsOf(crashed)], [
     "plugin.crashed",
@@ -51,7 +51,7 @@ test("an entry of the timeline is told with its weight, its agent and its facts"
   assert.equal(wordsOf(audit("plugin.stdout_noise", { line: "y".repeat(500) })).length, 161);
 });
 
-test("a knob's control stands for a number, null, a yes or a text; what is no number stays text", () => {
+test("a knob's control stands for a number, null, a boolean or a text; text that is no number stays text", () => {
   assert.deepEqual([draftOf(0.5), draftOf(null), draftOf(false), draftOf("a")], ["0.5", "", false, "a"]);
   assert.deepEqual(
     [
@@ -66,7 +66,7 @@ test("a knob's control stands for a number, null, a yes or a text; what is no nu
   );
 });
 
-test("numbers are written as people read them", () => {
+test("counts, sizes and agents are written for people", () => {
   assert.deepEqual([bytes(0), bytes(999), bytes(1000), bytes(14_500_000), bytes(2e15)], [
     "0 B",
     "999 B",

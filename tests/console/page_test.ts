@@ -7,7 +7,7 @@ import { compactOnce, consoleProject } from "../support/console_project.ts";
 
 const VIEWS: Readonly<Record<string, string>> = {
   plugins: "512 MB",
-  "plugins/memory-markdown": "May do",
+  "plugins/memory-markdown": "Capabilities",
   "plugins/reply-tone/knobs": "House rules",
   "plugins/reply-tone/storage": "1 table",
   "plugins/reply-tone/log": "a line of the log",
@@ -17,7 +17,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   jobs: "No agent runs jobs here",
 };
 
-test("axe finds nothing serious on any view in light or dark, and no view asks another machine", async (t) => {
+test("axe finds nothing serious on any view in light or dark, and no view contacts another machine", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject({
     more: { "metrics-push": { fixture: "wrong_version", manifest: {} } },
@@ -47,7 +47,7 @@ test("axe finds nothing serious on any view in light or dark, and no view asks a
   assert.deepEqual(browser.complaints, []);
 });
 
-test("without a token the page asks for it; a wrong one is told; the link's token leaves the address at once", async (t) => {
+test("without a token the page asks for it; a wrong one is refused; the link's token leaves the address at once", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();

@@ -22,7 +22,7 @@ async function asking(): Promise<Served> {
 
 const post = (s: Served, path: string, json: unknown = {}) => s.ask(`${CONSENTS}/${path}`, { method: "POST", json });
 
-test("K-053 a request for consent tells in plain words what a plugin would be allowed to do", async () => {
+test("K-053 a request for consent describes the capabilities of a plugin in plain words", async () => {
   await using s = await asking();
   const { body: { consents: [request] } } = await s.ask(CONSENTS);
   assert.deepEqual([request.package, request.source, request.step, request.state], [

@@ -69,7 +69,7 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
     ),
   );
   await writeFile(join(home, "local.toml"), USUAL.local!);
-  // The plugin knows the operator's secret; of what it can tell, it is asked for everything but that.
+  // The plugin knows the operator's secret; it is asked for everything that it reveals but that.
   const { manifest } = USUAL.fixtures!["@test/memory"] as { manifest: object };
   const methods = ["echo.params", "echo.notify", "echo.refuse", "echo.big", "echo.storage"];
   await using memory = await fixturePlugin("echo", { manifest: { ...manifest, methods } });
@@ -128,18 +128,18 @@ test(`${REQUESTS} requests made from /openapi.json: no failure of ours, no hang,
     const key = got === null ? "unsent" : `${got.status}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
     if (got === null) return;
-    const told = `${shown} → ${got.status} ${got.text.slice(0, 500)}`;
-    assert.ok(got.status < 500 || got.status === 502, told);
-    for (const secret of [SECRET, served.token]) assert.equal(got.text.includes(secret), false, told);
-    assert.doesNotMatch(got.text, /\.ts:[0-9]+|node_modules\//, told); // Plugins' own stacks are .js, and the operator's to read.
-    if (one.method === "HEAD") assert.equal(got.text, "", told);
+    const answered = `${shown} → ${got.status} ${got.text.slice(0, 500)}`;
+    assert.ok(got.status < 500 || got.status === 502, answered);
+    for (const secret of [SECRET, served.token]) assert.equal(got.text.includes(secret), false, answered);
+    assert.doesNotMatch(got.text, /\.ts:[0-9]+|node_modules\//, answered); // Plugins' own stacks are .js, and the operator's to read.
+    if (one.method === "HEAD") assert.equal(got.text, "", answered);
     else if (got.type.startsWith("application/problem+json")) {
       const { code, status } = JSON.parse(got.text);
-      assert.deepEqual([status, ERRORS[code as HostErrorCode]?.http], [got.status, got.status], told);
+      assert.deepEqual([status, ERRORS[code as HostErrorCode]?.http], [got.status, got.status], answered);
       checkAnswer(one.method, one.target, { ...got, body: JSON.parse(got.text) });
     } else if (got.status < 400 && got.type.startsWith("application/json")) {
       checkAnswer(one.method, one.target, { ...got, body: JSON.parse(got.text) });
-    } else assert.ok(got.status < 400 || got.text === "", told); // What the server itself could not read.
+    } else assert.ok(got.status < 400 || got.text === "", answered); // What the server itself could not read.
   }
 
   const left = [...requests];

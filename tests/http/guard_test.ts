@@ -39,7 +39,7 @@ test("rebinding: a request that names another host is refused, with the token an
   }
 });
 
-test("cross-site: a page of another site gets nothing, whatever it carries", async () => {
+test("cross-site: a page of another site gets nothing, whatever it sends", async () => {
   await using s = await served({});
   const origins = [
     "http://evil.example",
@@ -128,7 +128,7 @@ test("a body that stops coming is given up after 30 seconds, whether its length 
   assert.equal(s.h.all("plugin.method_called").length, 0);
 });
 
-test("what the query and the path may not be is told with its place", async () => {
+test("an invalid query or path is answered with the place of the mistake", async () => {
   await using s = await served();
   const cases: [string, string][] = [
     [`${CALL}?params={`, "params"],
@@ -182,7 +182,7 @@ function rawStatus(port: number, text: string): Promise<number> {
   });
 }
 
-test("what only a hand-written client sends gets past no check, and is no failure of the host", async () => {
+test("a request that only a hand-written client sends passes no check, and is no failure of the host", async () => {
   await using s = await served({});
   await using server = await listening(s);
   const [host, token] = [`Host: 127.0.0.1:${server.port}`, `Authorization: Bearer ${TOKEN}`];
@@ -226,7 +226,7 @@ test("the console page comes with a policy that lets nothing in from elsewhere",
   assert.doesNotMatch(await page.text(), /https?:\/\//);
 });
 
-test("every answer says not to guess its type, keep it, frame it or tell where it came from", async () => {
+test("every answer forbids guessing its type, caching it, framing it and sending a referrer", async () => {
   await using s = await served({});
   for (const path of ["/api/v1/plugins", "/nothing", "/healthz"]) {
     const { headers } = await s.raw(path);

@@ -145,7 +145,7 @@ test("T-008 a job does not end with the client that started it", async () => {
   assert.equal((await jobs.finished(jobId)).status, "completed");
 });
 
-test("T-005 a streamed run tells its events and ends with done; a client that leaves aborts it", async () => {
+test("T-005 a streamed run sends its events and ends with done; a client that leaves aborts it", async () => {
   const { jobs, ask } = await stage();
   const agent = heldAgent(jobs);
   const streaming = ask("POST /agents/primary?stream=true", { message: "Hello", conversationId: "ses_1" });
@@ -168,7 +168,7 @@ test("T-005 a streamed run tells its events and ends with done; a client that le
   assert.equal(context.signal.aborted, true);
 });
 
-test("T-009 a reader that comes back with Last-Event-ID goes on there, and is told when there is nothing more", async () => {
+test("T-009 a reader that comes back with Last-Event-ID goes on there, and gets 204 when there is nothing more", async () => {
   const { jobs, clock, ask } = await stage();
   const agent = heldAgent(jobs);
   const { id } = await jobs.start({ agentName: "primary", input: "x" });
@@ -205,7 +205,7 @@ test("T-009 a client that asks only for the head of a stream leaves no reader be
   assert.match(await new Response(body).text(), /event: lost/, "the grace began without a reader");
 });
 
-test("T-010 GET /jobs gives the newest hundred, or so many as asked, and the way to those before", async () => {
+test("T-010 GET /jobs returns the newest hundred, or the limit, and the id of the page before", async () => {
   const { jobs, ask } = await stage();
   heldAgent(jobs);
   for (let at = 0; at < 103; at++) await jobs.start({ agentName: "primary", input: `${at}` });
@@ -221,7 +221,7 @@ test("T-010 GET /jobs gives the newest hundred, or so many as asked, and the way
   assert.deepEqual(await page(`?limit=1&before=${two.before}`), { inputs: [0], before: null });
 });
 
-test("T-009 a quiet stream shows that it lives", async () => {
+test("T-009 a quiet stream sends a comment every 15 seconds", async () => {
   const { jobs, clock, ask } = await stage();
   heldAgent(jobs);
   const { id } = await jobs.start({ agentName: "primary", input: "x" });
@@ -256,7 +256,7 @@ test("T-010 each caller sees the jobs of its own scope alone", async () => {
   assert.deepEqual(await (await ask("GET /jobs", undefined, yours)).json(), { jobs: [], before: null });
 });
 
-test("T-008 bad requests are answered with what is wrong", async () => {
+test("T-008 bad requests are answered with the mistake", async () => {
   const { jobs, ask } = await stage();
   jobs.agent("primary", () => "x");
   const cases: [string, unknown, [number, string]][] = [
@@ -284,7 +284,7 @@ test("T-008 bad requests are answered with what is wrong", async () => {
   assert.deepEqual(await jobs.list(), []);
 });
 
-test("T-008 what is not ours to tell is told to the log alone", async () => {
+test("T-008 a failure of another class reaches the log alone", async () => {
   const warnings: string[] = [];
   const { ask } = await stage({
     onWarning: (message) => warnings.push(message),

@@ -33,7 +33,7 @@ test("GET /api/v1/plugins lists every instance with its state, its cage and the 
   assert.equal(body.plugins[0].cage.limits.memory_mb, 512);
 });
 
-test("GET /api/v1/plugins/{name} tells what a plugin may do in plain words, and its config without secrets", async () => {
+test("GET /api/v1/plugins/{name} describes capabilities in plain words, and shows the config without secrets", async () => {
   await using s = await served();
   const { body } = await s.ask(PLUGIN);
   assert.equal(body.description, "Fixture: echo");
@@ -232,7 +232,7 @@ test("GET /api/v1/agents shows the plugins active for each agent", async () => {
   assert.deepEqual(failed(await s.ask("/api/v1/agents/secondary")), [404, "agent.unknown"]);
 });
 
-test("K-069 GET …/compaction tells who compacts, and the newest compactions with what was kept", async () => {
+test("K-069 GET …/compaction names the compactor and the observers, and the newest compactions with the kept texts", async () => {
   await using s = await served({
     yaml: {
       primary: {
@@ -257,7 +257,7 @@ test("K-069 GET …/compaction tells who compacts, and the newest compactions wi
   assert.deepEqual(failed(await s.ask("/api/v1/agents/nobody/compaction")), [404, "agent.unknown"]);
 });
 
-test("GET …/storage tells a plugin's tables, and nothing before there are any", async () => {
+test("GET …/storage lists a plugin's tables, and is empty before there are any", async () => {
   await using s = await served();
   assert.deepEqual((await s.ask(`${PLUGIN}/storage`)).body, { tables: [], bytes: 0 });
   const sql = "CREATE TABLE notes (text)";
@@ -305,7 +305,7 @@ test("GET /metrics is Prometheus text: states, restarts, calls, hooks, storage, 
   }
 });
 
-test("GET /metrics tells the rest when a plugin's storage cannot be read", async () => {
+test("GET /metrics leaves out a plugin whose storage cannot be read", async () => {
   await using s = await served();
   Object.assign(s.h.host.view, { storage: () => Promise.reject(new Error("No storage")) });
   const { status, body } = await s.ask("/metrics");
@@ -345,7 +345,7 @@ test("paths and methods the API does not have", async () => {
   assert.equal((await s.raw("/api/v1/plugins", { method: "HEAD" })).status, 200);
 });
 
-test("a failure that is the host's own mistake tells nothing of its inside", async () => {
+test("a failure that is the host's own mistake reveals nothing of its inside", async () => {
   await using s = await served({});
   Object.assign(s.h.host.view, {
     sessions: () => {

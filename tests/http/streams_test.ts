@@ -51,7 +51,7 @@ test("a reader that comes back with Last-Event-ID gets exactly what it missed, a
   await second.close();
 });
 
-test("a reader that names an event of another time is told of the gap first", async () => {
+test("a reader that names an event of another host gets a gap first", async () => {
   await using s = await served();
   await notify(s, 1);
   const headers = { Accept: "text/event-stream", "Last-Event-ID": "evt_other-7" };
@@ -62,7 +62,7 @@ test("a reader that names an event of another time is told of the gap first", as
   await stream.close();
 });
 
-test("GET /api/v1/events as JSON gives what is kept, and the id to stream on from", async () => {
+test("GET /api/v1/events as JSON returns the kept events, and the id to stream on from", async () => {
   await using s = await served();
   await notify(s, 2);
   const { body } = await s.ask(`${EVENTS}?kind=notification`);
@@ -77,7 +77,7 @@ test("GET /api/v1/events as JSON gives what is kept, and the id to stream on fro
   assert.deepEqual(failed(await s.ask(`${EVENTS}?last_event_id=`)), [400, "http.input_invalid"]);
 });
 
-test("a stream that is quiet says every 15 seconds that it lives", async () => {
+test("a quiet stream sends a comment every 15 seconds", async () => {
   await using s = await served({});
   const stream = sseReader(await s.raw(EVENTS, STREAM));
   s.h.clock.advance(15_000);
@@ -95,7 +95,7 @@ test("streams end when the app closes", async () => {
   assert.equal(await stream.next(), null);
 });
 
-test("a reader that does not read holds nothing up and is told what it missed", async () => {
+test("a reader that does not read delays nothing, and gets a gap for the entries it missed", async () => {
   const feed = new Feed({ name: "f", maxEntries: 10, maxLength: 10_000 });
   const source = feedEvents({ feed, from: { seq: 0, missed: false }, wants: () => true });
   const response = sseResponse(source, createFakeClock());
@@ -232,22 +232,22 @@ test("a WebSocket whose client leaves too much unread is closed, to connect agai
   upgraded.closed();
 });
 
-test("a notification that is very long is told without what it carries", async () => {
+test("a very long notification is sent without its params", async () => {
   await using s = await served({ primary: { big: {} }, fixtures: { "@test/big": "echo" } });
   const { host } = s.h;
-  let tell: (notification: { instance: string; method: string; params: unknown }) => void = () => {};
+  let send: (notification: { instance: string; method: string; params: unknown }) => void = () => {};
   const { createApp } = await import("../../src/http/create_app.ts");
   const app = createApp({
     host: {
       ...host,
       onNotification: (listener) => {
-        tell = listener;
+        send = listener;
         return () => {};
       },
     },
     token: null,
   });
-  tell({ instance: "echo@music/primary", method: "echo.happened", params: { text: "x".repeat(300_000) } });
+  send({ instance: "echo@music/primary", method: "echo.happened", params: { text: "x".repeat(300_000) } });
   const response = await app.fetch(new Request("http://kaged/api/v1/events"), { signal: null, upgrade() {} });
   const { entries } = await response.json();
   assert.deepEqual([entries.at(-1).data.params, entries.at(-1).data.cut, entries.at(-1).plugin], [null, true, "echo"]);

@@ -1,16 +1,16 @@
 /**
- * Where audit events are made: stamped once, handed to every sink and listener in order.
+ * Makes audit events: each is stamped once and handed to every sink and listener in order.
  *
  * @module
  */
 import type { Clock } from "../ports/ports.ts";
 import type { AuditData, AuditEvent, AuditSink, AuditType } from "./events.ts";
 
-/** Whom an event is about. */
+/** The plugin instance that an event is about. */
 export interface AuditSubject {
-  /** The plugin's name. */
+  /** Name of the plugin; `host` for events of the host itself. */
   readonly name: string;
-  /** Which instance of it. */
+  /** Instance id; the project's id for events of the host itself. */
   readonly instance: string;
 }
 
@@ -18,25 +18,24 @@ export interface AuditSubject {
 export interface Audit {
   /** Emits one event. Never throws: a listener that does is counted in {@link listenerErrors}. */
   emit<T extends AuditType>(type: T, subject: AuditSubject, data: AuditData[T], requestId?: string | null): void;
-  /** Hears every event; the returned function ends it. */
+  /** Calls `listener` with every event until the returned function is called. */
   on(listener: (event: AuditEvent) => void): () => void;
-  /** Resolves when every sink has kept what it took. */
+  /** Resolves when every sink has stored the events it was given. */
   flush(): Promise<void>;
-  /** Whether anyone listens: on a hot path, ask before making the data. */
+  /** Whether there is a sink or a listener: on a hot path, ask before making the data. */
   readonly active: boolean;
-  /** How often a listener threw. */
+  /** Number of times that a sink or a listener threw. */
   readonly listenerErrors: number;
 }
 
-/** What {@link createAudit} needs. */
+/** Options of {@link createAudit}. */
 export interface AuditOptions {
-  /** Time of the events. */
   readonly clock: Clock;
-  /** Where they go, besides listeners. */
+  /** Receive every event before the listeners do. */
   readonly sinks?: readonly AuditSink[];
 }
 
-/** Returns an {@link Audit} over the given sinks. */
+/** Returns an {@link Audit} that writes to the given sinks. */
 export function createAudit({ clock, sinks = [] }: AuditOptions): Audit {
   const listeners = new Set<(event: AuditEvent) => void>(sinks.map((sink) => (event) => sink.write(event)));
   const stamp = timestamps(clock);

@@ -8,32 +8,32 @@ import type { CompactionAudit } from "../compaction/types.ts";
 
 /** The agent and the session an event is about. */
 export interface AuditPlace {
-  /** Agent path. */
+  /** Path of the agent, such as `primary.subagents.researcher`. */
   agent_path: string;
-  /** Session id. */
+  /** Session in which it happened. */
   session_id: string;
 }
 
 /** The request for consent an event is about. */
 export interface ConsentAudit {
-  /** Id of the request. */
+  /** Id of the request, as in `host.consents()`. */
   consent_id: string;
-  /** Package the project declares. */
+  /** Package that the project declares. */
   package: string;
-  /** The project. */
+  /** Id of the project that lacks the package. */
   project_id: string;
 }
 
-/** What each event of a compaction carries, by type. */
+/** Data of the events of a compaction, by type. */
 export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
-/** What each event carries, by type. */
+/** Data of every event, by type. "It" is the plugin instance that the event is about. */
 export interface AuditData extends CompactionAuditData {
-  /** Its process was started. */
+  /** Its process started; the handshake is still to come. */
   "plugin.spawned": { version: string; pid: number; cage_id: string };
   /** Its handshake is complete. */
   "plugin.initialized": { methods_count: number; capabilities_count: number };
-  /** The host called it. */
+  /** The host called one of its methods. */
   "plugin.method_called": {
     method: string;
     operator_id: string | null;
@@ -44,13 +44,13 @@ export interface AuditData extends CompactionAuditData {
   "plugin.method_returned": { method: string; duration_ms: number; success: boolean };
   /** Manifest and process name different methods. */
   "plugin.method_unavailable": { missing: string[]; undeclared: string[] };
-  /** It sent a notification. */
+  /** It sent a notification; the params are not recorded. */
   "plugin.notification": { notification_type: string };
   /** It sent more notifications than it may; the rest of that second is dropped. */
   "plugin.notification_flood": { rate: number };
   /** It wrote a line to stdout that is no JSON; the line is cut to 200 characters. */
   "plugin.stdout_noise": { line: string };
-  /** It missed a ping. */
+  /** It did not answer a ping in time. */
   "plugin.health_fail": { consecutive_failures: number; error: string };
   /** Its process ended unasked, with its last 50 lines of stderr. */
   "plugin.crashed": { exit_code: number | null; signal: string | null; reason: string; last_stderr: string[] };
@@ -67,31 +67,31 @@ export interface AuditData extends CompactionAuditData {
     capability_diff: { added: string[]; removed: string[] };
     duration_ms: number;
   };
-  /** It was to be reloaded and could not be; what ran goes on. */
+  /** Its reload failed; the process that ran goes on. */
   "plugin.reload_failed": { error_code: string; error_message: string };
   /** It is not started again until an operator enables it. */
   "plugin.failed": { total_failures: number; error_code: string; error_message: string };
-  /** An operator enabled it. */
+  /** An operator enabled it, which also forgets its failures. */
   "plugin.enabled": Record<never, never>;
   /** An operator, or its failures, disabled it. */
   "plugin.disabled": { reason: string };
   /** An operator installed it; `local` for every project. */
   "plugin.installed": { version: string; source: string; local: boolean };
-  /** An operator put another version in its place. */
+  /** An operator installed another version in its place. */
   "plugin.upgraded": {
     old_version: string;
     new_version: string;
     capability_diff: { added: string[]; removed: string[] };
   };
-  /** An operator took it away. */
+  /** An operator removed it from the home. */
   "plugin.uninstalled": { version: string };
-  /** A project lacks it, or a version of it that fits: an operator is asked. */
+  /** A project lacks it, or lacks a version that fits: an operator is asked. */
   "plugin.consent_requested": ConsentAudit & { source: string | null; agents: string[] };
-  /** An operator said yes: it serves the project, with these capabilities. */
+  /** An operator consented: it serves the project, with these capabilities. */
   "plugin.consent_granted": ConsentAudit & { version: string; capabilities: string[] };
-  /** An operator said no. */
+  /** An operator declined; the project stays without it. */
   "plugin.consent_declined": ConsentAudit;
-  /** What it kept was dropped with it. */
+  /** Its tables were dropped with its uninstallation. */
   "plugin.storage_dropped": { tables: string[] };
   /** It broke a rule of the wire. */
   "plugin.protocol_violation": { violation_type: string; detail: string };
@@ -105,9 +105,9 @@ export interface AuditData extends CompactionAuditData {
   "plugin.version_mismatch": { claimed: unknown; expected: string };
   /** It claims capabilities its manifest does not have. */
   "plugin.capability_overreach": { claimed: string[]; allowed: string[] };
-  /** It connected to a host, told once a minute for each host and port. */
+  /** It connected to a host; emitted once a minute for each host and port. */
   "plugin.net_opened": { host: string; port: number };
-  /** It was not let to a host, told once a minute for each host and port; `port` is 0 where it named none. */
+  /** It was refused a host; emitted once a minute for each host and port. `port` is 0 where it named none. */
   "plugin.net_refused": { host: string; port: number; reason: string };
   /** It asked for storage that is not its own; the SQL is cut down to its shape. */
   "plugin.storage_denied": { sql: string; reason: string };
@@ -115,7 +115,7 @@ export interface AuditData extends CompactionAuditData {
   "plugin.config_rejected": { error_code: number; error_message: string };
   /** One of its hooks was fired. */
   "plugin.hook.fired": { hook: string; agent_path: string; session_id: string };
-  /** It answered a hook. */
+  /** It answered a hook in time. */
   "plugin.hook.returned": { hook: string; duration_ms: number; has_result: boolean };
   /** It did not answer a hook in time, or was busy with others for as long; the agent goes on without it. */
   "plugin.hook.timeout": { hook: string; agent_path: string; timeout_sec: number };
@@ -125,26 +125,26 @@ export interface AuditData extends CompactionAuditData {
     agent_path: string;
     error_code: number;
     error_message: string;
-    /** Code of the error table. */
+    /** Code of the error table; `error_code` is the number on the wire. */
     reason: string;
   };
-  /** Text of it was put before the model. */
+  /** Text that it returned was added to the model's context. */
   "plugin.hook.injected": {
     hook: string;
     agent_path: string;
     session_id: string;
-    /** Bytes it returned. */
+    /** Bytes of the text that it returned. */
     returned_bytes: number;
-    /** Bytes of it that were used. */
+    /** Bytes of it that the model got. */
     bytes: number;
     sha256: string;
     cut: boolean;
-    /** How many tags in it were made harmless. */
+    /** Number of tags that were escaped. */
     escaped_tags: number;
   };
   /** A subagent lists a hook that fires for the primary agent only. */
   "plugin.hook.illegal": { hook: string; agent_path: string };
-  /** A tool of it is in an agent's set. */
+  /** One of its tools is available to an agent. */
   "plugin.tool_registered": { tool: string; agent_path: string };
   /** An MCP server listed its tools; what differs from the list before, each part cut to 50 names. */
   "plugin.tools_listed": {
@@ -152,7 +152,7 @@ export interface AuditData extends CompactionAuditData {
     added: string[];
     removed: string[];
     changed: string[];
-    /** Tools no agent gets, and why. */
+    /** Tools that no agent gets, with the reason. */
     left_out: { tool: string; reason: string }[];
   };
   /** Two plugins have one tool; the second is refused. */
@@ -169,30 +169,30 @@ export interface AuditData extends CompactionAuditData {
   "plugin.knob_write": { knob: string; agent_path: string };
 }
 
-/** Type of an audit event. */
+/** Type of an audit event, such as `plugin.crashed`. */
 export type AuditType = keyof AuditData;
 
-/** What every audit event carries. */
+/** Fields of every audit event. */
 export interface AuditBase {
-  /** When, ISO 8601. */
+  /** ISO 8601, in milliseconds. */
   readonly timestamp: string;
-  /** The plugin's name; `host` for what the host does itself. */
+  /** Name of the plugin; `host` for events of the host itself. */
   readonly name: string;
-  /** Which instance of it; the project's id for what the host does itself. */
+  /** Instance id; the project's id for events of the host itself. */
   readonly instance: string;
   /** The request this event belongs to, or null. */
   readonly request_id: string | null;
 }
 
-/** One audit event. */
+/** One audit event; `type` narrows `data`. */
 export type AuditEvent = {
   [T in AuditType]: AuditBase & { readonly type: T; readonly data: Readonly<AuditData[T]> };
 }[AuditType];
 
-/** Where audit events go. A sink never throws: what it cannot keep it counts. */
+/** A destination of audit events. A sink never throws: it counts the events that it cannot store. */
 export interface AuditSink {
-  /** Takes one event. */
+  /** Called with every event, in order. */
   write(event: AuditEvent): void;
-  /** Resolves when everything taken so far is kept. */
+  /** Resolves when every event so far is stored. */
   flush?(): Promise<void>;
 }

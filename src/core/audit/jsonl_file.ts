@@ -7,25 +7,25 @@ import { lineFile } from "../files/line_file.ts";
 import type { Clock, Files } from "../ports/ports.ts";
 import type { AuditSink } from "./events.ts";
 
-/** How the file is kept. */
+/** Options of {@link jsonlFile}. */
 export interface JsonlFileOptions {
   /** Absolute path of the newest file; older ones get `.1`, `.2` and so on. */
   readonly path: string;
-  /** The file system. */
+  /** `files` of the runtime. */
   readonly files: Files;
-  /** Time, for the line that says what was lost. */
+  /** `clock` of the runtime: stamps the line that stands in for lost events. */
   readonly clock: Clock;
-  /** A file this large is set aside before the next write. Default 16 MiB. */
+  /** A larger file is rotated before the next write. Default 16 MiB. */
   readonly maxBytes?: number;
-  /** How many older files are kept. Default 5. */
+  /** Number of older files that stay. Default 5. */
   readonly keep?: number;
-  /** Most characters waiting to be written; what comes above is counted and dropped. Default 4 Mi. */
+  /** Characters that may wait to be written; events beyond that are counted and dropped. Default 4 Mi. */
   readonly maxWaiting?: number;
 }
 
-/** A file sink, with what it could not keep. */
+/** A file sink that counts the events it lost. */
 export interface JsonlFile extends AuditSink {
-  /** Resolves when everything taken so far is written or counted as lost. */
+  /** Resolves when every event so far is written or counted as lost. */
   flush(): Promise<void>;
   /** Events lost so far, because writing was slow or failed. */
   readonly lost: number;
@@ -48,7 +48,7 @@ export function jsonlFile({ clock, ...options }: JsonlFileOptions): JsonlFile {
   };
 }
 
-/** The line that stands where events are missing. */
+/** The line that stands in the place of lost events. */
 function lossLine(count: number, reason: string, clock: Clock): string {
   const timestamp = new Date(clock.now()).toISOString();
   const subject = { name: "host", instance: "host", request_id: null };

@@ -5,10 +5,9 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const HTTP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "http.not_found": row(-32601, 404, "The API has no such path", "See /openapi.json"),
-  "http.method_not_allowed": row(-32601, 405, "The path does not take this method", "Use one that Allow names"),
+  "http.method_not_allowed": row(-32601, 405, "The path does not take this method", "Use a method of the Allow header"),
   "http.unauthorized": row(-32001, 401, "The token is missing or wrong", "Send Authorization: Bearer <token>"),
   "http.host_refused": row(
     -32001,
@@ -22,12 +21,22 @@ export const HTTP_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "The request comes from a page of another site",
     "Use the console's own page",
   ),
-  "http.input_invalid": row(-32602, 400, "The path, the query or the body is not what the route takes", "Correct it"),
+  "http.input_invalid": row(
+    -32602,
+    400,
+    "The path, the query or the body does not fit the route",
+    "Correct the places in data.issues",
+  ),
   "http.body_invalid": row(-32700, 400, "The body is not JSON", "Send a JSON object as UTF-8"),
-  "http.body_too_large": row(-32602, 413, "The body is larger than it may be", "Send less than 4 MiB"),
-  "http.body_timeout": row(-32602, 408, "The body took too long to come", "Send it whole within 30 seconds"),
+  "http.body_too_large": row(-32602, 413, "The body is larger than the limit", "Send less than 4 MiB"),
+  "http.body_timeout": row(-32602, 408, "The body took too long to arrive", "Send all of it within 30 seconds"),
   "http.media_type": row(-32602, 415, "The body is not sent as JSON", "Send Content-Type: application/json"),
-  "http.rate_limited": row(-32005, 429, "More calls came than are taken in a second", "Wait as Retry-After says"),
+  "http.rate_limited": row(
+    -32005,
+    429,
+    "More calls arrived in a second than the limit allows",
+    "Wait as long as Retry-After says",
+  ),
   "http.port_taken": row(-32603, 502, "Another program listens at the address", "Use another --port"),
   "http.listen_failed": row(-32603, 502, "The server cannot listen at the address", "Use another --host or --port"),
 };

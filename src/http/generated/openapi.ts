@@ -5,7 +5,7 @@
  * @module
  */
 
-/** The document, as JSON. */
+/** The document as JSON text. */
 export const OPENAPI_TEXT: string = `{
   "openapi": "3.1.0",
   "info": {
@@ -548,7 +548,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes; \`protocol.params_invalid\`: The method does not take these params",
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`protocol.params_invalid\`: The method does not take these params",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -652,7 +652,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes; \`http.body_invalid\`: The body is not JSON; \`protocol.params_invalid\`: The method does not take these params",
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON; \`protocol.params_invalid\`: The method does not take these params",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -700,7 +700,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/knobs": {
       "get": {
         "operationId": "getPluginsNameKnobs",
-        "summary": "A plugin's knobs and how far each is turned, for every agent that has the plugin",
+        "summary": "A plugin's knobs with their values, for each agent that declares the plugin",
         "parameters": [
           {
             "name": "name",
@@ -758,7 +758,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/knobs/{knob}": {
       "put": {
         "operationId": "putPluginsNameKnobsKnob",
-        "summary": "Turn a knob: the plugin is told, project.yaml is changed in that one place",
+        "summary": "Turn a knob: the plugin gets the new config, and project.yaml is changed in that one place",
         "parameters": [
           {
             "name": "name",
@@ -867,7 +867,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/schemas": {
       "get": {
         "operationId": "getPluginsNameSchemas",
-        "summary": "What a plugin's config looks like: the project's side and the operator's, shapes and never values",
+        "summary": "JSON Schemas of a plugin's config, the project's side and the operator's, without values",
         "parameters": [
           {
             "name": "name",
@@ -1600,7 +1600,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes; \`http.body_invalid\`: The body is not JSON; \`install.source_invalid\`: The source is no path and no address",
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON; \`install.source_invalid\`: The source is no path and no address",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -1895,7 +1895,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.body_timeout": {
-        "description": "\`http.body_timeout\`: The body took too long to come",
+        "description": "\`http.body_timeout\`: The body took too long to arrive",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1905,7 +1905,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.body_too_large": {
-        "description": "\`http.body_too_large\`: The body is larger than it may be",
+        "description": "\`http.body_too_large\`: The body is larger than the limit",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1935,7 +1935,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.input_invalid": {
-        "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes",
+        "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1945,7 +1945,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.input_invalid-http.body_invalid": {
-        "description": "\`http.input_invalid\`: The path, the query or the body is not what the route takes; \`http.body_invalid\`: The body is not JSON",
+        "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1965,7 +1965,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.rate_limited": {
-        "description": "\`http.rate_limited\`: More calls came than are taken in a second",
+        "description": "\`http.rate_limited\`: More calls arrived in a second than the limit allows",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2079,7 +2079,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "status": {
-            "description": "HTTP status.",
+            "description": "The HTTP status, once more.",
             "type": "number"
           },
           "detail": {
@@ -2095,7 +2095,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "data": {
-            "description": "Facts for a program."
+            "description": "Facts for a program; their shape depends on the code."
           }
         },
         "required": [

@@ -7,7 +7,6 @@ import type { Agent } from "../answers.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedAgent } from "../schemas.ts";
 
-/** Routes about agents. */
 export const AGENT_ROUTES: readonly Route[] = [
   route({
     method: "GET",

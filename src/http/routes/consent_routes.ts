@@ -11,7 +11,6 @@ const named = v.strictObject({
 });
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max));
 
-/** Routes about consent. */
 export const CONSENT_ROUTES: readonly Route[] = [
   route({
     method: "GET",

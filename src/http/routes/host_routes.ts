@@ -7,7 +7,6 @@ import { HOST_VERSION } from "../../core/values/version.ts";
 import { OPENAPI_TEXT } from "../generated/openapi.ts";
 import { type Route, route } from "../route.ts";
 
-/** Routes about the host. */
 export const HOST_ROUTES: readonly Route[] = [
   route({
     method: "GET",

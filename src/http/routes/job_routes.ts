@@ -33,7 +33,7 @@ const jobId = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "I
 const agentName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name of an agent"));
 const namedJob = v.strictObject({ id: jobId });
 const flag = v.exactOptional(v.picklist(["true", "false"]));
-/** Routes about agents' runs and jobs. */
+
 export const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "POST",

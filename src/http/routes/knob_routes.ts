@@ -12,7 +12,6 @@ import { agentPath, namedPlugin, pluginName } from "../schemas.ts";
 
 const knobName = v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, "It is no name of a knob"));
 
-/** Routes about knobs. */
 export const KNOB_ROUTES: readonly Route[] = [
   route({
     method: "GET",

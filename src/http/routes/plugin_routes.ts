@@ -9,7 +9,6 @@ import type { Failure, Instance, Plugin } from "../answers.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedPlugin } from "../schemas.ts";
 
-/** Routes about plugins. */
 export const PLUGIN_ROUTES: readonly Route[] = [
   route({
     method: "GET",

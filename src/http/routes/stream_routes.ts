@@ -16,7 +16,6 @@ import { sseResponse } from "../sse.ts";
 const kind = v.picklist(["audit", "notification"]);
 const types = ["application/json", "text/event-stream"] as const;
 
-/** Routes that stream. */
 export const STREAM_ROUTES: readonly Route[] = [
   route({
     method: "GET",
