@@ -25,6 +25,8 @@ export interface Metrics {
 }
 
 type Labels = Readonly<Record<string, string>>;
+/** One line; the suffix goes to the family's name. */
+type Sample = readonly [labels: Labels, value: number, suffix?: "_bucket" | "_sum" | "_count"];
 
 const STATES: readonly PluginStatus[] = ["disabled", "spawning", "running", "crashed", "failed", "stopped"];
 const BUCKETS_SEC: readonly number[] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30];
@@ -65,21 +67,17 @@ export function createMetrics(): Metrics {
     answered: (status) => answers.add({ status: `${status}` }),
     render({ instances, sessions, storageBytes }) {
       const states = instances.flatMap(({ plugin, instance, state }) =>
-        STATES.map((one) => sample("kaged_plugin_state", { plugin, instance, state: one }, one === state ? 1 : 0))
+        STATES.map((one): Sample => [{ plugin, instance, state: one }, one === state ? 1 : 0])
       );
-      const restarts = instances.map(({ plugin, instance, restarts }) =>
-        sample("kaged_plugin_restarts_total", { plugin, instance }, restarts)
-      );
-      const bytes = Object.entries(storageBytes).map(([plugin, count]) =>
-        sample("kaged_storage_bytes", { plugin }, count)
-      );
+      const restarts = instances.map(({ plugin, instance, restarts }): Sample => [{ plugin, instance }, restarts]);
+      const bytes = Object.entries(storageBytes).map(([plugin, count]): Sample => [{ plugin }, count]);
       return [
-        ...family("kaged_plugin_state", "gauge", "1 for the state an instance is in", states),
-        ...family("kaged_plugin_restarts_total", "counter", "Starts after the first", restarts),
-        ...family("kaged_sessions", "gauge", "Open sessions", [sample("kaged_sessions", {}, sessions)]),
-        ...family("kaged_storage_bytes", "gauge", "Bytes a plugin's tables take", bytes),
-        ...[calls, callTimes, hooks, hookTimes, problems, compactions, answers].flatMap((one) => one.lines()),
-      ].map((line) => `${line}\n`).join("");
+        family("kaged_plugin_state", "gauge", "1 for the state an instance is in", states),
+        family("kaged_plugin_restarts_total", "counter", "Starts after the first", restarts),
+        family("kaged_sessions", "gauge", "Open sessions", [[{}, sessions]]),
+        family("kaged_storage_bytes", "gauge", "Bytes a plugin's tables take", bytes),
+        ...[calls, callTimes, hooks, hookTimes, problems, compactions, answers].map((one) => one.text()),
+      ].join("");
     },
   };
 }
@@ -100,18 +98,18 @@ const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.config_rejected",
 ]);
 
-function counter(name: string, help: string): { add(labels: Labels): void; lines(): string[] } {
-  const counts = new Map<string, number>();
+function counter(name: string, help: string): { add(labels: Labels): void; text(): string } {
+  const counts = new Map<string, [Labels, number]>();
   return {
     add(labels) {
       const key = labelText(labels);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+      counts.set(key, [labels, (counts.get(key)?.[1] ?? 0) + 1]);
     },
-    lines: () => family(name, "counter", help, [...counts].map(([labels, count]) => `${name}${labels} ${count}`)),
+    text: () => family(name, "counter", help, [...counts.values()]),
   };
 }
 
-function histogram(name: string, help: string): { add(labels: Labels, value: number): void; lines(): string[] } {
+function histogram(name: string, help: string): { add(labels: Labels, value: number): void; text(): string } {
   const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>();
   return {
     add(labels, value) {
@@ -122,27 +120,21 @@ function histogram(name: string, help: string): { add(labels: Labels, value: num
       one.count++;
       BUCKETS_SEC.forEach((bound, at) => value <= bound && one.counts[at]!++);
     },
-    lines: () =>
-      family(
-        name,
-        "histogram",
-        help,
-        [...series.values()].flatMap(({ labels, counts, sum, count }) => [
-          ...BUCKETS_SEC.map((le, at) => sample(`${name}_bucket`, { ...labels, le: `${le}` }, counts[at]!)),
-          sample(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
-          sample(`${name}_sum`, labels, sum),
-          sample(`${name}_count`, labels, count),
-        ]),
-      ),
+    text() {
+      const samples = [...series.values()].flatMap(({ labels, counts, sum, count }): Sample[] => [
+        ...BUCKETS_SEC.map((le, at): Sample => [{ ...labels, le: `${le}` }, counts[at]!, "_bucket"]),
+        [{ ...labels, le: "+Inf" }, count, "_bucket"],
+        [labels, sum, "_sum"],
+        [labels, count, "_count"],
+      ]);
+      return family(name, "histogram", help, samples);
+    },
   };
 }
 
-function family(name: string, type: string, help: string, lines: readonly string[]): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
-}
-
-function sample(name: string, labels: Labels, value: number): string {
-  return `${name}${labelText(labels)} ${value}`;
+function family(name: string, type: string, help: string, samples: readonly Sample[]): string {
+  const lines = samples.map(([labels, value, suffix = ""]) => `${name}${suffix}${labelText(labels)} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
 function labelText(labels: Labels): string {
