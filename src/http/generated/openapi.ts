@@ -2159,7 +2159,7 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "CageLimitStatus": {
-        "description": "The limits of one cage and who enforces them.",
+        "description": "The limits of one cage and the way they are enforced.",
         "type": "object",
         "properties": {
           "memory_mb": {
@@ -2167,7 +2167,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "number"
           },
           "cpu_shares": {
-            "description": "Share of the processor when others want it too; 1024 is a whole one's.",
+            "description": "Share of the processor when others want it too; 1024 is the share of a program without a limit.",
             "type": "number"
           },
           "pids": {
@@ -2175,7 +2175,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "number"
           },
           "tier": {
-            "description": "Who enforces them.",
+            "description": "\`watchdog\` is the weakest: it looks every 250 ms and cannot hold a cage to its CPU shares.",
             "enum": [
               "cgroup2",
               "systemd",
@@ -2193,7 +2193,7 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "PluginCage": {
-        "description": "What is known of the cage a plugin runs in.",
+        "description": "The cage of a running plugin as operators see it.",
         "type": "object",
         "properties": {
           "id": {
@@ -2201,7 +2201,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "limits": {
-            "description": "What the plugin may use, and who sees to it.",
+            "description": "Its limits, and the way they are enforced.",
             "$ref": "#/components/schemas/CageLimitStatus"
           }
         },
