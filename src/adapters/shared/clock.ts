@@ -1,5 +1,5 @@
 /**
- * Time as the runtime tells it.
+ * Time as the runtime measures it.
  *
  * @module
  */
@@ -13,12 +13,12 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 export const clock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  after(ms: number, run: () => void): () => void {
+  after(ms: number, run: () => void, { keepAlive = false }: { readonly keepAlive?: boolean } = {}): () => void {
     let timer: ReturnType<typeof setTimeout>;
     const wait = (leftMs: number): void => {
       const step = Math.min(leftMs, MAX_DELAY_MS);
       timer = setTimeout(() => leftMs > step ? wait(leftMs - step) : run(), step);
-      timer.unref();
+      if (!keepAlive) timer.unref();
     };
     wait(ms);
     return () => clearTimeout(timer);

@@ -19,6 +19,7 @@ export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hook.event_invalid": row(-32602, 400, "An event is not what handlers can be given", "Give it the named fields"),
   "hook.response_invalid": row(-32603, 502, "A handler answered what it may not", "Return null or an envelope"),
   "hook.timeout": row(-32603, 504, "A handler took longer than it may", "Make it faster, or give it a timeoutMs"),
+  "hook.event_cut": row(-32603, 502, "A policy cannot see the whole event", "Pass less, or nest it less deeply"),
   "hook.nobody": row(-32601, 404, "Nobody answers the hook", "Add a plugin that takes it"),
   "hook.ambiguous": row(-32602, 409, "Two plugins of one priority could answer", "Give one a lower priority"),
   "hook.unknown_participant": row(-32602, 404, "The plugin named for a hook does not take it", "Name one that does"),

@@ -5,7 +5,7 @@
  */
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { jsonCopy } from "../dispatch/json_copy.ts";
-import type { HookResponse, PortableHookName } from "./types.ts";
+import type { HookMoment, HookResponse } from "./types.ts";
 
 /** An answer in the one shape the engine acts on. */
 export interface NormalResponse {
@@ -39,21 +39,21 @@ const MAX_WARNING_CHARS = 2_000;
 const MAX_REASON_CHARS = 4_000;
 
 /** What `modify` may change, by hook. */
-const BEFORE: ReadonlySet<PortableHookName> = new Set([
+const BEFORE: ReadonlySet<HookMoment> = new Set([
   "SessionStart",
   "UserPromptSubmitted",
   "PreToolUse",
   "SubagentStart",
   "PreCompact",
 ]);
-const AFTER: ReadonlySet<PortableHookName> = new Set(["PostToolUse", "SubagentStop", "PostCompact", "OnError"]);
+const AFTER: ReadonlySet<HookMoment> = new Set(["PostToolUse", "SubagentStop", "PostCompact", "OnError"]);
 
 /**
  * Returns the answer in one shape, or null when there is none.
  *
  * @throws {HostError} `hook.response_invalid`
  */
-export function readResponse(answer: unknown, hook: PortableHookName): NormalResponse | null {
+export function readResponse(answer: unknown, hook: HookMoment): NormalResponse | null {
   if (answer === null || answer === undefined) return null;
   if (typeof answer !== "object" || Array.isArray(answer)) throw invalid(`It is ${nameOf(answer)}, and no envelope`);
   const given = answer as Readonly<Record<string, unknown>>;
@@ -85,7 +85,7 @@ export function readResponse(answer: unknown, hook: PortableHookName): NormalRes
 function readChanges(
   given: Readonly<Record<string, unknown>>,
   action: HookResponse["action"],
-  hook: PortableHookName,
+  hook: HookMoment,
   warnings: string[],
 ): Pick<NormalResponse, "input" | "output"> {
   const changes: { input?: { value: unknown }; output?: { value: unknown } } = {};

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HookResponse, HookSource, PortableHookName } from "./types.ts";
+import type { HookMoment, HookResponse, HookSource } from "./types.ts";
 
 /**
  * What came of one handler: it had something to say (`ran`), or nothing (`quiet`); it failed (`broke`); it was not for
@@ -14,7 +14,7 @@ export type HookTraceOutcome = "ran" | "quiet" | "broke" | "skipped" | `blocked 
 /** One handler's part in a firing. */
 export interface HookTrace {
   /** The moment. */
-  readonly hook: PortableHookName;
+  readonly hook: HookMoment;
   /** The session. */
   readonly sessionId: string;
   /** Agent path. */
@@ -44,7 +44,7 @@ export interface HookTrace {
 /** What came of a firing. */
 export interface HookResult {
   /** The moment. */
-  readonly hook: PortableHookName;
+  readonly hook: HookMoment;
   /** Whether the action may not go on. */
   readonly blocked: boolean;
   /** Who blocked, or null. */

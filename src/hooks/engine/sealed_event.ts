@@ -5,35 +5,59 @@
  * @module
  */
 import { copyField, openWalk } from "../dispatch/json_copy.ts";
-import type { HookEvent, PortableHookName } from "./types.ts";
+import { errorFacts } from "./error_facts.ts";
+import { plainFields } from "./plain_json.ts";
+import type { HookEvent, HookMoment, PortableHookName } from "./types.ts";
 
-/** What a caller gives. */
-type GivenEvent = Omit<HookEvent, "hook" | "timestamp">;
+/** A sealed event, and the reason why it lacks a part of the caller's. */
+export interface SealedEvent {
+  readonly event: HookEvent;
+  /** Null when handlers see the event whole. */
+  readonly cut: string | null;
+}
+
+type GivenEvent = Omit<HookEvent, "hook" | "timestamp" | "error"> & { readonly error?: unknown };
 type Draft = { -readonly [Field in keyof HookEvent]: HookEvent[Field] };
 
 /** A window of a large model fits. */
-const LIMITS = { frozen: true, maxChars: 64 * 1024 * 1024 };
+const MAX_CHARS = 64 * 1024 * 1024;
+const LIMITS = { frozen: true, maxChars: MAX_CHARS };
 
-/**
- * Returns the sealed event; fields that events do not have are left out.
- *
- * @throws {TypeError} that says what in it is no JSON.
- */
-export function sealEvent(given: GivenEvent, hook: PortableHookName, timestamp: string): HookEvent {
-  const { sessionId, agent, repository, branch, budget, tool, input, output, error, subagent, details } = given;
-  const event: Draft = { hook, timestamp, sessionId, agent };
+/** Returns the sealed event; fields that events do not have are left out. Never throws. */
+export function sealEvent(given: GivenEvent, hook: HookMoment, timestamp: string): SealedEvent {
+  const { sessionId, agent } = given;
+  const event: Draft = { hook: hook as PortableHookName, timestamp, sessionId, agent };
+  try {
+    copyFields(given, event);
+    return { event: Object.freeze(event), cut: null };
+  } catch {
+    // Something in it is no JSON, which is rare: the slower walk makes JSON of it.
+    const { repository, branch, budget, tool, input, output, subagent, details } = given;
+    const error = hasFailed(given.error) ? errorFacts(given.error) : undefined;
+    const rest = { repository, branch, budget, tool, input, output, error, subagent, details };
+    const { fields, cut } = plainFields(rest, MAX_CHARS);
+    return { event: Object.freeze({ ...event, ...fields }), cut };
+  }
+}
+
+/** Field by field, not in a loop: the shapes are few, and engines of the language are quick with those. */
+function copyFields(given: GivenEvent, event: Draft): void {
+  const { repository, branch, budget, tool, input, output, error, subagent, details } = given;
   const walk = openWalk(LIMITS);
-  // Field by field, not in a loop: the shapes are few, and engines of the language are quick with those.
   if (repository !== undefined) event.repository = copyField("repository", repository, walk);
   if (branch !== undefined) event.branch = copyField("branch", branch, walk);
   if (budget !== undefined) event.budget = copyField("budget", budget, walk);
   if (tool !== undefined) event.tool = copyField("tool", tool, walk);
   if (input !== undefined) event.input = copyField("input", input, walk);
   if (output !== undefined) event.output = copyField("output", output, walk);
-  if (error !== undefined) event.error = copyField("error", error, walk);
+  if (hasFailed(error)) event.error = copyField("error", errorFacts(error), walk);
   if (subagent !== undefined) event.subagent = copyField("subagent", subagent, walk);
   if (details !== undefined) event.details = copyField("details", details, walk);
-  return Object.freeze(event);
+}
+
+/** Whether the `error` of an event or of a tool call stands for a failure. */
+export function hasFailed(error: unknown): boolean {
+  return error !== undefined && error !== null;
 }
 
 /** Returns the sealed event with another input or output, which is sealed already. */

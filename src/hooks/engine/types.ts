@@ -19,9 +19,15 @@ export type PortableHookName =
   | "OnError"
   | "OnBudgetExceeded";
 
+/**
+ * Every moment an engine fires: the portable ones, and `on_session_idle`, which only plugins and code have. Handlers of
+ * `on_session_idle` all start at once, and their answers change nothing.
+ */
+export type HookMoment = PortableHookName | "on_session_idle";
+
 /** What happened. Handlers get a copy of the caller's, frozen: none can change what another sees. */
 export interface HookEvent {
-  /** The moment. */
+  /** The moment by its portable name, as in the contract plugins share; at `on_session_idle`, that name. */
   readonly hook: PortableHookName;
   /** When, ISO 8601. */
   readonly timestamp: string;
@@ -127,6 +133,12 @@ export interface HookOptions {
   readonly advisory?: boolean;
   /** Runs even after a block, and has no say: for telemetry. Default false. */
   readonly telemetryOnly?: boolean;
+  /**
+   * Whether it came from `Stop`, which other hosts fire at the end of each turn: it then runs when a loop fires
+   * `agentHooks().onStop()`, and at the end of a session whose loop never did. Default: whether it is registered by the
+   * name `Stop`.
+   */
+  readonly turnEnd?: boolean;
   /** Agents it is for; absent: all. */
   readonly agents?: readonly string[];
   /** Whether it wants this event; absent: all of its hook. */
@@ -138,7 +150,7 @@ export interface HookOptions {
 /** A handler with everything an engine needs to know: what every source of hooks makes. */
 export interface HookRegistration extends HookOptions {
   /** The moment. */
-  readonly hook: PortableHookName;
+  readonly hook: HookMoment;
   /** The handler. */
   readonly handler: HookHandler;
 }
