@@ -70,7 +70,7 @@ test("B-018 secretRedactor() modifies a tool's output before anyone else sees it
   s.engine.add(secretRedactor({ secrets: ["opensesame"] }));
   const seen: unknown[] = [];
   s.engine.register("PostToolUse", ({ output }) => void seen.push(output), { priority: 6 });
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const { output, warnings } = await hooks.afterTool({ name: "env", output: { text: `opensesame ${SECRETS["JWT"]}` } });
   const wanted = { text: "[redacted: secret] [redacted: JWT]" };
   assert.deepEqual([output, seen, warnings], [wanted, [wanted], ["2 secrets taken out of what env returned"]]);
