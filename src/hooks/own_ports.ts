@@ -6,7 +6,6 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { clock } from "../adapters/shared/clock.ts";
-import { databases } from "../adapters/shared/databases.ts";
 import { files } from "../adapters/shared/files.ts";
 import { ids } from "../adapters/shared/ids.ts";
 import type { AsyncStorage, Files, Ids, Runtime } from "../core/ports/ports.ts";
@@ -74,9 +73,11 @@ export function readTrust(home: string, ports: { readonly files: Files } = { fil
 }
 
 /** Trusts exactly this content from now on. Rejects with `install.busy` when another process keeps the folder locked. */
-export function trustHookFile(
+export async function trustHookFile(
   trusted: { readonly home: string; readonly dir: string; readonly evidence: HookEvidence },
-  runtime: Pick<Runtime, "files" | "ids" | "clock" | "databases"> = { files, ids, clock, databases },
+  runtime?: Pick<Runtime, "files" | "ids" | "clock" | "databases">,
 ): Promise<void> {
-  return trust(trusted, runtime);
+  // Loaded when it is needed: SQLite locks the home, and most programs never trust a file.
+  const { databases } = runtime ?? await import("../adapters/shared/databases.ts");
+  await trust(trusted, runtime ?? { files, ids, clock, databases });
 }

@@ -29,6 +29,14 @@ test("B-013 the third failure of one command with one error is blocked, whatever
   );
 });
 
+test("B-013 the order of a call's arguments makes no other call of it", async () => {
+  const { hooks } = detected();
+  const error = new Error("no such file");
+  const inputs = [{ path: "a", deep: { x: 1, y: 2 } }, { deep: { y: 2, x: 1 }, path: "a" }];
+  for (const input of inputs) assert.equal((await hooks.afterTool({ name: "read", input, error })).blocked, false);
+  assert.equal((await hooks.afterTool({ name: "read", input: inputs[0], error })).blocked, true);
+});
+
 test("B-013 another error, another command, another session, or a success in between is no loop", async () => {
   const { call, engine } = detected();
   const other = agentHooks(engine, { session: "ses_2" });

@@ -78,7 +78,7 @@ test("B-012 many failures at once are all kept, and the one not seen longest is 
   ]]);
 });
 
-test("B-017 the same failure within a minute is one alert, and the next one counts what was not told", async () => {
+test("B-017 the same failure within a minute is one alert, and the next one counts the failures in between", async () => {
   const alerts: ErrorAlert[] = [];
   const s = stage();
   s.engine.add(errorAlerts({ onAlert: (alert) => void alerts.push(alert) }));
@@ -90,9 +90,9 @@ test("B-017 the same failure within a minute is one alert, and the next one coun
   for (const at of [1, 2, 3, 4]) await fail(`exit code ${at}`);
   await fail("another");
   assert.deepEqual(alerts, [
-    { tool: "shell", signature: "exit code <n>", count: 1, sessionId: "ses_1" },
-    { tool: "shell", signature: "exit code <n>", count: 3, sessionId: "ses_1" },
-    { tool: "shell", signature: "another", count: 1, sessionId: "ses_1" },
+    { tool: "shell", signature: "exit code <n>", count: 1, session: "ses_1" },
+    { tool: "shell", signature: "exit code <n>", count: 3, session: "ses_1" },
+    { tool: "shell", signature: "another", count: 1, session: "ses_1" },
   ]);
 });
 
@@ -101,11 +101,8 @@ test("B-012 B-014 B-017 a handoff goes over to the session that follows, without
   const s = stage();
   s.engine.add(handoff({ notes, summarize: () => `Goal: ship. Key ${TOKEN}. ${"é".repeat(100)}`, maxBytes: 60 }));
   const hooks = agentHooks(s.engine, { session: "ses_1", repository: "o/r", branch: "main" });
-  await hooks.onEnd();
-  assert.deepEqual(
-    (await agentHooks(s.engine, { ...hooks.at, session: "ses_x" }).onStart({ rotatedFrom: "ses_1" })).context,
-    [],
-  );
+  const fresh = (session: string) => agentHooks(s.engine, { ...hooks.at, session });
+  assert.deepEqual((await fresh("ses_x").onStart({ rotatedFrom: "ses_1" })).context, []);
   const { context } = await rotateSession(s.engine, hooks, { session: "ses_2" });
   assert.deepEqual(context, [
     `Handoff from session ses_1:\nGoal: ship. Key [redacted: GitHub token]. ${"é".repeat(9)}`,
@@ -115,6 +112,20 @@ test("B-012 B-014 B-017 a handoff goes over to the session that follows, without
   assert.deepEqual((await other.onStart({ rotatedFrom: "ses_9" })).context, []);
   const elsewhere = agentHooks(s.engine, { ...hooks.at, branch: "dev", session: "ses_4" });
   assert.deepEqual((await elsewhere.onStart({ rotatedFrom: "ses_1" })).context, []);
+});
+
+test("B-012 a handoff is saved at every end of a session, and sessions that end together keep theirs", async (t) => {
+  const notes = fileNotes({ dir: await scratchDir(t), files: runtime.files, ids: runtime.ids });
+  const s = stage();
+  s.engine.add(handoff({ notes, summarize: ({ sessionId, details }) => `${sessionId} ${details?.["reason"]}` }));
+  const at = (session: string) => agentHooks(s.engine, { session });
+  await Promise.all([at("ses_1").onEnd(), at("ses_2").onEnd("logout"), at("ses_3").onEnd("rotation")]);
+  for (const [session, reason] of [["ses_1", "end"], ["ses_2", "logout"], ["ses_3", "rotation"]] as const) {
+    const { context } = await at("next").onStart({ rotatedFrom: session });
+    assert.deepEqual(context, [`Handoff from session ${session}:\n${session} ${reason}`]);
+  }
+  for (let count = 0; count < 20; count++) await at(`later_${count}`).onEnd();
+  assert.deepEqual((await at("next").onStart({ rotatedFrom: "ses_1" })).context, [], "the latest 20 are kept");
 });
 
 test("B-014 B-017 anchors that a compaction lost are put back; those it kept are not", async () => {
