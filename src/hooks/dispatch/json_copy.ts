@@ -1,5 +1,5 @@
 /**
- * Copies JSON: everything else is refused, so that what one side means is what the other side reads.
+ * Copies JSON and refuses everything else, so that the reader of a copy sees exactly the value its writer had.
  *
  * @module
  */
@@ -10,17 +10,14 @@ export interface JsonCopyOptions {
   readonly maxChars?: number;
   /** Lists and maps within each other. Default 64. */
   readonly maxDepth?: number;
-  /** Whether the copy is frozen, all the way down. Default false. */
+  /** Freezes the copy all the way down. Default false. */
   readonly frozen?: boolean;
 }
 
-/** Copies under way: what they hold together has one limit. */
+/** Several copies that share one limit of characters. */
 export interface JsonWalk {
-  /** Characters they may still have. */
   charsLeft: number;
-  /** Lists and maps within each other. */
   readonly maxDepth: number;
-  /** Whether copies are frozen. */
   readonly frozen: boolean;
 }
 
@@ -43,12 +40,12 @@ export function openWalk(
   return { charsLeft: maxChars, maxDepth, frozen };
 }
 
-/** Copies what stands under a key, as {@link jsonCopy} does. */
+/** Copies the value under a key, as {@link jsonCopy} does. */
 export function copyField<T>(key: PropertyKey, value: T, walk: JsonWalk, depth: number = 0): T {
   try {
     return copyValue(value, walk, depth) as T;
   } catch (error) {
-    throw error instanceof NotJson ? error.under(key) : error; // The way there is told by those who went it.
+    throw error instanceof NotJson ? error.under(key) : error; // Each level adds its key to the path.
   }
 }
 
@@ -97,7 +94,7 @@ function spend(walk: JsonWalk, chars: number): void {
   if (walk.charsLeft < 0) throw new TypeError("It is too large");
 }
 
-/** Something that JSON cannot hold, and the keys that lead to it. */
+/** A value that JSON cannot hold, and the keys that lead to it. */
 class NotJson extends TypeError {
   readonly #problem: string;
   readonly #keys: readonly PropertyKey[];
