@@ -98,6 +98,8 @@ const MAX_UNDER_WAY = 10_000;
 /** Firings of one hook in one session that may wait, without an {@link AsyncStorage} that shows which fired which. */
 const MAX_OF_SESSION = 256;
 const LOOK_EVERY = 16;
+const NO_OPTIONS: FireOptions = {};
+const NO_ENTRIES: readonly Entry[] = [];
 /** Sessions whose `Stop` handlers have run and whose end is still to come; the oldest is forgotten. */
 const MAX_STOPPED = 10_000;
 
@@ -152,13 +154,13 @@ class Engine implements HookEngine {
     this.#entries.set(hook, change(this.#entries.get(hook) ?? []));
   }
 
-  fire(given: FiredEvent, { scope = null, turnEnd = false }: FireOptions = {}): MaybePromise<HookResult> {
+  fire(given: FiredEvent, { scope = null, turnEnd = false }: FireOptions = NO_OPTIONS): MaybePromise<HookResult> {
     const hook = requireHook(given.hook);
     if (typeof given.sessionId !== "string") throw invalidEvent(hook, '"sessionId" is no text');
     if (typeof given.agent !== "string") throw invalidEvent(hook, '"agent" is no text');
     if (typeof (given.timestamp ?? "") !== "string") throw invalidEvent(hook, '"timestamp" is no text');
-    const all = this.#entries.get(hook) ?? [];
-    const entries = turnEnd ? all.filter((entry) => entry.turnEnd) : all;
+    let entries = this.#entries.get(hook) ?? NO_ENTRIES;
+    if (turnEnd) entries = entries.filter((entry) => entry.turnEnd);
     if (entries.length === 0) return untouched(hook, given);
     const outer = this.#ports.running ?? this.#outer();
     for (let firing = outer; firing; firing = firing.outer) {

@@ -33,8 +33,6 @@ export interface FiringTask extends OutcomeTask {
 
 /** One firing. */
 export class Firing extends Outcome implements Asking<Entry, unknown, HookResult>, Awaited {
-  /** The firing it was fired from, or null. */
-  readonly outer: Firing | null;
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
   place: number = 0;
@@ -47,10 +45,14 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
 
   constructor(task: FiringTask, ports: FiringPorts) {
     super(task, ports);
-    this.outer = task.outer;
     this.#task = task;
     this.#ports = ports;
     this.#turns = new Turns<Entry, unknown, HookResult>(task.entries, this);
+  }
+
+  /** The firing it was fired from, or null. */
+  get outer(): Firing | null {
+    return this.#task.outer;
   }
 
   /** Asks each handler in turn; at once, when all of them answer at once. Never throws for a handler. */

@@ -55,9 +55,9 @@ export class Outcome {
   asked: number = 0;
   /** When the handler at hand was asked; {@link UNKNOWN} while no trace or deadline needs it. */
   askedMs: number;
+  readonly #task: OutcomeTask;
   readonly #ports: OutcomePorts;
-  readonly #given: Pick<HookEvent, "input" | "output">;
-  #scope: object | null;
+  #scope: object | null = null;
   #room: ContextRoom | null = null;
   #changedInput = false;
   #changedOutput = false;
@@ -68,19 +68,18 @@ export class Outcome {
   readonly #traces: HookTrace[];
   #traced = 0;
 
-  constructor({ event, given, entries, scope, cut }: OutcomeTask, ports: OutcomePorts) {
-    this.event = event;
-    this.#given = given;
-    this.#scope = scope;
+  constructor(task: OutcomeTask, ports: OutcomePorts) {
+    this.event = task.event;
+    this.#task = task;
     this.#ports = ports;
-    this.#traces = new Array(entries.length);
-    this.#warnings = cut === null ? [] : [`Handlers saw a part of the event: ${cut}`];
+    this.#traces = new Array(task.entries.length);
+    this.#warnings = task.cut === null ? [] : [`Handlers saw a part of the event: ${task.cut}`];
     this.askedMs = ports.onTrace ? ports.clock.monotonic() : UNKNOWN;
   }
 
   /** The object the handlers of this firing share. */
   get scope(): object {
-    return this.#scope ??= {};
+    return this.#scope ??= this.#task.scope ?? {};
   }
 
   /** A snapshot for handlers that ask how the firing stands. */
@@ -146,8 +145,8 @@ export class Outcome {
       blocked: this.blockedBy !== null,
       blockedBy: this.blockedBy,
       reason: this.#reason,
-      input: this.#changedInput ? this.event.input : this.#given.input,
-      output: this.#changedOutput ? this.event.output : this.#given.output,
+      input: this.#changedInput ? this.event.input : this.#task.given.input,
+      output: this.#changedOutput ? this.event.output : this.#task.given.output,
       context: this.#injected.length === 0 ? [] : this.#injected.map(({ text }) => text),
       warnings: this.#warnings,
       trace: this.#traces,
