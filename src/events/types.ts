@@ -1,6 +1,6 @@
 /**
- * Lifecycle events: what an observer of agents can hear, field by field. They tell of whole steps (a run, a job, a tool
- * call); the tokens of an answer are another matter.
+ * Lifecycle events of agents, field by field. Each describes a whole step (a run, a job, a tool call); the tokens of an
+ * answer are another matter.
  *
  * Times are ISO 8601, durations are milliseconds. `agentName` is the agent's path, `conversationId` the session's id.
  *
@@ -10,11 +10,11 @@ import type { Size } from "../core/compaction/messages.ts";
 
 /** Tokens that went through a model. */
 export interface TokenUsage {
-  /** Tokens read. */
+  /** Tokens that the model read. */
   promptTokens: number;
-  /** Tokens written. */
+  /** Tokens that the model wrote. */
   completionTokens: number;
-  /** Both. */
+  /** Sum of the two. */
   totalTokens: number;
 }
 
@@ -30,7 +30,7 @@ export interface SummaryEvents {
     jobId?: string;
     timestamp: string;
   };
-  /** An agent has answered. */
+  /** A run has ended with an answer. */
   "agent:end": {
     agentName: string;
     input: string;
@@ -43,7 +43,7 @@ export interface SummaryEvents {
     jobId?: string;
     timestamp: string;
   };
-  /** An agent has failed. */
+  /** A run has ended with an error. */
   "agent:error": {
     agentName: string;
     input: string;
@@ -76,7 +76,7 @@ export interface SummaryEvents {
   "job:error": { jobId: string; agentName: string; error: string; duration: number; timestamp: string };
   /** A background job was cancelled. */
   "job:cancelled": { jobId: string; agentName: string; duration: number; timestamp: string };
-  /** A scheduled run is over. */
+  /** A scheduled run is over, well or not. */
   "cron:executed": {
     cronId: string;
     agentName: string;
@@ -89,7 +89,7 @@ export interface SummaryEvents {
 
 /** Events of the level `trace`: the steps within a run. */
 export interface TraceEvents {
-  /** A tool was called. */
+  /** A tool was called and has returned. */
   "tool:execute": {
     agentName: string;
     toolName: string;
@@ -116,7 +116,7 @@ export interface TraceEvents {
     conversationId: string;
     timestamp: string;
   };
-  /** A model was called. */
+  /** A model was called and has answered. */
   "model:call": {
     agentName: string;
     model: string;
@@ -163,19 +163,19 @@ export interface TraceEvents {
 /** Every event with its fields. */
 export interface EmittedEvents extends SummaryEvents, TraceEvents {}
 
-/** Name of an event. */
+/** Name of an event, apart from `"*"`. */
 export type EmittedName = keyof EmittedEvents;
 
-/** Any event, told apart by `type`: what a subscriber to `"*"` gets. */
+/** Any event, with its name as `type`: subscribers to `"*"` get these. */
 export type AnyEvent = { [E in EmittedName]: { type: E } & EmittedEvents[E] }[EmittedName];
 
-/** What can be subscribed to: each event by its name, and all of them by `"*"`. */
+/** The data that subscribers get: of each event by its name, and of all of them by `"*"`. */
 export interface Events extends EmittedEvents {
   /** Every event, with its name as `type`. */
   "*": AnyEvent;
 }
 
-/** What a subscriber can ask for. */
+/** A name that can be subscribed to. */
 export type EventName = keyof Events;
 
 /** How much is emitted: `trace` is all, `summary` leaves the steps within a run out. */

@@ -9,7 +9,7 @@ import type { Clock } from "../../core/ports/ports.ts";
 /** Longest delay a timer takes: a greater one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** The clock on the wall. */
+/** The clock of the machine. */
 export const clock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -10,7 +10,7 @@ import { budgetCrossings, type BudgetThresholds } from "./budget_crossings.ts";
 
 /** The agent and session that a loop runs. */
 export interface AgentHooksAt {
-  /** Id of the session. */
+  /** Id of the session the loop works in. */
   readonly session: string;
   /** Agent path. Default `primary`. */
   readonly agent?: string;
@@ -36,9 +36,9 @@ export interface StepResult {
   readonly warnings: readonly string[];
 }
 
-/** Tokens in use. */
+/** A token budget, as it stands. */
 export interface Budget {
-  /** Tokens the window holds. */
+  /** Tokens that the window holds now. */
   readonly usedTokens: number;
   /** Tokens it may hold before answers suffer. */
   readonly effectiveLimit: number;
@@ -46,15 +46,15 @@ export interface Budget {
 
 /** A call of a tool that is over. */
 export interface ToolCall {
-  /** The tool's name. */
+  /** The tool, as handlers know it. */
   readonly name: string;
-  /** Its arguments, of any kind. */
+  /** Its arguments, of any type. */
   readonly input?: unknown;
-  /** Its output, of any kind. */
+  /** Its output, of any type; see `docs/hooks.md` for the form that handlers get. */
   readonly output?: unknown;
   /** Anything it threw, such as an `Error`; absent or null when the call went well. */
   readonly error?: unknown;
-  /** Milliseconds it took. */
+  /** Milliseconds that the call took. */
   readonly durationMs?: number;
 }
 
@@ -62,27 +62,27 @@ export interface ToolCall {
 export interface SubagentStep {
   /** Whether it starts or is done. */
   readonly phase: "start" | "stop";
-  /** The subagent's name. */
+  /** The subagent, by its own name. */
   readonly name: string;
   /** How deep it is nested, from 1. Default 1. */
   readonly depth?: number;
-  /** Its task. */
+  /** The task it is given. */
   readonly input?: unknown;
-  /** Its result. */
+  /** The result it brings back. */
   readonly output?: unknown;
-  /** Milliseconds it took. */
+  /** Milliseconds from its start to its end. */
   readonly durationMs?: number;
 }
 
-/** A compaction. */
+/** A compaction, before or after it. */
 export interface CompactionStep {
   /** Why the window is compacted now, such as `threshold`. */
   readonly trigger: string;
   /** The window: before, or after. */
   readonly window?: unknown;
-  /** Its size before. */
+  /** Size of the window before. */
   readonly before?: { readonly tokens: number };
-  /** Its size after. */
+  /** Size of the window after. */
   readonly after?: { readonly tokens: number };
 }
 

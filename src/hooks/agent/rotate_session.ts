@@ -6,9 +6,9 @@
 import type { HookEngine } from "../engine/engine.ts";
 import { type AgentHooks, agentHooks, type StepResult } from "./agent_hooks.ts";
 
-/** How a session rotates. */
+/** The fresh session, and how its window is made. */
 export interface Rotation {
-  /** Id of the fresh session. */
+  /** Id that the fresh session gets. */
   readonly session: string;
   /** The window that is given up, for handlers that save it. */
   readonly window?: unknown;

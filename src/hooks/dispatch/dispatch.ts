@@ -22,7 +22,7 @@ export interface Collected<O> {
   readonly failures: readonly Failure[];
 }
 
-/** The outcome of a chain. */
+/** The outcome of a chain of participants. */
 export interface Chained<T> {
   /** The value as the last participant left it. */
   readonly value: T;

@@ -21,7 +21,7 @@ export interface SchemaVerdict {
   /** Everything that is wrong with the value; absent when nothing is. */
   readonly issues?:
     | readonly {
-      /** For a person. */
+      /** Says to a person what is wrong. */
       readonly message: string;
       /** Keys from the outside in, each by itself or as `{ key }`. */
       readonly path?: readonly unknown[] | undefined;
@@ -31,9 +31,9 @@ export interface SchemaVerdict {
 
 /** The part of a hook's specification that dispatch needs: an element of `HOOKS` beside one of `HOOK_SCHEMAS` will do. */
 export interface HookContract {
-  /** Canonical name. */
+  /** Canonical name of the hook. */
   readonly name: string;
-  /** How it is dispatched. */
+  /** The way it is dispatched. */
   readonly dispatch: DispatchClass;
   /** Checks the input; absent: anything will do. */
   readonly input?: PayloadSchema;
@@ -43,7 +43,7 @@ export interface HookContract {
 
 /** One that takes part in a hook. */
 export interface Participant<I = unknown, O = unknown> {
-  /** Unlike any other's. */
+  /** Unlike that of any other participant. */
   readonly name: string;
   /** Lowest first; equal ones stand in the order they are given. Default 50. */
   readonly priority?: number;
@@ -51,7 +51,7 @@ export interface Participant<I = unknown, O = unknown> {
   readonly capabilities?: readonly string[];
   /** Whether it stands in when no participant has the capability. One of them at most. */
   readonly isFallback?: boolean;
-  /** Answers the hook. */
+  /** Answers the hook, or throws. */
   readonly call: (input: I) => O | Promise<O>;
 }
 
@@ -60,7 +60,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /** The answer of one participant. */
 export interface Answer<O> {
-  /** The participant's name. */
+  /** Name of the participant. */
   readonly name: string;
   /** Checked against the contract. */
   readonly value: O;
@@ -68,8 +68,8 @@ export interface Answer<O> {
 
 /** The failure of one participant. */
 export interface Failure {
-  /** The participant's name. */
+  /** Name of the participant. */
   readonly name: string;
-  /** The value it threw. */
+  /** The value that it threw. */
   readonly error: unknown;
 }

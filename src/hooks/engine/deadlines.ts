@@ -15,7 +15,7 @@ export interface Awaited {
   place: number;
   /** Its time begins: sets {@link dueMs}. */
   startTime(nowMs: number): void;
-  /** Gives it up. */
+  /** Called when its time is over. */
   expire(): void;
 }
 
@@ -29,7 +29,7 @@ export interface Deadlines<T extends Awaited> {
   watch(awaited: T): void;
   /** Goes on with one whose `dueMs` is {@link NOT_YET} again. */
   renew(): void;
-  /** Waits for it no longer. */
+  /** Stops waiting for one that has ended. */
   forget(awaited: T): void;
 }
 

@@ -45,13 +45,13 @@ export interface HookEngineOptions {
 export interface FiredEvent extends Omit<HookEvent, "hook" | "timestamp" | "error"> {
   /** The moment, by its portable name or another. */
   readonly hook: string;
-  /** ISO 8601. Default: now. */
+  /** Time of the event, ISO 8601. Default: now. */
   readonly timestamp?: string;
   /** Anything that was thrown. Handlers get its message, and its code when it has one. */
   readonly error?: unknown;
 }
 
-/** How one event is fired. */
+/** Options for firing one event. */
 export interface FireOptions {
   /** The object that handlers of this firing share as `context.firing`. Default: a fresh one. */
   readonly scope?: object | null;
@@ -223,7 +223,7 @@ class Engine implements HookEngine {
     const { sessionId, agent } = given;
     const reason = `${hook} was fired by a handler of ${hook}`;
     const trace = entries.map(({ source }): HookTrace => {
-      return { hook, sessionId, agent, source, outcome: "skipped", durationMs: 0, reason };
+      return { hook, session: sessionId, agent, source, outcome: "skipped", durationMs: 0, reason };
     });
     const warnings = [`${reason}: no handler was asked`];
     const { onTrace } = this.#ports;

@@ -11,10 +11,11 @@ import type { HookEvent, HookHandler, HookMoment, HookRegistration, HookSource }
 
 /** A handler where it stands in the order. */
 export interface ListedHook {
+  /** The moment it is for. */
   readonly hook: HookMoment;
   /** Its place among the handlers of that hook, from 1. */
   readonly place: number;
-  /** Lowest first. */
+  /** The lowest runs first. */
   readonly priority: number;
   /** The engine gives the handler up after this time. */
   readonly timeoutMs: number;

@@ -23,7 +23,7 @@ export interface FiringPorts extends OutcomePorts {
   running: Firing | null;
 }
 
-/** The subject of a firing. */
+/** The event of a firing, its handlers, and the place it was fired from. */
 export interface FiringTask extends OutcomeTask {
   /** Whether the session's handlers of `Stop` have run already, and are not to run at its end. */
   readonly stopped: boolean;
@@ -31,7 +31,7 @@ export interface FiringTask extends OutcomeTask {
   readonly outer: Firing | null;
 }
 
-/** One firing. */
+/** One firing, from its first handler to its last. */
 export class Firing extends Outcome implements Asking<Entry, unknown, HookResult>, Awaited {
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;

@@ -26,13 +26,12 @@ export interface OutcomePorts {
 export interface OutcomeTask extends SealedEvent {
   /** The caller's own values, returned where no handler changes them. */
   readonly given: Pick<HookEvent, "input" | "output">;
-  /** In the order they run. */
   readonly entries: readonly Entry[];
   /** The object that handlers of this firing share; null when the caller has none. */
   readonly scope: object | null;
 }
 
-type TraceFacts = Omit<HookTrace, "hook" | "sessionId" | "agent" | "source" | "outcome" | "durationMs">;
+type TraceFacts = Omit<HookTrace, "hook" | "session" | "agent" | "source" | "outcome" | "durationMs">;
 
 interface Injected {
   readonly source: HookSource;
@@ -189,11 +188,11 @@ export class Outcome {
   }
 
   #traceOf({ source }: Entry, outcome: HookTraceOutcome, facts: TraceFacts): void {
-    const { hook, sessionId, agent } = this.event;
+    const { hook, sessionId: session, agent } = this.event;
     const durationMs = this.#duration();
     const trace: HookTrace = facts === NOTHING
-      ? { hook, sessionId, agent, source, outcome, durationMs }
-      : { hook, sessionId, agent, source, outcome, durationMs, ...facts };
+      ? { hook, session, agent, source, outcome, durationMs }
+      : { hook, session, agent, source, outcome, durationMs, ...facts };
     this.#traces[this.#traced++] = trace;
     const { onTrace } = this.#ports;
     if (onTrace) reportTrace(trace, onTrace, this.#warnings);

@@ -1,5 +1,5 @@
 /**
- * Reads what a handler answered: one shape, bounded, and nothing in it that JSON cannot hold.
+ * Reads the answer of a handler into one shape, bounded in size, with nothing in it that JSON cannot hold.
  *
  * @module
  */
@@ -9,21 +9,19 @@ import type { HookMoment, HookResponse } from "./types.ts";
 
 /** An answer in the one shape the engine acts on. */
 export interface NormalResponse {
-  /** What is to be done. */
   readonly action: HookResponse["action"];
-  /** Text to be injected. */
+  /** Texts to inject. */
   readonly context: readonly string[];
-  /** Whether that text replaces what was there. */
+  /** Whether they replace the texts of earlier handlers. */
   readonly overwrites: boolean;
-  /** Why it blocks; set with `block` only. */
+  /** Set with `block` only. */
   readonly reason: string | null;
-  /** Notices, the handler's own and those about its answer. */
+  /** The handler's own notices, and those about its answer. */
   readonly warnings: readonly string[];
-  /** The new input, in a field of its own: it may be null. */
+  /** The new input, in a map of its own: it may be null. */
   readonly input?: { readonly value: unknown };
-  /** The new output. */
   readonly output?: { readonly value: unknown };
-  /** Its own name for itself, for traces. */
+  /** The name that the handler gives itself, for traces. */
   readonly hookId: string | null;
 }
 
@@ -38,7 +36,7 @@ const MAX_WARNINGS = 20;
 const MAX_WARNING_CHARS = 2_000;
 const MAX_REASON_CHARS = 4_000;
 
-/** What `modify` may change, by hook. */
+/** Moments whose input `modify` may change. */
 const BEFORE: ReadonlySet<HookMoment> = new Set([
   "SessionStart",
   "UserPromptSubmitted",
@@ -46,6 +44,7 @@ const BEFORE: ReadonlySet<HookMoment> = new Set([
   "SubagentStart",
   "PreCompact",
 ]);
+/** Moments whose output it may change. */
 const AFTER: ReadonlySet<HookMoment> = new Set(["PostToolUse", "SubagentStop", "PostCompact", "OnError"]);
 
 /**
@@ -81,7 +80,7 @@ export function readResponse(answer: unknown, hook: HookMoment): NormalResponse 
   };
 }
 
-/** Changes are made by `modify` alone, and only to what the moment has. What is left out is said. */
+/** Only `modify` changes anything, and only the input or output that the moment has. A change left out is a warning. */
 function readChanges(
   given: Readonly<Record<string, unknown>>,
   action: HookResponse["action"],
@@ -103,7 +102,7 @@ function readChanges(
   return changes;
 }
 
-/** Nobody can change what is set in, and it is what the next handler is given. */
+/** A frozen copy: it becomes part of the event that the next handlers share. */
 function bounded(value: unknown, field: string): unknown {
   try {
     return jsonCopy(value, { frozen: true });

@@ -13,15 +13,15 @@ import type { Notes } from "./notes.ts";
 import { redactText } from "./redact.ts";
 import { textKey } from "./text_key.ts";
 
-/** A failure that is known. */
+/** A failure that has happened before. */
 export interface KnownError {
-  /** The tool that failed. */
+  /** Name of the tool that failed. */
   readonly tool: string;
   /** The error's message as {@link errorSignature} returns it. */
   readonly signature: string;
   /** Keys of the commands it happened with, the latest last. */
   readonly commands: readonly string[];
-  /** How often it happened. */
+  /** How often it has happened. */
   readonly count: number;
   /** When it happened last, ISO 8601. */
   readonly lastSeen: string;

@@ -9,7 +9,7 @@ import { errorSignature } from "./error_signature.ts";
 import { perSession } from "./per_session.ts";
 import { valueKey } from "./text_key.ts";
 
-/** How often is a loop. */
+/** The counts at which it is a loop. */
 export interface LoopDetectorOptions extends BuiltinOptions {
   /** Failures of one command with one error. Default 3. */
   readonly failures?: number;

@@ -7,7 +7,7 @@ import { HostError } from "../../../core/errors/host_error.ts";
 import type { Files, Ids } from "../../../core/ports/ports.ts";
 import { textKey } from "./text_key.ts";
 
-/** Short texts by key. */
+/** Short texts, each under a key. */
 export interface Notes {
   /** Resolves with the text under `key`, or null. */
   read(key: string): Promise<string | null>;

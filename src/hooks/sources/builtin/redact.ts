@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Text without secrets. */
+/** A text without its secrets. */
 export interface RedactedText {
   /** The text, with a mark in place of each secret. */
   readonly text: string;
@@ -12,7 +12,7 @@ export interface RedactedText {
   readonly count: number;
 }
 
-/** Data without secrets. */
+/** Plain data without its secrets. */
 export interface RedactedJson {
   /** A copy, with a mark in place of each secret. */
   readonly value: unknown;

@@ -11,11 +11,11 @@ import { factsOf } from "./facts.ts";
 import { perSession } from "./per_session.ts";
 import { isPlainName } from "./plain_name.ts";
 
-/** Figures of one hook. */
+/** The figures of one firing of a hook. */
 export interface HookMetric {
-  /** Agent path. */
+  /** Path of the agent, or `other`. */
   readonly agentName: string;
-  /** Id of the session. */
+  /** Id of the session they belong to. */
   readonly conversationId: string;
   /** The hook by its portable name. */
   readonly hook: PortableHookName;
@@ -25,7 +25,7 @@ export interface HookMetric {
   readonly figures: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Where figures go. */
+/** Where the figures go, and how prompts are sorted. */
 export interface TelemetryOptions extends BuiltinOptions {
   /** Called with the figures of each hook, such as `(metric) => host.emit("hook:metric", metric)`. */
   readonly emit: (metric: HookMetric) => void;
