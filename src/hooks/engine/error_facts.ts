@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { plainFields } from "./plain_json.ts";
+import { jsonCopy } from "../dispatch/json_copy.ts";
 
 const MAX_CHARS = 500;
 
@@ -28,5 +28,5 @@ export function errorFacts(thrown: unknown): { readonly message: string; readonl
 
 function described(thrown: unknown): string {
   if (typeof thrown !== "object") return String(thrown);
-  return JSON.stringify(plainFields({ thrown }, MAX_CHARS).fields["thrown"]);
+  return JSON.stringify(jsonCopy(thrown, { maxChars: MAX_CHARS, normalises: true }));
 }

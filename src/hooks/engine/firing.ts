@@ -82,15 +82,9 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
       this.passOver(entry);
       return false;
     }
-    const unwanted = this.#whyUnwanted(entry);
+    const unwanted = whyUnwanted(entry, this.event, this.#task.stopped);
     if (unwanted !== null) this.skip(entry, unwanted);
     return unwanted === null;
-  }
-
-  #whyUnwanted({ agents, matches, turnEnd }: Entry): string | null {
-    if (turnEnd && this.#task.stopped) return "The loop has fired Stop in this session";
-    if (agents !== null && !agents.includes(this.event.agent)) return `It is for ${agents.join(", ")}`;
-    return matches === null || matches(this.event) ? null : "Its matcher does not want this event";
   }
 
   /** Asks a handler; its time begins when it has to be waited for. */
@@ -130,6 +124,12 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
     // A timer called this, and a timer belongs to whichever firing set it.
     this.#ports.within(this, () => this.#turns.giveUp(error));
   }
+}
+
+function whyUnwanted({ agents, matches, turnEnd }: Entry, event: HookEvent, stopped: boolean): string | null {
+  if (turnEnd && stopped) return "The loop has fired Stop in this session";
+  if (agents !== null && !agents.includes(event.agent)) return `It is for ${agents.join(", ")}`;
+  return matches === null || matches(event) ? null : "Its matcher does not want this event";
 }
 
 function timeoutError({ source: { id }, timeoutMs }: Entry, { hook }: HookEvent): HostError {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { plainFields } from "../../../src/hooks/engine/plain_json.ts";
+import { jsonCopy } from "../../../src/hooks/dispatch/json_copy.ts";
 import { from, stage } from "./stage.ts";
 
-const shown = (value: unknown, maxChars = 1_000_000): unknown => plainFields({ value }, maxChars).fields["value"];
+const shown = (value: unknown, maxChars: number): unknown => jsonCopy(value, { maxChars, normalises: true });
 const nested = (levels: number, core: unknown): unknown => levels === 0 ? core : { in: nested(levels - 1, core) };
 
 /** The output that a handler of `PostToolUse` sees. */
@@ -71,11 +71,14 @@ test("N-004 one value many times over, and text beyond the limit, are cut", () =
   let wide: unknown = "x".repeat(10);
   for (let level = 0; level < 40; level++) wide = [wide, wide];
   assert.match(JSON.stringify(shown(wide, 10_000)), /\[cut: too large\]/);
-  assert.equal(shown("abcdef", 4), "abcd[cut: 2 characters are left out]");
-  assert.equal(shown(new Uint8Array(100), 50), "[cut: 100 bytes are left out]");
-  const { cut, fields } = plainFields({ a: "abc", b: "def" }, 4);
-  assert.deepEqual([cut, fields], ["2 characters are left out", { a: "abc", b: "d[cut: 2 characters are left out]" }]);
-  assert.ok(Object.isFrozen((shown({ deep: [{}] }) as { deep: unknown[] }).deep[0]));
+  assert.equal(shown("abcdef", 4), "abcd[cut: too large]");
+  assert.equal(shown(new Uint8Array(100), 50), "[cut: too large]");
+  assert.deepEqual(shown({ a: "abc", b: "def", c: "ghi" }, 12), {
+    a: "abc",
+    b: "d[cut: too large]",
+    c: "[cut: too large]",
+  });
+  assert.throws(() => jsonCopy({ a: "abc" }, { maxChars: 10 }), /It is too large/);
 });
 
 test("N-004 a policy that cannot see the whole event blocks; other handlers see the part, and a warning says so", async () => {
