@@ -18,64 +18,66 @@ export interface TokenUsage {
   totalTokens: number;
 }
 
+/** Fields of every event of an agent in a session. */
+export interface AgentFields {
+  /** Path of the agent. */
+  agentName: string;
+  /** Id of the session. */
+  conversationId: string;
+  /** When it was emitted. */
+  timestamp: string;
+}
+
+/** Fields of every event of a run. */
+export interface RunFields extends AgentFields {
+  /** The task that the run works on. */
+  input: string;
+  /** Scope of the caller, when it has one. */
+  scopeId?: string;
+  /** Present when the run is a background job. */
+  jobId?: string;
+}
+
+/** Fields of every event of a background job that is over. */
+export interface JobFields {
+  /** Id of the job. */
+  jobId: string;
+  /** Path of the agent that ran it. */
+  agentName: string;
+  /** Milliseconds it took. */
+  duration: number;
+  /** When it was emitted. */
+  timestamp: string;
+}
+
+/** Fields of the hand-over of work between agents. */
+export interface DelegateFields {
+  /** Path of the agent that hands work over. */
+  parentAgent: string;
+  /** Path of the agent that does it. */
+  childAgent: string;
+  /** Id of the session. */
+  conversationId: string;
+  /** When it was emitted. */
+  timestamp: string;
+}
+
 /** Events of the level `summary`: runs of agents, background jobs, schedules. */
 export interface SummaryEvents {
   /** An agent starts to work on an input. */
-  "agent:start": {
-    agentName: string;
-    input: string;
-    conversationId: string;
-    scopeId?: string;
-    /** Present when the run is a background job. */
-    jobId?: string;
-    timestamp: string;
-  };
+  "agent:start": RunFields;
   /** A run has ended with an answer. */
-  "agent:end": {
-    agentName: string;
-    input: string;
-    output: string;
-    toolsUsed: string[];
-    usage: TokenUsage;
-    duration: number;
-    conversationId: string;
-    scopeId?: string;
-    jobId?: string;
-    timestamp: string;
-  };
+  "agent:end": RunFields & { output: string; toolsUsed: string[]; usage: TokenUsage; duration: number };
   /** A run has ended with an error. */
-  "agent:error": {
-    agentName: string;
-    input: string;
-    error: string;
-    duration: number;
-    conversationId: string;
-    scopeId?: string;
-    jobId?: string;
-    timestamp: string;
-  };
+  "agent:error": RunFields & { error: string; duration: number };
   /** A background job is accepted. */
-  "job:start": {
-    jobId: string;
-    agentName: string;
-    input: string;
-    conversationId: string;
-    scopeId?: string;
-    timestamp: string;
-  };
+  "job:start": AgentFields & { jobId: string; input: string; scopeId?: string };
   /** A background job is done. */
-  "job:end": {
-    jobId: string;
-    agentName: string;
-    output: string;
-    duration: number;
-    usage: TokenUsage;
-    timestamp: string;
-  };
+  "job:end": JobFields & { output: string; usage: TokenUsage };
   /** A background job has failed. */
-  "job:error": { jobId: string; agentName: string; error: string; duration: number; timestamp: string };
+  "job:error": JobFields & { error: string };
   /** A background job was cancelled. */
-  "job:cancelled": { jobId: string; agentName: string; duration: number; timestamp: string };
+  "job:cancelled": JobFields;
   /** A scheduled run is over, well or not. */
   "cron:executed": {
     cronId: string;
@@ -90,73 +92,40 @@ export interface SummaryEvents {
 /** Events of the level `trace`: the steps within a run. */
 export interface TraceEvents {
   /** A tool was called and has returned. */
-  "tool:execute": {
-    agentName: string;
+  "tool:execute": AgentFields & {
     toolName: string;
     input: Record<string, unknown>;
     output: unknown;
     duration: number;
-    conversationId: string;
-    timestamp: string;
   };
   /** An agent hands work to another. */
-  "delegate:start": {
-    parentAgent: string;
-    childAgent: string;
-    input: string;
-    conversationId: string;
-    timestamp: string;
-  };
+  "delegate:start": DelegateFields & { input: string };
   /** An agent has work back from another. */
-  "delegate:end": {
-    parentAgent: string;
-    childAgent: string;
-    output: string;
-    duration: number;
-    conversationId: string;
-    timestamp: string;
-  };
+  "delegate:end": DelegateFields & { output: string; duration: number };
   /** A model was called and has answered. */
-  "model:call": {
-    agentName: string;
-    model: string;
-    promptTokens: number;
-    completionTokens: number;
-    duration: number;
-    conversationId: string;
-    timestamp: string;
-  };
+  "model:call": AgentFields & { model: string; promptTokens: number; completionTokens: number; duration: number };
   /** A hook was fired at a plugin. */
-  "hook:execute": {
-    agentName: string;
+  "hook:execute": AgentFields & {
     plugin: string;
     hook: string;
-    /** How it went: `ok`, or why the plugin had no say. */
+    /** `ok`, or why the answer of the plugin does not count. */
     outcome: "ok" | "timeout" | "failed";
     duration: number;
-    conversationId: string;
-    timestamp: string;
   };
   /** Figures of a portable hook, without anything a person has written. */
-  "hook:metric": {
-    agentName: string;
+  "hook:metric": AgentFields & {
     hook: string;
     /** The same for a session and those it rotated into. */
     correlationId: string;
     figures: Record<string, string | number | boolean>;
-    conversationId: string;
-    timestamp: string;
   };
   /** A context window was compacted. */
-  "compaction:execute": {
-    agentName: string;
+  "compaction:execute": AgentFields & {
     trigger: string;
     by: "compactor" | "drop" | "summarize" | "none";
     before: Size;
     after: Size;
     duration: number;
-    conversationId: string;
-    timestamp: string;
   };
 }
 
