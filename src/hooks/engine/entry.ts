@@ -4,7 +4,9 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
+import { typeName } from "../../core/project/values.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
+import { shown } from "../../core/values/shown_value.ts";
 import { DEFAULT_PRIORITY } from "../dispatch/order.ts";
 import { requireHook } from "./names.ts";
 import type { HookEvent, HookHandler, HookMoment, HookRegistration, HookSource } from "./types.ts";
@@ -74,14 +76,14 @@ const OPTIONS: Readonly<Record<string, readonly [isGood: (value: unknown) => boo
  * @throws {HostError} `hook.unknown`, `hook.option_invalid`
  */
 export function entriesOf(given: HookRegistration | Iterable<HookRegistration>): Entry[] {
-  if (typeof given !== "object" || given === null) throw unreadable(`${nameOf(given)} is no registration`);
+  if (typeof given !== "object" || given === null) throw unreadable(`${typeName(given)} is no registration`);
   return Symbol.iterator in given ? Array.from(given, entryOf) : [entryOf(given)];
 }
 
 function entryOf(registration: HookRegistration, index?: number): Entry {
   const at = index === undefined ? "" : ` at place ${index} of the list`;
   if (typeof registration !== "object" || registration === null || Symbol.iterator in registration) {
-    throw unreadable(`${nameOf(registration)}${at} is no registration`);
+    throw unreadable(`${typeName(registration)}${at} is no registration`);
   }
   if (!("hook" in registration)) throw unreadable(`An object without "hook"${at} is no registration`);
   for (const [option, value] of Object.entries(registration)) checkOption(registration.hook, option, value);
@@ -100,14 +102,8 @@ function checkOption(hook: string, option: string, value: unknown): void {
   if (!rule) throw invalid(hook, option, "is no option", didYouMean(option, Object.keys(OPTIONS), FORM));
   const [isGood, wanted] = rule;
   if (value === undefined || isGood(value)) return;
-  const shown = typeof value === "string" ? `"${value}"` : typeof value === "number" ? value : nameOf(value);
-  throw invalid(hook, option, `is ${shown}, and not ${wanted}`);
-}
-
-function nameOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  const found = typeof value === "string" ? shown(value) : typeof value === "number" ? value : typeName(value);
+  throw invalid(hook, option, `is ${found}, and not ${wanted}`);
 }
 
 function unreadable(problem: string): HostError {

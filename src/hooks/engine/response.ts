@@ -4,6 +4,8 @@
  * @module
  */
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import { typeName } from "../../core/project/values.ts";
+import { shown } from "../../core/values/shown_value.ts";
 import { jsonCopy } from "../dispatch/json_copy.ts";
 import type { HookMoment, HookResponse } from "./types.ts";
 
@@ -54,7 +56,7 @@ const AFTER: ReadonlySet<HookMoment> = new Set(["PostToolUse", "SubagentStop", "
  */
 export function readResponse(answer: unknown, hook: HookMoment): NormalResponse | null {
   if (answer === null || answer === undefined) return null;
-  if (typeof answer !== "object" || Array.isArray(answer)) throw invalid(`It is ${nameOf(answer)}, and no envelope`);
+  if (typeof answer !== "object" || Array.isArray(answer)) throw invalid(`It is ${typeName(answer)}, and no envelope`);
   const given = answer as Readonly<Record<string, unknown>>;
   const action = ACTIONS.get(given.action);
   if (!action) {
@@ -64,7 +66,7 @@ export function readResponse(answer: unknown, hook: HookMoment): NormalResponse 
   const { reason, metadata } = given;
   const changes = readChanges(given, action, hook, warnings);
   if (action === "block" && reason !== undefined && reason !== null && typeof reason !== "string") {
-    throw invalid(`"reason" is ${nameOf(reason)}, and no text`);
+    throw invalid(`"reason" is ${typeName(reason)}, and no text`);
   }
   const hookId = typeof metadata === "object" && metadata !== null && (metadata as { hookId?: unknown }).hookId;
   return {
@@ -114,25 +116,15 @@ function bounded(value: unknown, field: string): unknown {
 function texts(given: Readonly<Record<string, unknown>>, field: string): string[] {
   const value = given[field];
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw invalid(`"${field}" is ${nameOf(value)}, and no list of texts`);
+  if (!Array.isArray(value)) throw invalid(`"${field}" is ${typeName(value)}, and no list of texts`);
   for (const text of value) {
-    if (typeof text !== "string") throw invalid(`"${field}" holds ${nameOf(text)}, and no text`);
+    if (typeof text !== "string") throw invalid(`"${field}" holds ${typeName(text)}, and no text`);
   }
   return value.filter((text) => text !== "");
 }
 
 function clipped(text: string, maxChars: number): string {
   return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
-}
-
-function shown(value: unknown): string {
-  return typeof value === "string" ? `"${clipped(value, 40)}"` : value === undefined ? "missing" : nameOf(value);
-}
-
-function nameOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function invalid(message: string): HostError {
