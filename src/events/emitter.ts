@@ -1,5 +1,5 @@
 /**
- * Hands lifecycle events to their subscribers, detached from the work they tell of: nothing a subscriber does, throws
+ * Hands lifecycle events to their subscribers, detached from the work they describe: nothing a subscriber does, throws
  * or never finishes reaches the agent.
  *
  * @module
@@ -18,41 +18,41 @@ import { WaitingLine } from "./waiting_line.ts";
 
 /** Something that went wrong between an event and a subscriber. */
 export interface EventProblem {
-  /** The event. */
+  /** Name of the event. */
   readonly event: EmittedName;
   /** `failed`: the subscriber threw. `dropped`: it is too far behind. `uncopied`: the data cannot be copied. */
   readonly kind: "failed" | "dropped" | "uncopied";
-  /** What was thrown, or an error that says what happened. */
+  /** The value that was thrown, or an error that describes the problem. */
   readonly error: unknown;
 }
 
 /** How an emitter is set up. */
 export interface EmitterOptions {
-  /** How much is emitted. */
+  /** At `summary`, the steps within a run are left out. */
   readonly level: EventLevel;
   /** Time of the events, in ms since 1970. */
   readonly clock: { now(): number };
-  /** Hears of problems, to log them. Of a subscriber that is behind it hears once, until that one has caught up. */
+  /** Called with problems, to log them. For a subscriber that is behind, once until that one has caught up. */
   readonly onError?: (problem: EventProblem) => void;
-  /** Events that may wait for one subscriber; what comes above is dropped. Default 1,000. */
+  /** Events that may wait for one subscriber; further ones are dropped. Default 1,000. */
   readonly maxWaiting?: number;
   /** Characters, roughly, that may wait for one subscriber, beyond a first event of any size. Default 8 Mi. */
   readonly maxWaitingChars?: number;
 }
 
-/** Emits lifecycle events. */
+/** Emits lifecycle events to the subscribers it has. */
 export interface Emitter {
   /**
    * Subscribes to one event, or to all with `"*"`. Events come one after the other in the order they are emitted: a
    * listener that returns a promise gets the next one when it settles. Each event is the listener's own copy. The
-   * returned function ends it: the listener is not called again, not even for what was waiting.
+   * returned function ends it: the listener is not called again, not even for events that were waiting.
    *
    * @throws {TypeError} when there is no such event.
    */
   on<E extends EventName>(event: E, listener: (event: Events[E]) => unknown): () => void;
   /** Emits an event, stamped with the time. Returns before any listener runs, and never throws. */
   emit<E extends EmittedName>(event: E, data: Omit<EmittedEvents[E], "timestamp">): void;
-  /** Whether anyone hears this event: ask first where its data is costly to make. */
+  /** Whether the event has a subscriber: ask first where its data is costly to make. */
   wants(event: EmittedName): boolean;
   /** Events that subscribers missed because they were behind. */
   readonly dropped: number;
@@ -215,7 +215,7 @@ class QueueingEmitter implements Emitter {
     try {
       this.#onError?.(problem);
     } catch {
-      // A logger that fails has nobody left to tell.
+      // An error thrown by onError itself is dropped: there is nowhere left to report it.
     }
   }
 

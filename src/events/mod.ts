@@ -21,14 +21,18 @@
  */
 export { createEmitter, type Emitter, type EmitterOptions, type EventProblem } from "./emitter.ts";
 export {
+  type AgentFields,
   type AnyEvent,
+  type DelegateFields,
   type EmittedEvents,
   type EmittedName,
   EVENT_NAMES,
   type EventLevel,
   type EventName,
   type Events,
+  type JobFields,
   levelOf,
+  type RunFields,
   type SummaryEvents,
   type TokenUsage,
   type TraceEvents,

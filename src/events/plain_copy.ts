@@ -34,7 +34,7 @@ export function plainCopy<T extends object>(value: T): PlainCopy<T> {
 
 /**
  * Makes a shallow copy, then replaces what it shares with the original: most fields are text and numbers. Gives null for
- * what is deep or large: it may be a circle, or one value many times, which a tree walk cannot tell.
+ * what is deep or large: it may be a circle, or one value many times, which a walk over a tree cannot recognise.
  */
 function copyTree(value: object, tally: Tally, depth: number): object | null {
   if (++tally.containers > MAX_CONTAINERS || depth === MAX_DEPTH) return null;

@@ -1,6 +1,6 @@
 /**
- * Lifecycle events: what an observer of agents can hear, field by field. They tell of whole steps (a run, a job, a tool
- * call); the tokens of an answer are another matter.
+ * Lifecycle events of agents, field by field. Each describes a whole step (a run, a job, a tool call); the tokens of an
+ * answer are another matter.
  *
  * Times are ISO 8601, durations are milliseconds. `agentName` is the agent's path, `conversationId` the session's id.
  *
@@ -10,73 +10,75 @@ import type { Size } from "../core/compaction/messages.ts";
 
 /** Tokens that went through a model. */
 export interface TokenUsage {
-  /** Tokens read. */
+  /** Tokens that the model read. */
   promptTokens: number;
-  /** Tokens written. */
+  /** Tokens that the model wrote. */
   completionTokens: number;
-  /** Both. */
+  /** Sum of the two. */
   totalTokens: number;
+}
+
+/** Fields of every event of an agent in a session. */
+export interface AgentFields {
+  /** Path of the agent. */
+  agentName: string;
+  /** Id of the session. */
+  conversationId: string;
+  /** When it was emitted. */
+  timestamp: string;
+}
+
+/** Fields of every event of a run. */
+export interface RunFields extends AgentFields {
+  /** The task that the run works on. */
+  input: string;
+  /** Scope of the caller, when it has one. */
+  scopeId?: string;
+  /** Present when the run is a background job. */
+  jobId?: string;
+}
+
+/** Fields of every event of a background job that is over. */
+export interface JobFields {
+  /** Id of the job. */
+  jobId: string;
+  /** Path of the agent that ran it. */
+  agentName: string;
+  /** Milliseconds it took. */
+  duration: number;
+  /** When it was emitted. */
+  timestamp: string;
+}
+
+/** Fields of the hand-over of work between agents. */
+export interface DelegateFields {
+  /** Path of the agent that hands work over. */
+  parentAgent: string;
+  /** Path of the agent that does it. */
+  childAgent: string;
+  /** Id of the session. */
+  conversationId: string;
+  /** When it was emitted. */
+  timestamp: string;
 }
 
 /** Events of the level `summary`: runs of agents, background jobs, schedules. */
 export interface SummaryEvents {
   /** An agent starts to work on an input. */
-  "agent:start": {
-    agentName: string;
-    input: string;
-    conversationId: string;
-    scopeId?: string;
-    /** Present when the run is a background job. */
-    jobId?: string;
-    timestamp: string;
-  };
-  /** An agent has answered. */
-  "agent:end": {
-    agentName: string;
-    input: string;
-    output: string;
-    toolsUsed: string[];
-    usage: TokenUsage;
-    duration: number;
-    conversationId: string;
-    scopeId?: string;
-    jobId?: string;
-    timestamp: string;
-  };
-  /** An agent has failed. */
-  "agent:error": {
-    agentName: string;
-    input: string;
-    error: string;
-    duration: number;
-    conversationId: string;
-    scopeId?: string;
-    jobId?: string;
-    timestamp: string;
-  };
+  "agent:start": RunFields;
+  /** A run has ended with an answer. */
+  "agent:end": RunFields & { output: string; toolsUsed: string[]; usage: TokenUsage; duration: number };
+  /** A run has ended with an error. */
+  "agent:error": RunFields & { error: string; duration: number };
   /** A background job is accepted. */
-  "job:start": {
-    jobId: string;
-    agentName: string;
-    input: string;
-    conversationId: string;
-    scopeId?: string;
-    timestamp: string;
-  };
+  "job:start": AgentFields & { jobId: string; input: string; scopeId?: string };
   /** A background job is done. */
-  "job:end": {
-    jobId: string;
-    agentName: string;
-    output: string;
-    duration: number;
-    usage: TokenUsage;
-    timestamp: string;
-  };
+  "job:end": JobFields & { output: string; usage: TokenUsage };
   /** A background job has failed. */
-  "job:error": { jobId: string; agentName: string; error: string; duration: number; timestamp: string };
+  "job:error": JobFields & { error: string };
   /** A background job was cancelled. */
-  "job:cancelled": { jobId: string; agentName: string; duration: number; timestamp: string };
-  /** A scheduled run is over. */
+  "job:cancelled": JobFields;
+  /** A scheduled run is over, well or not. */
   "cron:executed": {
     cronId: string;
     agentName: string;
@@ -89,93 +91,60 @@ export interface SummaryEvents {
 
 /** Events of the level `trace`: the steps within a run. */
 export interface TraceEvents {
-  /** A tool was called. */
-  "tool:execute": {
-    agentName: string;
+  /** A tool was called and has returned. */
+  "tool:execute": AgentFields & {
     toolName: string;
     input: Record<string, unknown>;
     output: unknown;
     duration: number;
-    conversationId: string;
-    timestamp: string;
   };
   /** An agent hands work to another. */
-  "delegate:start": {
-    parentAgent: string;
-    childAgent: string;
-    input: string;
-    conversationId: string;
-    timestamp: string;
-  };
+  "delegate:start": DelegateFields & { input: string };
   /** An agent has work back from another. */
-  "delegate:end": {
-    parentAgent: string;
-    childAgent: string;
-    output: string;
-    duration: number;
-    conversationId: string;
-    timestamp: string;
-  };
-  /** A model was called. */
-  "model:call": {
-    agentName: string;
-    model: string;
-    promptTokens: number;
-    completionTokens: number;
-    duration: number;
-    conversationId: string;
-    timestamp: string;
-  };
+  "delegate:end": DelegateFields & { output: string; duration: number };
+  /** A model was called and has answered. */
+  "model:call": AgentFields & { model: string; promptTokens: number; completionTokens: number; duration: number };
   /** A hook was fired at a plugin. */
-  "hook:execute": {
-    agentName: string;
+  "hook:execute": AgentFields & {
     plugin: string;
     hook: string;
-    /** How it went: `ok`, or why the plugin had no say. */
+    /** `ok`, or why the answer of the plugin does not count. */
     outcome: "ok" | "timeout" | "failed";
     duration: number;
-    conversationId: string;
-    timestamp: string;
   };
   /** Figures of a portable hook, without anything a person has written. */
-  "hook:metric": {
-    agentName: string;
+  "hook:metric": AgentFields & {
     hook: string;
     /** The same for a session and those it rotated into. */
     correlationId: string;
     figures: Record<string, string | number | boolean>;
-    conversationId: string;
-    timestamp: string;
   };
   /** A context window was compacted. */
-  "compaction:execute": {
-    agentName: string;
+  "compaction:execute": AgentFields & {
     trigger: string;
     by: "compactor" | "drop" | "summarize" | "none";
     before: Size;
     after: Size;
     duration: number;
-    conversationId: string;
-    timestamp: string;
   };
 }
 
 /** Every event with its fields. */
 export interface EmittedEvents extends SummaryEvents, TraceEvents {}
 
-/** Name of an event. */
+/** Name of an event, apart from `"*"`. */
 export type EmittedName = keyof EmittedEvents;
 
-/** Any event, told apart by `type`: what a subscriber to `"*"` gets. */
+/** Any event, with its name as `type`: subscribers to `"*"` get these. */
 export type AnyEvent = { [E in EmittedName]: { type: E } & EmittedEvents[E] }[EmittedName];
 
-/** What can be subscribed to: each event by its name, and all of them by `"*"`. */
+/** The data that subscribers get: of each event by its name, and of all of them by `"*"`. */
 export interface Events extends EmittedEvents {
   /** Every event, with its name as `type`. */
   "*": AnyEvent;
 }
 
-/** What a subscriber can ask for. */
+/** A name that can be subscribed to. */
 export type EventName = keyof Events;
 
 /** How much is emitted: `trace` is all, `summary` leaves the steps within a run out. */

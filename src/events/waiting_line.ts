@@ -4,30 +4,28 @@
  * @module
  */
 
-/** Places of those who have left that are kept until they are cleared away together. */
+/** Places of values already taken that are kept until they are cleared away together. */
 const MAX_LEFT = 1024;
 
-/** A line that is cheap at both ends, and holds on to those who wait alone, also where it is never empty. */
+/** A queue that is cheap at both ends, and lets go of values that were taken even when it is never empty. */
 export class WaitingLine<T> {
   readonly #places: T[] = [];
   #first = 0;
 
-  /** How many wait. */
   get length(): number {
     return this.#places.length - this.#first;
   }
 
-  /** Places it has, those of who has left included. */
+  /** Places in memory, those of values already taken included. */
   get places(): number {
     return this.#places.length;
   }
 
-  /** Adds one at the end. */
   push(value: T): void {
     this.#places.push(value);
   }
 
-  /** Takes the first; there must be one. */
+  /** Removes and returns the first value; there must be one. */
   take(): T {
     const places = this.#places;
     const value = places[this.#first++]!;

@@ -5,9 +5,8 @@
  * ```ts
  * import assert from "node:assert/strict";
  * import { createHookEngine } from "@kaged/plugin-host/hooks";
- * import { runtime } from "@kaged/plugin-host/node";
  *
- * const hooks = createHookEngine({ clock: runtime.clock });
+ * const hooks = createHookEngine();
  * hooks.register("PreToolUse", ({ tool }) => {
  *   return tool?.name === "shell" ? { action: "block", reason: "No shell here" } : null;
  * }, { priority: 10 });
@@ -18,7 +17,16 @@
  *
  * @module
  */
-export { createHookEngine, type FiredEvent, type HookEngine, type HookEngineOptions } from "./engine/engine.ts";
+export {
+  createHookEngine,
+  fileNotes,
+  type FileNotesOptions,
+  gatherEvidence,
+  loadHookFiles,
+  readTrust,
+  trustHookFile,
+} from "./own_ports.ts";
+export type { FiredEvent, FireOptions, HookEngine, HookEngineOptions } from "./engine/engine.ts";
 export type { ListedHook } from "./engine/entry.ts";
 export type { ContextRoom, RoomText } from "./engine/context_room.ts";
 export { PORTABLE_HOOKS, portableHook } from "./engine/names.ts";
@@ -27,6 +35,7 @@ export type {
   HookCallContext,
   HookEvent,
   HookHandler,
+  HookMoment,
   HookOptions,
   HookProgress,
   HookRegistration,
@@ -60,7 +69,7 @@ export {
 export { errorSignature } from "./sources/builtin/error_signature.ts";
 export { handoff, type HandoffOptions } from "./sources/builtin/handoff.ts";
 export { loopDetector, type LoopDetectorOptions } from "./sources/builtin/loop_detector.ts";
-export { fileNotes, type FileNotesOptions, memoryNotes, type Notes } from "./sources/builtin/notes.ts";
+export { memoryNotes, type Notes } from "./sources/builtin/notes.ts";
 export { type RedactedJson, type RedactedText, redactJson, redactText } from "./sources/builtin/redact.ts";
 export { secretRedactor, type SecretRedactorOptions } from "./sources/builtin/secret_redactor.ts";
 export { type HookMetric, telemetry, type TelemetryOptions } from "./sources/builtin/telemetry.ts";
@@ -87,21 +96,18 @@ export type {
   SchemaVerdict,
 } from "./dispatch/types.ts";
 export { type ErrorRow, HostError, type HostErrorCode, type HostErrorOptions } from "../core/errors/host_error.ts";
-export type { AsyncStorage, Clock, Exit, FileInfo, Files, Ids } from "../core/ports/ports.ts";
+export type { AsyncStorage, Clock, Exit, FileInfo, Files, Ids, Runtime } from "../core/ports/ports.ts";
 export { type HookFileOptions, parseHookFile } from "./files/parse_hook_file.ts";
-export {
-  type HookFiles,
-  type LeftOutHook,
-  type LoadedHook,
-  type LoadedHookFile,
-  loadHookFiles,
-  type LoadHookFilesOptions,
+export type {
+  HookFiles,
+  LeftOutHook,
+  LoadedHook,
+  LoadedHookFile,
+  LoadHookFilesOptions,
 } from "./files/load_hook_files.ts";
-export { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
+export type { CoveredFile, HookEvidence } from "./files/hook_evidence.ts";
 export {
-  readTrust,
   type TrustedFile,
-  trustHookFile,
   type TrustRecord,
   trustRecord,
   type TrustState,

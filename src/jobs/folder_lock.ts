@@ -48,7 +48,7 @@ export function folderLock({ dir, files, clock, ids }: FolderLockOptions): Folde
           hint: "End the process that holds it; remove the folder when there is none",
         });
       }
-      if (tries > SPINS) await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+      if (tries > SPINS) await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve, { keepAlive: true }));
     }
   }
 

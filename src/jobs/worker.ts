@@ -262,7 +262,7 @@ export class Worker<C extends AgentContext> {
     let cancel = (): void => {};
     await Promise.race([
       Promise.all(this.#work),
-      new Promise<void>((resolve) => cancel = this.#options.clock.after(graceMs, resolve)),
+      new Promise<void>((resolve) => cancel = this.#options.clock.after(graceMs, resolve, { keepAlive: true })),
     ]);
     cancel();
   }

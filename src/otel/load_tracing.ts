@@ -1,5 +1,5 @@
 /**
- * Loads OpenTelemetry's API, for who asks for it.
+ * Loads OpenTelemetry's API when a host is to trace.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Tracing, TracingApi } from "./types.ts";
 
 /** Whether a host traces: `true` loads `@opentelemetry/api`; an object is that API as the program has it. */
 export type TracingOption = boolean | {
-  /** The API. */
+  /** As `import * as api from "@opentelemetry/api"` gives it. */
   readonly api: TracingApi;
 };
 

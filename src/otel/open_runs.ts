@@ -1,15 +1,13 @@
 /**
- * Runs that were told of by an event and have not ended.
+ * Runs whose start was emitted as an event, and whose end was not yet.
  *
  * @module
  */
 import type { ApiSpan, RunFacts } from "./types.ts";
 
-/** A run under way. */
+/** A run between its start and its end. */
 export interface OpenRun extends Required<Omit<RunFacts, "jobId">> {
-  /** The job it is. */
   readonly jobId: string | undefined;
-  /** Its span. */
   readonly span: ApiSpan;
   /** The span that was active where it began. */
   readonly under: ApiSpan | undefined;
@@ -25,7 +23,7 @@ export interface OpenRuns {
   find(agentName: string, conversationId: string): OpenRun | null;
 }
 
-/** Runs a program may leave open, by forgetting to tell of their end. */
+/** Runs that a program may leave open by never emitting their end. */
 const MAX_OPEN = 1000;
 
 /** Returns a keeper without runs. */

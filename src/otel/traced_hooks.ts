@@ -1,12 +1,12 @@
 /**
- * Hooks in spans: each plugin that is asked gets one, and the trace context to go on with.
+ * Hooks in spans: each call of a plugin gets a span, and the plugin the trace context to go on with.
  *
  * @module
  */
 import type { HookDispatcher } from "../hooks/sources/plugin/fire_hook.ts";
 import type { Tracing } from "./types.ts";
 
-/** Returns a dispatcher that traces what `hooks` fires; `hooks` itself where tracing is off. */
+/** Returns a dispatcher that makes a span for each call of `hooks`; `hooks` itself where tracing is off. */
 export function tracedHooks(hooks: HookDispatcher, tracing: Tracing | null): HookDispatcher {
   if (!tracing) return hooks;
   return {

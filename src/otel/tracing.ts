@@ -20,9 +20,8 @@ import type {
   TracingApi,
 } from "./types.ts";
 
-/** Name of the tracer. */
 const TRACER = "@kaged/plugin-host";
-/** `SpanStatusCode.ERROR`. */
+/** The value of `SpanStatusCode.ERROR`. */
 const STATUS_ERROR = 2;
 const UNTRACED: OpenSpan = { carrier: {}, fail() {} };
 
@@ -91,8 +90,8 @@ class ApiTracing implements Tracing {
   }
 
   /**
-   * The active context. Where it is still the one a told run began in, the run goes between: an event cannot make a
-   * span active for the program that emits it.
+   * The active context. Where it is still the one in which an emitted run began, the run's span goes in between: an
+   * event cannot make a span active for the program that emits it.
    */
   #parent({ agent, session }: SpanFacts): unknown {
     const { trace, context } = this.#api;

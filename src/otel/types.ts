@@ -1,6 +1,5 @@
 /**
- * What tracing takes and gives. The API of OpenTelemetry comes in as an object: the core imports none of it unless it
- * is asked to.
+ * The types of tracing. The API of OpenTelemetry comes in as an object: none of it is imported unless a host traces.
  *
  * @module
  */
@@ -10,17 +9,17 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 /** A span, as far as the host uses it. */
 export interface ApiSpan {
-  /** Which span this is. */
+  /** The ids of the span and of its trace. */
   spanContext(): { readonly traceId: string; readonly spanId: string; readonly traceFlags: number };
-  /** Adds facts. */
+  /** Adds attributes to those it has. */
   setAttributes(attributes: SpanAttributes): unknown;
-  /** Says how it went. */
+  /** Sets success or failure, by the numbers of OpenTelemetry. */
   setStatus(status: { readonly code: number; readonly message?: string }): unknown;
-  /** Ends it. */
+  /** Ends the span; later calls do nothing. */
   end(): void;
 }
 
-/** Makes spans. */
+/** Makes spans, as far as the host uses it. */
 export interface ApiTracer {
   /** Starts a span below the one in `context`. */
   startSpan(name: string, options: { readonly attributes: SpanAttributes }, context: unknown): ApiSpan;
@@ -28,16 +27,16 @@ export interface ApiTracer {
 
 /** The API of OpenTelemetry, as far as the host uses it: what `import * as api from "@opentelemetry/api"` gives. */
 export interface TracingApi {
-  /** Spans. */
+  /** Tracers, and the spans in contexts. */
   readonly trace: {
     /** The program's tracer of that name. */
     getTracer(name: string, version?: string): ApiTracer;
-    /** The span in a context. */
+    /** Returns the span in a context. */
     getSpan(context: unknown): ApiSpan | undefined;
-    /** A context with a span in it. */
+    /** Returns a context with a span in it. */
     setSpan(context: unknown, span: ApiSpan): unknown;
   };
-  /** What is going on. */
+  /** Contexts, which follow the work across its waits. */
   readonly context: {
     /** The context of this place in the program. */
     active(): unknown;
@@ -46,22 +45,22 @@ export interface TracingApi {
   };
 }
 
-/** What a span is about. */
+/** The kind of work that a span measures. */
 export type SpanKind = "run" | "tool" | "hook" | "job" | "compaction";
 
-/** What is known of a piece of work before it is done. Never its input: spans carry names and ids. */
+/** The facts of a piece of work before it is done. Never its input: spans carry names and ids. */
 export interface SpanFacts {
-  /** What is done, such as the name of a tool: the span is called `<kind> <name>`. */
+  /** Name of the tool, hook or job: the span is called `<kind> <name>`. */
   readonly name: string;
-  /** Agent path. */
+  /** Path of the agent that works. */
   readonly agent?: string;
-  /** Session id. */
+  /** Id of the session it works in. */
   readonly session?: string;
-  /** More. */
+  /** Further attributes of the span. */
   readonly attributes?: SpanAttributes;
 }
 
-/** The W3C trace context, for whoever goes on with a trace; empty where nothing is recorded. */
+/** The W3C trace context, for a program that goes on with a trace; empty where nothing is recorded. */
 export interface TraceCarrier {
   /** Trace, span and flags in one text. */
   readonly traceparent?: string;
@@ -69,7 +68,7 @@ export interface TraceCarrier {
 
 /** A span while its work is done. */
 export interface OpenSpan {
-  /** What goes into the context of a call. */
+  /** The fields to add to the `_context` of a call. */
   readonly carrier: TraceCarrier;
   /** Says that the work failed without throwing, and why: a stable word. */
   fail(reason: string): void;
@@ -78,21 +77,21 @@ export interface OpenSpan {
 /** Makes spans of the host's work. */
 export interface Tracing {
   /**
-   * Does `work` in a span that is active meanwhile and ends with it. What `work` throws is thrown, and its code noted.
+   * Does `work` in a span that is active meanwhile and ends with it. An error of `work` is noted by its code and thrown.
    */
   span<T>(kind: SpanKind, facts: SpanFacts, work: (span: OpenSpan) => Promise<T>): Promise<T>;
-  /** Hears of a run that the embedder tells of by `agent:start`, `agent:end` and `agent:error`. */
+  /** Opens or ends the span of a run, for the events `agent:start`, `agent:end` and `agent:error` of the embedder. */
   hear(event: string, run: RunFacts): void;
   /** The trace context of this place in the program. */
   carrier(): TraceCarrier;
 }
 
-/** What an event says of a run. */
+/** The fields of an event that name its run. */
 export interface RunFacts {
-  /** Agent path. */
+  /** Path of the agent that runs. */
   readonly agentName?: string;
-  /** Session id. */
+  /** Id of the session it runs in. */
   readonly conversationId?: string;
-  /** The job it is. */
+  /** Id of the job, when the run is one. */
   readonly jobId?: string;
 }

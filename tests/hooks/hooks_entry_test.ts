@@ -18,5 +18,7 @@ test("importing the hooks entry loads neither the host nor its cages", async () 
   assert.ok(loaded.length > 10);
   assert.ok(loaded.some((path) => path.endsWith("/files/parse_hook_file.ts")));
   const heavy = /\/(host|supervisor|storage|adapters)\/|\/(open_cage|caged_runner|open_hook_files)\.ts$/;
-  assert.deepEqual(loaded.filter((path) => heavy.test(path)), []);
+  // Its functions work without ports: these few come from the runtime.
+  const ports = /\/adapters\/shared\/(clock|files|ids)\.ts$/;
+  assert.deepEqual(loaded.filter((path) => heavy.test(path) && !ports.test(path)), []);
 });

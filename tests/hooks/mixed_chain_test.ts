@@ -56,7 +56,7 @@ test("B-007 B-011 B-018 X-15 a plugin, two files, an MCP tool, code and a built-
     telemetry.push([input, soFar.blockedBy]);
   }, { priority: 90, telemetryOnly: true });
   h.host.openSession({ id: "ses_1" });
-  const hooks = agentHooks(engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(engine, { session: "ses_1" });
 
   const order = ["code", "budget-guard", GITHUB, PLUGIN, CLAUDE, MCP, "lookOn"];
   assert.deepEqual(engine.list("PreToolUse").map(({ source }) => source.id), order);

@@ -34,7 +34,7 @@ const window = Array.from({ length: 8 }, (_, at) => ({ role: "user", content: `$
 test("B-001 B-002 B-005 a plugin takes part in every moment of the portable model, over the wire, by the same names", async () => {
   await using h = await hosted(answering({}));
   const session = h.host.openSession({ id: "ses_1" });
-  const hooks = agentHooks(h.host.hooks, { sessionId: "ses_1", branch: "main" });
+  const hooks = agentHooks(h.host.hooks, { session: "ses_1", branch: "main" });
   await session.start("");
   await hooks.onPrompt("Hello");
   await hooks.beforeTool("shell", { cmd: "ls" });
@@ -50,8 +50,8 @@ test("B-001 B-002 B-005 a plugin takes part in every moment of the portable mode
     "on_session_start",
     "user_prompt_submitted",
     "pre_tool_use",
-    "post_tool_use",
     "on_error",
+    "post_tool_use",
     "subagent_start",
     "subagent_stop",
     "on_budget_exceeded",
@@ -83,7 +83,7 @@ test("B-004 B-006 a plugin answers with the envelope, a text or { inject }, and 
     session_end: { action: "inject", additionalContext: ["Bye"] },
   }));
   h.host.openSession({ id: "ses_1" });
-  const hooks = agentHooks(h.host.hooks, { sessionId: "ses_1" });
+  const hooks = agentHooks(h.host.hooks, { session: "ses_1" });
   const block = (text: string) => `<plugin:answers-hooks>\n${text}\n</plugin:answers-hooks>`;
   assert.deepEqual((await hooks.onPrompt("Hi")).context, [block("Mind the style")]);
   const { input, context } = await hooks.beforeTool("shell", { cmd: "ls" });
@@ -108,7 +108,7 @@ test("B-010 D-009 a plugin's answer that the hookspec refuses is a failed hook, 
     h.host.hooks.register("PreToolUse", () => ({ action: "injectContext", additionalContext: ["on"] }), {
       priority: 60,
     });
-    const hooks = agentHooks(h.host.hooks, { sessionId: "ses_1" });
+    const hooks = agentHooks(h.host.hooks, { session: "ses_1" });
     const { blocked, context, warnings } = await hooks.beforeTool("shell", {});
     assert.deepEqual([blocked, context], [false, ["on"]]);
     assert.match(warnings[0]!, /^Hook failed: "answers-hooks" answered "pre_tool_use" wrongly/);
@@ -122,7 +122,7 @@ test("B-010 B-019 a plugin without an answer costs its 10 s and a warning, and t
     fixtures: { "@test/slow": { fixture: "slow_hook", manifest: { hooks: ["pre_tool_use"] } } },
   });
   h.host.openSession({ id: "ses_1" });
-  const before = agentHooks(h.host.hooks, { sessionId: "ses_1" }).beforeTool("shell", {});
+  const before = agentHooks(h.host.hooks, { session: "ses_1" }).beforeTool("shell", {});
   await h.logged(1);
   await h.pass(10_000);
   assert.match((await before).warnings[0]!, /^Hook failed: /);
@@ -293,6 +293,6 @@ test("X-11 hooks of a subagent's plugins are its own; those of a session belong 
     ["PreToolUse", ["primary"]],
     ["PreToolUse", ["primary.subagents.helper"]],
   ]);
-  const { warnings } = await agentHooks(h.host.hooks, { sessionId: "ses_9" }).beforeTool("shell", {});
+  const { warnings } = await agentHooks(h.host.hooks, { session: "ses_9" }).beforeTool("shell", {});
   assert.deepEqual(warnings, ['Hook failed: No session "ses_9" is open']);
 });

@@ -14,6 +14,8 @@ export interface FakeClock extends Clock {
   advance(ms: number): void;
   /** How many timers wait. */
   readonly waiting: number;
+  /** How many of them would keep a process alive. */
+  readonly keepingAlive: number;
   /** Milliseconds until the next timer, or null when none waits. */
   readonly nextInMs: number | null;
   /** Whether a timer falls due in exactly `ms`. */
@@ -22,7 +24,7 @@ export interface FakeClock extends Clock {
 
 /** Makes a clock that shows `startMs` (default: 2026-01-01T00:00:00Z) and whose monotonic time starts at 0. */
 export function createFakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClock {
-  const timers = new Map<number, { dueMs: number; run: () => void }>();
+  const timers = new Map<number, { dueMs: number; run: () => void; keepAlive: boolean }>();
   let elapsedMs = 0;
   let lastTimer = 0;
 
@@ -35,9 +37,9 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClo
   return {
     now: () => startMs + elapsedMs,
     monotonic: () => elapsedMs,
-    after(ms: number, run: () => void): () => void {
+    after(ms: number, run: () => void, { keepAlive = false } = {}): () => void {
       const id = ++lastTimer;
-      timers.set(id, { dueMs: elapsedMs + Math.max(0, ms), run });
+      timers.set(id, { dueMs: elapsedMs + Math.max(0, ms), run, keepAlive });
       return () => void timers.delete(id);
     },
     advance(ms: number): void {
@@ -52,6 +54,9 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClo
     isDueIn: (ms: number): boolean => [...timers.values()].some(({ dueMs }) => dueMs === elapsedMs + ms),
     get waiting(): number {
       return timers.size;
+    },
+    get keepingAlive(): number {
+      return [...timers.values()].filter(({ keepAlive }) => keepAlive).length;
     },
     get nextInMs(): number | null {
       const next = nextDue();

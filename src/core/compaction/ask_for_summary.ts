@@ -28,7 +28,7 @@ export async function askForSummary(
   const endTimer = clock.after(summarizeTimeoutMs, () => {
     resolve(none("summarize_timeout", `The summary was not there after ${summarizeTimeoutMs} ms`));
     controller.abort();
-  });
+  }, { keepAlive: true });
   const asked = Promise.resolve()
     .then(() => summarize([...messages], { signal: controller.signal }))
     .then(readSummary, (error) => none("summarize_failed", messageOf(error).slice(0, 500)));

@@ -188,8 +188,11 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never go back. */
   monotonic(): number;
-  /** Calls `run` once after `ms`; the returned function cancels. A waiting timer does not keep the process alive. */
-  after(ms: number, run: () => void): () => void;
+  /**
+   * Calls `run` once after `ms`; the returned function cancels. The waiting timer lets the process end, unless
+   * `keepAlive`: for a deadline of work that a caller awaits and that nothing else may keep alive.
+   */
+  after(ms: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void;
 }
 
 /** Unique names. */

@@ -1,27 +1,30 @@
 /**
- * When a budget crosses a threshold: once on the way up, and again only after it was below.
+ * The thresholds of a token budget. Each fires once on the way up, and again only after the budget was below it.
  *
  * @module
  */
 
 /** Shares of the effective limit. */
 export interface BudgetThresholds {
-  /** Where it is warned of. Default 0.7. */
+  /** Share at which handlers warn. Default 0.7. */
   readonly warnAt?: number;
-  /** Where the session is to rotate. Default 0.8. */
+  /** Share at which the session is to rotate. Default 0.8. */
   readonly rotateAt?: number;
 }
 
 /** Warn at 70 %, rotate by 80 %. */
 export const BUDGET_THRESHOLDS: Required<BudgetThresholds> = { warnAt: 0.7, rotateAt: 0.8 };
 
-/** Watches one budget. */
+/** The level of one budget, from call to call. */
 export interface BudgetCrossings {
-  /** Returns the highest threshold that was crossed since the last call, or null. */
-  crossed(budget: { readonly usedTokens: number; readonly effectiveLimit: number }): number | null;
+  /** Returns the highest threshold that is reached (0 for none), and whether it was not at the last call. */
+  look(budget: { readonly usedTokens: number; readonly effectiveLimit: number }): {
+    readonly threshold: number;
+    readonly isCrossed: boolean;
+  };
 }
 
-/** Returns a watch on a budget of which nothing is used. */
+/** Returns the crossings of a budget of which nothing is used. */
 export function budgetCrossings(
   { warnAt = BUDGET_THRESHOLDS.warnAt, rotateAt = BUDGET_THRESHOLDS.rotateAt }: BudgetThresholds = {},
 ): BudgetCrossings {
@@ -30,12 +33,12 @@ export function budgetCrossings(
   }
   let last = 0;
   return {
-    crossed({ usedTokens, effectiveLimit }) {
+    look({ usedTokens, effectiveLimit }) {
       const share = usedTokens / effectiveLimit;
-      const level = share >= rotateAt ? rotateAt : share >= warnAt ? warnAt : 0;
-      const isHigher = level > last;
-      last = level;
-      return isHigher ? level : null;
+      const threshold = share >= rotateAt ? rotateAt : share >= warnAt ? warnAt : 0;
+      const isCrossed = threshold > last;
+      last = threshold;
+      return { threshold, isCrossed };
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What goes in and what comes out is held against the hook's contract, before anybody reads it.
+ * Holds the input and the answers of a hook against its contract, before anything else reads them.
  *
  * @module
  */
@@ -12,54 +12,55 @@ const MAX_ISSUES = 10;
 
 /** Throws `hook.input_invalid` when the contract does not take `input`. */
 export function checkInput({ name, input: schema }: HookContract, input: unknown): void {
-  const issues = schema ? issuesOf(schema, input) : [];
-  if (issues.length > 0) throw invalidInput(name, issues);
+  const issues = issuesOf(schema, input);
+  if (issues.length > 0) throw inputError(name, issues);
+}
+
+/** Throws `hook.output_invalid` when the participant `who` may not answer with `output`. */
+export function checkOutput({ name, output: schema }: HookContract, who: string, output: unknown): void {
+  const issues = issuesOf(schema, output);
+  if (issues.length > 0) throw outputError(name, who, issues);
 }
 
 /** Returns a copy of `input` as it would come back from JSON. Throws `hook.input_invalid` where it would not. */
 export function jsonInput<T>({ name }: HookContract, input: T): T {
-  try {
-    return jsonCopy(input);
-  } catch (error) {
-    throw invalidInput(name, [messageOf(error)]);
-  }
-}
-
-/** Throws `hook.output_invalid` when `who` may not answer with `output`. */
-export function checkOutput({ name, output: schema }: HookContract, who: string, output: unknown): void {
-  const issues = schema ? issuesOf(schema, output) : [];
-  if (issues.length > 0) throw invalidOutput(name, who, issues);
+  return copied(input, (issues) => inputError(name, issues));
 }
 
 /** Returns a copy of `output` as it would come back from JSON. Throws `hook.output_invalid` where it would not. */
 export function jsonOutput<T>({ name }: HookContract, who: string, output: T): T {
+  return copied(output, (issues) => outputError(name, who, issues));
+}
+
+function copied<T>(value: T, refusal: (issues: readonly string[]) => HostError): T {
   try {
-    return jsonCopy(output);
+    return jsonCopy(value);
   } catch (error) {
-    throw invalidOutput(name, who, [messageOf(error)]);
+    throw refusal([messageOf(error)]);
   }
 }
 
-function invalidInput(hook: string, issues: readonly string[]): HostError {
+function inputError(hook: string, issues: readonly string[]): HostError {
   return new HostError("hook.input_invalid", `Cannot fire "${hook}": ${issues.join("; ")}`, {
     data: { hook, issues },
-    hint: "Give it what its schema asks for",
+    hint: "Follow the input schema of the hook",
   });
 }
 
-function invalidOutput(hook: string, who: string, issues: readonly string[]): HostError {
+function outputError(hook: string, who: string, issues: readonly string[]): HostError {
   return new HostError("hook.output_invalid", `"${who}" answered "${hook}" wrongly: ${issues.join("; ")}`, {
     data: { hook, participant: who, issues },
     hint: "Answer as the schema of the hook says",
   });
 }
 
-function issuesOf(schema: PayloadSchema, value: unknown): string[] {
+function issuesOf(schema: PayloadSchema | undefined, value: unknown): string[] {
+  if (!schema) return [];
   const verdict = schema["~standard"].validate(value);
   if (isPromise(verdict as object)) throw new TypeError("A hook's schema must answer at once");
   const { issues = [] } = verdict as Awaited<typeof verdict>;
   return issues.slice(0, MAX_ISSUES).map(({ message, path = [] }) => {
-    const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
+    const keys = path.map((part) => String((part as { key?: unknown } | null)?.key ?? part));
     return keys.length > 0 ? `${keys.join(".")}: ${message}` : message;
   });
 }

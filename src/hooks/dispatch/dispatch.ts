@@ -1,39 +1,40 @@
 /**
- * Fires one hook at those who take part, in the way its contract says.
+ * Fires one hook at its participants, in the way its contract says. For kinds of one's own; the moments of an agent's
+ * life go through the engine, which asks in turn by the same machine.
  *
  * @module
  */
-import { HostError } from "../../core/errors/host_error.ts";
 import { checkInput, checkOutput, jsonInput, jsonOutput } from "./boundary.ts";
-import { chooseOne, firstOf, type Routing } from "./choose_one.ts";
+import { chooseCapable, chooseOne, type Routing } from "./choose_one.ts";
 import { inTurn, isPromise } from "./in_turn.ts";
 import { jsonCopy } from "./json_copy.ts";
 import { inOrder } from "./order.ts";
 import type { Answer, Failure, HookContract, MaybePromise, Participant } from "./types.ts";
 
-/** A participant of a chain answers it to end the chain with what it was given. */
+/** A participant of a chain answers this to end the chain with the value it was given. */
 export const STOP: unique symbol = Symbol("stop");
 
-/** What came of a broadcast. */
+/** The outcome of a broadcast. */
 export interface Collected<O> {
-  /** Answers, in order. */
+  /** In the order of the participants. */
   readonly answers: readonly Answer<O>[];
-  /** Those who failed, in order; empty unless best effort was asked for. */
+  /** In the order of the participants; empty unless best effort was asked for. */
   readonly failures: readonly Failure[];
 }
 
-/** What came of a chain. */
+/** The outcome of a chain of participants. */
 export interface Chained<T> {
-  /** What the last one left. */
+  /** The value as the last participant left it. */
   readonly value: T;
-  /** Who ended it before its end, or null. */
+  /** Name of the participant that answered {@link STOP}, or null. */
   readonly stoppedBy: string | null;
 }
 
 /**
- * Class `singleton`: one answers. Synchronous when that one is.
+ * Class `singleton`: one participant answers, synchronously when it does so.
  *
- * @throws {HostError} see {@link chooseOne}; `hook.input_invalid`; `hook.output_invalid`; what the one throws.
+ * @throws {HostError} `hook.nobody`, `hook.unknown_participant`, `hook.ambiguous`, `hook.input_invalid`,
+ *   `hook.output_invalid`; the participant's own error.
  */
 export function dispatchSingleton<I, O>(
   hook: HookContract,
@@ -46,7 +47,7 @@ export function dispatchSingleton<I, O>(
 }
 
 /**
- * Class `capability`: the one that has the capability answers, by priority; else the one fallback.
+ * Class `capability`: the participant that has the capability answers, by priority; else the one fallback.
  *
  * @throws {HostError} `hook.no_capability`, `hook.ambiguous`; as {@link dispatchSingleton} otherwise.
  */
@@ -57,28 +58,14 @@ export function dispatchCapability<I, O>(
   capability: string,
 ): MaybePromise<O> {
   checkInput(hook, input);
-  const able = participants.filter(({ capabilities }) => capabilities?.includes(capability));
-  if (able.length > 0) return ask(hook, firstOf(hook.name, able), input);
-  const [fallback, second] = participants.filter(({ isFallback }) => isFallback);
-  if (second) {
-    const names = participants.filter(({ isFallback }) => isFallback).map(({ name }) => name);
-    throw new HostError("hook.ambiguous", `"${hook.name}" has more than one fallback: ${names.join(", ")}`, {
-      data: { hook: hook.name, participants: names },
-      hint: "Leave one of them as the fallback",
-    });
-  }
-  if (fallback) return ask(hook, fallback, input);
-  throw new HostError("hook.no_capability", `Nobody can do "${capability}" for "${hook.name}"`, {
-    data: { hook: hook.name, capability, participants: participants.map(({ name }) => name) },
-    hint: "Add a plugin with that capability, or a fallback",
-  });
+  return ask(hook, chooseCapable(hook, participants, capability), input);
 }
 
 /**
- * Class `broadcast_collect`: everybody is asked, one after the other, and every answer is kept. The first failure ends
- * it, unless `bestEffort`.
+ * Class `broadcast_collect`: every participant is asked, one after the other, and every answer is kept. The first
+ * failure ends it, unless `bestEffort`.
  *
- * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; what a participant throws.
+ * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; a participant's own error.
  */
 export function dispatchCollect<I, O>(
   hook: HookContract,
@@ -105,7 +92,7 @@ export function dispatchCollect<I, O>(
 }
 
 /**
- * Class `broadcast_notify`: everybody is told at once, nobody's answer counts. Failures go to `onError` and nowhere else.
+ * Class `broadcast_notify`: every participant is called at once, and no answer counts. Failures go to `onError` alone.
  *
  * @throws {HostError} `hook.input_invalid`.
  */
@@ -124,7 +111,7 @@ export async function dispatchNotify<I>(
         try {
           onError({ name, error });
         } catch {
-          // Whoever hears of failures and fails has nobody left to tell: the others are told all the same.
+          // An error thrown by onError itself is dropped: the other participants are called all the same.
         }
       }
     }),
@@ -132,10 +119,10 @@ export async function dispatchNotify<I>(
 }
 
 /**
- * Class `chain`: what one leaves is what the next is given, as if it had travelled as JSON. {@link STOP} or a throw ends
- * it: the first keeps what there was, the second is the caller's to handle.
+ * Class `chain`: each participant is given the answer of the one before, as if it had travelled as JSON. {@link STOP}
+ * ends it with the value so far; an error ends it and is thrown to the caller.
  *
- * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; what a participant throws.
+ * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; a participant's own error.
  */
 export function dispatchChain<T>(
   hook: HookContract,
@@ -163,7 +150,7 @@ export function dispatchChain<T>(
   });
 }
 
-/** Asks one, and holds its answer against the contract. */
+/** Asks one participant, and holds its answer against the contract. */
 function ask<I, O>(hook: HookContract, { name, call }: Participant<I, O>, input: I): MaybePromise<O> {
   const check = (output: O): O => {
     checkOutput(hook, name, output);

@@ -1,5 +1,6 @@
 /**
- * One after the other, without waiting where there is nothing to wait for: how every class asks that asks in turn.
+ * Asks one after the other, and waits only for answers that are promises. The engine's chains and the dispatch classes
+ * all ask through it.
  *
  * @module
  */
@@ -10,17 +11,17 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** What is done with each one, and what is made of it all. */
+/** The steps for each one, and the result of them all. */
 export interface Asking<T, A, R> {
-  /** Whether one is asked, as things stand. What it throws goes to {@link fail}. */
+  /** Whether one is asked, as things stand. An error goes to {@link fail}. */
   wants(one: T): boolean;
-  /** Asks one. What it throws, now or in its promise, goes to {@link fail}. */
+  /** Asks one. An error, thrown or in its promise, goes to {@link fail}. */
   ask(one: T): MaybePromise<A>;
-  /** One has answered. What this throws goes to {@link fail}. */
+  /** One has answered. An error goes to {@link fail}. */
   take(one: T, answer: A): void;
-  /** One has failed. What this throws ends everything, and is the caller's. */
+  /** One has failed. An error ends everything, and is thrown to the caller. */
   fail(one: T, thrown: unknown): void;
-  /** What came of it, when all are done. */
+  /** Returns the result, when all are done. */
   result(): R;
   /** Asking begins, or goes on after a wait. */
   begin?(): void;
@@ -28,34 +29,31 @@ export interface Asking<T, A, R> {
   rest?(): void;
 }
 
-/** Asks everybody in turn; at once, as long as everybody answers at once. */
+/** Asks all in turn; at once, as long as all answer at once. */
 export function inTurn<T, A, R>(all: readonly T[], asking: Asking<T, A, R>): MaybePromise<R> {
   return new Turns(all, asking).run();
 }
 
-/** Everybody's turn, for those who may give one up. */
+/** The turns of all, for a caller that may give one up. */
 export class Turns<T, A, R> {
   readonly #all: readonly T[];
   readonly #asking: Asking<T, A, R>;
-  /** The place of the one at hand. */
   #at = 0;
-  /** Counts up when one is given up: whoever waits for it wakes up to find that others went on. */
+  /** Counts up when one is given up: a late answer belongs to an earlier round, and is dropped. */
   #round = 0;
   #resolve: ((result: R) => void) | null = null;
   #reject: ((error: unknown) => void) | null = null;
 
-  /** Has asked nobody yet. */
   constructor(all: readonly T[], asking: Asking<T, A, R>) {
     this.#all = all;
     this.#asking = asking;
   }
 
-  /** The one at hand. */
   get current(): T {
     return this.#all[this.#at]!;
   }
 
-  /** Asks everybody; at once, as long as everybody answers at once. */
+  /** Asks all; at once, as long as all answer at once. */
   run(): MaybePromise<R> {
     const answer = this.#goOn();
     if (answer === null) return this.#asking.result();
@@ -119,7 +117,7 @@ export class Turns<T, A, R> {
         this.#reject!(error);
       }
     };
-    // Through a promise of the language: what only looks like one might call back at once, or twice.
+    // Through a promise of the language: a thenable of another kind might call back at once, or twice.
     const wait = (answer: Promise<A>): void => void Promise.resolve(answer).then(taken, failed);
     wait(first);
   }

@@ -1,11 +1,11 @@
 /**
- * The one order inside: priority ascending, then the order of declaration. Formats that count otherwise are converted at
- * the door.
+ * The one order inside: priority ascending, then the order of declaration. Formats that count otherwise are converted
+ * where they are read.
  *
  * @module
  */
 
-/** Where one stands that names no priority. */
+/** The priority of a handler that names none. */
 export const DEFAULT_PRIORITY = 50;
 
 /** Returns the items in the order they run: lowest priority first, equal ones as they were given. */

@@ -1,5 +1,5 @@
 /**
- * What the dispatch engine works on: a hook as its specification tells it, and those who take part.
+ * The types that dispatch works on: a hook as its specification describes it, and its participants.
  *
  * @module
  */
@@ -11,65 +11,65 @@ export type DispatchClass = "singleton" | "broadcast_collect" | "broadcast_notif
 export interface PayloadSchema {
   /** See https://standardschema.dev. */
   readonly "~standard": {
-    /** Returns the value, or what is wrong with it. */
+    /** Returns the issues of a value, at once: a schema that returns a promise is refused. */
     validate(value: unknown): SchemaVerdict | PromiseLike<SchemaVerdict>;
   };
 }
 
-/** What a {@link PayloadSchema} says. */
+/** The verdict of a {@link PayloadSchema}. */
 export interface SchemaVerdict {
-  /** Everything that is wrong; absent when nothing is. */
+  /** Everything that is wrong with the value; absent when nothing is. */
   readonly issues?:
     | readonly {
-      /** What is wrong. */
+      /** Says to a person what is wrong. */
       readonly message: string;
-      /** Where: keys from the outside in. */
-      readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+      /** Keys from the outside in, each by itself or as `{ key }`. */
+      readonly path?: readonly unknown[] | undefined;
     }[]
     | undefined;
 }
 
-/** A hook, as much of it as dispatch needs. */
+/** The part of a hook's specification that dispatch needs: an element of `HOOKS` beside one of `HOOK_SCHEMAS` will do. */
 export interface HookContract {
-  /** Its name. */
+  /** Canonical name of the hook. */
   readonly name: string;
-  /** How it is dispatched. */
+  /** The way it is dispatched. */
   readonly dispatch: DispatchClass;
-  /** What goes in; absent: anything. */
+  /** Checks the input; absent: anything will do. */
   readonly input?: PayloadSchema;
-  /** What comes out of one participant; absent: anything. */
+  /** Checks the answer of each participant; absent: anything will do. */
   readonly output?: PayloadSchema;
 }
 
 /** One that takes part in a hook. */
 export interface Participant<I = unknown, O = unknown> {
-  /** Its name, unlike any other's. */
+  /** Unlike that of any other participant. */
   readonly name: string;
   /** Lowest first; equal ones stand in the order they are given. Default 50. */
   readonly priority?: number;
-  /** What it can do; for the class `capability`. */
+  /** Names of its abilities; for the class `capability`. */
   readonly capabilities?: readonly string[];
-  /** Whether it stands in when nobody has the capability. One of them at most. */
+  /** Whether it stands in when no participant has the capability. One of them at most. */
   readonly isFallback?: boolean;
-  /** Takes part. */
+  /** Answers the hook, or throws. */
   readonly call: (input: I) => O | Promise<O>;
 }
 
 /** A value, or a promise of one. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** What one participant answered. */
+/** The answer of one participant. */
 export interface Answer<O> {
-  /** Who. */
+  /** Name of the participant. */
   readonly name: string;
-  /** What. */
+  /** Checked against the contract. */
   readonly value: O;
 }
 
-/** How one participant failed. */
+/** The failure of one participant. */
 export interface Failure {
-  /** Who. */
+  /** Name of the participant. */
   readonly name: string;
-  /** What was thrown. */
+  /** The value that it threw. */
   readonly error: unknown;
 }

@@ -1,31 +1,27 @@
 /**
- * What a handler is given beside the event. An `AbortController` costs more than most handlers do, and few look at the
- * signal: it is made when one does.
+ * The second argument of a handler. An `AbortController` costs more than most handlers do, and few look at the signal:
+ * it is made when one does.
  *
  * @module
  */
 import type { HookCallContext, HookProgress } from "./types.ts";
 
-/** What a context tells of its firing. */
+/** The part of a firing that its contexts show. */
 export interface FiringState {
-  /** The object handlers share. */
   readonly scope: object;
-  /** What has come of it so far. */
   readonly progress: HookProgress;
 }
 
-/** The context of one call, and the end of it. */
+/** The context of one call of one handler. */
 export class CallContext implements HookCallContext {
   readonly #state: FiringState;
   #controller: AbortController | null = null;
   #reason: unknown = null;
 
-  /** For one call of one handler. */
   constructor(state: FiringState) {
     this.#state = state;
   }
 
-  /** Aborted when the handler is given up. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -34,17 +30,15 @@ export class CallContext implements HookCallContext {
     return this.#controller.signal;
   }
 
-  /** One object for all handlers of one firing. */
   get firing(): object {
     return this.#state.scope;
   }
 
-  /** What has come of the firing so far. */
   get soFar(): HookProgress {
     return this.#state.progress;
   }
 
-  /** Gives the handler up. */
+  /** Aborts the signal: the handler is given up. */
   abort(reason: Error): void {
     this.#reason = reason;
     this.#controller?.abort(reason);

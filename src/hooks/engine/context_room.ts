@@ -1,33 +1,33 @@
 /**
- * Room for what handlers want injected: small, and what does not fit is said.
+ * Room for the texts that handlers inject. It is small, and a text that is cut to fit says so.
  *
  * @module
  */
 import { byteLength, cutText } from "../../core/values/cut_text.ts";
 import type { HookSource } from "./types.ts";
 
-/** A text in the room. */
+/** A text as it is injected. */
 export interface RoomText {
-  /** The text, with a notice where it was cut. */
+  /** With a notice where it was cut. */
   readonly text: string;
-  /** Bytes of it that count. */
+  /** Bytes it takes of the room: the notice takes none. */
   readonly bytes: number;
-  /** Whether something is missing. */
+  /** Whether a part of it is missing. */
   readonly cut: boolean;
 }
 
 /** Takes texts until it is full. One room for each firing. */
 export interface ContextRoom {
-  /** Takes a text, or what of it fits. */
+  /** Takes a text, cut to the room that is left. */
   take(source: HookSource, text: string): RoomText;
   /** Gives back the room of a text that is not injected after all. */
   giveBack(source: HookSource, bytes: number): void;
 }
 
-/** Bytes of one firing, unless an engine is told otherwise. */
+/** Bytes that the handlers of one firing may inject, unless the engine's options say otherwise. */
 export const INJECT_BUDGET_BYTES: number = 32 * 1024;
 
-/** Returns an empty room. */
+/** Returns a room that holds nothing yet. */
 export function openContextRoom(budgetBytes: number = INJECT_BUDGET_BYTES): ContextRoom {
   let leftBytes = budgetBytes;
   return {

@@ -1,6 +1,7 @@
 /**
- * Many deadlines, few timers, and few looks at the clock: most handlers are done long before their time, many before the
- * program does anything else, and a timer or a look each would cost more than they do.
+ * Many deadlines, one timer, and few looks at the clock: most handlers are done long before their time, many before the
+ * program does anything else, and a timer or a look each would cost more than they do. The timer keeps the process
+ * alive, and is cancelled as soon as no handler is waited for.
  *
  * @module
  */
@@ -8,48 +9,51 @@ import type { Clock } from "../../core/ports/ports.ts";
 
 /** Something that may not take for ever. */
 export interface Awaited {
-  /** When it is given up, on the monotonic clock; {@link NOT_YET} until its time has begun. */
+  /** Milliseconds of the monotonic clock at which it is given up; {@link NOT_YET} until its time has begun. */
   readonly dueMs: number;
-  /** Its place among those that are waited for; theirs to set who wait. */
+  /** Index among {@link Deadlines.waiting}, which the deadlines keep up to date. */
   place: number;
   /** Its time begins: sets {@link dueMs}. */
   startTime(nowMs: number): void;
-  /** Gives it up. */
+  /** Called when its time is over. */
   expire(): void;
 }
 
-/** The deadline of what has only just been asked. */
+/** The deadline of a handler that was asked a moment ago. */
 export const NOT_YET: number = Infinity;
 
 /** Deadlines that are waited for. */
 export interface Deadlines<T extends Awaited> {
-  /** What is waited for. */
   readonly waiting: readonly T[];
   /** Waits for one from now on; its time begins when the program rests. */
   watch(awaited: T): void;
   /** Goes on with one whose `dueMs` is {@link NOT_YET} again. */
   renew(): void;
-  /** Waits for it no longer. */
+  /** Stops waiting for one that has ended. */
   forget(awaited: T): void;
 }
 
-/** Returns deadlines that share the timers of `clock`: one is set at a time, two when a nearer one comes. */
+const KEEP_ALIVE = { keepAlive: true };
+
+/** Returns deadlines that share one timer of `clock`. */
 export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic" | "after">): Deadlines<T> {
   const waiting: T[] = []; // In no order: a set would cost more than a small handler does.
   let isBeginning = false;
-  let nextMs = Infinity; // When the nearest timer rings; those further away find nothing to do and set none.
+  let nextMs = Infinity; // When the timer rings.
+  let cancel = (): void => {};
 
-  /** Runs when everything that could go on at once has: what still waits does wait. */
+  /** Runs when everything that could go on at once has: handlers that still wait do wait. */
   function begin(): void {
     isBeginning = false;
+    if (waiting.length === 0) return;
     const nowMs = clock.monotonic();
     for (const awaited of waiting) if (awaited.dueMs === NOT_YET) awaited.startTime(nowMs);
     arm(nowMs);
   }
 
   function ring(): void {
+    nextMs = Infinity;
     const nowMs = clock.monotonic();
-    if (nowMs >= nextMs) nextMs = Infinity;
     for (const awaited of waiting.filter(({ dueMs }) => dueMs <= nowMs)) awaited.expire();
     arm(nowMs);
   }
@@ -58,14 +62,15 @@ export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic
     let nearest = Infinity;
     for (const { dueMs } of waiting) nearest = Math.min(nearest, dueMs);
     if (nearest >= nextMs) return;
+    cancel();
     nextMs = nearest;
-    clock.after(nearest - nowMs, ring);
+    cancel = clock.after(nearest - nowMs, ring, KEEP_ALIVE);
   }
 
   function renew(): void {
     if (isBeginning) return;
     isBeginning = true;
-    clock.after(0, begin);
+    clock.after(0, begin, KEEP_ALIVE);
   }
 
   return {
@@ -77,9 +82,13 @@ export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic
     renew,
     forget({ place }) {
       const last = waiting.pop()!;
-      if (last.place === place) return;
-      waiting[place] = last;
-      last.place = place;
+      if (last.place !== place) {
+        waiting[place] = last;
+        last.place = place;
+      }
+      if (waiting.length > 0 || nextMs === Infinity) return;
+      cancel();
+      nextMs = Infinity;
     },
   };
 }

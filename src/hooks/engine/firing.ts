@@ -8,12 +8,12 @@ import { type Asking, isPromise, Turns } from "../dispatch/in_turn.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
 import { CallContext } from "./call_context.ts";
 import { type Awaited, type Deadlines, NOT_YET } from "./deadlines.ts";
-import type { Entry } from "./entry.ts";
-import { Outcome, type OutcomePorts, UNKNOWN } from "./outcome.ts";
+import { type Entry, isPolicy } from "./entry.ts";
+import { Outcome, type OutcomePorts, type OutcomeTask, UNKNOWN } from "./outcome.ts";
 import type { HookResult } from "./result.ts";
 import type { HookEvent } from "./types.ts";
 
-/** What firings need of their engine, one for all of its firings. */
+/** The parts of an engine that all of its firings share. */
 export interface FiringPorts extends OutcomePorts {
   /** Ends handlers that take too long. */
   readonly deadlines: Deadlines<Firing>;
@@ -23,40 +23,36 @@ export interface FiringPorts extends OutcomePorts {
   running: Firing | null;
 }
 
-/** What a firing is about. */
-export interface FiringTask {
-  /** The event, sealed. */
-  readonly event: HookEvent;
-  /** What the caller gave. */
-  readonly given: Pick<HookEvent, "input" | "output">;
-  /** The handlers, in order. */
-  readonly entries: readonly Entry[];
-  /** The object handlers of this firing share; null when the caller has none. */
-  readonly scope: object | null;
+/** The event of a firing, its handlers, and the place it was fired from. */
+export interface FiringTask extends OutcomeTask {
+  /** Whether the session's handlers of `Stop` have run already, and are not to run at its end. */
+  readonly stopped: boolean;
   /** The firing it was fired from, or null. */
   readonly outer: Firing | null;
 }
 
-/** One firing. */
+/** One firing, from its first handler to its last. */
 export class Firing extends Outcome implements Asking<Entry, unknown, HookResult>, Awaited {
-  /** The firing it was fired from, or null. */
-  readonly outer: Firing | null;
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
-  /** See {@link Awaited.place}. */
   place: number = 0;
+  readonly #task: FiringTask;
   readonly #ports: FiringPorts;
   readonly #turns: Turns<Entry, unknown, HookResult>;
   #before: Firing | null = null;
   #context: CallContext | null = null;
   #isWatched = false;
 
-  /** Has asked nobody yet. */
-  constructor({ event, given, entries, scope, outer }: FiringTask, ports: FiringPorts) {
-    super(event, given, { scope, handlers: entries.length }, ports);
-    this.outer = outer;
+  constructor(task: FiringTask, ports: FiringPorts) {
+    super(task, ports);
+    this.#task = task;
     this.#ports = ports;
-    this.#turns = new Turns<Entry, unknown, HookResult>(entries, this);
+    this.#turns = new Turns<Entry, unknown, HookResult>(task.entries, this);
+  }
+
+  /** The firing it was fired from, or null. */
+  get outer(): Firing | null {
+    return this.#task.outer;
   }
 
   /** Asks each handler in turn; at once, when all of them answer at once. Never throws for a handler. */
@@ -69,30 +65,33 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
     return this.#ports === ports;
   }
 
-  /** What is fired from here on comes from this firing. */
+  /** Marks events that are fired from here on as fired by a handler of this firing. */
   begin(): void {
     this.#before = this.#ports.running;
     this.#ports.running = this;
   }
 
-  /** What is fired from here on does not. */
+  /** Ends the mark that {@link begin} has set. */
   rest(): void {
     this.#ports.running = this.#before;
   }
 
-  /** Tells of handlers that are not asked. */
+  /** Traces the handlers that are not asked. A session ends whatever a handler says: there a block ends no chain. */
   wants(entry: Entry): boolean {
-    if (this.blockedBy !== null && !entry.telemetryOnly) {
+    if (this.blockedBy !== null && !entry.telemetryOnly && this.event.hook !== "SessionEnd") {
       this.passOver(entry);
       return false;
     }
-    const unwanted = whyUnwanted(entry, this.event);
+    const unwanted = whyUnwanted(entry, this.event, this.#task.stopped);
     if (unwanted !== null) this.skip(entry, unwanted);
     return unwanted === null;
   }
 
   /** Asks a handler; its time begins when it has to be waited for. */
   ask(entry: Entry): unknown {
+    const { cut } = this.#task;
+    // A policy that cannot see all of it must not wave it through.
+    if (cut !== null && isPolicy(entry)) throw cutError(entry, this.event, cut);
     this.asked++;
     const context = new CallContext(this);
     const answer: unknown = entry.handler(this.event, context);
@@ -106,7 +105,6 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
     return answer;
   }
 
-  /** What the caller gets. */
   override result(): HookResult {
     if (this.#isWatched) this.#ports.deadlines.forget(this);
     return super.result();
@@ -121,14 +119,27 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
   /** Gives up the handler that is waited for and goes on with the next. */
   expire(): void {
     this.dueMs = NOT_YET;
-    const error = new HostError("hook.timeout", `No answer within ${this.#turns.current.timeoutMs} ms`);
+    const error = timeoutError(this.#turns.current, this.event);
     this.#context?.abort(error);
-    // It was a timer that called, which belongs to whoever set it.
+    // A timer called this, and a timer belongs to whichever firing set it.
     this.#ports.within(this, () => this.#turns.giveUp(error));
   }
 }
 
-function whyUnwanted({ agents, matches }: Entry, event: HookEvent): string | null {
+function whyUnwanted({ agents, matches, turnEnd }: Entry, event: HookEvent, stopped: boolean): string | null {
+  if (turnEnd && stopped) return "The loop has fired Stop in this session";
   if (agents !== null && !agents.includes(event.agent)) return `It is for ${agents.join(", ")}`;
   return matches === null || matches(event) ? null : "Its matcher does not want this event";
+}
+
+function timeoutError({ source: { id }, timeoutMs }: Entry, { hook }: HookEvent): HostError {
+  return new HostError("hook.timeout", `${id} did not answer ${hook} within ${timeoutMs} ms`, {
+    data: { hook, handler: id, timeoutMs },
+  });
+}
+
+function cutError({ source: { id } }: Entry, { hook }: HookEvent, cut: string): HostError {
+  return new HostError("hook.event_cut", `${id} cannot judge ${hook}: of the event a part is missing (${cut})`, {
+    data: { hook, handler: id },
+  });
 }

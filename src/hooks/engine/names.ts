@@ -6,26 +6,24 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import { HOOKS } from "../../core/contract/generated/agent_lifecycle.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
-import type { PortableHookName } from "./types.ts";
+import type { HookMoment, PortableHookName } from "./types.ts";
 
 /** Every portable hook, in the order of the hookspec. */
 export const PORTABLE_HOOKS: readonly PortableHookName[] = HOOKS.flatMap(({ portableName }) =>
   portableName === null ? [] : [portableName as PortableHookName]
 );
 
-/** Portable names, names of plugins' manifests, names on other platforms. */
-const NAMES: ReadonlyMap<string, PortableHookName> = new Map(
-  HOOKS.flatMap(({ name, portableName, aliases }) => {
-    const names = [portableName, name, ...Object.values(aliases).flat()];
-    return portableName === null ? [] : names.map((each) => [each!, portableName as PortableHookName] as const);
-  }),
-);
+/** Every moment, in the order of the hookspec. */
+export const HOOK_MOMENTS: readonly HookMoment[] = HOOKS.map(({ name, portableName }) => {
+  return (portableName ?? name) as HookMoment;
+});
 
-/** Names of manifests, by portable name. */
-const CANONICAL: ReadonlyMap<PortableHookName, string> = new Map(
-  HOOKS.flatMap(({ name, portableName }) =>
-    portableName === null ? [] : [[portableName as PortableHookName, name] as const]
-  ),
+/** Portable names, names in plugins' manifests, names on other platforms. */
+const NAMES: ReadonlyMap<string, HookMoment> = new Map(
+  HOOKS.flatMap(({ name, portableName, aliases }) => {
+    const names = [...(portableName === null ? [] : [portableName]), name, ...Object.values(aliases).flat()];
+    return names.map((each) => [each, (portableName ?? name) as HookMoment] as const);
+  }),
 );
 
 /**
@@ -39,16 +37,12 @@ const CANONICAL: ReadonlyMap<PortableHookName, string> = new Map(
  * ```
  */
 export function portableHook(name: string): PortableHookName | null {
-  return NAMES.get(name) ?? null;
+  const moment = NAMES.get(name);
+  return moment === undefined || moment === "on_session_idle" ? null : moment;
 }
 
-/** Returns the name of a portable hook in plugins' manifests and on the wire, such as `pre_tool_use`. */
-export function manifestHook(hook: PortableHookName): string {
-  return CANONICAL.get(hook)!;
-}
-
-/** Returns the portable name of a hook. Throws `hook.unknown`. */
-export function requireHook(name: string): PortableHookName {
+/** Returns the moment of a hook, given any of its names. Throws `hook.unknown`. */
+export function requireHook(name: string): HookMoment {
   const hook = NAMES.get(name);
   if (hook) return hook;
   throw new HostError("hook.unknown", `There is no hook "${name}"`, {

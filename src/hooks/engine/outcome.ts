@@ -1,28 +1,37 @@
 /**
- * What comes of a firing: how each answer changes the event, what adds up, who blocked, and what is told of it.
+ * The outcome of a firing: how each answer changes the event, which texts and warnings add up, which handler blocked,
+ * and the trace of each.
  *
  * @module
  */
 import type { Clock } from "../../core/ports/ports.ts";
 import type { ContextRoom } from "./context_room.ts";
-import type { Entry } from "./entry.ts";
-import { failureText } from "./failure_text.ts";
+import { type Entry, isPolicy } from "./entry.ts";
+import { failureText } from "./error_facts.ts";
 import { type NormalResponse, readResponse } from "./response.ts";
 import type { HookResult, HookTrace, HookTraceOutcome } from "./result.ts";
-import { changeEvent } from "./sealed_event.ts";
+import { changeEvent, type SealedEvent } from "./sealed_event.ts";
 import type { HookEvent, HookProgress, HookSource } from "./types.ts";
 
-/** What an outcome needs of its engine. */
+/** The parts of an engine that outcomes use. */
 export interface OutcomePorts {
-  /** Time. */
   readonly clock: Pick<Clock, "monotonic">;
   /** Makes room for injected text. */
   readonly openRoom: (scope: object) => ContextRoom;
-  /** Hears of each handler. */
+  /** Called with the trace of each handler. */
   readonly onTrace: ((trace: HookTrace) => void) | null;
 }
 
-type TraceFacts = Omit<HookTrace, "hook" | "sessionId" | "agent" | "source" | "outcome" | "durationMs">;
+/** The event, and the handlers it goes to. */
+export interface OutcomeTask extends SealedEvent {
+  /** The caller's own values, returned where no handler changes them. */
+  readonly given: Pick<HookEvent, "input" | "output">;
+  readonly entries: readonly Entry[];
+  /** The object that handlers of this firing share; null when the caller has none. */
+  readonly scope: object | null;
+}
+
+type TraceFacts = Omit<HookTrace, "hook" | "session" | "agent" | "source" | "outcome" | "durationMs">;
 
 interface Injected {
   readonly source: HookSource;
@@ -32,53 +41,47 @@ interface Injected {
 
 const MAX_REASON_CHARS = 500;
 const NOTHING: TraceFacts = {};
-/** A time at which nobody looked. */
+/** A time at which the clock was not read. */
 export const UNKNOWN = -1;
 
-/** What has come of one firing so far. */
+/** The outcome of one firing so far. */
 export class Outcome {
-  /** The event as it stands; frozen. */
+  /** The event as handlers have left it; frozen. */
   event: HookEvent;
-  /** Who blocked, or null. */
+  /** Id of the handler that blocked, or null. */
   blockedBy: string | null = null;
   /** Handlers that were asked. */
   asked: number = 0;
-  /** When the handler at hand was asked; {@link UNKNOWN} while nobody wants to know, or has looked at the clock. */
+  /** When the handler at hand was asked; {@link UNKNOWN} while no trace or deadline needs it. */
   askedMs: number;
+  readonly #task: OutcomeTask;
   readonly #ports: OutcomePorts;
-  readonly #given: Pick<HookEvent, "input" | "output">;
-  #scope: object | null;
+  #scope: object | null = null;
   #room: ContextRoom | null = null;
   #changedInput = false;
   #changedOutput = false;
   #reason: string | null = null;
   #injected: Injected[] = [];
   #broke = 0;
-  readonly #warnings: string[] = [];
-  readonly #trace: HookTrace[];
-  #told = 0;
+  readonly #warnings: string[];
+  readonly #traces: HookTrace[];
+  #traced = 0;
 
-  /** Nothing has come of it. */
-  constructor(
-    event: HookEvent,
-    given: Pick<HookEvent, "input" | "output">,
-    { scope, handlers }: { readonly scope: object | null; readonly handlers: number },
-    ports: OutcomePorts,
-  ) {
-    this.event = event;
-    this.#given = given;
-    this.#scope = scope;
+  constructor(task: OutcomeTask, ports: OutcomePorts) {
+    this.event = task.event;
+    this.#task = task;
     this.#ports = ports;
-    this.#trace = new Array(handlers);
+    this.#traces = new Array(task.entries.length);
+    this.#warnings = task.cut === null ? [] : [`Handlers saw a part of the event: ${task.cut}`];
     this.askedMs = ports.onTrace ? ports.clock.monotonic() : UNKNOWN;
   }
 
   /** The object the handlers of this firing share. */
   get scope(): object {
-    return this.#scope ??= {};
+    return this.#scope ??= this.#task.scope ?? {};
   }
 
-  /** For handlers that want to know. */
+  /** A snapshot for handlers that ask how the firing stands. */
   get progress(): HookProgress {
     return {
       asked: this.asked,
@@ -93,22 +96,22 @@ export class Outcome {
   /** Acts on an answer. Throws when it cannot be used, before anything is changed. */
   take(entry: Entry, answer: unknown): void {
     const response = readResponse(answer, this.event.hook);
-    if (response === null) return this.#tell(entry, "quiet", NOTHING);
-    if (isEmpty(response)) return this.#tell(entry, "quiet", hookIdOf(response));
+    if (response === null) return this.#traceOf(entry, "quiet", NOTHING);
+    if (isEmpty(response)) return this.#traceOf(entry, "quiet", hookIdOf(response));
     if (entry.telemetryOnly) {
-      return this.#tell(entry, "ran", { action: response.action, hadNoSay: true, ...hookIdOf(response) });
+      return this.#traceOf(entry, "ran", { action: response.action, hadNoSay: true, ...hookIdOf(response) });
     }
     this.#warnings.push(...response.warnings);
     const facts = { action: response.action, ...this.#inject(entry, response), ...hookIdOf(response) };
-    if (response.action !== "block" && response.action !== "modify") return this.#tell(entry, "ran", facts);
+    if (response.action !== "block" && response.action !== "modify") return this.#traceOf(entry, "ran", facts);
     if (entry.advisory) {
       const wish = response.action === "block" ? `would block: ${response.reason}` : "would modify what it was given";
       this.#warnings.push(`${entry.source.id} ${wish}`);
-      return this.#tell(entry, "ran", { ...facts, hadNoSay: true });
+      return this.#traceOf(entry, "ran", { ...facts, hadNoSay: true });
     }
     if (response.action === "block") this.#block(entry, response.reason!);
     const changed = this.#change(response);
-    this.#tell(entry, "ran", {
+    this.#traceOf(entry, "ran", {
       ...facts,
       ...(response.reason !== null && { reason: response.reason.slice(0, MAX_REASON_CHARS) }),
       ...(changed.length > 0 && { changed }),
@@ -120,36 +123,38 @@ export class Outcome {
     this.#broke++;
     const message = failureText(thrown);
     this.#warnings.push(message);
-    if (entry.onFailure === "block" && !entry.telemetryOnly && !entry.advisory) this.#block(entry, message);
-    this.#tell(entry, "broke", { reason: message });
+    if (isPolicy(entry)) this.#block(entry, message);
+    this.#traceOf(entry, "broke", { reason: message });
   }
 
   /** A handler is not asked: this event is not for it. */
   protected skip(entry: Entry, reason: string): void {
-    this.#tell(entry, "skipped", { reason });
+    this.#traceOf(entry, "skipped", { reason });
   }
 
   /** A handler is not asked: another one has blocked. */
   protected passOver(entry: Entry): void {
-    this.#tell(entry, `blocked by ${this.blockedBy}`, NOTHING);
+    this.#traceOf(entry, `blocked by ${this.blockedBy}`, NOTHING);
   }
 
-  /** What the caller gets. */
+  /** Returns the outcome as the caller of `fire` gets it. */
   result(): HookResult {
     return {
       hook: this.event.hook,
       blocked: this.blockedBy !== null,
       blockedBy: this.blockedBy,
       reason: this.#reason,
-      input: this.#changedInput ? this.event.input : this.#given.input,
-      output: this.#changedOutput ? this.event.output : this.#given.output,
+      input: this.#changedInput ? this.event.input : this.#task.given.input,
+      output: this.#changedOutput ? this.event.output : this.#task.given.output,
       context: this.#injected.length === 0 ? [] : this.#injected.map(({ text }) => text),
       warnings: this.#warnings,
-      trace: this.#trace,
+      trace: this.#traces,
     };
   }
 
+  /** At the end of a session later handlers may block too: the first one counts. */
   #block(entry: Entry, reason: string): void {
+    if (this.blockedBy !== null) return;
     this.blockedBy = entry.source.id;
     this.#reason = reason;
   }
@@ -182,18 +187,18 @@ export class Outcome {
     return { injectedBytes, ...(isCut && { cut: true }) };
   }
 
-  #tell({ source }: Entry, outcome: HookTraceOutcome, facts: TraceFacts): void {
-    const { hook, sessionId, agent } = this.event;
+  #traceOf({ source }: Entry, outcome: HookTraceOutcome, facts: TraceFacts): void {
+    const { hook, sessionId: session, agent } = this.event;
     const durationMs = this.#duration();
     const trace: HookTrace = facts === NOTHING
-      ? { hook, sessionId, agent, source, outcome, durationMs }
-      : { hook, sessionId, agent, source, outcome, durationMs, ...facts };
-    this.#trace[this.#told++] = trace;
+      ? { hook, session, agent, source, outcome, durationMs }
+      : { hook, session, agent, source, outcome, durationMs, ...facts };
+    this.#traces[this.#traced++] = trace;
     const { onTrace } = this.#ports;
-    if (onTrace) tellOf(trace, onTrace, this.#warnings);
+    if (onTrace) reportTrace(trace, onTrace, this.#warnings);
   }
 
-  /** Reading the clock costs as much as a small handler: it is read when somebody listens, or there was a wait. */
+  /** Reading the clock costs as much as a small handler: it is read for a listener of traces, and after a wait. */
   #duration(): number {
     const { clock, onTrace } = this.#ports;
     if (this.askedMs === UNKNOWN) return 0;
@@ -203,8 +208,8 @@ export class Outcome {
   }
 }
 
-/** Tells a listener; that it failed becomes a warning, and nothing else. */
-export function tellOf(trace: HookTrace, onTrace: (trace: HookTrace) => void, warnings: string[]): void {
+/** Calls a listener of traces. An error it throws becomes a warning of the firing, and nothing else. */
+export function reportTrace(trace: HookTrace, onTrace: (trace: HookTrace) => void, warnings: string[]): void {
   try {
     onTrace(trace);
   } catch (error) {

@@ -1,29 +1,29 @@
 /**
- * Reads what a handler answered: one shape, bounded, and nothing in it that JSON cannot hold.
+ * Reads the answer of a handler into one shape, bounded in size, with nothing in it that JSON cannot hold.
  *
  * @module
  */
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import { typeName } from "../../core/project/values.ts";
+import { shown } from "../../core/values/shown_value.ts";
 import { jsonCopy } from "../dispatch/json_copy.ts";
-import type { HookResponse, PortableHookName } from "./types.ts";
+import type { HookMoment, HookResponse } from "./types.ts";
 
 /** An answer in the one shape the engine acts on. */
 export interface NormalResponse {
-  /** What is to be done. */
   readonly action: HookResponse["action"];
-  /** Text to be injected. */
+  /** Texts to inject. */
   readonly context: readonly string[];
-  /** Whether that text replaces what was there. */
+  /** Whether they replace the texts of earlier handlers. */
   readonly overwrites: boolean;
-  /** Why it blocks; set with `block` only. */
+  /** Set with `block` only. */
   readonly reason: string | null;
-  /** Notices, the handler's own and those about its answer. */
+  /** The handler's own notices, and those about its answer. */
   readonly warnings: readonly string[];
-  /** The new input, in a field of its own: it may be null. */
+  /** The new input, in a map of its own: it may be null. */
   readonly input?: { readonly value: unknown };
-  /** The new output. */
   readonly output?: { readonly value: unknown };
-  /** Its own name for itself, for traces. */
+  /** The name that the handler gives itself, for traces. */
   readonly hookId: string | null;
 }
 
@@ -38,24 +38,25 @@ const MAX_WARNINGS = 20;
 const MAX_WARNING_CHARS = 2_000;
 const MAX_REASON_CHARS = 4_000;
 
-/** What `modify` may change, by hook. */
-const BEFORE: ReadonlySet<PortableHookName> = new Set([
+/** Moments whose input `modify` may change. */
+const BEFORE: ReadonlySet<HookMoment> = new Set([
   "SessionStart",
   "UserPromptSubmitted",
   "PreToolUse",
   "SubagentStart",
   "PreCompact",
 ]);
-const AFTER: ReadonlySet<PortableHookName> = new Set(["PostToolUse", "SubagentStop", "PostCompact", "OnError"]);
+/** Moments whose output it may change. */
+const AFTER: ReadonlySet<HookMoment> = new Set(["PostToolUse", "SubagentStop", "PostCompact", "OnError"]);
 
 /**
  * Returns the answer in one shape, or null when there is none.
  *
  * @throws {HostError} `hook.response_invalid`
  */
-export function readResponse(answer: unknown, hook: PortableHookName): NormalResponse | null {
+export function readResponse(answer: unknown, hook: HookMoment): NormalResponse | null {
   if (answer === null || answer === undefined) return null;
-  if (typeof answer !== "object" || Array.isArray(answer)) throw invalid(`It is ${nameOf(answer)}, and no envelope`);
+  if (typeof answer !== "object" || Array.isArray(answer)) throw invalid(`It is ${typeName(answer)}, and no envelope`);
   const given = answer as Readonly<Record<string, unknown>>;
   const action = ACTIONS.get(given.action);
   if (!action) {
@@ -65,7 +66,7 @@ export function readResponse(answer: unknown, hook: PortableHookName): NormalRes
   const { reason, metadata } = given;
   const changes = readChanges(given, action, hook, warnings);
   if (action === "block" && reason !== undefined && reason !== null && typeof reason !== "string") {
-    throw invalid(`"reason" is ${nameOf(reason)}, and no text`);
+    throw invalid(`"reason" is ${typeName(reason)}, and no text`);
   }
   const hookId = typeof metadata === "object" && metadata !== null && (metadata as { hookId?: unknown }).hookId;
   return {
@@ -81,11 +82,11 @@ export function readResponse(answer: unknown, hook: PortableHookName): NormalRes
   };
 }
 
-/** Changes are made by `modify` alone, and only to what the moment has. What is left out is said. */
+/** Only `modify` changes anything, and only the input or output that the moment has. A change left out is a warning. */
 function readChanges(
   given: Readonly<Record<string, unknown>>,
   action: HookResponse["action"],
-  hook: PortableHookName,
+  hook: HookMoment,
   warnings: string[],
 ): Pick<NormalResponse, "input" | "output"> {
   const changes: { input?: { value: unknown }; output?: { value: unknown } } = {};
@@ -103,7 +104,7 @@ function readChanges(
   return changes;
 }
 
-/** Nobody can change what is set in, and it is what the next handler is given. */
+/** A frozen copy: it becomes part of the event that the next handlers share. */
 function bounded(value: unknown, field: string): unknown {
   try {
     return jsonCopy(value, { frozen: true });
@@ -115,25 +116,15 @@ function bounded(value: unknown, field: string): unknown {
 function texts(given: Readonly<Record<string, unknown>>, field: string): string[] {
   const value = given[field];
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw invalid(`"${field}" is ${nameOf(value)}, and no list of texts`);
+  if (!Array.isArray(value)) throw invalid(`"${field}" is ${typeName(value)}, and no list of texts`);
   for (const text of value) {
-    if (typeof text !== "string") throw invalid(`"${field}" holds ${nameOf(text)}, and no text`);
+    if (typeof text !== "string") throw invalid(`"${field}" holds ${typeName(text)}, and no text`);
   }
   return value.filter((text) => text !== "");
 }
 
 function clipped(text: string, maxChars: number): string {
   return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
-}
-
-function shown(value: unknown): string {
-  return typeof value === "string" ? `"${clipped(value, 40)}"` : value === undefined ? "missing" : nameOf(value);
-}
-
-function nameOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function invalid(message: string): HostError {

@@ -1,64 +1,64 @@
 /**
- * What comes of firing a hook, and what is told of each handler on the way.
+ * The result of firing a hook, and the trace of each handler on the way.
  *
  * @module
  */
-import type { HookResponse, HookSource, PortableHookName } from "./types.ts";
+import type { HookMoment, HookResponse, HookSource } from "./types.ts";
 
 /**
- * What came of one handler: it had something to say (`ran`), or nothing (`quiet`); it failed (`broke`); it was not for
+ * The outcome of one handler: it had something to say (`ran`), or nothing (`quiet`); it failed (`broke`); it was not for
  * this event (`skipped`); or another one had blocked before it.
  */
 export type HookTraceOutcome = "ran" | "quiet" | "broke" | "skipped" | `blocked by ${string}`;
 
 /** One handler's part in a firing. */
 export interface HookTrace {
-  /** The moment. */
-  readonly hook: PortableHookName;
-  /** The session. */
-  readonly sessionId: string;
-  /** Agent path. */
+  /** The moment that was fired. */
+  readonly hook: HookMoment;
+  /** Id of the session. */
+  readonly session: string;
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
-  /** The handler. */
+  /** The handler: where it comes from. */
   readonly source: HookSource;
-  /** What came of it. */
+  /** Whether it was asked, and how that ended. */
   readonly outcome: HookTraceOutcome;
-  /** How long it took; while nobody listens to traces, what it took before it had to be waited for does not count. */
+  /** Milliseconds it took. Without a listener of traces, only the time it was waited for counts. */
   readonly durationMs: number;
-  /** What it asked for, when it ran. */
+  /** The action of its answer, when it ran. */
   readonly action?: HookResponse["action"];
-  /** Whether what it asked for was only told: it is advisory, or for telemetry. */
+  /** Whether its block or change did not count: it is advisory, or for telemetry. */
   readonly hadNoSay?: boolean;
   /** Why it blocked, why it was skipped, how it broke. */
   readonly reason?: string;
-  /** What it changed. */
+  /** The parts of the event that it changed. */
   readonly changed?: readonly ("input" | "output")[];
-  /** Bytes it injected. */
+  /** Bytes of text it injected. */
   readonly injectedBytes?: number;
   /** Whether its text was cut to the budget. */
   readonly cut?: boolean;
-  /** Its own name for itself. */
+  /** The name it gives itself in `metadata.hookId`. */
   readonly hookId?: string;
 }
 
-/** What came of a firing. */
+/** The result of a firing. */
 export interface HookResult {
-  /** The moment. */
-  readonly hook: PortableHookName;
+  /** The moment that was fired. */
+  readonly hook: HookMoment;
   /** Whether the action may not go on. */
   readonly blocked: boolean;
-  /** Who blocked, or null. */
+  /** Id of the handler that blocked, or null. */
   readonly blockedBy: string | null;
-  /** Why, or null. */
+  /** The reason it gave, or null. */
   readonly reason: string | null;
-  /** The input as the handlers left it. */
+  /** The caller's own input, or the one that handlers left in its place. */
   readonly input: unknown;
-  /** The output as the handlers left it. */
+  /** The caller's own output, or the one that handlers left in its place. */
   readonly output: unknown;
   /** Text for the next step of reasoning, in the order of the handlers. */
   readonly context: readonly string[];
   /** Notices that block nothing. */
   readonly warnings: readonly string[];
-  /** What came of each handler, in order. */
+  /** One for each handler, in order. */
   readonly trace: readonly HookTrace[];
 }

@@ -1,6 +1,6 @@
 /**
- * Portable hooks: what happened in an agent's life, who wants a say in it, and what they may answer. The same shapes
- * for a caged plugin, a hook file of a repository, an MCP tool, a built-in handler and a line of code.
+ * Portable hooks: the moments of an agent's life, their handlers, and the answers a handler may give. The same shapes
+ * serve a caged plugin, a hook file of a repository, an MCP tool, a built-in handler and a line of code.
  *
  * @module
  */
@@ -19,13 +19,19 @@ export type PortableHookName =
   | "OnError"
   | "OnBudgetExceeded";
 
-/** What happened. Handlers get a copy of the caller's, frozen: none can change what another sees. */
+/**
+ * Every moment an engine fires: the portable ones, and `on_session_idle`, which only plugins and code have. Handlers of
+ * `on_session_idle` all start at once, and their answers change nothing.
+ */
+export type HookMoment = PortableHookName | "on_session_idle";
+
+/** An event. Handlers get a frozen copy of the caller's, so that none can change what another sees. */
 export interface HookEvent {
-  /** The moment. */
+  /** The moment by its portable name, as in the contract plugins share; at `on_session_idle`, that name. */
   readonly hook: PortableHookName;
-  /** When, ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly timestamp: string;
-  /** The session. */
+  /** Id of the session. */
   readonly sessionId: string;
   /** Agent path, such as `primary`. */
   readonly agent: string;
@@ -33,33 +39,33 @@ export interface HookEvent {
   readonly repository?: string;
   /** Its branch, when it is known. */
   readonly branch?: string;
-  /** How full the window is. */
+  /** Tokens in use, and tokens that may be. */
   readonly budget?: { readonly usedTokens: number; readonly effectiveLimit: number };
   /** The tool, around a tool call. */
   readonly tool?: { readonly name: string; readonly success?: boolean; readonly durationMs?: number };
-  /** What the moment is about and what `modify` may change before it: a prompt, tool arguments, a window. */
+  /** A prompt, tool arguments, a window: `modify` may change it before the step. */
   readonly input?: unknown;
-  /** What `modify` may change after it: a tool's output. */
+  /** A tool's output, a compacted window: `modify` may change it after the step. */
   readonly output?: unknown;
-  /** What failed, at `OnError` and after a failed tool call. */
+  /** The failure, at `OnError` and after a failed tool call. */
   readonly error?: { readonly message: string; readonly code?: string };
   /** The subagent, when one starts or stops. */
   readonly subagent?: { readonly name: string; readonly parent: string; readonly depth: number };
-  /** Anything else the moment carries, in plain JSON. */
+  /** Anything else the moment carries. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What a handler may answer; null or nothing passes through. */
+/** The answer of a handler; null or nothing passes through. */
 export interface HookResponse {
-  /** What is to be done. */
+  /** Whether the handler lets the step pass, adds text, stops it or changes it. */
   readonly action: "passThrough" | "injectContext" | "block" | "modify";
   /** For diagnosis only: the order was settled before the handler ran. */
   readonly priority?: number;
   /** Text for the next step of reasoning. */
   readonly additionalContext?: readonly string[];
-  /** Whether this text stands in place of what handlers before it wanted injected. Default false: beside it. */
+  /** Whether this text replaces the texts of earlier handlers. Default false: it is added to them. */
   readonly overwriteContext?: boolean;
-  /** Why it blocks. */
+  /** Why it blocks, for the model and for people. */
   readonly reason?: string;
   /** Notices that block nothing. */
   readonly warnings?: readonly string[];
@@ -71,29 +77,29 @@ export interface HookResponse {
   readonly metadata?: { readonly hookId?: string } & Readonly<Record<string, unknown>>;
 }
 
-/** What has come of a firing so far. */
+/** The state of a firing while its handlers run. */
 export interface HookProgress {
-  /** Handlers that were asked. */
+  /** Handlers asked so far, the one at hand included. */
   readonly asked: number;
-  /** Handlers that broke. */
+  /** Handlers that failed so far. */
   readonly broke: number;
-  /** Warnings. */
+  /** Number of warnings so far. */
   readonly warnings: number;
-  /** Texts to be injected. */
+  /** Number of texts to inject so far. */
   readonly injections: number;
-  /** Bytes of them. */
+  /** Bytes of the texts to inject. */
   readonly injectedBytes: number;
-  /** The handler that blocked, or null. */
+  /** Id of the handler that blocked, or null. */
   readonly blockedBy: string | null;
 }
 
-/** What a handler is given beside the event. */
+/** The second argument of a handler. */
 export interface HookCallContext {
   /** Aborted when the handler is given up. */
   readonly signal: AbortSignal;
-  /** One object for all handlers of one firing, and no other: for what is to live as long. */
+  /** One object for all handlers of one firing, and no other: a key for state that lives as long. */
   readonly firing: object;
-  /** What has come of the firing before this handler. */
+  /** The state of the firing before this handler answers. */
   readonly soFar: HookProgress;
 }
 
@@ -105,13 +111,13 @@ export type HookHandler = (
 
 /** Where a handler comes from, for people and for traces. */
 export interface HookSource {
-  /** Which kind. */
+  /** The kind of source. */
   readonly kind: "code" | "builtin" | "plugin" | "file" | "mcp";
   /** Names it: a plugin instance, `file:index`, an MCP tool, a function. */
   readonly id: string;
   /** The file it is written in. */
   readonly file?: string;
-  /** The line. */
+  /** The line in that file, from 1. */
   readonly line?: number;
 }
 
@@ -119,14 +125,20 @@ export interface HookSource {
 export interface HookOptions {
   /** Lowest first; ties by registration. Default 50. */
   readonly priority?: number;
-  /** Time it may take. Default 3 000. */
+  /** Milliseconds after which it is given up. Default 3 000. */
   readonly timeoutMs?: number;
-  /** What a failure of the handler means. Default `pass`. */
+  /** Whether the step goes on or is blocked when the handler fails. Default `pass`. */
   readonly onFailure?: "pass" | "block";
-  /** An advisory handler may warn and inject; its block and its modify are told as warnings. Default false. */
+  /** An advisory handler may warn and inject; its block and its modify become warnings. Default false. */
   readonly advisory?: boolean;
   /** Runs even after a block, and has no say: for telemetry. Default false. */
   readonly telemetryOnly?: boolean;
+  /**
+   * Whether it came from `Stop`, which other hosts fire at the end of each turn: it then runs when a loop fires
+   * `agentHooks().onStop()`, and at the end of a session whose loop never did. Default: whether it is registered by the
+   * name `Stop`.
+   */
+  readonly turnEnd?: boolean;
   /** Agents it is for; absent: all. */
   readonly agents?: readonly string[];
   /** Whether it wants this event; absent: all of its hook. */
@@ -137,8 +149,8 @@ export interface HookOptions {
 
 /** A handler with everything an engine needs to know: what every source of hooks makes. */
 export interface HookRegistration extends HookOptions {
-  /** The moment. */
-  readonly hook: PortableHookName;
-  /** The handler. */
+  /** The moment it is for. */
+  readonly hook: HookMoment;
+  /** Answers the events of that moment. */
   readonly handler: HookHandler;
 }

@@ -54,6 +54,11 @@ export function nativeEvent(name: string): NativeEvent | null {
   return EVENTS.get(name) ?? null;
 }
 
+/** Marks the registration of an entry that stands under `Stop`, as the engine reads it. */
+export function turnEndOf({ nativeName }: { readonly nativeName: string }): { readonly turnEnd?: true } {
+  return EVENTS.get(nativeName)?.isTurnEnd ? { turnEnd: true } : {};
+}
+
 /** Whether another host fires this moment and this one never does. */
 export function isElsewhere(name: string): boolean {
   return ELSEWHERE.has(name);

@@ -3222,15 +3222,15 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "promptTokens": {
-            "description": "Tokens read.",
+            "description": "Tokens that the model read.",
             "type": "number"
           },
           "completionTokens": {
-            "description": "Tokens written.",
+            "description": "Tokens that the model wrote.",
             "type": "number"
           },
           "totalTokens": {
-            "description": "Both.",
+            "description": "Sum of the two.",
             "type": "number"
           }
         },

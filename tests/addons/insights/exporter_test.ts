@@ -59,7 +59,7 @@ test("B-015 B-016 figures of hooks arrive as custom events: names as properties,
   const connectionString = `InstrumentationKey=${KEY};IngestionEndpoint=${url}`;
   await using exporter = createInsightsExporter(emitter, { connectionString, clock });
   engine.add(telemetry({ emit: (each) => emitter.emit("hook:metric", each) }));
-  await agentHooks(engine, { sessionId: "ses_1" }).afterTool({ name: "shell", durationMs: 12, output: SECRET });
+  await agentHooks(engine, { session: "ses_1" }).afterTool({ name: "shell", durationMs: 12, output: SECRET });
   await Promise.resolve();
   await exporter.flush();
   const [{ method, path, headers, body }] = received as [typeof received[0]];

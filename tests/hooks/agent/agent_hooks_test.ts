@@ -14,7 +14,7 @@ function recorded() {
   const s = stage();
   const events: HookEvent[] = [];
   for (const hook of PORTABLE_HOOKS) s.engine.register(hook, (event) => void events.push(event), { priority: -1 });
-  return { ...s, events, hooks: agentHooks(s.engine, { sessionId: "ses_1", branch: "main" }) };
+  return { ...s, events, hooks: agentHooks(s.engine, { session: "ses_1", branch: "main" }) };
 }
 
 test("B-002 B-005 each point of a loop fires its hook, with what it is about", async () => {
@@ -58,7 +58,7 @@ test("B-002 B-005 each point of a loop fires its hook, with what it is about", a
   ]);
 });
 
-test("B-002 PostToolUse fires on success and on failure, and a failure fires OnError after it", async () => {
+test("B-002 PostToolUse fires on success and on failure, and a failure fires OnError before it", async () => {
   const { hooks, events, engine } = recorded();
   engine.register("PostToolUse", () => ({ action: "modify", modifiedOutput: "cleaned", warnings: ["w1"] }));
   engine.register("OnError", () => ({ action: "injectContext", additionalContext: ["try again"], warnings: ["w2"] }));
@@ -66,12 +66,12 @@ test("B-002 PostToolUse fires on success and on failure, and a failure fires OnE
   assert.deepEqual(await hooks.afterTool({ name: "shell", output: "raw", error }), {
     ...NOTHING,
     context: ["try again"],
-    warnings: ["w1", "w2"],
+    warnings: ["w2", "w1"],
     output: "cleaned",
   });
   assert.deepEqual(events.map(({ hook, output, error }) => [hook, output, error?.code]), [
+    ["OnError", "raw", "E1"],
     ["PostToolUse", "raw", "E1"],
-    ["OnError", "cleaned", "E1"],
   ]);
   assert.equal((await hooks.afterTool({ name: "shell", output: "raw" })).output, "cleaned");
   assert.equal(events.length, 3);
@@ -104,7 +104,7 @@ test("B-002 B-019 a budget fires once at each threshold it crosses upwards, and 
     [72, 0.7],
     [99, 0.8],
   ]);
-  assert.throws(() => agentHooks(stage().engine, { sessionId: "s", thresholds: { warnAt: 0.9 } }), RangeError);
+  assert.throws(() => agentHooks(stage().engine, { session: "s", thresholds: { warnAt: 0.9 } }), RangeError);
 });
 
 test("B-014 a full session rotates: large loads blocked, saved, ended, started afresh, verified", async () => {
@@ -124,21 +124,158 @@ test("B-014 a full session rotates: large loads blocked, saved, ended, started a
   assert.equal((await hooks.beforeTool("read_all", {}, full)).blocked, true);
   assert.equal((await hooks.beforeTool("read_line", {}, full)).blocked, false);
   events.length = 0;
-  const rotated = await rotateSession(engine, hooks, { sessionId: "ses_2", window: ["old"] });
+  const rotated = await rotateSession(engine, hooks, { session: "ses_2", window: ["old"] });
   assert.deepEqual(events.map(({ hook, sessionId, details }) => [hook, sessionId, details]), [
     ["PreCompact", "ses_1", { trigger: "rotation" }],
     ["SessionEnd", "ses_1", { nextSessionId: "ses_2", reason: "rotation" }],
     ["SessionStart", "ses_2", { rotatedFrom: "ses_1" }],
     ["PostCompact", "ses_2", { trigger: "rotation" }],
   ]);
-  assert.deepEqual([rotated.hooks.at.sessionId, rotated.window], ["ses_2", "follows ses_1\n\nissue #145"]);
+  assert.deepEqual([rotated.hooks.at.session, rotated.window], ["ses_2", "follows ses_1\n\nissue #145"]);
 });
 
 test("B-014 a block of PreCompact keeps the session", async () => {
   const { hooks, events, engine } = recorded();
   engine.register("PreCompact", () => ({ action: "block", reason: "not saved yet" }));
-  const rotated = await rotateSession(engine, hooks, { sessionId: "ses_2", window: ["old"] });
+  const rotated = await rotateSession(engine, hooks, { session: "ses_2", window: ["old"] });
   assert.deepEqual([rotated.blocked, rotated.reason, rotated.window], [true, "not saved yet", ["old"]]);
   assert.equal(rotated.hooks, hooks);
   assert.deepEqual(events.map(({ hook }) => hook), ["PreCompact"]);
+});
+
+test("N-004 a step takes whatever a tool threw or returned, and shows it to handlers as JSON", async () => {
+  class Money {
+    readonly amount = 5n;
+    readonly currency = "EUR";
+  }
+  const circle: Record<string, unknown> = { name: "loop" };
+  circle["self"] = circle;
+  const output = {
+    when: new Date(0),
+    bytes: new Uint8Array([1, 2, 250]),
+    money: new Money(),
+    map: new Map([["a", new Set([1, NaN])]]),
+    pairs: new Map([[1, "one"]]),
+    list: [undefined, () => 1, Symbol("s")],
+    circle,
+    url: new URL("https://example.com/x"),
+    run: () => 1,
+  };
+  const plain = {
+    when: "1970-01-01T00:00:00.000Z",
+    bytes: { $base64: "AQL6" },
+    money: { amount: "5", currency: "EUR" },
+    map: { a: [1, null] },
+    pairs: [[1, "one"]],
+    list: [null, null, null],
+    circle: { name: "loop", self: "[circular]" },
+    url: "https://example.com/x",
+  };
+  const { hooks, events } = recorded();
+  assert.equal((await hooks.afterTool({ name: "t", input: output, output })).output, output, "the loop's own value");
+  assert.equal((await hooks.beforeTool("t", output)).input, output);
+  assert.deepEqual(events.splice(0).map(({ input }) => input), [plain, plain]);
+  const failure = Object.assign(new Error("no such file"), { code: "ENOENT" });
+  await hooks.afterTool({ name: "t", error: failure });
+  await hooks.onError(failure, { at: new Date(0) });
+  await hooks.onError("just a text");
+  await hooks.onError({ status: 500 });
+  assert.deepEqual(events.map(({ hook, error }) => [hook, error]), [
+    ["OnError", { message: "no such file", code: "ENOENT" }],
+    ["PostToolUse", { message: "no such file", code: "ENOENT" }],
+    ["OnError", { message: "no such file", code: "ENOENT" }],
+    ["OnError", { message: "just a text" }],
+    ["OnError", { message: '{"status":500}' }],
+  ]);
+  assert.deepEqual(events[0]?.tool, { name: "t", success: false });
+});
+
+test("N-004 modify counts at every moment that has an input or an output", async () => {
+  const { hooks, engine } = recorded();
+  const modify = (answer: object) => () => ({ action: "modify" as const, ...answer });
+  for (const hook of ["SessionStart", "UserPromptSubmitted", "PreToolUse", "SubagentStart", "PreCompact"]) {
+    engine.register(hook, modify({ modifiedInput: "new input" }));
+  }
+  for (const hook of ["PostToolUse", "SubagentStop", "PostCompact", "OnError"]) {
+    engine.register(hook, modify({ modifiedOutput: "new output" }));
+  }
+  assert.equal((await hooks.onStart({}, "You are kind")).input, "new input");
+  assert.equal((await hooks.onStart()).input, "new input");
+  assert.equal((await hooks.onPrompt("p")).input, "new input");
+  assert.equal((await hooks.beforeTool("t", {})).input, "new input");
+  assert.equal((await hooks.onSubagent({ phase: "start", name: "s", input: "i" })).input, "new input");
+  assert.equal((await hooks.beforeCompact({ trigger: "t", window: ["m"] })).input, "new input");
+  assert.equal((await hooks.afterTool({ name: "t", output: "o" })).output, "new output");
+  assert.equal((await hooks.onSubagent({ phase: "stop", name: "s", output: "o" })).output, "new output");
+  assert.equal((await hooks.afterCompact({ trigger: "t", window: ["m"] })).output, "new output");
+  assert.equal((await hooks.onError(new Error("e"))).output, "new output");
+  const rotated = await rotateSession(engine, hooks, { session: "ses_2", window: ["old"] });
+  assert.equal(rotated.window, "new output");
+});
+
+test("N-004 what OnError makes of a failed call is what PostToolUse is given, and the loop in the end", async () => {
+  const { hooks, engine } = recorded();
+  engine.register("OnError", ({ error }) => ({ action: "modify", modifiedOutput: { failed: error?.message } }));
+  engine.register("PostToolUse", ({ output }) => ({ action: "modify", modifiedOutput: { seen: output } }));
+  const { output } = await hooks.afterTool({ name: "t", error: new Error("exit 1") });
+  assert.deepEqual(output, { seen: { failed: "exit 1" } });
+});
+
+test("B-019 rotate stays true from call to call, until the session has rotated or the budget is low again", async () => {
+  const { hooks, engine, events } = recorded();
+  engine.add(budgetGuard());
+  const at = async (usedTokens: number) => await hooks.onBudget({ usedTokens, effectiveLimit: 100 });
+  assert.deepEqual([(await at(60)).rotate, (await at(75)).rotate], [false, false]);
+  const first = await at(82);
+  const again = await at(85);
+  assert.deepEqual([first.rotate, again.rotate, (await at(90)).rotate], [true, true, true]);
+  assert.deepEqual([again.blocked, again.reason, again.blockedBy], [true, first.reason, "budget-guard"]);
+  assert.deepEqual([(await at(50)).rotate, (await at(81)).rotate], [false, true]);
+  assert.equal(events.filter(({ hook }) => hook === "OnBudgetExceeded").length, 3);
+  const rotated = await rotateSession(engine, hooks, { session: "ses_2" });
+  assert.equal((await rotated.hooks.onBudget({ usedTokens: 10, effectiveLimit: 100 })).rotate, false);
+  assert.equal((await at(82)).rotate, false, "the old session has rotated");
+});
+
+test("X-17 a loop fires Stop at the end of each turn, is asked to go on, and ends without it", async () => {
+  const { hooks, events, engine } = recorded();
+  let isRed = true;
+  engine.register("Stop", function tests({ details }) {
+    if (isRed) return { action: "block", reason: "the tests are red" };
+    return { action: "passThrough", warnings: [`active: ${details?.["stopHookActive"]}`] };
+  });
+  const cleaned: unknown[] = [];
+  engine.register("SessionEnd", ({ details }) => void cleaned.push(details?.["reason"]));
+  await hooks.onPrompt("go");
+  const { goOn, reason, blockedBy } = await hooks.onStop();
+  assert.deepEqual([goOn, reason, blockedBy], [true, "the tests are red", "tests"]);
+  isRed = false;
+  const second = await hooks.onStop();
+  assert.deepEqual([second.goOn, second.warnings], [false, ["active: true"]]);
+  await hooks.onPrompt("more");
+  assert.deepEqual((await hooks.onStop()).warnings, ["active: false"]);
+  assert.deepEqual(cleaned, []);
+  isRed = true;
+  assert.deepEqual(await hooks.onEnd(), NOTHING);
+  assert.deepEqual([cleaned, events.at(-1)?.details], [["end"], { reason: "end" }]);
+  const unstopped = agentHooks(engine, { session: "ses_2" });
+  const end = await unstopped.onEnd();
+  assert.deepEqual([end.blocked, end.reason, cleaned], [true, "the tests are red", ["end", "end"]]);
+});
+
+test("N-002 around a tool that fires its own hooks, a step passes through and no handler hears it", async () => {
+  const s = stage({ isGatedTool: (tool, agent) => agent === "primary" && tool.startsWith("mail.") });
+  const heard: string[] = [];
+  for (const hook of PORTABLE_HOOKS) s.engine.register(hook, ({ tool }) => void heard.push(`${hook} ${tool?.name}`));
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
+  const input = { to: "a@example.com" };
+  const error = new Error("refused");
+  assert.deepEqual(await hooks.beforeTool("mail.send", input), { ...NOTHING, input });
+  assert.deepEqual(await hooks.afterTool({ name: "mail.send", output: "sent" }), { ...NOTHING, output: "sent" });
+  assert.deepEqual(await hooks.afterTool({ name: "mail.send", error }), { ...NOTHING, output: undefined });
+  assert.deepEqual(await hooks.onError(error, { tool: "mail.send" }), { ...NOTHING, output: undefined });
+  assert.deepEqual(heard, []);
+  await hooks.beforeTool("own_tool", input);
+  await agentHooks(s.engine, { session: "ses_1", agent: "primary.subagents.x" }).beforeTool("mail.send", input);
+  assert.deepEqual(heard, ["PreToolUse own_tool", "PreToolUse mail.send"]);
 });

@@ -162,7 +162,7 @@ test("B-005 a handler is given the envelope, with the time when the caller gives
   ]);
 });
 
-test("B-005 an event without session or agent, or with what JSON cannot hold, is the caller's mistake", () => {
+test("B-005 an event without session or agent is the caller's mistake", () => {
   const { engine } = stage();
   engine.register("PreToolUse", () => null);
   const at = { hook: "PreToolUse", sessionId: "s", agent: "a" };
@@ -171,10 +171,6 @@ test("B-005 an event without session or agent, or with what JSON cannot hold, is
   assert.throws(
     () => engine.fire({ ...at, timestamp: new Date() as never }),
     code("hook.event_invalid", /"timestamp"/),
-  );
-  assert.throws(
-    () => engine.fire({ ...at, input: { run: () => 1 } }),
-    code("hook.event_invalid", /"input.run" is a function/),
   );
 });
 
@@ -227,8 +223,8 @@ test("B-010 B-019 X-16 a handler without an answer is given up after 3 s, or its
   s.engine.register("SessionStart", (_, { signal }) => {
     signal.addEventListener("abort", () => aborted.push(String(signal.reason)));
     return never();
-  });
-  s.engine.register("SessionStart", never, { timeoutMs: 500 });
+  }, from("slow"));
+  s.engine.register("SessionStart", never, { timeoutMs: 500, ...from("late") });
   s.engine.register("SessionStart", () => inject("on"));
   const fired = s.fire("SessionStart");
   await turn();
@@ -237,11 +233,14 @@ test("B-010 B-019 X-16 a handler without an answer is given up after 3 s, or its
   assert.deepEqual([s.traces.length, aborted], [0, []]);
   s.clock.advance(1);
   await turn();
-  assert.deepEqual(aborted, ["HostError: No answer within 3000 ms"]);
+  assert.deepEqual(aborted, ["HostError: slow did not answer SessionStart within 3000 ms"]);
   s.clock.advance(500);
   const { context, warnings } = await fired;
   assert.deepEqual(context, ["on"]);
-  assert.deepEqual(warnings, ["Hook failed: No answer within 3000 ms", "Hook failed: No answer within 500 ms"]);
+  assert.deepEqual(warnings, [
+    "Hook failed: slow did not answer SessionStart within 3000 ms",
+    "Hook failed: late did not answer SessionStart within 500 ms",
+  ]);
   assert.deepEqual(s.traces.map(({ outcome, durationMs }) => [outcome, durationMs]), [
     ["broke", 3_000],
     ["broke", 500],
@@ -598,7 +597,8 @@ test("B-010 whatever a handler throws, and a listener too, the chain goes on and
     const { context, warnings, trace } = await s.fire("PreToolUse");
     assert.deepEqual(context, ["on"]);
     assert.equal(trace.filter(({ outcome }) => outcome === "broke").length, 2 * thrown.length);
-    assert.equal(warnings[0], "Hook failed: it threw what cannot be shown");
+    assert.equal(warnings[0], "Hook failed: {}");
+    assert.ok(warnings.includes("Hook failed: it threw an object that cannot be read"));
   }
 });
 
@@ -612,7 +612,9 @@ test("B-010 firings that end in any order leave the others their deadlines", asy
   assert.deepEqual((await Promise.all([fired.get("b"), fired.get("d")])).map((result) => result!.warnings), [[], []]);
   s.clock.advance(3_000);
   for (const name of ["a", "c"]) {
-    assert.deepEqual((await fired.get(name)!).warnings, ["Hook failed: No answer within 3000 ms"]);
+    assert.deepEqual((await fired.get(name)!).warnings, [
+      "Hook failed: anonymous did not answer PreToolUse within 3000 ms",
+    ]);
   }
 });
 

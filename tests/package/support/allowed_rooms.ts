@@ -21,6 +21,7 @@ export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "src/sdk/mod.ts": ["sdk"],
   "src/events/mod.ts": ["events"],
   "src/hooks/mod.ts": [
+    "adapters", // The clock, files and ids of the runtime: no function there needs to be handed one.
     "core/cage", // One list: variables that no child process gets.
     "core/contract",
     "core/documents",

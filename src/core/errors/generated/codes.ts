@@ -317,6 +317,7 @@ export type HostErrorCode =
   | "hook.event_invalid"
   | "hook.response_invalid"
   | "hook.timeout"
+  | "hook.event_cut"
   | "hook.nobody"
   | "hook.ambiguous"
   | "hook.unknown_participant"

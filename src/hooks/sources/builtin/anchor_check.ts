@@ -1,21 +1,21 @@
 /**
- * Built-in: what must not get lost in a compaction is looked for after it, and put back where it is missing.
+ * Built-in: looks after each compaction for the facts that must not get lost, and puts back those that did.
  *
  * @module
  */
 import type { HookEvent, HookRegistration } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
-import { tellFact } from "./facts.ts";
+import { shareFact } from "./facts.ts";
 
-/** Something the window must hold. */
+/** A fact the window must hold. */
 export interface Anchor {
-  /** What it is: `issue`, `blocker`, `next step`. */
+  /** Its kind: `issue`, `blocker`, `next step`. */
   readonly name: string;
   /** The text to look for, and to put back. */
   readonly text: string;
 }
 
-/** What is looked for. */
+/** The facts that are looked for. */
 export interface AnchorCheckOptions extends BuiltinOptions {
   /** The anchors as they stand: issue, blockers, next step. The branch of the event is one without being named. */
   readonly anchors?: (event: HookEvent) => readonly Anchor[] | Promise<readonly Anchor[]>;
@@ -29,8 +29,8 @@ export function anchorCheck({ anchors = () => [], ...options }: AnchorCheckOptio
       const wanted = [...branch, ...await anchors(event)].filter(({ text }) => text !== "");
       const texts = textsIn(event.output);
       const missing = wanted.filter(({ text }) => !texts.some((each) => each.includes(text)));
-      tellFact(firing, "anchorsKept", wanted.length - missing.length);
-      tellFact(firing, "anchorsLost", missing.length);
+      shareFact(firing, "anchorsKept", wanted.length - missing.length);
+      shareFact(firing, "anchorsLost", missing.length);
       if (missing.length === 0) return null;
       return {
         action: "injectContext",

@@ -7,9 +7,9 @@ import { BUDGET_THRESHOLDS, type BudgetThresholds } from "../../agent/budget_cro
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 
-/** Where it warns, where it blocks, and what. */
+/** The shares at which it warns and blocks, and the tool calls it blocks. */
 export interface BudgetGuardOptions extends BuiltinOptions, BudgetThresholds {
-  /** Whether a tool call loads much into the window: such calls are blocked once the session is to rotate. */
+  /** Whether a tool call loads much into the window. Such calls are blocked once the session is to rotate. */
   readonly isLargeLoad?: (event: HookEvent) => boolean;
 }
 

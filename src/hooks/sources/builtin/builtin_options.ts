@@ -1,5 +1,5 @@
 /**
- * What every built-in handler can be told.
+ * The options that every built-in handler takes.
  *
  * @module
  */

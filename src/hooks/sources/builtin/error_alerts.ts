@@ -1,5 +1,5 @@
 /**
- * Built-in: one alert for one failure. The same failure again, soon after, is counted and not told.
+ * Built-in: one alert for one failure. The same failure again, soon after, is counted and raises no alert.
  *
  * @module
  */
@@ -7,23 +7,23 @@ import type { HookRegistration } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { errorSignature } from "./error_signature.ts";
 
-/** A failure worth telling. */
+/** A failure worth an alert. */
 export interface ErrorAlert {
-  /** The tool, or null. */
+  /** The tool that failed; null when another step did. */
   readonly tool: string | null;
-  /** The error without what changes. */
+  /** The error's message as `errorSignature()` returns it. */
   readonly signature: string;
-  /** How often it happened since the alert before. */
+  /** How often it happened since the last alert for it. */
   readonly count: number;
-  /** The session. */
-  readonly sessionId: string;
+  /** Id of the session it happened in. */
+  readonly session: string;
 }
 
-/** Who is told, and how often. */
+/** Where alerts go, and how often. */
 export interface ErrorAlertsOptions extends BuiltinOptions {
-  /** Hears of it; what it throws is a failure of the handler. */
+  /** Called with each alert; an error it throws is a failure of the handler. */
   readonly onAlert: (alert: ErrorAlert) => void | Promise<void>;
-  /** For how long the same failure is not told again. Default 60 000. */
+  /** Milliseconds in which the same failure raises no second alert. Default 60 000. */
   readonly quietMs?: number;
 }
 
@@ -31,21 +31,21 @@ const MAX_SIGNATURES = 1_000;
 
 /** Returns the handler: `OnError`, priority 60. */
 export function errorAlerts({ onAlert, quietMs = 60_000, ...options }: ErrorAlertsOptions): HookRegistration[] {
-  const told = new Map<string, { atMs: number; since: number }>();
+  const alerted = new Map<string, { atMs: number; since: number }>();
   return builtin("error-alerts", { priority: 60 }, options, {
     async OnError({ error, tool, sessionId, timestamp }) {
       const signature = errorSignature(error?.message ?? "");
       const key = `${tool?.name}\n${signature}`;
       const atMs = Date.parse(timestamp);
-      const last = told.get(key);
+      const last = alerted.get(key);
       if (last && atMs - last.atMs < quietMs) {
         last.since++;
         return null;
       }
-      told.delete(key);
-      told.set(key, { atMs, since: 0 });
-      if (told.size > MAX_SIGNATURES) told.delete(told.keys().next().value!);
-      await onAlert({ tool: tool?.name ?? null, signature, count: (last?.since ?? 0) + 1, sessionId });
+      alerted.delete(key);
+      alerted.set(key, { atMs, since: 0 });
+      if (alerted.size > MAX_SIGNATURES) alerted.delete(alerted.keys().next().value!);
+      await onAlert({ tool: tool?.name ?? null, signature, count: (last?.since ?? 0) + 1, session: sessionId });
       return null;
     },
   });

@@ -1,48 +1,49 @@
 /**
- * Built-in: what failed before, and what helped then. Signatures are kept, never what a tool was given or returned.
+ * Built-in: failures by their signature, and the fixes that helped. Arguments and outputs of tools are never kept.
  *
  * @module
  */
 import { HostError } from "../../../core/errors/host_error.ts";
+import { canonicalText } from "../../../core/values/canonical_text.ts";
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { errorSignature } from "./error_signature.ts";
-import { tellFact } from "./facts.ts";
+import { shareFact } from "./facts.ts";
 import type { Notes } from "./notes.ts";
 import { redactText } from "./redact.ts";
 import { textKey } from "./text_key.ts";
 
-/** A failure that is known. */
+/** A failure that has happened before. */
 export interface KnownError {
-  /** The tool that failed. */
+  /** Name of the tool that failed. */
   readonly tool: string;
-  /** The error without what changes. */
+  /** The error's message as {@link errorSignature} returns it. */
   readonly signature: string;
   /** Keys of the commands it happened with, the latest last. */
   readonly commands: readonly string[];
-  /** How often it happened. */
+  /** How often it has happened. */
   readonly count: number;
   /** When it happened last, ISO 8601. */
   readonly lastSeen: string;
-  /** What helps, or null when nobody has said. */
+  /** The fix that {@link ErrorKnowledge.learn} was given, or null. */
   readonly fix: string | null;
 }
 
-/** Where it is kept, and how much. */
+/** Where failures are kept, and how many. */
 export interface ErrorKnowledgeOptions extends BuiltinOptions {
-  /** Where it is kept: `fileNotes` for what is to last. */
+  /** `fileNotes()` outlives the program, `memoryNotes()` does not. */
   readonly notes: Notes;
-  /** Failures that are kept; the one not seen longest is forgotten. Default 500. */
+  /** Failures that are kept; the one not seen for longest is forgotten. Default 500. */
   readonly maxErrors?: number;
 }
 
-/** What is known of failures. */
+/** The failures that are known, and the handlers that use them. */
 export interface ErrorKnowledge {
   /** The handlers: `PreToolUse`, `PostToolUse` and `OnError`, priority 50. */
   readonly registrations: HookRegistration[];
-  /** Says what helps against an error of a tool; from then on it is injected when that error is likely, or there. */
+  /** Keeps a fix for an error of a tool. From then on it is injected when that error is likely, and when it occurs. */
   learn(fix: { readonly tool: string; readonly error: string; readonly fix: string }): Promise<void>;
-  /** Everything that is known. */
+  /** Every known failure, the latest last. */
   known(): Promise<readonly KnownError[]>;
 }
 
@@ -50,7 +51,7 @@ const NOTE = "error-knowledge";
 const MAX_COMMANDS = 20;
 const MAX_FIX_CHARS = 1_000;
 
-/** Returns what is known of failures, and the handlers that use and grow it. */
+/** Returns the known failures, and the handlers that use them and add to them. */
 export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnowledgeOptions): ErrorKnowledge {
   let errors: Promise<Map<string, KnownError>> | null = null;
   let writing: Promise<unknown> = Promise.resolve();
@@ -106,7 +107,7 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
       lastSeen: event.timestamp,
       fix: old?.fix ?? null,
     }));
-    tellFact(firing, "recurrence", count);
+    shareFact(firing, "recurrence", count);
     return fix === null ? null : hint([`Known fix for "${signature}": ${fix}`]);
   }
 
@@ -114,10 +115,10 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
     registrations: builtin("error-knowledge", { priority: 50 }, options, {
       PreToolUse: before,
       PostToolUse: (event, { firing }) => after(event, firing),
-      async OnError(event, { firing }) {
-        const signature = errorSignature(event.error?.message ?? "");
-        const entry = (await load()).get(keyOf(event.tool?.name ?? "", signature));
-        if (entry) tellFact(firing, "recurrence", entry.count);
+      async OnError({ tool, error }, { firing }) {
+        const entry = (await load()).get(keyOf(tool?.name ?? "", errorSignature(error?.message ?? "")));
+        // This time is counted at PostToolUse, which comes next.
+        if (entry) shareFact(firing, "recurrence", entry.count + 1);
         return null;
       },
     }),
@@ -132,9 +133,9 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
   };
 }
 
-/** Commands that differ only in what changes from one time to the next are one command. */
+/** Commands that differ only in times, ids, paths and numbers are one command. */
 function commandKey({ input }: HookEvent): string {
-  return textKey(errorSignature(typeof input === "string" ? input : JSON.stringify(input) ?? ""));
+  return textKey(errorSignature(typeof input === "string" ? input : canonicalText(input)));
 }
 
 function keyOf(tool: string, signature: string): string {

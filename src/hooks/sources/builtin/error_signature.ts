@@ -1,5 +1,5 @@
 /**
- * What stays the same when the same thing fails again.
+ * The part of an error's message that stays the same when the same thing fails again.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { redactText } from "./redact.ts";
 const MAX_READ_CHARS = 4_000;
 const MAX_CHARS = 240;
 
-/** What differs from one time to the next, and what stands for it. In this order: an earlier one eats its digits. */
+/** Parts that differ from one time to the next, and their marks. Order counts: an earlier pattern takes the digits of a later one. */
 const CHANGING: readonly [RegExp, string][] = [
   // deno-lint-ignore no-control-regex
   [/\x1b\[[0-9;]*[A-Za-z]/g, ""],
@@ -23,7 +23,7 @@ const CHANGING: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns an error's message without what changes: times, ids, addresses, paths, numbers, and secrets.
+ * Returns an error's message with marks for times, ids, addresses, paths, numbers and secrets.
  *
  * @example
  * ```ts

@@ -9,13 +9,13 @@ import { errorSignature } from "./error_signature.ts";
 import { perSession } from "./per_session.ts";
 import { valueKey } from "./text_key.ts";
 
-/** When it is a loop. */
+/** The counts at which it is a loop. */
 export interface LoopDetectorOptions extends BuiltinOptions {
-  /** So many failures of one command with one error. Default 3. */
+  /** Failures of one command with one error. Default 3. */
   readonly failures?: number;
-  /** So many rounds of two calls that bring nothing new. Default 3. */
+  /** Rounds of two calls that bring nothing new. Default 3. */
   readonly rounds?: number;
-  /** So many compactions in a row that free less than a twentieth. Default 2. */
+  /** Compactions in a row that free less than a twentieth. Default 2. */
   readonly compactions?: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where built-in handlers keep what is to outlive a session.
+ * Short texts that built-in handlers keep beyond a session.
  *
  * @module
  */
@@ -7,11 +7,11 @@ import { HostError } from "../../../core/errors/host_error.ts";
 import type { Files, Ids } from "../../../core/ports/ports.ts";
 import { textKey } from "./text_key.ts";
 
-/** Short texts by key. */
+/** Short texts, each under a key. */
 export interface Notes {
-  /** The text, or null. */
+  /** Resolves with the text under `key`, or null. */
   read(key: string): Promise<string | null>;
-  /** Keeps a text in place of the one before. */
+  /** Keeps `text` under `key`, in place of an earlier one. */
   write(key: string, text: string): Promise<void>;
 }
 
@@ -24,18 +24,10 @@ export function memoryNotes(): Notes {
   };
 }
 
-/** Where {@link fileNotes} keeps them. */
-export interface FileNotesOptions {
-  /** Absolute path of the folder, made 0700 when missing. */
-  readonly dir: string;
-  /** The file system. */
-  readonly files: Files;
-  /** Makes names of files that are on their way. */
-  readonly ids: Ids;
-}
-
-/** Returns notes in a folder, a 0600 file each. A write replaces the file in one step. */
-export function fileNotes({ dir, files, ids }: FileNotesOptions): Notes {
+/** Returns notes in the folder `dir`, made 0700 when missing, a 0600 file each. A write replaces the file in one step. */
+export function fileNotes(
+  { dir, files, ids }: { readonly dir: string; readonly files: Files; readonly ids: Ids },
+): Notes {
   const pathOf = (key: string): string => `${dir}/${slug(key)}-${textKey(key)}.note`;
   const unusable = (path: string, doing: string, cause: unknown): HostError =>
     new HostError("host.file_unreadable", `Cannot ${doing} "${path}"`, { data: { path }, cause });

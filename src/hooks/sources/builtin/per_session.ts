@@ -1,12 +1,12 @@
 /**
- * State of sessions, of so many as are likely to live.
+ * State for each session, of the 200 that were used last.
  *
  * @module
  */
 
 const MAX_SESSIONS = 200;
 
-/** Returns a function that gives the state of a session, made when it has none; the session unused longest is forgotten. */
+/** Returns a function that returns the state of a session, made when it has none; the session unused for longest is forgotten. */
 export function perSession<T>(make: () => T): (sessionId: string) => T {
   const states = new Map<string, T>();
   return (sessionId) => {

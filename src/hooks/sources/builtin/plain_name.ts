@@ -1,5 +1,5 @@
 /**
- * What may leave as a name: what a program is called, and nothing a person has written.
+ * Names that telemetry may send: those of programs, and nothing that a person has written.
  *
  * @module
  */

@@ -1,26 +1,26 @@
 /**
- * Takes secrets out of text and data. Every pattern is linear: the text may be as long and as hostile as it likes.
+ * Takes secrets out of text and data. Every pattern is linear, so that long and hostile text costs only its length.
  *
  * @module
  */
 
-/** Text without secrets. */
+/** A text without its secrets. */
 export interface RedactedText {
-  /** What is left. */
+  /** The text, with a mark in place of each secret. */
   readonly text: string;
-  /** How many were taken out. */
+  /** How many secrets were taken out. */
   readonly count: number;
 }
 
-/** Data without secrets. */
+/** Plain data without its secrets. */
 export interface RedactedJson {
-  /** What is left. */
+  /** A copy, with a mark in place of each secret. */
   readonly value: unknown;
-  /** How many were taken out. */
+  /** How many secrets were taken out. */
   readonly count: number;
 }
 
-/** What a secret looks like, and what it is called. */
+/** The shapes of secrets, and the name that the mark gives them. */
 const SHAPES: readonly [RegExp, string][] = [
   [/(?<![\w-])(AKIA|ASIA)[0-9A-Z]{16}(?![\w-])/g, "AWS key"],
   [/(?<![\w-])gh[pousr]_[A-Za-z0-9]{20,255}/g, "GitHub token"],
@@ -31,17 +31,20 @@ const SHAPES: readonly [RegExp, string][] = [
   [/(?<![\w-])(sk|rk|pk)[-_](live|test|proj|ant)[-_][\w-]{10,255}/g, "API key"],
   [/(?<![\w-])sk-[A-Za-z0-9]{20,255}/g, "API key"],
   [/(?<![\w-])npm_[A-Za-z0-9]{30,255}/g, "npm token"],
+  [/(?<![\w-])hf_[A-Za-z0-9]{20,255}/g, "Hugging Face token"],
   // The token starts where no part of one stands before it, so each is looked at once.
   [/(?<![\w.-])eyJ[\w-]{8,4000}\.[\w-]{8,4000}\.[\w-]{8,4000}/g, "JWT"],
 ];
-/** `Bearer …`, `https://user:password@…`, `password = …`: what follows the word is the secret. */
+/** In `Bearer …`, `https://user:password@…` and `password = …` the secret follows a word that gives it away. */
 const BEARER = /\b(bearer|basic)( {1,3})([\w.~+/=-]{16,4000})/gi;
 const IN_URL = /(:\/\/[^\s:/@]{1,200}:)([^\s:/@]{1,200})@/g;
 const ASSIGNED =
-  /(password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)(["']?[ \t]{0,4}[:=][ \t]{0,4})(["']?)([^\s"',;]{6,4000})/gi;
+  /(password|passwd|secret|token|(?:api|access|account|private)[_-]?key)(["']?[ \t]{0,4}[:=][ \t]{0,4})(["']?)([^\s"',;]{6,4000})/gi;
 const LOOKS_SECRET = /[\d!@#$%^&*+/=_-]/;
-const SECRET_KEY =
-  /^(.*[_-])?(password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|authorization)$/i;
+const SECRET_KEY = /^(.*[_-])?(password|passwd|secret|token|(api|access|account|private)[_-]?key|authorization)$/i;
+/** Of the tokens in camelCase only these: `nextPageToken` is needed to read on. */
+const SECRET_CAMEL_KEY =
+  /[a-z0-9](Password|Passwd|Secret|(Api|Access|Account|Private)Key)$|([aA](uth|ccess|pi)|[rR]efresh|[sS]ession|[bB]ot)Token$/;
 const [KEY_BEGIN, KEY_END] = ["-----BEGIN ", "PRIVATE KEY-----"];
 
 /** Returns `text` with `[redacted: …]` in place of what looks like a secret, or is one of `secrets`. */
@@ -61,7 +64,10 @@ export function redactText(text: string, secrets: readonly string[] = []): Redac
   return { text: left, count };
 }
 
-/** Like {@link redactText} for every text in plain data; fields whose name says secret lose their text whole. */
+/**
+ * Like {@link redactText} for every text in plain data, the keys of its maps too; a field whose key names a secret loses
+ * its text whole.
+ */
 export function redactJson(value: unknown, secrets: readonly string[] = []): RedactedJson {
   let count = 0;
   const visit = (each: unknown): unknown => {
@@ -72,18 +78,29 @@ export function redactJson(value: unknown, secrets: readonly string[] = []): Red
     }
     if (Array.isArray(each)) return each.map(visit);
     if (typeof each !== "object" || each === null) return each;
-    return Object.fromEntries(
-      Object.entries(each).map(([key, field]) => {
-        if (typeof field !== "string" || field.length < 4 || !SECRET_KEY.test(key)) return [key, visit(field)];
-        count++;
-        return [key, `[redacted: ${key.toLowerCase()}]`];
-      }),
-    );
+    const fields = new Map<string, unknown>();
+    for (const [key, field] of Object.entries(each)) {
+      const isSecret = typeof field === "string" && field.length >= 4 && isSecretKey(key);
+      if (isSecret) count++;
+      fields.set(freeKey(visit(key) as string, fields), isSecret ? `[redacted: ${key.toLowerCase()}]` : visit(field));
+    }
+    return Object.fromEntries(fields);
   };
   return { value: visit(value), count };
 }
 
-/** By searching, not by a pattern: one that starts and never ends takes the rest of the text with it. */
+function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key) || SECRET_CAMEL_KEY.test(key);
+}
+
+/** Two secrets that are keys of one map get one mark: the second is numbered, so that no field is lost. */
+function freeKey(key: string, fields: ReadonlyMap<string, unknown>): string {
+  let free = key;
+  for (let number = 2; fields.has(free); number++) free = `${key} ${number}`;
+  return free;
+}
+
+/** By searching, not by a pattern: a key that starts and never ends takes the rest of the text with it. */
 function withoutPrivateKeys(text: string, mark: (what: string) => string): string {
   let kept = "";
   let at = 0;

@@ -1,5 +1,5 @@
 /**
- * Built-in: secrets in what a tool returned never reach the model, nor the handlers after this one.
+ * Built-in: secrets in the output of a tool never reach the model, nor the handlers after this one.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import type { HookRegistration } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { redactJson } from "./redact.ts";
 
-/** How secrets are found. */
+/** Secrets besides those of known shapes. */
 export interface SecretRedactorOptions extends BuiltinOptions {
   /** Texts that are secret whatever they look like, of four characters or more. */
   readonly secrets?: readonly string[];
 }
 
-/** Returns the handler: `PostToolUse`, priority 5. A redactor that breaks blocks the output, unless told otherwise. */
+/** Returns the handler: `PostToolUse`, priority 5. Unless `onFailure` says otherwise, it blocks the output when it breaks. */
 export function secretRedactor({ secrets = [], ...options }: SecretRedactorOptions = {}): HookRegistration[] {
   return builtin("secret-redactor", { priority: 5, onFailure: "block" }, options, {
     PostToolUse({ output, tool }) {

@@ -11,23 +11,23 @@ import { factsOf } from "./facts.ts";
 import { perSession } from "./per_session.ts";
 import { isPlainName } from "./plain_name.ts";
 
-/** Figures of one hook. */
+/** The figures of one firing of a hook. */
 export interface HookMetric {
-  /** Agent path. */
+  /** Path of the agent, or `other`. */
   readonly agentName: string;
-  /** The session. */
+  /** Id of the session they belong to. */
   readonly conversationId: string;
-  /** The hook. */
+  /** The hook by its portable name. */
   readonly hook: PortableHookName;
   /** The same for all figures of a session and the sessions it rotated from. */
   readonly correlationId: string;
-  /** The figures. */
+  /** Names, numbers and flags, by the figure's name. */
   readonly figures: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Where figures go. */
+/** Where the figures go, and how prompts are sorted. */
 export interface TelemetryOptions extends BuiltinOptions {
-  /** Takes them, such as `(metric) => host.emit("hook:metric", metric)`. */
+  /** Called with the figures of each hook, such as `(metric) => host.emit("hook:metric", metric)`. */
   readonly emit: (metric: HookMetric) => void;
   /** Names the kind of a prompt, in one word of a small set. Its text goes nowhere else. */
   readonly categorize?: (prompt: unknown) => string;

@@ -7,6 +7,7 @@ import { asHostError, type HostError } from "../../../core/errors/host_error.ts"
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import { hookFolder } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
+import { turnEndOf } from "../../files/event_names.ts";
 import { eventFilter } from "../../files/matcher.ts";
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
 import { hookInput } from "./hook_input.ts";
@@ -44,6 +45,7 @@ export async function hookFileRegistrations(
     const { id, file, line, timeoutMs, priority, onFailure, advisory } = hook;
     return {
       hook: hook.hook,
+      ...turnEndOf(hook),
       handler: (event, { signal }) => handle(trusted, event, { ...options, signal }),
       timeoutMs,
       ...(priority !== undefined && { priority }),

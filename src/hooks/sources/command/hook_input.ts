@@ -66,7 +66,7 @@ function claudeMoment(
     case "SessionStart":
       return { source: detail(details, "source", "startup") };
     case "SessionEnd":
-      return { reason: detail(details, "reason", "other"), stop_hook_active: false };
+      return { reason: detail(details, "reason", "other"), stop_hook_active: details["stopHookActive"] === true };
     case "UserPromptSubmitted":
       return { prompt: promptOf(input) };
     case "PreToolUse":

@@ -4,6 +4,7 @@
  * @module
  */
 import type { CommandRunnerOptions } from "../command/hook_cage.ts";
+import { turnEndOf } from "../../files/event_names.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import type { LoadedHookFile } from "../../files/load_hook_files.ts";
 import { mcpHookId, servedTool } from "../../files/mcp_server.ts";
@@ -50,6 +51,7 @@ export function mcpHooks(files: readonly TrustedMcpFile[], { onLog, ...options }
       const server = serverOf(served.server);
       return [{
         hook: hook.hook,
+        ...turnEndOf(hook),
         priority: hook.priority,
         source: { kind: "mcp", id: mcpHookId(hook, file.name), file: hook.file, line: hook.line },
         handler: async (event, { signal }) => mcpHookAnswer(await server.call(served.tool, { ...event }, signal)),

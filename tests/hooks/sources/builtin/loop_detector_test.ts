@@ -7,7 +7,7 @@ import { stage } from "../../engine/stage.ts";
 function detected(options: LoopDetectorOptions = {}) {
   const { engine, clock } = stage();
   engine.add(loopDetector(options));
-  const hooks = agentHooks(engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(engine, { session: "ses_1" });
   const call = async (name: string, cmd: string, result: { output?: string; error?: string }) => {
     const error = result.error === undefined ? {} : { error: { message: result.error } };
     return (await hooks.afterTool({ name, input: { cmd }, output: result.output ?? "", ...error })).reason;
@@ -29,9 +29,17 @@ test("B-013 the third failure of one command with one error is blocked, whatever
   );
 });
 
+test("B-013 the order of a call's arguments makes no other call of it", async () => {
+  const { hooks } = detected();
+  const error = new Error("no such file");
+  const inputs = [{ path: "a", deep: { x: 1, y: 2 } }, { deep: { y: 2, x: 1 }, path: "a" }];
+  for (const input of inputs) assert.equal((await hooks.afterTool({ name: "read", input, error })).blocked, false);
+  assert.equal((await hooks.afterTool({ name: "read", input: inputs[0], error })).blocked, true);
+});
+
 test("B-013 another error, another command, another session, or a success in between is no loop", async () => {
   const { call, engine } = detected();
-  const other = agentHooks(engine, { sessionId: "ses_2" });
+  const other = agentHooks(engine, { session: "ses_2" });
   for (const error of ["a", "a", "b", "b"]) assert.equal(await call("shell", "make", { error }), null);
   for (const cmd of ["one", "two", "three"]) assert.equal(await call("shell", cmd, { error: "a" }), null);
   for (const step of [{ error: "c" }, { error: "c" }, { output: "ok" }, { error: "c" }, { error: "c" }]) {
@@ -74,7 +82,7 @@ test("B-013 compactions that free nothing are blocked from the second on; one th
 test("B-013 a loop detector can be advisory, and keeps nothing of what calls said", async () => {
   const { engine } = stage();
   engine.add(loopDetector({ advisory: true, failures: 1 }));
-  const hooks = agentHooks(engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(engine, { session: "ses_1" });
   const { blocked, warnings } = await hooks.afterTool({ name: "shell", error: { message: "no" } });
   assert.equal(blocked, false);
   assert.match(warnings[0]!, /^loop-detector would block: Loop detected/);

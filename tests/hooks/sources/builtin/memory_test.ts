@@ -23,7 +23,7 @@ test("B-012 a failure is kept by its signature, and its fix is injected before t
   const first = open();
   const s = stage();
   s.engine.add(first.registrations);
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const command = { cmd: "npm pack --pack-destination /tmp/a1/b" };
   const error = { message: `EEXIST: stale archive /tmp/a1/dist.tgz, token ${TOKEN}` };
   assert.deepEqual((await hooks.beforeTool("shell", command)).context, []);
@@ -38,7 +38,7 @@ test("B-012 a failure is kept by its signature, and its fix is injected before t
   // A fresh program knows it too, and finds signatures in the file, never what was said.
   const fresh = stage();
   fresh.engine.add(open().registrations);
-  const again = agentHooks(fresh.engine, { sessionId: "ses_2" });
+  const again = agentHooks(fresh.engine, { session: "ses_2" });
   assert.deepEqual((await again.beforeTool("shell", later)).context, [known]);
   assert.deepEqual((await again.afterTool({ name: "shell", input: later, error })).context, [known]);
   const [file] = await readdir(dir);
@@ -54,7 +54,7 @@ test("B-012 B-010 knowledge that cannot be read stops nothing and is not written
   await notes.write("error-knowledge", "{ broken");
   const s = stage();
   s.engine.add(errorKnowledge({ notes }).registrations);
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const { blocked, warnings } = await hooks.afterTool({ name: "shell", error: { message: "x" } });
   assert.equal(blocked, false);
   assert.equal(warnings[0], "Hook failed: The error knowledge cannot be read");
@@ -67,7 +67,7 @@ test("B-012 many failures at once are all kept, and the one not seen longest is 
   const knowledge = errorKnowledge({ notes: memoryNotes(), maxErrors: 3 });
   const s = stage();
   s.engine.add(knowledge.registrations);
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const fail = (message: string) => hooks.afterTool({ name: "shell", error: { message } });
   await Promise.all(["a", "b", "c"].map(fail));
   await fail("a");
@@ -78,11 +78,11 @@ test("B-012 many failures at once are all kept, and the one not seen longest is 
   ]]);
 });
 
-test("B-017 the same failure within a minute is one alert, and the next one counts what was not told", async () => {
+test("B-017 the same failure within a minute is one alert, and the next one counts the failures in between", async () => {
   const alerts: ErrorAlert[] = [];
   const s = stage();
   s.engine.add(errorAlerts({ onAlert: (alert) => void alerts.push(alert) }));
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const fail = async (message: string) => {
     await hooks.afterTool({ name: "shell", error: { message } });
     s.clock.advance(20_000);
@@ -90,9 +90,9 @@ test("B-017 the same failure within a minute is one alert, and the next one coun
   for (const at of [1, 2, 3, 4]) await fail(`exit code ${at}`);
   await fail("another");
   assert.deepEqual(alerts, [
-    { tool: "shell", signature: "exit code <n>", count: 1, sessionId: "ses_1" },
-    { tool: "shell", signature: "exit code <n>", count: 3, sessionId: "ses_1" },
-    { tool: "shell", signature: "another", count: 1, sessionId: "ses_1" },
+    { tool: "shell", signature: "exit code <n>", count: 1, session: "ses_1" },
+    { tool: "shell", signature: "exit code <n>", count: 3, session: "ses_1" },
+    { tool: "shell", signature: "another", count: 1, session: "ses_1" },
   ]);
 });
 
@@ -100,28 +100,39 @@ test("B-012 B-014 B-017 a handoff goes over to the session that follows, without
   const notes = fileNotes({ dir: await scratchDir(t), files: runtime.files, ids: runtime.ids });
   const s = stage();
   s.engine.add(handoff({ notes, summarize: () => `Goal: ship. Key ${TOKEN}. ${"é".repeat(100)}`, maxBytes: 60 }));
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1", repository: "o/r", branch: "main" });
-  await hooks.onEnd();
-  assert.deepEqual(
-    (await agentHooks(s.engine, { ...hooks.at, sessionId: "ses_x" }).onStart({ rotatedFrom: "ses_1" })).context,
-    [],
-  );
-  const { context } = await rotateSession(s.engine, hooks, { sessionId: "ses_2" });
+  const hooks = agentHooks(s.engine, { session: "ses_1", repository: "o/r", branch: "main" });
+  const fresh = (session: string) => agentHooks(s.engine, { ...hooks.at, session });
+  assert.deepEqual((await fresh("ses_x").onStart({ rotatedFrom: "ses_1" })).context, []);
+  const { context } = await rotateSession(s.engine, hooks, { session: "ses_2" });
   assert.deepEqual(context, [
     `Handoff from session ses_1:\nGoal: ship. Key [redacted: GitHub token]. ${"é".repeat(9)}`,
   ]);
-  const other = agentHooks(s.engine, { ...hooks.at, sessionId: "ses_3" });
+  const other = agentHooks(s.engine, { ...hooks.at, session: "ses_3" });
   assert.deepEqual((await other.onStart()).context, []);
   assert.deepEqual((await other.onStart({ rotatedFrom: "ses_9" })).context, []);
-  const elsewhere = agentHooks(s.engine, { ...hooks.at, branch: "dev", sessionId: "ses_4" });
+  const elsewhere = agentHooks(s.engine, { ...hooks.at, branch: "dev", session: "ses_4" });
   assert.deepEqual((await elsewhere.onStart({ rotatedFrom: "ses_1" })).context, []);
+});
+
+test("B-012 a handoff is saved at every end of a session, and sessions that end together keep theirs", async (t) => {
+  const notes = fileNotes({ dir: await scratchDir(t), files: runtime.files, ids: runtime.ids });
+  const s = stage();
+  s.engine.add(handoff({ notes, summarize: ({ sessionId, details }) => `${sessionId} ${details?.["reason"]}` }));
+  const at = (session: string) => agentHooks(s.engine, { session });
+  await Promise.all([at("ses_1").onEnd(), at("ses_2").onEnd("logout"), at("ses_3").onEnd("rotation")]);
+  for (const [session, reason] of [["ses_1", "end"], ["ses_2", "logout"], ["ses_3", "rotation"]] as const) {
+    const { context } = await at("next").onStart({ rotatedFrom: session });
+    assert.deepEqual(context, [`Handoff from session ${session}:\n${session} ${reason}`]);
+  }
+  for (let count = 0; count < 20; count++) await at(`later_${count}`).onEnd();
+  assert.deepEqual((await at("next").onStart({ rotatedFrom: "ses_1" })).context, [], "the latest 20 are kept");
 });
 
 test("B-014 B-017 anchors that a compaction lost are put back; those it kept are not", async () => {
   const s = stage();
   const anchors = () => [{ name: "issue", text: "#145" }, { name: "blocker", text: 'needs "key"' }];
   s.engine.add(anchorCheck({ anchors }));
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1", branch: "feat/145" });
+  const hooks = agentHooks(s.engine, { session: "ses_1", branch: "feat/145" });
   const after = (window: unknown) => hooks.afterCompact({ trigger: "threshold", window });
   const kept = [{ role: "user", content: 'On feat/145 for #145: needs "key"' }];
   assert.deepEqual((await after(kept)).context, []);
@@ -133,7 +144,7 @@ test("B-014 B-017 anchors that a compaction lost are put back; those it kept are
 test("B-019 a budget is warned of at 70 % and asks to rotate at 80 %", async () => {
   const s = stage();
   s.engine.add(budgetGuard());
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const at = async (usedTokens: number) => {
     const { rotate, blocked, warnings } = await hooks.onBudget({ usedTokens, effectiveLimit: 100 });
     return [rotate, blocked, warnings.length];

@@ -16,6 +16,7 @@ const SECRETS: Record<string, string> = {
   "Google key": `AIza${letters.slice(0, 35)}`,
   "API key": `sk-proj-${letters.slice(0, 30)}`,
   "npm token": `npm_${letters.slice(0, 36)}`,
+  "Hugging Face token": `hf_${letters.slice(0, 34)}`,
   JWT: `eyJ${letters.slice(0, 20)}.${letters.slice(0, 20)}.${letters.slice(0, 20)}`,
 };
 
@@ -31,6 +32,10 @@ test("B-018 what follows Bearer, a user in an address, or the word password is a
     ["https://me:hunter2@example.com/x", "https://me:[redacted: password]@example.com/x"],
     ["DB_PASSWORD=hunter2!", "DB_PASSWORD=[redacted: password]"],
     ['{"api_key": "abc123def"}', '{"api_key": "[redacted: api_key]"}'],
+    [
+      `AccountName=store;AccountKey=${letters}==;EndpointSuffix=x`,
+      "AccountName=store;AccountKey=[redacted: accountkey];EndpointSuffix=x",
+    ],
     ["password: string;", "password: string;"],
     ['"totalTokens": 1234567', '"totalTokens": 1234567'],
     ["https://example.com:8080/a@b", "https://example.com:8080/a@b"],
@@ -59,6 +64,39 @@ test("B-018 data is redacted text by text; fields whose name says secret lose th
   });
 });
 
+test("B-018 a secret that is the key of a map goes too, and no field is lost for it", () => {
+  const [first, second] = [SECRETS["GitHub token"]!, SECRETS["GitHub token"]!.replace("a", "b")];
+  assert.deepEqual(redactJson({ [first]: 1, [second]: { [first]: "x" }, plain: 2 }), {
+    value: {
+      "[redacted: GitHub token]": 1,
+      "[redacted: GitHub token] 2": { "[redacted: GitHub token]": "x" },
+      plain: 2,
+    },
+    count: 3,
+  });
+});
+
+test("B-018 keys in camelCase name secrets too; tokens to read on with are none", () => {
+  const { value } = redactJson({
+    accountKey: "abcdef",
+    clientSecret: "abcdef",
+    accessToken: "abcdef",
+    dbPassword: "abcdef",
+    nextPageToken: "abcdef",
+    passwordHint: "abcdef",
+    keyName: "abcdef",
+  });
+  assert.deepEqual(value, {
+    accountKey: "[redacted: accountkey]",
+    clientSecret: "[redacted: clientsecret]",
+    accessToken: "[redacted: accesstoken]",
+    dbPassword: "[redacted: dbpassword]",
+    nextPageToken: "abcdef",
+    passwordHint: "abcdef",
+    keyName: "abcdef",
+  });
+});
+
 test("B-018 hostile text costs no more than its length", () => {
   const hostile = ["-----BEGIN ", "eyJ-", "eyJa.", "://a:", "password=", "sk-", "bearer ", "xoxb-", "a@"];
   for (const piece of hostile) redactText(piece.repeat(400_000 / piece.length));
@@ -70,7 +108,7 @@ test("B-018 secretRedactor() modifies a tool's output before anyone else sees it
   s.engine.add(secretRedactor({ secrets: ["opensesame"] }));
   const seen: unknown[] = [];
   s.engine.register("PostToolUse", ({ output }) => void seen.push(output), { priority: 6 });
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const { output, warnings } = await hooks.afterTool({ name: "env", output: { text: `opensesame ${SECRETS["JWT"]}` } });
   const wanted = { text: "[redacted: secret] [redacted: JWT]" };
   assert.deepEqual([output, seen, warnings], [wanted, [wanted], ["2 secrets taken out of what env returned"]]);

@@ -20,7 +20,7 @@ function measured() {
   s.engine.add(handoff({ notes, summarize: () => "12345678" }));
   s.engine.add(anchorCheck({ anchors: () => [{ name: "issue", text: "#1" }] }));
   s.engine.add(errorKnowledge({ notes }).registrations);
-  const hooks = agentHooks(s.engine, { sessionId: "ses_1" });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
   const figures = () => metrics.map((metric) => [metric.hook, metric.figures]);
   return { ...s, metrics, hooks, figures };
 }
@@ -48,8 +48,8 @@ test("B-015 B-016 each hook has its figures", async () => {
     ["UserPromptSubmitted", { category: "question", phase: "later", blocked: false }],
     ["PreToolUse", { category: "memory-markdown", checks: 2, warnings: 1, blocked: false }],
     ["PostToolUse", { tool: "memory-markdown.recall", durationMs: 12, success: true, blocked: false }],
-    ["PostToolUse", { tool: "shell", success: false, blocked: false }],
     ["OnError", { errorClass: "EACCES", tool: "shell", recurrence: 1 }],
+    ["PostToolUse", { tool: "shell", success: false, blocked: false }],
     ["SubagentStart", { ...subagent, blocked: false }],
     ["SubagentStop", { ...subagent, durationMs: 50 }],
     ["PreCompact", { tokens: 1000, handoffBytes: 8, blocked: false }],
@@ -61,7 +61,7 @@ test("B-015 B-016 each hook has its figures", async () => {
 
 test("B-015 no prompt, file, error or person is in any figure, wherever it is put", async () => {
   const { engine, metrics } = measured();
-  const hooks = agentHooks(engine, { sessionId: "ses_1", agent: SECRET, repository: SECRET, branch: SECRET });
+  const hooks = agentHooks(engine, { session: "ses_1", agent: SECRET, repository: SECRET, branch: SECRET });
   await hooks.onStart({ model: SECRET, memoryHits: SECRET, bootstrapMs: SECRET });
   await hooks.onPrompt(SECRET, { category: SECRET });
   await hooks.beforeTool(SECRET, SECRET);
@@ -80,8 +80,8 @@ test("B-015 no prompt, file, error or person is in any figure, wherever it is pu
 test("B-016 B-017 rotations are counted, and figures of one task share a correlation id", async () => {
   const { engine, hooks, metrics } = measured();
   await hooks.onStart();
-  const { hooks: second } = await rotateSession(engine, hooks, { sessionId: "ses_2" });
-  const { hooks: third } = await rotateSession(engine, second, { sessionId: "ses_3" });
+  const { hooks: second } = await rotateSession(engine, hooks, { session: "ses_2" });
+  const { hooks: third } = await rotateSession(engine, second, { session: "ses_3" });
   await third.onBudget({ usedTokens: 75, effectiveLimit: 100 });
   assert.deepEqual(metrics.at(-1)?.figures.rotations, 2);
   assert.deepEqual(new Set(metrics.map(({ correlationId }) => correlationId)), new Set(["ses_1"]));
@@ -100,7 +100,7 @@ test("B-015 figures go out as events, and a sink that fails changes nothing", as
       throw new Error("offline");
     },
   }));
-  const { blocked, warnings } = await agentHooks(engine, { sessionId: "ses_1" }).onEnd();
+  const { blocked, warnings } = await agentHooks(engine, { session: "ses_1" }).onEnd();
   assert.deepEqual([blocked, warnings], [false, ["Hook failed: offline"]]);
   await Promise.resolve();
   const at = { agentName: "primary", conversationId: "ses_1", hook: "SessionEnd", correlationId: "ses_1" };

@@ -75,7 +75,9 @@ test("B-007 one server serves all moments, starts when it is needed, and leaves 
   await using opened = await repo.open();
   assert.equal((await readdir(repo.dir)).includes("starts"), false);
   const signal = new AbortController().signal;
-  for (const { handler, hook } of opened.registrations) await handler(hookEvent({ hook }), { signal } as never);
+  for (const { handler } of opened.registrations) {
+    await handler(hookEvent({ hook: "SessionStart" }), { signal } as never);
+  }
   assert.equal((await readFile(`${repo.dir}/starts`, "utf8")).trim().split("\n").length, 1);
   await opened.close();
   assert.deepEqual(await processesIn(repo.dir), []);

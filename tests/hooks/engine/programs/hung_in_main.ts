@@ -1,0 +1,18 @@
+/**
+ * Awaits a handler that never answers, inside a function: only the engine's deadline keeps this process alive.
+ *
+ * @module
+ */
+import { createHookEngine } from "../../../../src/hooks/mod.ts";
+
+const engine = createHookEngine();
+engine.register("PreToolUse", function hung() {
+  return new Promise(() => {});
+}, { timeoutMs: 100, onFailure: "block" });
+
+async function main(): Promise<void> {
+  const { blocked, blockedBy, reason } = await engine.fire({ hook: "PreToolUse", sessionId: "s", agent: "primary" });
+  console.log(JSON.stringify({ blocked, blockedBy, reason }));
+}
+
+void main();
