@@ -3,21 +3,23 @@
  *
  * @module
  */
-import type { RoomImport, Rooms } from "./rooms.ts";
+import { isCore, type RoomImport, type Rooms } from "./rooms.ts";
 
 /** Rooms as a drawing shows them. */
 export interface Layers {
-  /** From the top. */
+  /** From the top: first the rooms around the core, then those of the core. */
   readonly rows: readonly (readonly string[])[];
+  /** The first row of the core. */
+  readonly coreRow: number;
   /** Arrows downwards, without those that a longer way makes plain. */
   readonly arrows: readonly RoomImport[];
   /** Imports against the order of the layers: files form no circle, rooms may. */
   readonly against: readonly RoomImport[];
 }
 
-/** Returns the rooms in layers, without the small ones: everybody stands on those. */
-export function layersOf({ names, small, imports }: Rooms): Layers {
-  const rooms = names.filter((room) => !small.includes(room));
+/** Returns the rooms in layers, without the ground that all of them stand on. */
+export function layersOf({ names, ground, imports }: Rooms): Layers {
+  const rooms = names.filter((room) => !ground.includes(room));
   const { downward, against } = withoutCircles(
     imports.filter(({ from, to }) => rooms.includes(from) && rooms.includes(to)),
   );
@@ -27,15 +29,17 @@ export function layersOf({ names, small, imports }: Rooms): Layers {
     { length: 1 + Math.max(0, ...depths.values()) },
     (_, depth) => rooms.filter((room) => depths.get(room) === depth),
   );
-  return { rows, arrows, against };
+  const coreRow = rows.findIndex((row) => row.some(isCore));
+  return { rows, coreRow: coreRow < 0 ? rows.length : coreRow, arrows, against };
 }
 
-/** Splits imports: the many go down, the few that would close a circle go against the order. */
+/** Splits imports: the many go down, the few that would close a circle, or lead out of the core, go against the order. */
 function withoutCircles(imports: readonly RoomImport[]): { downward: RoomImport[]; against: RoomImport[] } {
   const downward: RoomImport[] = [];
   const against: RoomImport[] = [];
   for (const each of imports.toSorted((a, b) => b.count - a.count)) {
-    (reaches(each.to, each.from, downward) ? against : downward).push(each);
+    const leadsOut = isCore(each.from) && !isCore(each.to);
+    (leadsOut || reaches(each.to, each.from, downward) ? against : downward).push(each);
   }
   return { downward, against };
 }
@@ -52,20 +56,23 @@ function reaches(from: string, to: string, all: readonly RoomImport[]): boolean 
 /** Returns the row of each room: below all its importers, as low as it can, then as near to most of its arrows. */
 function depthsOf(rooms: readonly string[], arrows: readonly RoomImport[]): Map<string, number> {
   const height = new Map<string, number>();
-  const heightOf = (room: string): number => {
+  const heightOf = (room: string, floor: number): number => {
     const known = height.get(room);
     if (known !== undefined) return known;
-    const below = arrows.filter(({ from }) => from === room).map(({ to }) => heightOf(to));
-    height.set(room, 1 + Math.max(-1, ...below));
+    const below = arrows.filter(({ from, to }) => from === room && isCore(to) === isCore(room))
+      .map(({ to }) => heightOf(to, floor));
+    height.set(room, 1 + Math.max(floor, ...below));
     return height.get(room)!;
   };
-  const top = Math.max(0, ...rooms.map(heightOf));
-  const depths = new Map(rooms.map((room) => [room, top - heightOf(room)]));
+  const coreTop = Math.max(-1, ...rooms.filter(isCore).map((room) => heightOf(room, -1)));
+  const top = Math.max(0, coreTop, ...rooms.filter((room) => !isCore(room)).map((room) => heightOf(room, coreTop)));
+  const depths = new Map(rooms.map((room) => [room, top - heightOf(room, coreTop)]));
   for (const room of rooms.toSorted((a, b) => depths.get(a)! - depths.get(b)!)) {
     const importers = arrows.filter(({ to }) => to === room);
     const imported = arrows.filter(({ from }) => from === room);
     if (importers.length <= imported.length) continue;
-    depths.set(room, 1 + Math.max(...importers.map(({ from }) => depths.get(from)!)));
+    const highest = isCore(room) ? top - coreTop : 0;
+    depths.set(room, Math.max(highest, ...importers.map(({ from }) => 1 + depths.get(from)!)));
   }
   return depths;
 }

@@ -5,7 +5,7 @@
  */
 import { layersOf } from "./layers.ts";
 import { layoutOf } from "./layout.ts";
-import type { RoomImport, Rooms } from "./rooms.ts";
+import { isCore, type RoomImport, type Rooms } from "./rooms.ts";
 import { element, label, svgFile, textWidth } from "./svg.ts";
 
 type Point = readonly [x: number, y: number];
@@ -15,17 +15,20 @@ const BOX = 34;
 const ROW = 84;
 const LEGEND = 56;
 
-const boxWidth = (room: string): number => Math.max(76, textWidth(room) + 30);
+/** The frame around the core names it once, so that its rooms need not. */
+const nameOf = (room: string): string => room.replace(/^core\//, "");
+const boxWidth = (room: string): number => Math.max(76, textWidth(nameOf(room)) + 30);
 
 /** Returns docs/img/architecture.svg. */
 export function roomsDrawing(rooms: Rooms): string {
-  const { rows, arrows, against } = layersOf(rooms);
+  const { rows, coreRow, arrows, against } = layersOf(rooms);
   const depth = new Map(rows.flatMap((row, at) => row.map((room) => [room, at] as const)));
   const { middles, routes, width } = layoutOf(rows, arrows, boxWidth);
   const groundTop = MARGIN + LEGEND + rows.length * ROW;
   const pictureWidth = width + 2 * MARGIN;
   const x = (place: string): number => MARGIN + middles.get(place)!;
   const y = (row: number): number => MARGIN + LEGEND + row * ROW;
+  const frameTop = y(coreRow) - (ROW - BOX) / 2;
   const wires = arrows.map((arrow, at) => {
     const [from, ...points] = routes[at]!;
     const to = points.pop()!;
@@ -53,9 +56,16 @@ export function roomsDrawing(rooms: Rooms): string {
   );
   return svgFile({
     width: Math.ceil(pictureWidth),
-    height: groundTop + BOX + MARGIN,
+    height: groundTop + BOX + 2 * MARGIN,
     title: `The architecture from the imports of its files: ${rooms.names.join(", ")}`,
-    body: [...legend(), ...wires, ...dashes, ...boxes, ...ground(rooms.small, groundTop, pictureWidth)],
+    body: [
+      ...legend(),
+      ...frame(frameTop, { width: pictureWidth, bottom: groundTop + BOX + MARGIN }),
+      ...wires,
+      ...dashes,
+      ...boxes,
+      ...ground(rooms.ground, groundTop, pictureWidth),
+    ],
   });
 }
 
@@ -88,19 +98,28 @@ function smooth(points: readonly Point[]): string {
 const round = (value: number): number => Math.round(value * 10) / 10;
 
 function box(room: string, x: number, y: number, width: number): string {
-  const isCore = !room.includes("/") && room !== "mod.ts";
   return [
-    element("rect", { class: isCore ? "panel" : "page", x, y, width, height: BOX, rx: 7 }),
-    element("rect", { class: isCore ? "box" : "outer", fill: "none", x, y, width, height: BOX, rx: 7 }),
-    label(room, { class: "ink strong middle", x: x + width / 2, y: y + 22 }),
+    element("rect", { class: "page", x, y, width, height: BOX, rx: 7 }),
+    element("rect", { class: isCore(room) ? "box" : "outer", fill: "none", x, y, width, height: BOX, rx: 7 }),
+    label(nameOf(room), { class: "ink strong middle", x: x + width / 2, y: y + 22 }),
   ].join("");
 }
 
-function ground(small: readonly string[], y: number, width: number): string[] {
-  const each = (width - 2 * MARGIN - (small.length - 1) * 10) / small.length;
+/** The walls of src/core: arrows cross them inward only. */
+function frame(top: number, { width, bottom }: { readonly width: number; readonly bottom: number }): string[] {
+  const place = { x: MARGIN / 2, y: top, width: width - MARGIN, height: bottom - top, rx: 12 };
   return [
-    label("Files that every room may import", { class: "muted small", x: MARGIN, y: y - 8 }),
-    ...small.map((room, at) => box(room, MARGIN + at * (each + 10), y, each)),
+    element("rect", { class: "panel", ...place }),
+    element("rect", { class: "box", fill: "none", ...place }),
+    label("src/core", { class: "muted strong end", x: width - MARGIN, y: top + 18 }),
+  ];
+}
+
+function ground(rooms: readonly string[], y: number, width: number): string[] {
+  const each = (width - 2 * MARGIN - (rooms.length - 1) * 10) / rooms.length;
+  return [
+    label("Rooms that every other room may import", { class: "muted small", x: MARGIN, y: y - 8 }),
+    ...rooms.map((room, at) => box(room, MARGIN + at * (each + 10), y, each)),
   ];
 }
 
@@ -114,9 +133,7 @@ function legend(): string[] {
     ...line(MARGIN + 150, "muted", "3 to 5"),
     ...line(MARGIN + 250, "muted thick", "6 or more"),
     ...line(MARGIN + 370, "orange dashed", "against the order"),
-    element("rect", { class: "outer", fill: "none", x: MARGIN + 540, y: 25, width: 34, height: 17, rx: 5 }),
-    label("outside of src/core", { class: "muted small", x: MARGIN + 582, y: 38 }),
-    label("What a longer way shows has no arrow of its own. Imports of types alone are left out.", {
+    label("Imports of types are counted. An import that a longer way already shows has no arrow of its own.", {
       class: "muted small",
       x: MARGIN,
       y: 62,
