@@ -30,6 +30,7 @@ const manifest = {
   version: packed.version,
   description: "Runs plugins nobody trusts, each in a bubblewrap cage, over JSON-RPC 2.0 on stdio",
   license: "MIT",
+  ...repository(),
   type: "module",
   keywords: ["plugin", "plugins", "agent", "ai", "sandbox", "bubblewrap", "json-rpc", "deno", "bun"],
   bin: { kaged: "./src/cli/bin.js" },
@@ -70,6 +71,12 @@ async function joinModules(dir: string): Promise<void> {
     };
     await writeFile(`${dir}/${path}`, JSON.stringify(map));
   }
+}
+
+/** A statement of provenance must name the repository it was built in, and only the workflow knows that one. */
+function repository(): { repository?: { type: string; url: string } } {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env;
+  return server && name ? { repository: { type: "git", url: `git+${server}/${name}.git` } } : {};
 }
 
 function pick(versions: Record<string, string>, isWanted: (name: string) => boolean): Record<string, string> {
