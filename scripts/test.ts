@@ -1,17 +1,17 @@
 /**
- * Runs the one suite on Node, Deno and Bun at the same time and adds up what they say.
+ * Runs the one suite on Node, Deno and Bun at the same time and adds up what their runners count.
  *
  *   npm test                              everything
  *   npm test -- --runtime node            one runtime (repeatable)
  *   npm test -- --filter "K-004"          tests whose name matches
- *   npm test -- tests/core/wire       files or folders
+ *   npm test -- tests/core/wire           files or folders
  *
  * Run without arguments, what `suite/plan.ts` calls HEAVY is run on Bun alone, because the whole must not take long;
  * KAGED_HEAVY=1 runs everything everywhere. KAGED_FORBID_SKIP=1 turns a skipped test into a failed one. How much chance
  * is tried: KAGED_FUZZ_FRAMES=n frames, KAGED_FUZZ_HTTP=n requests, KAGED_FUZZ_SQL=n statements, KAGED_CROWD=1 all jobs
  * of the Postgres crowd.
  */
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import process from "node:process";
@@ -30,7 +30,6 @@ const { filter, runtime: runtimes = RUNTIMES } = values;
 const paths = positionals.length > 0 ? positionals : ["tests"];
 const isLight = positionals.length === 0 && !values.runtime && process.env["KAGED_HEAVY"] !== "1";
 const scratch = await mkdtemp(join(tmpdir(), "kaged-test-"));
-const skipReport = join(scratch, "skips.jsonl");
 
 async function testFiles(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => null);
@@ -56,7 +55,7 @@ function say(text: string): void {
   console.log(process.stdout.isTTY ? `\r\x1b[K${text}` : text);
 }
 
-/** Runs every file, in batches that take turns; tells of a failure at once, so that a run broken off has told it too. */
+/** Runs every file, in batches that take turns; prints a failure at once, so that a run broken off has shown it too. */
 async function runAll(files: readonly string[]): Promise<BatchRun[]> {
   const waiting = planBatches(files, { runtimes, isLight });
   const ended: BatchRun[] = [];
@@ -66,7 +65,6 @@ async function runAll(files: readonly string[]): Promise<BatchRun[]> {
       const run = await runBatch(batch, {
         filter,
         scratch,
-        skipReport,
         onOutput: (text) => showProgress(runtime, text),
       });
       if (run.failed > 0) say(`──── ${runtime} ────\n${run.output}`);
@@ -77,29 +75,34 @@ async function runAll(files: readonly string[]): Promise<BatchRun[]> {
   return ended;
 }
 
-/** Tells how it went, and returns whether all is well. */
-async function report(runs: readonly BatchRun[]): Promise<boolean> {
-  const skipped = (await readFile(skipReport, "utf8").catch(() => "")).split("\n").filter(Boolean);
+/** Prints the outcome, and returns whether all is well. */
+function report(runs: readonly BatchRun[]): boolean {
+  const isForbidden = process.env["KAGED_FORBID_SKIP"] === "1";
   if (process.stdout.isTTY) process.stdout.write("\r\x1b[K");
-  for (const line of skipped) {
-    const { runtime, test, what, how } = JSON.parse(line);
-    console.log(`skipped (${runtime}): ${test}: needs ${what}; ${how}`);
+  for (const { runtime, lacks } of runs) {
+    for (const { test, what, how, isPart } of lacks) {
+      console.log(`${isPart ? "run in part" : "skipped"} (${runtime}): ${test}: needs ${what}; ${how}`);
+    }
   }
   for (const { runtime, failures } of runs) for (const name of failures) console.log(`failed (${runtime}): ${name}`);
-  const total = { passed: 0, failed: 0 };
+  const total = { passed: 0, failed: 0, skipped: 0 };
   for (const runtime of runtimes) {
     const own = runs.filter((run) => run.runtime === runtime);
-    const passed = own.reduce((sum, run) => sum + run.passed, 0);
+    const sum = (count: "passed" | "failed" | "skipped"): number => own.reduce((all, run) => all + run[count], 0);
+    const [passed, skipped] = [sum("passed"), sum("skipped")];
     // Where nothing passed, nothing was shown: a filter that fits no test is a mistake.
-    const failed = own.reduce((sum, run) => sum + run.failed, 0) || (passed === 0 && own.length > 0 ? 1 : 0);
+    const ranNothing = passed + skipped === 0 && own.length > 0;
+    const failed = sum("failed") + (isForbidden ? skipped : 0) || (ranNothing ? 1 : 0);
     if (passed === 0) { for (const { output } of own.filter((run) => run.failed === 0)) console.log(output); }
-    console.log(`${runtime}: ${passed} passed, ${failed} failed`);
+    console.log(`${runtime}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
     total.passed += passed;
     total.failed += failed;
+    total.skipped += skipped;
   }
   if (isLight) console.log(`on bun alone: ${HEAVY.join(" ")} (KAGED_HEAVY=1 runs them everywhere)`);
+  if (isForbidden && total.skipped > 0) console.log("skipped tests count as failed: KAGED_FORBID_SKIP=1");
   const seconds = (performance.now() / 1000).toFixed(0);
-  console.log(`${total.passed} passed, ${total.failed} failed, ${skipped.length} skipped (${seconds} s)`);
+  console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped (${seconds} s)`);
   return total.failed === 0;
 }
 
@@ -107,7 +110,7 @@ try {
   for (const name of runtimes) if (!RUNTIMES.includes(name)) throw new Error(`Unknown runtime "${name}"`);
   const files = (await Promise.all(paths.map(testFiles))).flat();
   if (files.length === 0) throw new Error(`No test file under ${paths.join(", ")}`);
-  process.exitCode = await report(await runAll(files)) ? 0 : 1;
+  process.exitCode = report(await runAll(files)) ? 0 : 1;
 } catch (error) {
   console.error(`error: ${(error as Error).message}`);
   process.exitCode = 2;

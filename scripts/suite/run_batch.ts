@@ -4,32 +4,42 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve as absolute } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import type { Batch } from "./plan.ts";
 
-/** What became of a batch. */
+/** The outcome of a batch, as its runner printed it. */
 export interface BatchRun {
   readonly runtime: string;
-  /** All that the runner printed. */
+  /** Standard output and errors of the runner, without colours. */
   readonly output: string;
   readonly passed: number;
   readonly failed: number;
-  /** Names of the tests that failed, as far as the runner told them. */
+  readonly skipped: number;
+  /** Names of the tests that failed, as far as the runner printed them. */
   readonly failures: readonly string[];
+  readonly lacks: readonly Lack[];
+}
+
+/** Something that a test needed and the machine does not have, as `tests/support/require_or_skip.ts` writes it. */
+export interface Lack {
+  readonly test: string;
+  readonly what: string;
+  /** How to get it. */
+  readonly how: string;
+  /** Whether the test ran without it; otherwise it was skipped. */
+  readonly isPart: boolean;
 }
 
 /** How a batch is run. */
 export interface BatchOptions {
   /** Only tests whose name matches. */
   readonly filter?: string | undefined;
-  /** Folder for what the run writes. */
+  /** Folder for files that the run writes. */
   readonly scratch: string;
-  /** File that tests which were skipped are noted in. */
-  readonly skipReport: string;
-  /** Hears what the runner prints, as it comes. */
+  /** Gets the runner's output as it comes. */
   readonly onOutput?: (text: string) => void;
 }
 
@@ -45,6 +55,9 @@ interface Runner {
   readonly isForgetful?: true;
   readonly passed: RegExp;
   readonly failed: RegExp;
+  readonly skipped: RegExp;
+  /** Whether it counts a test that skips itself as passed. */
+  readonly passesSkipped?: true;
   readonly failure: RegExp;
 }
 
@@ -62,6 +75,7 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
     ],
     passed: /^ℹ pass (\d+)$/gm,
     failed: /^ℹ (?:fail|cancelled) (\d+)$/gm,
+    skipped: /^ℹ skipped (\d+)$/gm,
     failure: /^test at .+\n✖ .+(?= \([\d.]+m?s\)$)/gm,
   },
   deno: {
@@ -76,12 +90,15 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
     isForgetful: true,
     passed: /(\d+) passed/g,
     failed: /(\d+) failed/g,
+    skipped: /(\d+) ignored/g,
+    passesSkipped: true,
     failure: /^.+ => \.\/.+:\d+:\d+$/gm,
   },
   bun: {
     args: (filter) => ["test", "--timeout=120000", ...(filter ? ["-t", filter, "--pass-with-no-tests"] : [])],
     passed: /^\s*(\d+) pass$/gm,
     failed: /^\s*(\d+) (?:fail|error|errors)$/gm,
+    skipped: /^\s*(\d+) skip$/gm,
     failure: /(?<=^\(fail\) ).+?(?=(?: \[[\d.]+m?s\])?$)/gm,
   },
 };
@@ -94,7 +111,9 @@ const COLOUR = /\x1b\[[0-9;]*m/g;
 
 /** Runs the files and resolves with what became of them; never rejects. */
 export function runBatch({ runtime, files }: Batch, options: BatchOptions): Promise<BatchRun> {
-  const { filter, scratch, skipReport, onOutput } = options;
+  const { filter, onOutput } = options;
+  const scratch = mkdtempSync(join(options.scratch, "batch-"));
+  const skipReport = join(scratch, "skips.jsonl");
   const program = join(process.cwd(), "node_modules/.bin", runtime);
   const { args, isForgetful } = RUNNERS[runtime]!;
   const given = isForgetful && files.length > 1 ? [joined(files, scratch)] : files;
@@ -104,6 +123,7 @@ export function runBatch({ runtime, files }: Batch, options: BatchOptions): Prom
       NODE_COMPILE_CACHE: join(process.cwd(), "node_modules/.cache/kaged"),
       DENO_DIR: join(process.cwd(), "node_modules/.cache/deno"),
       ...process.env,
+      NODE_TEST_CONTEXT: undefined, // A runner inside a test would take itself for that test's child and run nothing.
       KAGED_SKIP_REPORT: skipReport,
       NO_COLOR: "1",
     },
@@ -130,7 +150,8 @@ export function runBatch({ runtime, files }: Batch, options: BatchOptions): Prom
       clearTimeout(patience);
       const code = verdict === "" ? ended : null; // Node ends well when it is asked to, whatever held it up.
       const output = new TextDecoder().decode(Buffer.concat(chunks)).replace(COLOUR, "") + verdict;
-      resolve({ runtime, output, ...readOutput(runtime, output, { code, isFiltered: filter !== undefined }) });
+      const lacks = readLacks(skipReport);
+      resolve({ runtime, output, ...readOutput(runtime, output, { code, lacks, isFiltered: filter !== undefined }) });
     };
     child.on("error", (error) => {
       verdict = `\nerror: ${error.message}\n`;
@@ -142,7 +163,7 @@ export function runBatch({ runtime, files }: Batch, options: BatchOptions): Prom
 
 /** Writes one file that loads all of them, and returns its path. */
 function joined(files: readonly string[], scratch: string): string {
-  const path = join(mkdtempSync(join(scratch, "batch-")), "all_test.ts");
+  const path = join(scratch, "all_test.ts");
   writeFileSync(path, files.map((file) => `import "${pathToFileURL(absolute(file))}";\n`).join(""));
   return path;
 }
@@ -151,14 +172,27 @@ function joined(files: readonly string[], scratch: string): string {
 export function readOutput(
   runtime: string,
   output: string,
-  { code, isFiltered = false }: { readonly code: number | null; readonly isFiltered?: boolean },
-): Pick<BatchRun, "passed" | "failed" | "failures"> {
+  { code, lacks = [], isFiltered = false }: {
+    readonly code: number | null;
+    readonly lacks?: readonly Lack[];
+    readonly isFiltered?: boolean;
+  },
+): Omit<BatchRun, "runtime" | "output"> {
   const runner = RUNNERS[runtime]!;
-  const passed = sumOf(output, runner.passed);
-  const told = sumOf(output, runner.failed);
-  const failed = told === 0 && (code !== 0 || (passed === 0 && !isFiltered)) ? 1 : told;
+  const miscounted = runner.passesSkipped ? lacks.filter(({ isPart }) => !isPart).length : 0;
+  const passed = sumOf(output, runner.passed) - miscounted;
+  const skipped = sumOf(output, runner.skipped) + miscounted;
+  const counted = sumOf(output, runner.failed);
+  const ranNothing = passed === 0 && skipped === 0 && !isFiltered;
+  const failed = counted === 0 && (code !== 0 || ranNothing) ? 1 : counted;
   const failures = failed > 0 ? [...output.matchAll(runner.failure)].map(([text]) => text.replace(/\n✖/, ":")) : [];
-  return { passed, failed, failures: [...new Set(failures)] };
+  return { passed, failed, skipped, failures: [...new Set(failures)], lacks };
+}
+
+/** Returns the lines of a report; none was written where nothing was lacking. */
+function readLacks(report: string): Lack[] {
+  if (!existsSync(report)) return [];
+  return readFileSync(report, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }
 
 function sumOf(output: string, pattern: RegExp): number {

@@ -15,7 +15,7 @@ import { probeCage } from "../../src/core/cage/probe_cage.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import type { Runtime } from "../../src/core/ports/ports.ts";
 import { type CagedEnd, placesIn, requestOf } from "./cage_requests.ts";
-import { requireOrSkip, runtimeName } from "./require_or_skip.ts";
+import { requireOrLess, requireOrSkip, runtimeName } from "./require_or_skip.ts";
 import { scratchDir } from "./scratch_dir.ts";
 
 const HOST: string = fileURLToPath(new URL("../core/cage/fixtures/small_host.ts", import.meta.url));
@@ -94,20 +94,25 @@ export function giveToUser(dir: string): void {
   spawnSync("chown", ["-R", `${ORDINARY_UID}:${ORDINARY_UID}`, dir]);
 }
 
-/** Whether hosts can be run as root and as an ordinary user, which only root can. */
+const ROOT = ["root", async () => (await detectRuntime()).uid === 0, "run the tests as root"] as const;
+const READABLE = [
+  "a checkout that every user may read",
+  async () => {
+    const { executable } = await detectRuntime();
+    return spawnSync("/bin/bash", ["-c", `${AS_USER} test -r '${HOST}' -a -x '${executable}'`]).status === 0;
+  },
+  "move it out of a private folder",
+] as const;
+
+/** Whether hosts can be run as root and as an ordinary user, which only root can; the test is skipped where not. */
 export async function canBeBoth(t: TestContext): Promise<boolean> {
-  const { uid, executable } = await detectRuntime();
-  if (!await requireOrSkip(t, "root", uid === 0, "run the tests as root")) return false;
-  const readable = (): boolean =>
-    spawnSync("/bin/bash", ["-c", `${AS_USER} test -r '${HOST}' -a -x '${executable}'`]).status === 0;
-  return await requireOrSkip(t, "a checkout that every user may read", readable, "move it out of a private folder");
+  return await requireOrSkip(t, ...ROOT) && await requireOrSkip(t, ...READABLE);
 }
 
-/** Someone who runs a host. */
+/** A user of the system who runs a host. */
 export interface Operator {
-  /** What the shell script that starts the host begins with. */
+  /** The shell script that starts the host begins with this. */
   readonly exec: string;
-  /** Who it is. */
   readonly who: "root" | "user";
 }
 
@@ -115,6 +120,6 @@ export interface Operator {
 export async function operators(t: TestContext): Promise<Operator[]> {
   const { uid } = await detectRuntime();
   if (uid !== 0) return [{ who: "user", exec: "exec" }];
-  const both = await canBeBoth(t);
+  const both = await requireOrLess(t, ...READABLE);
   return [{ who: "root", exec: "exec" }, ...(both ? [{ who: "user", exec: `exec ${AS_USER}` } as const] : [])];
 }
