@@ -6,10 +6,13 @@
  *   npm test -- --filter "K-004"          tests whose name matches
  *   npm test -- tests/core/wire           files or folders
  *
- * Run without arguments, what `suite/plan.ts` calls HEAVY is run on Bun alone, because the whole must not take long;
- * KAGED_HEAVY=1 runs everything everywhere. KAGED_FORBID_SKIP=1 turns a skipped test into a failed one. How much chance
- * is tried: KAGED_FUZZ_FRAMES=n frames, KAGED_FUZZ_HTTP=n requests, KAGED_FUZZ_SQL=n statements, KAGED_CROWD=1 all jobs
- * of the Postgres crowd.
+ * Run without arguments, the files that `suite/plan.ts` lists as HEAVY run on Bun alone, because the whole must not take
+ * long.
+ *
+ *   KAGED_HEAVY=1          everything everywhere
+ *   KAGED_FORBID_SKIP=1    a skipped test is a failed one
+ *   KAGED_SEED=n           other cases, where a test leaves them to chance
+ *   KAGED_FUZZ_FRAMES=n, KAGED_FUZZ_HTTP=n, KAGED_FUZZ_SQL=n, KAGED_CROWD=1    more cases: frames, requests, statements, jobs
  */
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";

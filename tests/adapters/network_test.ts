@@ -9,6 +9,7 @@ import type { Socket } from "../../src/core/ports/ports.ts";
 import { createServer as createTlsServer } from "node:tls";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { AUTHORITY, CERTIFICATE, KEY } from "../support/tls_identity.ts";
+import { until } from "../support/until.ts";
 
 const { network } = await detectRuntime();
 const never = new AbortController().signal;
@@ -42,7 +43,7 @@ test("a listener takes connections at a path that only its user may open, and re
   await assert.rejects(stat(path), { code: "ENOENT" });
 
   async function served(): Promise<void> {
-    while (sockets.length === 0) await new Promise(setImmediate);
+    await until(() => sockets.length > 0, "a connection", "turn");
     const [socket] = sockets as [Socket];
     assert.deepEqual([text(await socket.read()), await socket.read()], ["hello", null]);
     socket.end();

@@ -5,6 +5,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { ChildProcess, Command, ProcessListeners } from "../../src/core/ports/ports.ts";
+import { until } from "../support/until.ts";
 
 const { processes } = await detectRuntime();
 
@@ -107,7 +108,7 @@ test("bufferedBytes() counts bytes a reader has not taken, and drain() tells whe
   const { pid } = heard.child;
   // A reader that runs may take all of it before write() returns: this one is stopped.
   process.kill(pid, "SIGSTOP");
-  while (!/\) T /.test(await readFile(`/proc/${pid}/stat`, "utf8"))) await turnsOfTheLoop(1);
+  await until(async () => /\) T /.test(await readFile(`/proc/${pid}/stat`, "utf8")), "the stop of the reader");
   const text = "é".repeat(2_000_000);
   heard.child.write(text);
   assert.equal(heard.child.bufferedBytes(), 4_000_000);
@@ -183,7 +184,7 @@ test("exited resolves while a grandchild still holds the pipes, and release() cl
 
 test("no listener is called after release()", async () => {
   const heard = await sh("while :; do echo flood; done");
-  while (heard.chunks.length === 0) await turnsOfTheLoop(1);
+  await until(() => heard.chunks.length > 0, "output");
   heard.child.release();
   const before = heard.chunks.length;
   await heard.child.closed;
@@ -200,7 +201,7 @@ test("a spawned process heads a group of its own: Ctrl-C on the program's termin
 
 test("signal() reaches a process group, and says false when nobody is there", async () => {
   const heard = await started("/bin/sh", ["-c", "echo $$; exec sleep 600"]);
-  while (!heard.out().endsWith("\n")) await turnsOfTheLoop(1);
+  await until(() => heard.out().endsWith("\n"), "the line with its number");
   const group = Number(heard.out());
   assert.equal(processes.signal(-group, "SIGKILL"), true);
   await heard.child.exited;

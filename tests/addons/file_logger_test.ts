@@ -6,6 +6,7 @@ import { createFileLogger, type FileLogger, type FileLoggerOptions } from "../..
 import type { Files } from "../../src/core/ports/ports.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { TOLD, type Told, toldEvents } from "../support/told_events.ts";
+import { until } from "../support/until.ts";
 
 interface Logged extends Told {
   readonly dir: string;
@@ -197,9 +198,9 @@ test("T-012 a logger that tries again waits longer each time, up to 30 s", async
   await tell("job:start");
   const waits: (number | null)[] = [];
   for (let tries = 0; tries < 7; tries++) {
-    while (clock.nextInMs === null) await new Promise(setImmediate);
+    await until(() => clock.nextInMs !== null, "a timer", "turn");
     waits.push(clock.nextInMs);
-    clock.advance(clock.nextInMs);
+    clock.advance(clock.nextInMs!);
   }
   assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   await logger.close();

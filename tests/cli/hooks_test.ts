@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { canCage, guard, type HookRepo, hookRepo } from "../support/hook_repo.ts";
-import { moment } from "../support/moment.ts";
 import { processesIn } from "../support/processes_in.ts";
 import { type KagedRun, runKaged, signalKaged } from "../support/run_kaged.ts";
+import { until } from "../support/until.ts";
 
 const FILE = ".github/hooks/guard.json";
 const CHECK = "#!/bin/bash\nif grep -q 'rm -rf'; then echo 'rm -rf is not for you' >&2; exit 2; fi\n";
@@ -162,7 +162,7 @@ test("B-018 kaged hooks run that is interrupted ends its hook and leaves no proc
     cwd: repo.dir,
     env: { KAGED_HOME: repo.home, HOME: repo.userHome },
     onStart: async (child) => {
-      while (!await began()) await moment();
+      await until(began, "the beginning of the hook");
       signalKaged(child, "SIGINT");
     },
   });

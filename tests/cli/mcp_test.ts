@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connectClient, mcpProject } from "../support/mcp_client.ts";
-import { moment } from "../support/moment.ts";
 import { allGone, processTree } from "../support/processes.ts";
 import { runKaged, signalKaged } from "../support/run_kaged.ts";
+import { until } from "../support/until.ts";
 
 const memory = { memory: { fixture: "answers_hooks" } };
 const server = { server: { fixture: "mcp_tools" } };
@@ -74,7 +74,10 @@ test("D-008 progress and cancellation go through kaged mcp", async (t) => {
   assert.deepEqual(await promise, { progress: 1, total: 2, message: "half way" });
   controller.abort("enough");
   await assert.rejects(call, /enough/);
-  while (!stderr().includes("mcp-tools: [info] cancelled")) await moment();
+  await until(
+    () => stderr().includes("mcp-tools: [info] cancelled"),
+    () => `the plugin's last words; there were ${stderr()}`,
+  );
 });
 
 test("D-008 kaged mcp ends with code 0 when its input ends, and leaves no process", async (t) => {

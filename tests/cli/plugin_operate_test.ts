@@ -12,6 +12,7 @@ import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { gitServer } from "../support/git_server.ts";
 import { runKaged, signalKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { until } from "../support/until.ts";
 
 const config_schema = {
   type: "object",
@@ -230,7 +231,8 @@ test("K-003 logs -f hears running hosts through their sockets, goes on when one 
     ["of two hosts", () => log(second!, "by both")],
     ["by both", () => first.stop()],
     [`no longer following music (pid ${process.pid})`, async () => {
-      while (!(await readFile(file, "utf8").catch(() => "")).includes('by both"}\n'));
+      const text = (): Promise<string> => readFile(file, "utf8").catch(() => "");
+      await until(async () => (await text()).includes('by both"}\n'), "the line in the file");
       await appendFile(file, `{"timestamp":"2026-01-01T00:00:00.000Z","instance":"echo","line":"by file alone"}\n`);
     }],
     ["by file alone", () => Promise.resolve(signalKaged(child!, "SIGINT"))],

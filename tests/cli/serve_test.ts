@@ -10,6 +10,7 @@ import { changePlugin, fixturePlugin } from "../support/fixture_plugins.ts";
 import { processesIn } from "../support/processes_in.ts";
 import { type KagedRun, runKaged, signalKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { until } from "../support/until.ts";
 
 interface Serving {
   readonly child: ChildProcess;
@@ -146,15 +147,14 @@ test("K-070 kaged serve --watch reloads a plugin whose files change, and says wh
   const { child, ended, line } = serve(watch);
   const told: string[] = [];
   child.stdout!.on("data", (chunk) => told.push(String(chunk)));
-  const until = async (text: RegExp) => {
-    while (!text.test(told.join(""))) await once(child.stdout!, "data");
-  };
+  const printed = (text: RegExp) =>
+    until(() => text.test(told.join("")), () => `${text} from kaged serve; it printed ${told.join("")}`);
   await line;
-  await until(/console: /);
+  await printed(/console: /);
   await changePlugin(plugin.dir, { manifest: { version: "2.0.0" } });
-  await until(/^✓ echo 2\.0\.0 reloaded in [0-9]+ ms$/m);
+  await printed(/^✓ echo 2\.0\.0 reloaded in [0-9]+ ms$/m);
   await changePlugin(plugin.dir, { files: { "kaged-plugin.yaml": "name: [" } });
-  await until(/^✗ Plugin "echo" goes on as it was: Manifest has 1 issue, first at .*kaged-plugin\.yaml:1:/m);
+  await printed(/^✗ Plugin "echo" goes on as it was: Manifest has 1 issue, first at .*kaged-plugin\.yaml:1:/m);
   signalKaged(child, "SIGINT");
   assert.equal((await ended).code, 0);
   assert.deepEqual(await processesIn(plugin.dir), []);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { plainCopy } from "../../src/events/plain_copy.ts";
+import fc from "../support/fast_check.ts";
 
 test("plainCopy() gives what structuredClone() gives, for any JSON", () => {
   fc.assert(fc.property(fc.array(fc.jsonValue()), (value) => {

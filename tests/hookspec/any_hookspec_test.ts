@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { HostError } from "../../src/core/errors/host_error.ts";
 import { emitHookspec } from "../../src/hookspec/emit/emit_hookspec.ts";
@@ -10,6 +9,7 @@ import { parseHookspec } from "../../src/hookspec/parse_hookspec.ts";
 import { readHookspec } from "../../src/hookspec/read_hookspec.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { changed, SAMPLE } from "./sample_hookspec.ts";
+import fc from "../support/fast_check.ts";
 
 const KEYS =
   "type properties required items anyOf $ref $defs enum const additionalProperties minimum description name hooks kind " +

@@ -5,13 +5,13 @@ import { createApp } from "../../src/http/create_app.ts";
 import type { AnyEvent } from "../../src/events/types.ts";
 import type { HostAgentContext } from "../../src/host/types.ts";
 import { hosted, type HostedOptions } from "../support/hosted.ts";
+import { turn, until, untilSettled } from "../support/until.ts";
 
 const memory: HostedOptions = {
   primary: { memory: {} },
   fixtures: { "@test/memory": "answers_hooks" },
   events: { level: "trace" },
 };
-const turn = () => new Promise(setImmediate);
 const ask = { agentName: "primary", input: "Hello" };
 
 test("T-005 T-008 host.agent: a job runs with its session and its agent's tools, and is kept in SQLite", async () => {
@@ -63,7 +63,7 @@ test("T-008 runs share a session, and leave one that was open before", async () 
     h.host.jobs.start({ ...ask, conversationId: "ses_new" }),
     h.host.jobs.start({ ...ask, conversationId: "ses_new" }),
   ]);
-  while (contexts.length < 3) await turn();
+  await until(() => contexts.length >= 3, "three runs", "turn");
   assert.equal(contexts[0]!.session, open);
   assert.equal(contexts[1]!.session, contexts[2]!.session);
   ends[0]!();
@@ -87,14 +87,8 @@ test("T-008 jobs that wait are taken when the host starts, and survive its end",
   await turn();
   assert.equal(runs, 0);
   await h.host.start();
-  while (runs === 0) await turn();
-  let isStopped = false;
-  const stopping = h.host.stop().finally(() => isStopped = true);
-  while (!isStopped) {
-    await turn();
-    h.clock.advance(100);
-  }
-  await stopping;
+  await until(() => runs > 0, "a run", "turn");
+  await untilSettled(h.host.stop(), "the end of host.stop()", { step: "turn", meanwhile: () => h.clock.advance(100) });
   await h.host.start();
   assert.equal((await h.host.jobs.finished(id)).result, "second");
 });

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { hosted, type HostedOptions } from "../support/hosted.ts";
 import { recordSpans } from "../support/recorded_spans.ts";
+import { until } from "../support/until.ts";
 
 const memory: HostedOptions = { primary: { memory: {} }, fixtures: { "@test/memory": "answers_hooks" } };
 const at = { agent: "primary", session: "ses_1" };
@@ -81,7 +82,7 @@ test("T-005 a background job, its run and the tools of the run become one trace"
   });
   const { id } = await h.host.jobs.start({ agentName: "primary", input: "my secret" });
   const { result } = await h.host.jobs.finished(id);
-  while (recorded.spans.length < 3) await new Promise(setImmediate);
+  await until(() => recorded.spans.length >= 3, "three spans", "turn");
   assert.deepEqual(recorded.shape, [
     "run primary > tool answers-hooks.look",
     "job primary > run primary",

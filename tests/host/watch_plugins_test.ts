@@ -8,8 +8,8 @@ import { authoredState, isAuthored, ownWrites } from "../../src/host/authored_fi
 import { LOOK_MS, type PluginWatch, watchPlugins, type WatchReport } from "../../src/host/watch_plugins.ts";
 import { changePlugin, fixturePlugin } from "../support/fixture_plugins.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
-import { moment } from "../support/moment.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { until } from "../support/until.ts";
 
 const { files } = await detectRuntime();
 
@@ -39,12 +39,14 @@ async function watched(h: Hosted, plugin: string, pkg = "@test/a"): Promise<Watc
     reports,
     async look(times) {
       for (let at = 0; at < times; at++) await h.pass(LOOK_MS);
-      while (!clock.isDueIn(LOOK_MS)) await moment(); // The last look is over.
+      await until(() => clock.isDueIn(LOOK_MS), "the end of the last look");
     },
     async report() {
-      for (given++; reports.length < given; await moment()) {
-        if (clock.isDueIn(LOOK_MS)) clock.advance(LOOK_MS);
-      }
+      given++;
+      await until(() => {
+        if (reports.length < given && clock.isDueIn(LOOK_MS)) clock.advance(LOOK_MS);
+        return reports.length >= given;
+      }, `report ${given}`);
       return reports[given - 1]!;
     },
     [Symbol.asyncDispose]: () => watch.close(),

@@ -5,9 +5,10 @@ import { jobRoutes } from "../../src/http/jobs_app.ts";
 import { createJobs } from "../../src/jobs/create_jobs.ts";
 import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
 import { heldAgent } from "../jobs/jobs_stage.ts";
+import { createDice } from "../support/chance.ts";
 
 const [READERS, EVENTS] = [200, 400];
-const at = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
+const dice = createDice();
 const eventsIn = (text: string): string[] => text.split("\n\n").filter((block) => block.startsWith("id: "));
 
 /** Reads a stream over the network; one that is restless leaves after a while and comes back with the last id. */
@@ -15,7 +16,7 @@ async function read(url: string, isRestless: boolean): Promise<string[]> {
   const seen: string[] = [];
   for (let lastId = "";;) {
     const response = await fetch(url, { headers: lastId === "" ? {} : { "Last-Event-ID": lastId } });
-    const patience = isRestless ? 1 + Math.floor(Math.random() * 100) : Infinity;
+    const patience = isRestless ? 1 + dice.below(100) : Infinity;
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     let count = 0;
@@ -43,11 +44,11 @@ test("T-009 200 readers over HTTP, joining at random times, leaving and coming b
   try {
     const { id } = await jobs.start({ agentName: "primary", input: "x" });
     const { context, answer } = await agent.next();
-    const joins = Array.from({ length: READERS }, () => Math.floor(Math.random() * EVENTS));
+    const joins = Array.from({ length: READERS }, () => dice.below(EVENTS));
     const readers: Promise<string[]>[] = [];
     const url = `http://127.0.0.1:${server.port}/jobs/${id}/stream`;
     for (let n = 0; n < EVENTS; n++) {
-      for (const join of joins) if (join === n) readers.push(read(url, at([true, false, false])));
+      for (const join of joins) if (join === n) readers.push(read(url, dice.pick([true, false, false])));
       context.emit("text", { n, delta: `word ${n} with a ⚙ in it` });
       if (n % 10 === 0) await new Promise(setImmediate);
     }

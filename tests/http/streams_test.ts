@@ -8,6 +8,7 @@ import type { WebSocketPeer, WebSocketUpgrade } from "../../src/core/ports/http.
 import { createFakeClock } from "../support/fake_clock.ts";
 import { failed, listening, type Served, served, TOKEN } from "../support/served.ts";
 import { type SseEvent, sseReader } from "../support/sse.ts";
+import { until } from "../support/until.ts";
 
 const EVENTS = "/api/v1/events";
 const PLUGIN = "/api/v1/plugins/echo";
@@ -135,7 +136,7 @@ test("a client that goes away over the network leaves nobody listening", async (
   await response.body!.getReader().read();
   assert.equal(s.h.clock.waiting, before + 1);
   controller.abort();
-  while (s.h.clock.waiting > before) await new Promise(setImmediate); // Its beat goes with it.
+  await until(() => s.h.clock.waiting <= before, "the end of its beat", "turn");
 });
 
 test("K-016 notifications reach a WebSocket that is subscribed to the plugin", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { EventStream, placeOf, type StreamReader } from "../../src/jobs/event_stream.ts";
+import fc from "../support/fast_check.ts";
 
 const limits = { maxEvents: 1000, maxChars: 100_000 };
 const told = async (reader: StreamReader): Promise<unknown[]> => {

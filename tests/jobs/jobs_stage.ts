@@ -11,6 +11,7 @@ import { createJobs } from "../../src/jobs/create_jobs.ts";
 import type { CreateJobsOptions, Jobs } from "../../src/jobs/jobs.ts";
 import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
 import { createFakeClock, type FakeClock } from "../support/fake_clock.ts";
+import { turn, until as lookUntil } from "../support/until.ts";
 
 /** Jobs, their clock and what was heard. */
 export interface JobsStage {
@@ -60,18 +61,15 @@ export function heldAgent(jobs: Jobs, name = "primary"): { next(): Promise<HeldR
     }));
   return {
     async next() {
-      while (begun.length === 0) await turn();
+      await lookUntil(() => begun.length > 0, `a run of the agent "${name}"`, "turn");
       return begun.shift()!;
     },
   };
 }
 
-/** Lets everything that is ready happen. */
-export function turn(): Promise<unknown> {
-  return new Promise(setImmediate);
-}
+export { turn };
 
-/** Waits until `isSo`. */
+/** Waits until `isSo`, looking at every turn of the event loop. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await isSo()) await turn();
+  await lookUntil(isSo, isSo.toString(), "turn");
 }

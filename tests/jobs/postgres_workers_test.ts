@@ -8,6 +8,7 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import { createJobs } from "../../src/jobs/create_jobs.ts";
 import { postgresJobs } from "../../src/jobs/postgres_jobs.ts";
 import { findPostgres, POSTGRES_NEEDED, startPostgres } from "../support/postgres.ts";
+import { createDice } from "../support/chance.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
 import { runScript } from "../support/run_script.ts";
 
@@ -22,6 +23,7 @@ test("T-008 postgres: workers that are killed at random lose no job: each ends o
   if (!await requireOrSkip(t, what, findPostgres() !== null, how)) return;
   const server = await startPostgres();
   const workers = new Set<ChildProcess>();
+  const dice = createDice();
   const runtime = await detectRuntime();
   const backend = await postgresJobs({ connectionString: server.url, schema, ...runtime });
   const watch = new pg.Client({ connectionString: server.url });
@@ -53,8 +55,7 @@ test("T-008 postgres: workers that are killed at random lose no job: each ends o
       const [seen] = await sql("SELECT count(*)::int AS ended FROM ends, pg_sleep(0.05)");
       ended = seen!["ended"] as number;
       if (kills.length === KILLS || ended < (kills.length + 1) * JOBS / (KILLS + 1)) continue;
-      const victims = [...workers];
-      const victim = victims[Math.floor(Math.random() * victims.length)]!;
+      const victim = dice.pick([...workers]);
       const gone = once(victim, "close");
       process.kill(victim.pid!, "SIGKILL");
       await gone;

@@ -7,6 +7,7 @@ import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { sqliteJobs } from "../../src/jobs/sqlite_jobs.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
+import { createDice } from "../support/chance.ts";
 import { runScript } from "../support/run_script.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { jobsStage } from "./jobs_stage.ts";
@@ -14,11 +15,12 @@ import { jobsStage } from "./jobs_stage.ts";
 const HOST = new URL("fixtures/sqlite_host.ts", import.meta.url);
 const JOBS = 500;
 const { databases, ids } = await detectRuntime();
+const dice = createDice();
 
 /** Lets a host work on 500 jobs, kills it in the middle of them, and returns the file and what it had accepted. */
 async function killedHost(t: TestContext): Promise<{ path: string; accepted: string[]; ran: Set<string> }> {
   const path = join(await scratchDir(t), "jobs.db");
-  const killAt = 50 + Math.floor(Math.random() * (JOBS - 100));
+  const killAt = 50 + dice.below(JOBS - 100);
   const host = runScript(HOST, [path, `${JOBS}`]);
   const gone = once(host, "close");
   const accepted: string[] = [];

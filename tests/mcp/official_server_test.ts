@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { ANY_OBJECT, argumentsSchema } from "../../src/core/mcp/arguments_schema.ts";
-import { moment } from "../support/moment.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { supervised } from "../support/supervised.ts";
+import { until } from "../support/until.ts";
 
 const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 const MANIFEST = {
@@ -61,7 +61,7 @@ test("D-012 a server made with the official SDK runs caged, lists its tools and 
   await promise;
   controller.abort();
   await assert.rejects(waiting, { code: "protocol.cancelled" });
-  while (s.logs.length === 0) await moment();
+  await until(() => s.logs.length > 0, "a line on stderr");
   assert.equal(s.logs[0]?.line, "[info] wait: gave up");
 
   await s.supervisor.stop(instance);

@@ -6,6 +6,7 @@ import { serveHost } from "../../src/mcp/serve_host.ts";
 import { errorAnswer, toolAnswer } from "../../src/mcp/tool_answer.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
 import { memoryWire, newClient, onToolsChanged, type TestClient } from "../support/mcp_client.ts";
+import { until } from "../support/until.ts";
 
 /** A client of the primary of `h`, and a count of how often it was told that the tools changed. */
 async function clientOf(
@@ -23,7 +24,7 @@ async function clientOf(
     client,
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
     async changed() {
-      while (changes === seen) await new Promise(setImmediate);
+      await until(() => changes !== seen, "a change of tools", "turn");
       seen = changes;
     },
   };

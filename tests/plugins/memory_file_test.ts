@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { formatMemory, idOf, isId, type Memory, parseMemory } from "../../plugins/memory-markdown/src/memory_file.ts";
 import { memoryFolder, safeName } from "../../plugins/memory-markdown/src/memory_folder.ts";
 import { parse } from "yaml";
+import fc from "../support/fast_check.ts";
 
 const TIME = "2026-05-01T08:00:00.000Z";
 const read = (text: string): Memory => parseMemory("x", text, new Date(TIME));

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   type CompactParams,
   compactWindow,
@@ -18,6 +17,7 @@ import {
   type Message,
 } from "../../src/core/compaction/messages.ts";
 import { conversation, countChars, idsOf } from "../core/compaction/conversations.ts";
+import fc from "../support/fast_check.ts";
 
 const defaults = settingsOf({});
 const user = (id: string, content: string, more: Partial<Message> = {}): IdentifiedMessage => ({

@@ -15,7 +15,7 @@ import type { Runtime } from "../../src/core/ports/ports.ts";
 import type { PluginLogLine } from "../../src/core/supervisor/types.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
-import { moment } from "./moment.ts";
+import { until, untilSettled } from "./until.ts";
 
 type Event<T extends AuditType> = Extract<AuditEvent, { type: T }>;
 
@@ -110,28 +110,29 @@ export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
     logs,
     all: <T extends AuditType>(type: T) => events.filter((event): event is Event<T> => event.type === type),
     async next<T extends AuditType>(type: T) {
-      for (;; await moment()) {
-        const found = events.find((event) => event.type === type && !taken.has(event));
-        if (!found) continue;
-        taken.add(found);
-        return found as Event<T>;
-      }
+      const look = () => events.find((event) => event.type === type && !taken.has(event));
+      const found = await until(
+        look,
+        () => `another ${type}; there were ${events.map((event) => event.type).join(" ")}`,
+      );
+      taken.add(found!);
+      return found as Event<T>;
     },
     async logged(count) {
-      while (logs.length < count) await moment();
+      await until(() => logs.length >= count, () => `${count} lines of stderr; there were ${JSON.stringify(logs)}`);
     },
     async pass(ms) {
-      while (!clock.isDueIn(ms)) await new Promise(setImmediate); // At every turn: a timer may be gone after a moment.
+      // At every turn: a timer may be gone after a moment.
+      await until(
+        () => clock.isDueIn(ms),
+        () => `a timer due in ${ms} ms; the next is due in ${clock.nextInMs}`,
+        "turn",
+      );
       clock.advance(ms);
     },
     async [Symbol.asyncDispose]() {
-      let isStopped = false;
-      const stopping = host.stop().finally(() => isStopped = true);
-      while (!isStopped) { // The clock stands still unless moved, and a plugin may need its SIGKILL.
-        await moment();
-        clock.advance(100);
-      }
-      await stopping;
+      // The clock stands still unless moved, and a plugin may need its SIGKILL.
+      await untilSettled(host.stop(), "the end of host.stop()", { meanwhile: () => clock.advance(100) });
       for (const cleanup of cleanups) await cleanup();
       await rm(root, { recursive: true, force: true });
     },

@@ -1,9 +1,9 @@
+import fc from "./fast_check.ts";
 /**
  * Requests made from an OpenAPI document: most of them good, the rest wrong in ways that clients are.
  *
  * @module
  */
-import fc from "fast-check";
 
 /** A request as it goes over the wire. */
 export interface WireRequest {

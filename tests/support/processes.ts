@@ -1,6 +1,6 @@
 /** What is running, read from /proc. */
 import { readdir, readFile } from "node:fs/promises";
-import { moment } from "./moment.ts";
+import { until } from "./until.ts";
 
 /** Whether a process exists and is no zombie. */
 export async function isAlive(pid: number): Promise<boolean> {
@@ -23,5 +23,8 @@ export async function processTree(pid: number): Promise<number[]> {
 
 /** Resolves when none of the processes exists any more. */
 export async function allGone(pids: readonly number[]): Promise<void> {
-  while ((await Promise.all(pids.map(isAlive))).includes(true)) await moment();
+  await until(
+    async () => !(await Promise.all(pids.map(isAlive))).includes(true),
+    `the end of the processes ${pids.join(", ")}`,
+  );
 }

@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { AUTHORITY, CERTIFICATE, KEY } from "./tls_identity.ts";
+import { until } from "./until.ts";
 
 /** A request as it came in. */
 export interface Received {
@@ -59,7 +60,7 @@ export async function receiver(
     manners,
     trusted: isSecure ? [AUTHORITY] : [],
     async got(count) {
-      while (received.length < count) await new Promise(setImmediate);
+      await until(() => received.length >= count, () => `${count} requests; there were ${received.length}`, "turn");
     },
   };
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -12,7 +12,7 @@ import { createSupervisor } from "../../src/core/supervisor/supervisor.ts";
 import type { PluginLogLine, PluginSpec, Supervisor, SupervisorOptions } from "../../src/core/supervisor/types.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
 import { type FixtureOptions, fixturePlugin } from "./fixture_plugins.ts";
-import { moment } from "./moment.ts";
+import { until, untilSettled } from "./until.ts";
 
 type Event<T extends AuditType> = Extract<AuditEvent, { type: T }>;
 
@@ -46,8 +46,6 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
   const given = new Set<AuditEvent>();
   const waiting = new Set<() => void>();
   const cleanups: (() => Promise<void>)[] = [];
-  // Deno gives a test up once it thinks that nothing is left to wait for.
-  const patience = setInterval(() => {}, 1000);
   const supervisor = createSupervisor({
     runtime: { ...await detectRuntime(), clock },
     home,
@@ -66,8 +64,8 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
     events,
     logs,
     types: (instance) => events.filter((event) => !instance || event.instance === instance).map((event) => event.type),
-    next: <T extends AuditType>(type: T, instance?: string) =>
-      new Promise<Event<T>>((resolve) => {
+    async next<T extends AuditType>(type: T, instance?: string) {
+      const next = new Promise<Event<T>>((resolve) => {
         const look = () => {
           const found = events.find((event) =>
             event.type === type && !given.has(event) && (!instance || event.instance === instance)
@@ -79,7 +77,12 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
         };
         waiting.add(look);
         look();
-      }),
+      });
+      return await untilSettled(
+        next,
+        () => `another ${type}; there were ${events.map((event) => event.type).join(" ")}`,
+      );
+    },
     async add(fixture, { spec = {}, ...rest } = {}) {
       const plugin = await fixturePlugin(fixture, rest);
       cleanups.push(async () => await plugin[Symbol.asyncDispose]());
@@ -91,14 +94,8 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
       clock.advance(ms);
     },
     async [Symbol.asyncDispose]() {
-      let stopped = false;
-      const stopping = supervisor.stopAll().finally(() => stopped = true);
-      while (!stopped) { // The clock stands still unless moved, and a plugin may need its SIGKILL.
-        await moment();
-        clock.advance(100);
-      }
-      await stopping;
-      clearInterval(patience);
+      // The clock stands still unless moved, and a plugin may need its SIGKILL.
+      await untilSettled(supervisor.stopAll(), "the end of stopAll()", { meanwhile: () => clock.advance(100) });
       for (const cleanup of cleanups) await cleanup();
       await rm(home, { recursive: true, force: true });
     },
@@ -106,6 +103,6 @@ export async function supervised(options: Partial<SupervisorOptions> = {}): Prom
 
   async function timer(ms: number): Promise<void> {
     // At every turn: a timer may be gone after a moment.
-    while (!clock.isDueIn(ms)) await new Promise(setImmediate);
+    await until(() => clock.isDueIn(ms), () => `a timer due in ${ms} ms; the next is due in ${clock.nextInMs}`, "turn");
   }
 }

@@ -13,6 +13,7 @@ import {
 import type { Network } from "../../../src/core/ports/ports.ts";
 import { type Manner, type Receiver, receiver } from "../../support/receiver.ts";
 import { TOLD, type Told, toldEvents } from "../../support/told_events.ts";
+import { until } from "../../support/until.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -44,7 +45,7 @@ function forward(t: TestContext, options: WebhookForwarderOptions & Options): Om
   });
   t.after(() => forwarder.close({ graceMs: 0 }));
   const pass = async (ms: number): Promise<void> => {
-    while (!told.clock.isDueIn(ms)) await new Promise(setImmediate);
+    await until(() => told.clock.isDueIn(ms), `a timer due in ${ms} ms`, "turn");
     told.clock.advance(ms);
   };
   return { ...told, forwarder, attempts, warnings, pass };

@@ -22,6 +22,7 @@ import {
 import { type Manner, type Receiver, receiver } from "../../support/receiver.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { type Told, toldEvents } from "../../support/told_events.ts";
+import { until } from "../../support/until.ts";
 
 interface Managed extends Told {
   readonly manager: WebhookManager;
@@ -68,7 +69,7 @@ async function managed(t: TestContext, { manners = [200], ...options }: Options 
       return { status: response.status, answer: (answer === "" ? null : JSON.parse(answer)) as T };
     },
     async pass(ms) {
-      while (!told.clock.isDueIn(ms)) await new Promise(setImmediate);
+      await until(() => told.clock.isDueIn(ms), `a timer due in ${ms} ms`, "turn");
       told.clock.advance(ms);
     },
   };
@@ -280,7 +281,7 @@ test("T-014 a delivery goes to the URL the webhook has by then, and nowhere once
   await to.got(1);
   await manager.update(id, { url: other.url });
   await pass(1000);
-  while (manager.deliveries(id)[0]!.attempts.length < 2) await new Promise(setImmediate);
+  await until(() => manager.deliveries(id)[0]!.attempts.length >= 2, "a second attempt", "turn");
   await manager.update(id, { enabled: false });
   await manager.flush();
   assert.deepEqual([to.received.length, other.received.length], [1, 1]);

@@ -8,6 +8,7 @@ import { probeCage } from "../../../src/core/cage/probe_cage.ts";
 import { cagedBash, placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrLess, requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { until } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files, processes } = runtime;
@@ -215,7 +216,7 @@ test("SIGKILL to the launcher ends every process of the cage, those that left it
   caged.child.kill("SIGKILL");
   const { exit, failure } = await caged.end();
   assert.deepEqual([exit.signal, failure], ["SIGKILL", null]);
-  untilGone(namespace);
+  await untilGone(namespace);
 });
 
 test("verifyMounts() passes while each granted path is the one that was checked", async (t) => {
@@ -269,7 +270,7 @@ test("verifyMounts() takes the end of a process for its end, and a report that i
   await files.write(status, report);
   caged.child.kill("SIGKILL");
   await caged.child.exited;
-  untilGone(await files.readLink(`/proc/${await caged.cage.childPid()}/ns/pid`).catch(() => "none"));
+  await untilGone(await files.readLink(`/proc/${await caged.cage.childPid()}/ns/pid`).catch(() => "none"));
   await caged.cage.verifyMounts();
   await caged.end();
   await caged.cage.verifyMounts();
@@ -343,9 +344,8 @@ test("plugins in Python, in JavaScript and as scripts start in a cage", async (t
 });
 
 /** Waits until no process is left in a PID namespace: the kernel ends them one after the other. */
-function untilGone(namespace: string): void {
-  for (;;) {
-    const { stdout } = spawnSync("bash", ["-c", "readlink /proc/[0-9]*/ns/pid"], { encoding: "utf8" });
-    if (!stdout.includes(namespace)) return;
-  }
+async function untilGone(namespace: string): Promise<void> {
+  const namespaces = (): string =>
+    spawnSync("bash", ["-c", "readlink /proc/[0-9]*/ns/pid"], { encoding: "utf8" }).stdout;
+  await until(() => !namespaces().includes(namespace), `the end of every process in ${namespace}`);
 }

@@ -9,6 +9,7 @@ import type { Files } from "../../../src/core/ports/ports.ts";
 import { placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { until } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files } = runtime;
@@ -81,7 +82,10 @@ test("verifyWalls() waits for a filter that is still being put up, and passes a 
   await verifyWalls(7, own, ground({ ...files, readText, readLink }));
   assert.equal(looks, 4);
   const gone = await waiting(t, "/bin/bash", ["--norc", "-c", "echo ready"]);
-  while (/^State:\s*[^ZX]/m.test(await files.readText(`/proc/${gone}/status`).catch(() => "")));
+  await until(
+    async () => !/^State:\s*[^ZX]/m.test(await files.readText(`/proc/${gone}/status`).catch(() => "")),
+    "the end of the process",
+  );
   await verifyWalls(gone, own, runtime);
 });
 

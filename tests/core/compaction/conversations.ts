@@ -3,8 +3,8 @@
  *
  * @module
  */
-import fc from "fast-check";
 import type { IdentifiedMessage, Message } from "../../../src/core/compaction/messages.ts";
+import fc from "../../support/fast_check.ts";
 
 /** A message of one word that tells its id and role: `"u1 user"` with more fields as given. */
 export function message(text: string, fields: Partial<Message> = {}): IdentifiedMessage {

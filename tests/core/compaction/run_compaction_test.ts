@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { alwaysKeepIds } from "../../../src/core/compaction/always_keep.ts";
 import { runCompaction } from "../../../src/core/compaction/run_compaction.ts";
 import type { CompactionPorts } from "../../../src/core/compaction/types.ts";
 import { delegated, memory, settings, smart, stage, task, window } from "./compaction_stage.ts";
 import { conversation, idsOf } from "./conversations.ts";
+import fc from "../../support/fast_check.ts";
 
 test("K-021 observers hear before and after, in the order they are declared, with the documented params", async () => {
   const { ports, fired, params } = stage();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
-import fc from "fast-check";
 import { parse } from "yaml";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
 import { FILE, issuesOf, manifestText } from "./manifest_text.ts";
 import { FULL_SAMPLE } from "./samples.ts";
+import fc from "../../support/fast_check.ts";
 
 /** Whether the text gave a manifest. Anything but a manifest or `manifest.invalid` with issues fails the test. */
 async function isManifest(text: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { canonicalHost } from "../../../src/core/manifest/net_host.ts";
+import fc from "../../support/fast_check.ts";
 
 test("canonicalHost() gives each host one spelling", () => {
   const spellings: [string, string][] = [

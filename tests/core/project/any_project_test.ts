@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { manifestOf, resolve } from "./project_text.ts";
+import fc from "../../support/fast_check.ts";
 
 const plugins = {
   "@x/a": await manifestOf("a-plugin", "hooks: [on_session_start, pre_compact]\nroles: [compactor]\n"),

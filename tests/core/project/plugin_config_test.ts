@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { fillVariables } from "../../../src/core/project/variables.ts";
 import { FILE, LOCAL, manifestOf, pluginOf, refusalsOf, resolve, warningsOf, type With } from "./project_text.ts";
+import fc from "../../support/fast_check.ts";
 
 const SECRET = "s3cr3t-t0ken";
 const service = await manifestOf(

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { parseProject, readProject, slugOf } from "../../../src/core/project/read_project.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { DIR, FILE, issuesOf, problems, projectOf } from "./project_text.ts";
+import fc from "../../support/fast_check.ts";
 
 test("K-034 the project of the contract is read whole, agents in tree order", async () => {
   const { id, dir, file, agents, warnings } = await projectOf(`id: music                      # optional

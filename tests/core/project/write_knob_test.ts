@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { parse } from "yaml";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { knobProblem } from "../../../src/core/project/knob_value.ts";
 import { setYamlValue } from "../../../src/core/documents/edit_yaml.ts";
 import { writeKnob } from "../../../src/core/project/write_knob.ts";
 import { DIR, manifestOf } from "./project_text.ts";
+import fc from "../../support/fast_check.ts";
 
 const knob = (name: string, fields: string) => `  ${name}: { label: L, binds_to: config.${name}, ${fields} }`;
 const manifest = await manifestOf(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { compileSchema } from "../../../src/core/schema/compile_schema.ts";
+import fc from "../../support/fast_check.ts";
 
 const issuesOf = async (schema: Record<string, unknown>, value: unknown) => (await compileSchema(schema)).issues(value);
 const messageOf = async (schema: Record<string, unknown>, value: unknown) =>

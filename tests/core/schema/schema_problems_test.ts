@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { compileSchema } from "../../../src/core/schema/compile_schema.ts";
 import { schemaProblems } from "../../../src/core/schema/schema_problems.ts";
 import { formatPath } from "../../../src/core/documents/document_report.ts";
+import fc from "../../support/fast_check.ts";
 
 const problems = async (schema: unknown) =>
   (await schemaProblems(schema)).map(({ path, message }) => `${formatPath(path)}: ${message}`);

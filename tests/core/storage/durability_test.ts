@@ -9,6 +9,7 @@ import { databases } from "../../../src/adapters/shared/databases.ts";
 import { requireOrSkip, runtimeName } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { openStorageHome, processesWith } from "./support/storage_home.ts";
+import { until } from "../../support/until.ts";
 
 /** Starts a host that writes rows and says which were acknowledged. */
 function startWriter(t: TestContext, home: string, mode: string) {
@@ -22,7 +23,7 @@ function startWriter(t: TestContext, home: string, mode: string) {
 
 /** Resolves when no storage process of `home` is left. */
 async function untilAlone(home: string): Promise<void> {
-  while ((await processesWith(`${home}/run/storage-`)).length > 0) await new Promise((next) => setTimeout(next, 20));
+  await until(async () => (await processesWith(`${home}/run/storage-`)).length === 0, "the end of storage processes");
 }
 
 for (const after of [1, 137, 400]) {

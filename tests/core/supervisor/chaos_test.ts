@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
+import { createDice, SEED } from "../../support/chance.ts";
 import { allGone, processTree } from "../../support/processes.ts";
 import { supervised } from "../../support/supervised.ts";
 
 const PLUGINS = 20;
 const ROUNDS = Number(process.env.KAGED_CHAOS_ROUNDS ?? 4);
-
-/** A small generator with a seed: a failing run can be repeated. */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor(state / 2 ** 32 * below);
-  };
-}
 
 /** Kills a process; one that has just died, and of which nobody has heard yet, is dead enough. */
 function kill(pid: number): void {
@@ -26,8 +18,7 @@ function kill(pid: number): void {
 }
 
 test("K-014 K-064 in a chaos of kills, garbage and stalls every call settles, siblings live, nothing remains", async () => {
-  const seed = Number(process.env.KAGED_CHAOS_SEED ?? 20_260_116);
-  const pick = random(seed);
+  const { below: pick } = createDice();
   const seen = new Set<number>();
   {
     await using s = await supervised();
@@ -63,8 +54,8 @@ test("K-014 K-064 in a chaos of kills, garbage and stalls every call settles, si
         await new Promise(setImmediate);
         s.clock.advance(20);
       }
-      assert.equal((await settled).length, ids.length * 3, `seed ${seed}, round ${round}`);
-      assert.deepEqual(await s.supervisor.call(calm, "ping"), { status: "ok" }, `seed ${seed}, round ${round}`);
+      assert.equal((await settled).length, ids.length * 3, `seed ${SEED}, round ${round}`);
+      assert.deepEqual(await s.supervisor.call(calm, "ping"), { status: "ok" }, `seed ${SEED}, round ${round}`);
     }
     assert.equal(s.supervisor.plugin(calm).restarts, 0);
     assert.ok(s.types().includes("plugin.crashed"));

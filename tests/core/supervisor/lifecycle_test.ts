@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { allGone, isAlive, processTree } from "../../support/processes.ts";
 import { processesIn } from "../../support/processes_in.ts";
 import { type Supervised, supervised } from "../../support/supervised.ts";
-import { moment } from "../../support/moment.ts";
+import { until, untilSettled } from "../../support/until.ts";
 
 /** Kills a plugin's process from outside and waits until the supervisor has seen it. */
 async function murder(s: Supervised, id: string): Promise<void> {
@@ -214,13 +214,7 @@ test("a plugin killed at any moment of its start leaves no process behind", asyn
       const { data: { pid } } = await s.next("plugin.spawned");
       for (let turn = 0; turn < turns * 4; turn++) await new Promise(setImmediate);
       for (const each of await processTree(pid)) seen.add(each);
-      let stopped = false;
-      const stop = s.supervisor.stop(echo).finally(() => stopped = true);
-      while (!stopped) {
-        await moment();
-        s.clock.advance(1_000);
-      }
-      await stop;
+      await untilSettled(s.supervisor.stop(echo), "the end of stop()", { meanwhile: () => s.clock.advance(1_000) });
       await start;
     }
   }
@@ -298,7 +292,7 @@ test("K-046 K-064 startAll() starts plugins side by side: bad ones are reported,
   const result = s.supervisor.startAll();
   for (const id of good) await s.next("plugin.initialized", id);
   assert.equal(s.supervisor.plugin(stuck).status, "spawning", "the good ones did not wait for it");
-  while (s.supervisor.plugin(bad[1]!).status !== "crashed") await moment();
+  await until(() => s.supervisor.plugin(bad[1]!).status === "crashed", "the crash of the second plugin");
   await s.next("plugin.failed", bad[0]);
   await s.next("plugin.failed", bad[2]);
   s.clock.advance(10_000);

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { readGroups } from "../../../src/core/cage/launcher.ts";
 import { chooseTier } from "../../../src/core/cage/limits/choose_tier.ts";
-import { moment } from "../../support/moment.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { supervised } from "../../support/supervised.ts";
+import { until } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const isGrouped = async (): Promise<boolean> => ["cgroup2", "cgroup1"].includes((await chooseTier(runtime)).tier.name);
@@ -49,7 +49,10 @@ test("K-044 a plugin has its share of the processor from the moment it runs", as
   const paths = groups.flatMap((group) => [`${group}/cpu.shares`, `${group}/cpu.weight`]);
   const shares = (): Promise<string[]> =>
     Promise.all(paths.map((path) => runtime.files.readText(path).then((text) => text.trim(), () => "")));
-  while (!(await shares()).some((share) => share === "512" || share === "50")) await moment();
+  await until(
+    async () => (await shares()).some((share) => share === "512" || share === "50"),
+    "the new shares of the processor",
+  );
 });
 
 test("a limit that makes no sense fails the plugin at once", async () => {

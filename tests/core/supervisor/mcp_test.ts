@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HostError } from "../../../src/core/errors/host_error.ts";
-import { moment } from "../../support/moment.ts";
 import { type Supervised, supervised } from "../../support/supervised.ts";
+import { until } from "../../support/until.ts";
 
 /** Starts a fixture; resolves with its instance id. */
 async function started(s: Supervised, fixture: string, manifest: object = {}): Promise<string> {
@@ -90,7 +90,7 @@ test("D-012 a slow MCP tool reports progress and hears that its caller gave up",
   assert.deepEqual(progress, { progress: 1, total: 2, message: "half way" });
   controller.abort();
   await assert.rejects(call, { code: "protocol.cancelled" });
-  while (s.logs.length === 0) await moment();
+  await until(() => s.logs.length > 0, "a line on stderr");
   assert.equal(s.logs[0]?.line, "[info] cancelled");
 });
 
@@ -117,7 +117,7 @@ test("D-012 a server that floods the host with changes is listed once more and r
   await s.supervisor.call(instance, "ping"); // Whatever was asked before is answered.
   assert.equal(listings(), 1);
   await s.pass(5_000);
-  while (listings() < 2) await moment();
+  await until(() => listings() >= 2, "a second listing of tools");
   assert.deepEqual(await s.supervisor.call(instance, "ping"), { status: "ok" });
 });
 

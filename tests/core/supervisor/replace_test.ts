@@ -4,10 +4,10 @@ import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { PluginInfo } from "../../../src/core/supervisor/types.ts";
 import { changePlugin } from "../../support/fixture_plugins.ts";
-import { moment } from "../../support/moment.ts";
 import { allGone, isAlive } from "../../support/processes.ts";
 import { processesIn } from "../../support/processes_in.ts";
 import { type Supervised, supervised } from "../../support/supervised.ts";
+import { until } from "../../support/until.ts";
 
 const dirOf = (s: Supervised, id: string): string => s.supervisor.plugin(id).dir;
 
@@ -18,7 +18,7 @@ function heldRequests() {
   return {
     onRequest,
     async next() {
-      while (asked.length === 0) await moment();
+      await until(() => asked.length > 0, "a question");
       return asked.shift()!;
     },
   };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { createConnectionPair } from "../../../src/core/wire/memory_pair.ts";
 import { portableBytes } from "../../../src/core/wire/portable_bytes.ts";
 import { LineReader } from "../../../src/core/wire/read_lines.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
+import fc from "../../support/fast_check.ts";
 
 type Sizes = readonly number[];
 

@@ -3,24 +3,12 @@ import process from "node:process";
 import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { createConnectionPair } from "../../../src/core/wire/memory_pair.ts";
+import { createDice, type Dice } from "../../support/chance.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 
 const FRAMES = Number(process.env["KAGED_FUZZ_FRAMES"] ?? 10_000);
 const FRAMES_PER_ROUND = 100;
 const MAX_QUEUED_BYTES = 64 * 1024;
-
-/** A repeatable source of chance. */
-function createDice(seed: number) {
-  const next = (): number => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-  const below = (count: number): number => Math.floor(next() * count);
-  return { below, pick: <T>(choices: readonly T[]): T => choices[below(choices.length)]! };
-}
-type Dice = ReturnType<typeof createDice>;
 
 const IDS = ["1", "2", "17", "-1", "1.5", "-0", "1e400", "null", '"1"', '""', "{}", "[]", "true", "9007199254740993"];
 const VALUES = [
@@ -79,7 +67,7 @@ function bytesOfFrame(dice: Dice): Uint8Array {
 }
 
 test("K-013 fuzzed frames crash nothing, leave no call unsettled and no timer behind", async () => {
-  const dice = createDice(20_260_101);
+  const dice = createDice();
   const clock = createFakeClock();
   const onRequest = ({ method, params, signal }: { method: string; params: unknown; signal: AbortSignal }) => {
     if (method === "a.throw") throw new Error("thrown by the handler");

@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
 import { hookspecFiles } from "../../../scripts/generators/hookspec.ts";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { emitHookspec } from "../../../src/hookspec/emit/emit_hookspec.ts";
@@ -11,6 +10,7 @@ import { leftoverFiles } from "../../../src/hookspec/emit/leftovers.ts";
 import { parseHookspec } from "../../../src/hookspec/parse_hookspec.ts";
 import type { TargetLanguage } from "../../../src/hookspec/types.ts";
 import { KIND_TEXT, ownHookspec, ownTexts, withOutput } from "../sample_hookspec.ts";
+import fc from "../../support/fast_check.ts";
 
 test("D-006 the committed files are what the hookspec gives, byte for byte", async () => {
   assert.equal(hookspecFiles.length, 15);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import type { HookEvent as PortableEvent, HookResponse as PortableResponse } from "../../../src/hooks/engine/types.ts";
 import type { CompactionHookParams } from "../../../src/core/compaction/types.ts";
 import type { TranscriptParams } from "../../../src/host/transcript.ts";
@@ -11,6 +10,7 @@ import * as tool from "../../../src/core/contract/generated/tool.ts";
 import type { KindSpec, NamedType, SpecType } from "../../../src/hookspec/types.ts";
 import { compileSchema } from "../../../src/core/schema/compile_schema.ts";
 import { ownHookspec } from "../sample_hookspec.ts";
+import fc from "../../support/fast_check.ts";
 
 const GENERATED: Readonly<
   Record<string, { HOOK_SCHEMAS: Record<string, Record<"input" | "output", tool.PayloadSchema<unknown>>> }>

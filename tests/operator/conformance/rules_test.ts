@@ -7,11 +7,11 @@ import { type ConformanceReport, tryRules } from "../../../src/operator/conforma
 import type { PluginWire } from "../../../src/operator/plugin_wire.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { HONEST, type Message, modelManifest, modelWire, type Step, type Steps } from "../../support/model_plugin.ts";
+import { untilSettled } from "../../support/until.ts";
 
 /** Tries every rule on a plugin in memory; whenever nothing happens any more, the clock goes to its next timer. */
 async function tried(steps: Steps = {}, manifest: Message = {}, rules: string[] = []): Promise<ConformanceReport> {
   const clock = createFakeClock();
-  let isDone = false;
   const report = tryRules({
     rules: selectRules(rules),
     manifest: await modelManifest(manifest),
@@ -19,12 +19,9 @@ async function tried(steps: Steps = {}, manifest: Message = {}, rules: string[] 
     clock,
     storageAvailable: true,
     onRequest: () => Promise.resolve({ rows: [], columns: [] }),
-  }).finally(() => isDone = true);
-  while (!isDone) {
-    await new Promise(setImmediate);
-    if (!isDone && clock.nextInMs !== null) clock.advance(clock.nextInMs);
-  }
-  return await report;
+  });
+  const meanwhile = (): void => clock.advance(clock.nextInMs ?? 0);
+  return await untilSettled(report, "the report", { step: "turn", meanwhile });
 }
 
 const broken = ({ rules }: ConformanceReport): string[] =>

@@ -6,6 +6,7 @@ import { type ReplayReport, replayTape } from "../../../src/operator/replay/repl
 import type { Tape, TapeEntry } from "../../../src/core/wire/tape/tape.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { type Message, modelManifest, modelWire, type Steps } from "../../support/model_plugin.ts";
+import { untilSettled } from "../../support/until.ts";
 
 const host = (message: Message, t = 0): TapeEntry => ({ t, from: "host", message: { jsonrpc: "2.0", ...message } });
 const plugin = (message: Message, t = 0): TapeEntry => ({ t, from: "plugin", message: { jsonrpc: "2.0", ...message } });
@@ -33,7 +34,6 @@ async function replayed(
   { ignore = [], secrets = {} }: Playing = {},
 ): Promise<ReplayReport> {
   const clock = createFakeClock();
-  let isDone = false;
   const report = replayTape({
     tape: { header: {} as Tape["header"], entries, isCut: false },
     manifest: await modelManifest({ system_config_schema: SYSTEM }),
@@ -41,12 +41,9 @@ async function replayed(
     clock,
     ignored: ignore.map(parsePointer),
     secrets,
-  }).finally(() => isDone = true);
-  while (!isDone) {
-    await new Promise(setImmediate);
-    if (!isDone && clock.nextInMs !== null) clock.advance(clock.nextInMs);
-  }
-  return await report;
+  });
+  const meanwhile = (): void => clock.advance(clock.nextInMs ?? 0);
+  return await untilSettled(report, "the report", { step: "turn", meanwhile });
 }
 
 const LIST = [host({ id: 2, method: "model.list", params: {} }), plugin({ id: 2, result: { notes: ["a", "b"] } })];

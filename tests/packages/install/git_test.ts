@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { obtain } from "../../../src/packages/install/obtain.ts";
 import { parseSource, projectSource } from "../../../src/packages/install/source.ts";
 import { git, gitServer } from "../../support/git_server.ts";
-import { moment } from "../../support/moment.ts";
 import { installStage } from "./install_stage.ts";
+import { until } from "../../support/until.ts";
 
 test("K-054 a source is a folder or an address; plain http only to this machine and only when asked for", () => {
   const allowHttp = true;
@@ -184,7 +184,7 @@ test("K-053 a server that never answers is given up, and no process stays", asyn
     const folders = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => "")));
     return folders.filter((folder) => folder.startsWith(stage.home));
   };
-  while ((await left()).length > 0) await moment(); // They were killed; the kernel may take a moment.
+  await until(async () => (await left()).length === 0, "the end of processes that were killed");
 });
 
 test("K-054 a repository that is too large is refused before its files are written", async (t) => {

@@ -5,6 +5,7 @@ import { LOOK_INTERVAL_MS, startWatchdog } from "../../../../src/core/cage/limit
 import { treeUsage } from "../../../../src/core/cage/limits/watchdog.ts";
 import type { Files, Signal } from "../../../../src/core/ports/ports.ts";
 import { createFakeClock } from "../../../support/fake_clock.ts";
+import { until } from "../../../support/until.ts";
 
 const { files } = await detectRuntime();
 const LIMITS = { memory_mb: 64, cpu_shares: 256, pids: 10 };
@@ -79,7 +80,7 @@ test("a tree within its limits is left alone, and looked at again", async () => 
   for (let look = 0; look < 3; look++) {
     assert.equal(clock.nextInMs, LOOK_INTERVAL_MS);
     clock.advance(LOOK_INTERVAL_MS);
-    while (clock.waiting === 0) await Promise.resolve();
+    await until(() => clock.waiting > 0, "the next look", "turn");
   }
   watchdog.stop();
   assert.deepEqual([watchdog.exceeded(), clock.waiting], [null, 0]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { bodyCounter } from "../../../../src/core/cage/net/body_end.ts";
+import fc from "../../../support/fast_check.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { openGate, untilEnded, upstream } from "../../../support/gate.ts";
+import { until } from "../../../support/until.ts";
 
 const statusOf = (answer: string): string => answer.slice("HTTP/1.1 ".length).split(" ")[0] ?? "";
 const reasonOf = (answer: string): string => (answer.split("\r\n\r\n")[1] ?? "").split(":")[0] ?? "";
@@ -152,7 +153,7 @@ test("the next address of a name is tried when one does not answer, and a silent
   assert.deepEqual(gate.dialled, ["1.1.1.1:80"]);
   const answer = slow.ask(get(`http://${NAME}/`));
   for (const count of [1, 2]) {
-    while (tried.length < count) await new Promise(setImmediate);
+    await until(() => tried.length >= count, `attempt ${count}`, "turn");
     slow.clock.advance(10_000);
   }
   assert.equal(statusOf(await answer), "502");
@@ -183,7 +184,7 @@ test("a client has 15 s to complete its head, byte by byte or not at all", async
   for (const beginning of ["", "GET http://", "\x05\x01", "\x05\x01\x00\x05\x01"]) {
     const socket = gate.open().resume();
     if (beginning) socket.write(beginning, "latin1");
-    while (!gate.clock.isDueIn(15_000)) await new Promise(setImmediate);
+    await until(() => gate.clock.isDueIn(15_000), "the timer of the head", "turn");
     gate.clock.advance(14_999);
     assert.equal(socket.destroyed || socket.readableEnded, false);
     const ended = untilEnded(socket);
@@ -251,7 +252,7 @@ test("a plugin holds at most 128 connections; the next is closed, and reported",
   const gate = await openGate(t, { capabilities: [`net:${NAME}:443`] });
   const sockets = Array.from({ length: 128 }, () => gate.open());
   await Promise.all(sockets.map((socket) => once(socket, "connect")));
-  while (gate.clock.waiting < 128) await new Promise(setImmediate);
+  await until(() => gate.clock.waiting >= 128, "128 connections", "turn");
   const next = gate.open().resume();
   await untilEnded(next);
   assert.deepEqual(gate.events, [{ kind: "refused", host: "", port: 0, reason: "too-many" }]);
@@ -265,7 +266,7 @@ test("close() ends every connection on both sides and takes the socket away", as
   open.write(tunnel(`localhost:${server.port}`));
   await Promise.all([once(open, "data"), once(half, "connect")]);
   const ended = [untilEnded(open.resume()), untilEnded(half)];
-  while (gate.clock.waiting < 1) await new Promise(setImmediate);
+  await until(() => gate.clock.waiting >= 1, "a connection", "turn");
   await gate.close();
   await Promise.all(ended);
   await untilEnded(gate.open());

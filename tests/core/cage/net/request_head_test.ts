@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { forwardedHead, readRequestHead } from "../../../../src/core/cage/net/request_head.ts";
+import fc from "../../../support/fast_check.ts";
 
 const read = (...lines: string[]) => readRequestHead(lines.join("\r\n"));
 const reasonOf = (...lines: string[]): string => {

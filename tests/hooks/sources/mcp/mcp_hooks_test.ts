@@ -7,9 +7,9 @@ import type { HookTrace } from "../../../../src/hooks/engine/result.ts";
 import { openHookFiles } from "../../../../src/hooks/open_hook_files.ts";
 import { createFakeClock } from "../../../support/fake_clock.ts";
 import { canCage, hookEvent, type HookRepo, hookRepo } from "../../../support/hook_repo.ts";
-import { moment } from "../../../support/moment.ts";
 import { processesIn } from "../../../support/processes_in.ts";
 import { runtimeName } from "../../../support/require_or_skip.ts";
+import { until } from "../../../support/until.ts";
 
 const SERVER: string = await readFile(
   fileURLToPath(new URL("../../../fixtures/mcp/hook_server.mjs", import.meta.url)),
@@ -146,7 +146,7 @@ test("B-018 a tool that hangs is given up with its signal", async (t) => {
   const opened = await repo.open();
   const controller = new AbortController();
   const call = opened.registrations[0]!.handler(hookEvent(), { signal: controller.signal } as never);
-  while (await readFile(`${repo.dir}/starts`, "utf8").catch(() => "") === "") await moment();
+  await until(() => readFile(`${repo.dir}/starts`, "utf8").catch(() => ""), "the start of the server");
   controller.abort(new Error("Out of time"));
   await assert.rejects(Promise.resolve(call), /Out of time/);
 });
@@ -159,7 +159,7 @@ test("B-018 a server that takes longer to start than its hook may is given up wi
   const opened = await repo.open();
   const controller = new AbortController();
   const call = opened.registrations[0]!.handler(hookEvent(), { signal: controller.signal } as never);
-  while (await readFile(`${repo.dir}/starts`, "utf8").catch(() => "") === "") await moment();
+  await until(() => readFile(`${repo.dir}/starts`, "utf8").catch(() => ""), "the start of the server");
   controller.abort(new Error("Out of time"));
   await assert.rejects(Promise.resolve(call), /Out of time/);
   await opened.close();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
 import { byteLength, cutText } from "../../../../src/core/values/cut_text.ts";
 import { openInjections } from "../../../../src/hooks/sources/plugin/injections.ts";
+import fc from "../../../support/fast_check.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { escapePluginTags } from "../../../../src/hooks/sources/plugin/plugin_tags.ts";
+import fc from "../../../support/fast_check.ts";
 
 const escaped = (text: string): string => escapePluginTags(text).text;
 
