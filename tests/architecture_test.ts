@@ -102,11 +102,6 @@ test("src/sdk/mod.ts imports no other file: a plugin carries it alone", async ()
   assert.doesNotMatch(text, /^import .* from "(?!node:)/m);
 });
 
-test("no test is focused: one alone would run in the place of all", async () => {
-  const focused = (await sourcesIn("tests")).filter(({ text }) => /\bonly\(|\bonly: true\b/.test(text));
-  assert.deepEqual(focused.map(({ path }) => path), []);
-});
-
 test("every code given to HostError has a row in the error table", async () => {
   const used = new Map<string, string>();
   for (const { path, text } of await sourcesIn("src")) {

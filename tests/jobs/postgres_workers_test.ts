@@ -11,6 +11,7 @@ import { findPostgres, POSTGRES_NEEDED, startPostgres } from "../support/postgre
 import { createDice } from "../support/chance.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
 import { runScript } from "../support/run_script.ts";
+import { until } from "../support/until.ts";
 
 const WORKER = new URL("fixtures/postgres_worker.ts", import.meta.url);
 // The whole crowd takes half a minute: CI has it come, everyday runs have a smaller one.
@@ -34,9 +35,12 @@ test("T-008 postgres: workers that are killed at random lose no job: each ends o
     await sql("CREATE TABLE clashes (job text)");
     await sql("CREATE TABLE ends (job text, status text)");
     await sql(`CREATE FUNCTION note_end() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN INSERT INTO ends VALUES (NEW.id, NEW.status); RETURN NEW; END $$`);
+      BEGIN INSERT INTO ends VALUES (NEW.id, NEW.status); PERFORM pg_notify('ended', NEW.id); RETURN NEW; END $$`);
     await sql(`CREATE TRIGGER note_end AFTER UPDATE ON ${schema}.kaged_job FOR EACH ROW
       WHEN (NEW.status IN ('completed', 'failed', 'cancelled')) EXECUTE FUNCTION note_end()`);
+    let ended = 0;
+    watch.on("notification", () => ended++);
+    await sql("LISTEN ended");
     const started: string[] = [];
     for (let at = 0; at < JOBS; at += 20) {
       const some = Array.from({ length: 20 }, (_, n) => jobs.start({ agentName: "primary", input: `${at + n}` }));
@@ -50,11 +54,9 @@ test("T-008 postgres: workers that are killed at random lose no job: each ends o
     };
     for (let n = 0; n < WORKERS; n++) spawnWorker();
     const kills: number[] = [];
-    for (let ended = 0; ended < JOBS;) {
-      // The server waits a little, so that this loop does not take the processor from the workers.
-      const [seen] = await sql("SELECT count(*)::int AS ended FROM ends, pg_sleep(0.05)");
-      ended = seen!["ended"] as number;
-      if (kills.length === KILLS || ended < (kills.length + 1) * JOBS / (KILLS + 1)) continue;
+    while (kills.length < KILLS) {
+      const due = (kills.length + 1) * JOBS / (KILLS + 1);
+      await until(() => ended >= due, () => `the end of job ${due}; ${ended} have ended`);
       const victim = dice.pick([...workers]);
       const gone = once(victim, "close");
       process.kill(victim.pid!, "SIGKILL");
@@ -63,7 +65,7 @@ test("T-008 postgres: workers that are killed at random lose no job: each ends o
       kills.push(victim.pid!);
       spawnWorker();
     }
-    assert.equal(kills.length, KILLS);
+    await until(() => ended >= JOBS, () => `the end of every job; ${ended} have ended`);
 
     const all = await jobs.list();
     assert.deepEqual(all.map(({ id }) => id).sort(), started.sort(), "none is lost");
