@@ -5,7 +5,6 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const ADDONS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "addons.unknown_event": row(-32602, 400, "There is no event of that name", "Use one of the events in the guide"),
   "addons.invalid_option": row(-32602, 400, "An add-on was given an option it cannot use", "Correct the option named"),
@@ -15,7 +14,7 @@ export const ADDONS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "addons.webhook_limit": row(
     -32602,
     409,
-    "There are as many webhooks as there may be",
+    "The limit on webhooks is reached",
     "Delete one that is not needed",
   ),
   "addons.delivery_unknown": row(-32602, 404, "The webhook has no such delivery", "Old deliveries are forgotten"),

@@ -3,63 +3,57 @@
  *
  * @module
  */
-import { type ErrorRow, row, yamlRows } from "./row.ts";
+import { type ErrorRow, row, rows, yamlRows } from "./row.ts";
 
-/** What can be wrong with a hook file. */
-function fileRow(cause: string, fix: string): ErrorRow {
-  return row(-32602, 400, cause, fix);
-}
-
-/** The rows. */
 export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hook", "hook file"),
   "hook.unknown": row(-32601, 404, "There is no such hook", "Use one of the hooks in the guide"),
-  "hook.result_invalid": row(-32603, 502, "A hook returned what it may not", "Return null, a text or { inject }"),
-  "hook.option_invalid": row(
-    -32602,
-    400,
-    "A registration of a handler cannot be read",
-    "Correct the option that is named",
-  ),
-  "hook.event_invalid": row(-32602, 400, "An event lacks its session or agent", "Give it the fields that are named"),
-  "hook.response_invalid": row(-32603, 502, "The answer of a handler cannot be used", "Return null or an envelope"),
+  ...rows("hook", -32603, 502, {
+    result_invalid: ["A hook returned a value it may not return", "Return null, a text or { inject }"],
+    response_invalid: ["The answer of a handler cannot be used", "Return null or an envelope"],
+    event_cut: ["A policy cannot see the whole event", "Pass less, or nest it less deeply"],
+    output_invalid: ["The schema of a hook refuses the answer of a plugin", "Follow the schema"],
+    command_timeout: ["A hook took too long and was ended", "Make it faster, or give it more time"],
+    command_failed: ["A hook ended with an error", "Run it by hand: kaged hooks run"],
+    output_too_large: ["A hook printed more than a decision can need", "Print less"],
+    answer_invalid: ["What a hook printed cannot be read", "Print one JSON object, or nothing"],
+  }),
+  ...rows("hook", -32602, 400, {
+    option_invalid: ["A registration of a handler cannot be read", "Correct the option that is named"],
+    event_invalid: ["An event lacks its session or agent", "Give it the fields that are named"],
+    input_invalid: ["The schema of a hook refuses its input", "Follow the schema"],
+    json_syntax: ["The JSON cannot be read", "Correct the syntax at this place"],
+    json_comment: [
+      "The file is JSON with comments, and JSON has none",
+      "Take the comments out; say what you have to say in a description",
+    ],
+    duplicate_key: ["A key stands twice in one map", "Keep one of the two"],
+    unknown_dialect: ["The file is no hook file that is read here", "See docs/hook-files.md"],
+    version_unknown: ["The version of the hook file is not known", 'Write "version": 1'],
+    unknown_event: ["A moment is not known", "See the list of moments in docs/hook-files.md"],
+    event_elsewhere: ["A moment is one that only other hosts have", "Leave it: it does nothing here"],
+    extension_event: ["A moment is one that only this host fires", "Leave it: other hosts ignore it"],
+    stop_is_session_end: [
+      "Stop is read as the end of the session; other hosts fire it at the end of each turn",
+      "For cleanup write sessionEnd (SessionEnd in .claude/settings.json), which means the same everywhere",
+    ],
+    type_unknown: ["A hook has an unknown type", 'Write "type": "command"'],
+    type_unsupported: ["A hook is of a type that does not run here", "Write it as a command"],
+    no_command: ["A hook names no command", 'Write "bash" or "command"'],
+    env_invalid: ["A hook sets a variable it may not set", "Use letters, digits and _, and not LD_…"],
+    timeout_invalid: ["A timeout is not a number of seconds", "Write seconds, such as 10"],
+    timeout_absurd: ["A timeout makes no sense", "Write seconds, from 1 to 600"],
+    matcher_invalid: ["A matcher cannot be used", "Write names joined by |, or a plain pattern"],
+    all_disabled: ["The file switches all of its hooks off", "Remove disableAllHooks to use them"],
+    outside: ["A hook file leads out of its repository", "Put the file itself there, not a link"],
+    too_many_files: ["A folder holds more hook files than are read", "Put hooks together into fewer files"],
+  }),
   "hook.timeout": row(-32603, 504, "A handler took longer than it may", "Make it faster, or give it a timeoutMs"),
-  "hook.event_cut": row(-32603, 502, "A policy cannot see the whole event", "Pass less, or nest it less deeply"),
   "hook.nobody": row(-32601, 404, "Nobody answers the hook", "Add a plugin that takes it"),
   "hook.ambiguous": row(-32602, 409, "Two plugins of one priority could answer", "Give one a lower priority"),
   "hook.unknown_participant": row(-32602, 404, "The plugin named for a hook does not take it", "Name one that does"),
   "hook.no_capability": row(-32601, 404, "No plugin has the capability asked for", "Add one, or a fallback"),
-  "hook.input_invalid": row(-32602, 400, "The schema of a hook refuses its input", "Follow the schema"),
   "hook.notes_invalid": row(-32603, 500, "The notes of a built-in handler cannot be read", "Move the file away"),
-  "hook.output_invalid": row(-32603, 502, "The schema of a hook refuses the answer of a plugin", "Follow the schema"),
-  "hook.json_syntax": fileRow("The JSON cannot be read", "Correct the syntax at this place"),
-  "hook.json_comment": fileRow(
-    "The file is JSON with comments, and JSON has none",
-    "Take the comments out; say what you have to say in a description",
-  ),
-  "hook.duplicate_key": fileRow("A key stands twice in one map", "Keep one of the two"),
-  "hook.unknown_dialect": fileRow("The file is no hook file that is read here", "See docs/hook-files.md"),
-  "hook.version_unknown": fileRow("The version of the hook file is not known", 'Write "version": 1'),
-  "hook.unknown_event": fileRow("A moment is not known", "See the list of moments in docs/hook-files.md"),
-  "hook.event_elsewhere": fileRow("A moment is one that only other hosts have", "Leave it: it does nothing here"),
-  "hook.extension_event": fileRow("A moment is one that only this host fires", "Leave it: other hosts ignore it"),
-  "hook.stop_is_session_end": fileRow(
-    "Stop is read as the end of the session; other hosts fire it at the end of each turn",
-    "For cleanup write sessionEnd (SessionEnd in .claude/settings.json), which means the same everywhere",
-  ),
-  "hook.type_unknown": fileRow("A hook has an unknown type", 'Write "type": "command"'),
-  "hook.type_unsupported": fileRow("A hook is of a type that does not run here", "Write it as a command"),
-  "hook.no_command": fileRow("A hook names no command", 'Write "bash" or "command"'),
-  "hook.env_invalid": fileRow("A hook sets a variable it may not set", "Use letters, digits and _, and not LD_…"),
-  "hook.timeout_invalid": fileRow("A timeout is not a number of seconds", "Write seconds, such as 10"),
-  "hook.timeout_absurd": fileRow("A timeout makes no sense", "Write seconds, from 1 to 600"),
-  "hook.matcher_invalid": fileRow("A matcher cannot be used", "Write names joined by |, or a plain pattern"),
-  "hook.all_disabled": fileRow("The file switches all of its hooks off", "Remove disableAllHooks to use them"),
-  "hook.outside": fileRow("A hook file leads out of its repository", "Put the file itself there, not a link"),
-  "hook.too_many_files": fileRow(
-    "A folder holds more hook files than are read",
-    "Put hooks together into fewer files",
-  ),
   "hook.uncoverable": row(
     -32003,
     403,
@@ -91,13 +85,4 @@ export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Repair trust.json, or remove it and trust again",
   ),
   "hook.no_run": row(-32602, 404, "No run of hooks has been kept", "Run some first: kaged hooks run"),
-  "hook.command_timeout": row(
-    -32603,
-    502,
-    "A hook took too long and was ended",
-    "Make it faster, or give it more time",
-  ),
-  "hook.command_failed": row(-32603, 502, "A hook ended with an error", "Run it by hand: kaged hooks run"),
-  "hook.output_too_large": row(-32603, 502, "A hook printed more than a decision can need", "Print less"),
-  "hook.answer_invalid": row(-32603, 502, "What a hook printed cannot be read", "Print one JSON object, or nothing"),
 };

@@ -1,49 +1,45 @@
 /**
- * What can be wrong with a hookspec.
+ * Mistakes in a hookspec.
  *
  * @module
  */
-import { type ErrorRow, row, yamlRows } from "./row.ts";
+import { type ErrorRow, rows, yamlRows } from "./row.ts";
 
-const bad = (cause: string, fix: string): ErrorRow => row(-32602, 400, cause, fix);
-
-/** The rows. */
 export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hookspec", "hookspec"),
-  "hookspec.missing": bad("There is no hookspec here", "Name the folder that holds _meta and kinds"),
-  "hookspec.out_taken": bad(
-    "A folder holds what follows from another hookspec",
-    "Give each hookspec a folder of its own",
-  ),
-  "hookspec.too_many_files": bad("A hookspec has more files than it may have", "Keep it under 2000 files"),
-  "hookspec.not_json": bad("A schema file is not JSON", "Write the schema as JSON"),
-  "hookspec.dispatch_classes_changed": bad(
-    "The list of dispatch classes is not the closed one",
-    "Restore the five classes: a new one is a decision of its own",
-  ),
-  "hookspec.kind_misplaced": bad("A kind does not stand where its name says", "Keep it in kinds/<kind>/v<N>.yaml"),
-  "hookspec.invalid_name": bad("A name is not snake_case", "Use lower case letters, digits and single underscores"),
-  "hookspec.reserved_name": bad("A name has a meaning of its own in a target language", "Choose another name"),
-  "hookspec.name_taken": bad("Two things would get one name in a target language", "Rename one of them"),
-  "hookspec.invalid_version": bad("A version is not SemVer", "Write MAJOR.MINOR.PATCH, such as 1.0.0"),
-  "hookspec.version_misplaced": bad("The major version is not the one in the file's name", "Make the two agree"),
-  "hookspec.unknown_dispatch": bad("There is no such dispatch class", "Use one of the five classes"),
-  "hookspec.duplicate_hook": bad("A hook stands twice in one kind", "Rename or remove one of them"),
-  "hookspec.duplicate_alias": bad("A name on a platform means two hooks", "Give it to one of them"),
-  "hookspec.invalid_template": bad("A template has parts that mean nothing here", "Use the documented template"),
-  "hookspec.invalid_value": bad("A value is not one that may stand here", "Use one of the values named"),
-  "hookspec.schema_missing": bad("A schema does not exist", "Add the file, or correct the path"),
-  "hookspec.schema_outside": bad(
-    "A file is outside the hookspec",
-    "Copy it into kinds/<kind>/schemas: nothing is fetched",
-  ),
-  "hookspec.reference_dangling": bad("A reference leads to nothing", "Correct it, or add what it names"),
-  "hookspec.recursive_schema": bad("A schema holds itself", 'End the circle with { "type": "object" }'),
-  "hookspec.unsupported_keyword": bad(
-    "A keyword cannot be carried into every language",
-    "Say it with the keywords named in docs/hookspec.md",
-  ),
-  "hookspec.invalid_schema": bad("A schema is not one that types can be made of", "Correct the keyword named"),
-  "hookspec.unknown_target": bad("There is no such target language", "Use one of the languages named"),
-  "hookspec.target_outside": bad("A target is outside the folder that holds the hookspec", "Name a folder within it"),
+  ...rows("hookspec", -32602, 400, {
+    missing: ["There is no hookspec here", "Name the folder that holds _meta and kinds"],
+    out_taken: [
+      "A folder holds files that were written from another hookspec",
+      "Give each hookspec a folder of its own",
+    ],
+    too_many_files: ["A hookspec has more files than it may have", "Keep it under 2000 files"],
+    not_json: ["A schema file is not JSON", "Write the schema as JSON"],
+    dispatch_classes_changed: [
+      "The list of dispatch classes is not the closed one",
+      "Restore the five classes: a new one is a decision of its own",
+    ],
+    kind_misplaced: ["A kind does not stand where its name says", "Keep it in kinds/<kind>/v<N>.yaml"],
+    invalid_name: ["A name is not snake_case", "Use lower case letters, digits and single underscores"],
+    reserved_name: ["A name has a meaning of its own in a target language", "Choose another name"],
+    name_taken: ["Two things would get one name in a target language", "Rename one of them"],
+    invalid_version: ["A version is not SemVer", "Write MAJOR.MINOR.PATCH, such as 1.0.0"],
+    version_misplaced: ["The major version is not the one in the file's name", "Make the two agree"],
+    unknown_dispatch: ["There is no such dispatch class", "Use one of the five classes"],
+    duplicate_hook: ["A hook stands twice in one kind", "Rename or remove one of them"],
+    duplicate_alias: ["A name on a platform means two hooks", "Give it to one of them"],
+    invalid_template: ["A template has parts that mean nothing here", "Use the documented template"],
+    invalid_value: ["A value is not allowed here", "Use one of the values named"],
+    schema_missing: ["A schema does not exist", "Add the file, or correct the path"],
+    schema_outside: ["A file is outside the hookspec", "Copy it into kinds/<kind>/schemas: nothing is fetched"],
+    reference_dangling: ["A reference leads to nothing", "Correct it, or add what it names"],
+    recursive_schema: ["A schema holds itself", 'End the circle with { "type": "object" }'],
+    unsupported_keyword: [
+      "A keyword cannot be carried into every language",
+      "Say it with the keywords named in docs/hookspec.md",
+    ],
+    invalid_schema: ["No types can be made of a schema", "Correct the keyword named"],
+    unknown_target: ["There is no such target language", "Use one of the languages named"],
+    target_outside: ["A target is outside the folder that holds the hookspec", "Name a folder within it"],
+  }),
 };

@@ -1,6 +1,6 @@
 /**
  * Every failure the host reports, in one table: the code a program matches on, the number it travels under, the HTTP
- * status, and what a person should know about its cause and its fix.
+ * status, and for a person its cause and its fix.
  *
  * @module
  */
@@ -50,13 +50,12 @@ export function isErrorCode(code: unknown): code is HostErrorCode {
   return typeof code === "string" && Object.hasOwn(ERRORS, code);
 }
 
-/** What an error carries beside its message. */
+/** The parts of an error beside its message. */
 export interface HostErrorOptions {
   /** Facts for a program, in JSON. */
   readonly data?: unknown;
   /** The next step, for a person. */
   readonly hint?: string;
-  /** The original failure. */
   readonly cause?: unknown;
   /** The JSON-RPC number, where the other side chose one that differs from the table's. */
   readonly rpc?: number;
@@ -66,9 +65,9 @@ export interface HostErrorOptions {
 export class HostError extends Error {
   /** The row of the table: `<family>.<reason>`. A `switch` over it narrows. */
   readonly code: HostErrorCode;
-  /** JSON-RPC error number. */
+  /** JSON-RPC error number: the table's, unless the other side sent one. */
   readonly rpc: number;
-  /** HTTP status. */
+  /** HTTP status under which the HTTP API answers with this error. */
   readonly http: number;
   /** The next step, for a person. */
   readonly hint?: string;

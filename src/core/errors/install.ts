@@ -5,7 +5,6 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const INSTALL_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "install.source_invalid": row(-32602, 400, "The source is no path and no address", "Name a folder or https://…"),
   "install.source_missing": row(-32602, 404, "No folder is at the path", "Name the folder that holds the plugin"),
@@ -31,7 +30,7 @@ export const INSTALL_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "install.special_file": row(-32602, 422, "The plugin holds a pipe, a device or a socket", "Remove it"),
   "install.changed": row(-32603, 409, "The plugin changed after it was shown", "Look at it again, then decide"),
   "install.consent_missing": row(-32602, 403, "A capability was not granted by name", "Grant each, or none"),
-  "install.declined": row(-32602, 403, "The operator said no", "Nothing, unless it was not meant"),
+  "install.declined": row(-32602, 403, "The operator said no", "Nothing, if it was meant"),
   "install.name_taken": row(-32602, 409, "Another plugin has that name", "Uninstall that one first"),
   "install.version_unfit": row(-32602, 422, "The version is not the one asked for", "Take another source or range"),
   "install.no_space": row(-32603, 507, "The disk is full", "Make room and try again: nothing was changed"),

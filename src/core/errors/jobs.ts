@@ -5,7 +5,6 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "jobs.unknown": row(-32602, 404, "There is no such job in this scope", "List the jobs, or start one"),
   "jobs.agent_unknown": row(-32602, 404, "No run is registered for the agent", "Register it with agent()"),

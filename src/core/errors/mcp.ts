@@ -5,7 +5,6 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "mcp.sdk_missing": row(
     -32603,
@@ -19,7 +18,12 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "The MCP server speaks a version of the protocol that the host does not",
     "Use a server that speaks one of the versions named",
   ),
-  "mcp.malformed": row(-32600, 502, "The MCP server answered what the protocol does not allow", "Mend the server"),
+  "mcp.malformed": row(
+    -32600,
+    502,
+    "The MCP server sent a message that the protocol does not allow",
+    "Mend the server",
+  ),
   "mcp.too_many_tools": row(
     -32603,
     502,

@@ -5,7 +5,6 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.error": row(-32000, 422, "The plugin reported an error of its own", "Read the message and its data"),
   "plugin.capability_denied": row(
@@ -24,7 +23,7 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
     -32603,
     409,
     "The plugin could not be started anew; the one that ran goes on",
-    "Mend what the message names, and reload it again",
+    "Mend the cause that the message names, and reload it again",
   ),
   "plugin.disabled": row(-32603, 502, "The operator has not enabled the plugin", "Run kaged plugin enable"),
   "plugin.memory_exceeded": row(
@@ -52,7 +51,7 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "initialize.malformed": row(
     -32600,
     502,
-    "The answer to initialize is not what the contract says",
+    "The answer to initialize breaks the contract",
     "See the wire guide",
   ),
   "initialize.refused": row(-32603, 502, "The plugin answered initialize with an error", "Read its message"),

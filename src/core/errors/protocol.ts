@@ -5,7 +5,6 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const PROTOCOL_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "protocol.parse": row(-32700, 400, "A line is not JSON", "Write one JSON object per line on stdout; log to stderr"),
   "protocol.invalid": row(-32600, 400, "A line is JSON but no JSON-RPC 2.0 message", "Send one request or response"),
@@ -27,7 +26,7 @@ export const PROTOCOL_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "No answer came in time",
     "Raise the timeout, or report progress from the plugin",
   ),
-  "protocol.cancelled": row(-32603, 499, "The caller cancelled the call", "Nothing, unless it was not meant"),
+  "protocol.cancelled": row(-32603, 499, "The caller cancelled the call", "Nothing, if it was meant"),
   "protocol.unserializable": row(-32602, 400, "A value cannot be written as JSON", "Send plain JSON values"),
   "protocol.violation": row(-32600, 502, "A plugin broke the order of the protocol", "Stay silent until initialize"),
 };

@@ -4,15 +4,15 @@
  * @module
  */
 
-/** What one failure means, on the wire, over HTTP and to a person. */
+/** One kind of failure: its numbers on the wire and over HTTP, and two sentences for a person. */
 export interface ErrorRow {
-  /** JSON-RPC error number. */
+  /** JSON-RPC error number on the wire. */
   readonly rpc: number;
-  /** HTTP status. */
+  /** HTTP status of the API. */
   readonly http: number;
-  /** Why it happens. */
+  /** Why it happens, without a closing period. */
   readonly cause: string;
-  /** What to do about it. */
+  /** The next step of the person who reads it. */
   readonly fix: string;
 }
 
@@ -21,9 +21,21 @@ export function row(rpc: number, http: number, cause: string, fix: string): Erro
   return { rpc, http, cause, fix };
 }
 
-/** What can be wrong with any YAML file, whatever it is about. */
-export function yamlRows(room: string, it: string): Record<string, ErrorRow> {
-  const reasons: Record<string, [string, string]> = {
+/** Returns rows of one family that share their numbers: reason → cause and fix. */
+export function rows(
+  family: string,
+  rpc: number,
+  http: number,
+  reasons: Readonly<Record<string, readonly [cause: string, fix: string]>>,
+): Record<string, ErrorRow> {
+  return Object.fromEntries(
+    Object.entries(reasons).map(([reason, [cause, fix]]) => [`${family}.${reason}`, row(rpc, http, cause, fix)]),
+  );
+}
+
+/** Returns the rows for every mistake that a YAML file can hold, whatever it is about. */
+export function yamlRows(family: string, it: string): Record<string, ErrorRow> {
+  return rows(family, -32602, 400, {
     unreadable: [`The ${it} cannot be read`, "Check that it is a file you may read"],
     invalid: [`The ${it} breaks the rules listed`, "Correct each listed place"],
     too_large: [`The ${it} is larger than it may be`, "Keep it under 1 MiB and write less"],
@@ -41,28 +53,24 @@ export function yamlRows(room: string, it: string): Record<string, ErrorRow> {
     unknown_key: ["A key is not known here", "Remove it"],
     forbidden_key: ["A key has a name that is never allowed", "Choose another name"],
     wrong_type: ["A value has the wrong type", "Give a value of the type named"],
-  };
-  return Object.fromEntries(
-    Object.entries(reasons).map(([reason, [cause, fix]]) => [`${room}.${reason}`, row(-32602, 400, cause, fix)]),
-  );
+  });
 }
 
-/** What can be wrong with any TOML file of the operator's. */
-export function tomlRows(room: string, it: string): Record<string, ErrorRow> {
+/** Returns the rows for every mistake that a TOML file of the operator can hold. */
+export function tomlRows(family: string, it: string): Record<string, ErrorRow> {
   return {
-    [`${room}.unreadable`]: row(-32603, 500, `${it} cannot be read`, "Check that it is a file you may read"),
-    [`${room}.invalid`]: row(-32602, 400, `${it} breaks the rules listed`, "Correct each listed place"),
-    [`${room}.too_large`]: row(-32602, 400, `${it} is larger than it may be`, "Keep it under 1 MiB"),
-    [`${room}.not_utf8`]: row(-32602, 400, `${it} is not UTF-8 text`, "Save it as UTF-8"),
-    [`${room}.toml_syntax`]: row(-32602, 400, "The TOML cannot be read", "Correct the syntax at this place"),
-    [`${room}.unknown_key`]: row(-32602, 400, "A key is not known here", "Remove it"),
-    [`${room}.wrong_type`]: row(-32602, 400, "A value has the wrong type", "Give a value of the type named"),
-    [`${room}.edit_refused`]: row(
-      -32603,
-      409,
-      `${it} cannot be changed without touching something else`,
-      "Edit it by hand",
-    ),
-    [`${room}.invalid_value`]: row(-32602, 400, "A value is outside its bounds", "Use a value within the bounds"),
+    ...rows(family, -32602, 400, {
+      invalid: [`${it} breaks the rules listed`, "Correct each listed place"],
+      too_large: [`${it} is larger than it may be`, "Keep it under 1 MiB"],
+      not_utf8: [`${it} is not UTF-8 text`, "Save it as UTF-8"],
+      toml_syntax: ["The TOML cannot be read", "Correct the syntax at this place"],
+      unknown_key: ["A key is not known here", "Remove it"],
+      wrong_type: ["A value has the wrong type", "Give a value of the type named"],
+      invalid_value: ["A value is outside its bounds", "Use a value within the bounds"],
+    }),
+    ...rows(family, -32603, 500, { unreadable: [`${it} cannot be read`, "Check that it is a file you may read"] }),
+    ...rows(family, -32603, 409, {
+      edit_refused: [`${it} cannot be changed without touching something else`, "Edit it by hand"],
+    }),
   };
 }

@@ -3,22 +3,23 @@
  *
  * @module
  */
-import { type ErrorRow, row } from "./row.ts";
+import { type ErrorRow, row, rows } from "./row.ts";
 
-/** The rows. */
 export const STORAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "storage.denied": row(-32003, 403, "Storage outside the plugin's own tables", "Use the plugin's own tables"),
   "storage.sql": row(-32000, 422, "SQLite refused the statement", "Correct the SQL"),
   "storage.params_invalid": row(-32602, 400, "A storage call has the wrong params", "See docs/storage.md"),
-  "storage.timeout": row(-32603, 502, "A statement ran past its deadline", "Make it cheaper, or split it"),
+  ...rows("storage", -32603, 502, {
+    timeout: ["A statement ran past its deadline", "Make it cheaper, or split it"],
+    disk_full: ["The disk is full", "Make room; nothing was written"],
+    disk_failed: ["The disk reported an error", "Check the disk and its permissions"],
+    failed: ["The storage process failed", "Try again; then see the host's log"],
+    unavailable: ["This runtime has no SQLite that can be fenced", "Use a newer runtime"],
+  }),
   "storage.too_large": row(-32000, 422, "A result or a value is larger than the limit", "Use LIMIT"),
   "storage.out_of_memory": row(-32000, 422, "A statement took more memory than it may", "Make it cheaper, or split it"),
   "storage.quota": row(-32000, 422, "The plugin's byte quota is used up", "Delete rows, or raise the quota"),
-  "storage.disk_full": row(-32603, 502, "The disk is full", "Make room; nothing was written"),
-  "storage.disk_failed": row(-32603, 502, "The disk reported an error", "Check the disk and its permissions"),
   "storage.busy": row(-32005, 409, "Another process holds the database", "Try again"),
-  "storage.failed": row(-32603, 502, "The storage process failed", "Try again; then see the host's log"),
-  "storage.unavailable": row(-32603, 502, "This runtime has no SQLite that can be fenced", "Use a newer runtime"),
   "storage.prefix_taken": row(
     -32003,
     409,

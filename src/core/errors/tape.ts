@@ -5,7 +5,6 @@
  */
 import { type ErrorRow, row } from "./row.ts";
 
-/** The rows. */
 export const TAPE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "tape.exists": row(-32602, 409, "A tape would overwrite something", "Name a new file"),
   "tape.invalid": row(-32602, 422, "A file is no tape, or is damaged", "Record it again"),

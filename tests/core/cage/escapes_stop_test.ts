@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { readGroups } from "../../../src/core/cage/launcher.ts";
 import { sweepRun } from "../../../src/core/cage/sweep_run.ts";
 import { giveToUser, hostedGround, operators } from "../../support/hosted_cage.ts";
+import { until } from "../../support/until.ts";
 
 const capabilities = ["sleep", "setsid", "nohup"].map((name) => `exec:${name}:plugin:/`);
 
@@ -31,7 +32,7 @@ test("a cage dies with its host, and what left its session with it; the next hos
     const groups = await readGroups(`${home}/run/${cage}`, files);
     if (who === "root") assert.ok(groups.length > 0);
     host.kill("SIGKILL");
-    while (inCage());
+    await until(() => !inCage(), "the end of every process in the cage");
     await sweepRun(home, runtime);
     assert.deepEqual(await files.list(`${home}/run`), []);
     for (const group of groups) assert.equal(await files.info(group), null, group);
