@@ -12,11 +12,11 @@ import type { Recording } from "../core/wire/tape/record_tape.ts";
 import { printError } from "./print_error.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Records the first process that is started. */
+/** A recorder of the first process that is started. */
 export interface CallTape {
-  /** Listens to a process; null where it is not the first. */
+  /** Returns a tap for the first process and null for any other. */
   readonly tap: (plugin: PluginInfo) => WireTap | null;
-  /** Waits for the file; tells of what went wrong with it, and returns false then. */
+  /** Waits until the file is written; prints why it could not be, and returns false then. */
   finish(): Promise<boolean>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * `kaged plugin check --conformance`: the rules of the wire, one line each, and the whole story of a broken one.
+ * `kaged plugin check --conformance`: the rules of the wire, one line each, with the messages around a broken one.
  *
  * @module
  */
@@ -9,13 +9,11 @@ import { interruptible } from "./interrupt.ts";
 import { type RunFlags, withPlaces } from "./run_options.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 
-/** Options of the command line. */
 export interface ConformanceFlags extends RunFlags {
-  /** `--rule`, collected. */
   readonly rule?: readonly string[];
 }
 
-/** Tries the rules on the plugin in `dir` and prints how it fares. */
+/** Tries the rules on the plugin in `dir` and prints which it keeps. */
 export async function checkRules(dir: string, flags: ConformanceFlags, terminal: Terminal): Promise<ConformanceReport> {
   const { checkConformance } = await import("../operator/conformance/check_conformance.ts");
   const { selectRules } = await import("../operator/conformance/rules.ts");
@@ -29,14 +27,9 @@ export async function checkRules(dir: string, flags: ConformanceFlags, terminal:
       (places) => checkConformance(resolve(terminal.cwd, dir), { ...places, rules, signal, onRule }),
     )
   );
-  if (flags.json) terminal.out.line(JSON.stringify(report, null, 2));
+  if (flags.json) terminal.out.json(report);
   else printCounts(report, terminal.out);
   return report;
-}
-
-/** Collects `--rule`. */
-export function collectRule(id: string, before: readonly string[] = []): string[] {
-  return [...before, id];
 }
 
 function printRule(result: RuleResult, width: number, { line, paint }: Printer): void {
@@ -45,13 +38,13 @@ function printRule(result: RuleResult, width: number, { line, paint }: Printer):
   const reason = status === "skipped" ? paint.dim(` (${printable(detail)})`) : "";
   line(`${mark} ${id.padEnd(width)}  ${expected}${reason}`);
   if (status !== "failed") return;
-  const tell = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(7))}  ${printable(text)}`);
+  const detailLine = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(7))}  ${printable(text)}`);
   line(`    ${paint.red(printable(detail))}`);
-  for (const text of sent) tell("sent", text);
-  for (const text of came) tell("came", text);
-  for (const text of log) tell("stderr", text);
-  tell("written", `${written} (${requirement})`);
-  tell("hint", hint);
+  for (const text of sent) detailLine("sent", text);
+  for (const text of came) detailLine("came", text);
+  for (const text of log) detailLine("stderr", text);
+  detailLine("written", `${written} (${requirement})`);
+  detailLine("hint", hint);
 }
 
 function printCounts({ ok, plugin, version, rules }: ConformanceReport, { line, paint }: Printer): void {

@@ -1,6 +1,6 @@
 /**
- * Follows what a plugin logs: from the running hosts that have it, through their sockets, and from its file, which also
- * has what hosts without a socket write. Hosts may end and start meanwhile.
+ * Follows a plugin's log: through the sockets of the running hosts that have the plugin, and in its file, to which hosts
+ * without a socket write too. Hosts may end and start meanwhile.
  *
  * @module
  */
@@ -10,21 +10,18 @@ import type { Files } from "../core/ports/ports.ts";
 import { unlessAborted } from "./interrupt.ts";
 import { hostsWith, type PluginInHost } from "./running_hosts.ts";
 
-/** What is followed, and who hears of it. */
+/** A log to follow, and the listeners. */
 export interface LogFollower {
   /** The operator's folder. */
   readonly home: string;
-  /** The plugin. */
   readonly plugin: string;
-  /** How much of its file was read before. */
+  /** Bytes of the file that were read before. */
   readonly offset: number;
-  /** The file system. */
   readonly files: Files;
-  /** Ends it. */
   readonly signal: AbortSignal;
-  /** Takes each new line, once. */
+  /** Called once for each new line. */
   onLine(entry: PluginLogEntry): void;
-  /** Hears which host is followed from now on, or no longer. */
+  /** Called when following a host begins and when it ends. */
   onHost(host: PluginInHost, isFollowed: boolean): void;
 }
 
@@ -32,7 +29,7 @@ const LOOK_AT_FILE_MS = 200;
 const LOOK_FOR_HOSTS_MS = 1000;
 const CHUNK_BYTES = 64 * 1024;
 
-/** Gives out each line from now on until the signal ends it. */
+/** Calls the listeners for each new line until the signal aborts. */
 export async function followLog(follower: LogFollower): Promise<void> {
   const { onLine } = follower;
   const isNew = seenFirst();
@@ -42,10 +39,10 @@ export async function followLog(follower: LogFollower): Promise<void> {
   ]);
 }
 
-/** Lines that wait for their twin at most; one that never comes must not be kept for ever. */
+/** Most lines that are remembered until they come the second time; the second may never come. */
 const MAX_WAITING = 50_000;
 
-/** Returns whether a line was not seen yet: each comes from its host and from the file, and counts where it is first. */
+/** Returns a function that recognises a line's second arrival: each line comes from its host and from the file. */
 function seenFirst(): (entry: PluginLogEntry, from: "file" | "host") => boolean {
   const ahead = new Map<string, number>();
   return ({ timestamp, instance, line }, from) => {
@@ -65,7 +62,7 @@ async function followHosts(follower: LogFollower, give: Give): Promise<void> {
   const { home, plugin, signal } = follower;
   const followed = new Map<string, Promise<void>>();
   for (; !signal.aborted; await pause(LOOK_FOR_HOSTS_MS, signal)) {
-    // A host that hangs holds up no Ctrl-C.
+    // A host that hangs must not hold up Ctrl-C.
     const found = await unlessAborted(hostsWith(home, plugin, { except: followed }), signal).catch(() => []);
     for (const host of found) {
       const { path } = host.host;
@@ -75,9 +72,9 @@ async function followHosts(follower: LogFollower, give: Give): Promise<void> {
   await Promise.all(followed.values());
 }
 
-/** Follows one host until it ends, or dies in the middle of a line: the file has what it wrote. */
+/** Follows one host until it ends. A line that it dies in is lost here, but not in the file. */
 async function followHost(host: PluginInHost, { plugin, signal, onHost }: LogFollower, give: Give): Promise<void> {
-  // From now on: what it wrote before is in the file.
+  // Without earlier lines: those are read from the file.
   const address = `http://kaged/api/v1/plugins/${plugin}/logs?tail=0`;
   const request = new Request(address, { headers: { Accept: "text/event-stream" }, signal });
   const response = await host.host.request(request).catch(() => null);
@@ -87,15 +84,15 @@ async function followHost(host: PluginInHost, { plugin, signal, onHost }: LogFol
   try {
     for await (const chunk of response.body ?? []) entriesIn(chunk).forEach(give);
   } catch {
-    // It is told below.
+    // The host has ended, which is reported below.
   }
   if (!signal.aborted) onHost(host, false);
 }
 
-/** How a line of a server-sent event begins that carries something. */
+/** A line of a server-sent event that carries an entry begins with this. */
 const DATA = "data: ";
 
-/** Gives out what comes to the file, also when it is set aside for a new one. */
+/** Gives out new lines of the file, also across its rotation. */
 async function followFile({ home, plugin, offset, files, signal }: LogFollower, give: Give): Promise<void> {
   const path = logPath(home, plugin);
   let file: FileHandle | null = null;
@@ -107,7 +104,7 @@ async function followFile({ home, plugin, offset, files, signal }: LogFollower, 
       await read(file, give);
       const inode = (await files.info(path))?.ino;
       if (inode === undefined || inode === (await file.stat()).ino) continue;
-      await read(file, give); // What came before it was set aside.
+      await read(file, give); // Lines that came just before the rotation.
       await file.close();
       file = null;
       read = fileReader(0);
@@ -126,7 +123,7 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   }
 }
 
-/** Returns a function that gives out what a file has got since it was last asked. */
+/** Returns a function that gives out the lines that a file has got since its last call. */
 function fileReader(offset: number): (file: FileHandle, give: Give) => Promise<void> {
   const bytes = new Uint8Array(CHUNK_BYTES);
   const entriesIn = lineSplitter(readLogEntry);
@@ -140,7 +137,7 @@ function fileReader(offset: number): (file: FileHandle, give: Give) => Promise<v
   };
 }
 
-/** Returns a function that takes the next bytes of a text and gives the entries of the lines they complete. */
+/** Returns a function that takes the next bytes of a text and returns the entries of the lines they complete. */
 function lineSplitter(entriesOf: (line: string) => PluginLogEntry[]): (bytes: Uint8Array) => PluginLogEntry[] {
   const decoder = new TextDecoder();
   let rest = "";

@@ -8,13 +8,11 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { formatCapability, parseCapability } from "../core/manifest/capability.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { collected } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Options as the command line gives them. */
 export interface GrantFlags {
-  /** `--grant`, collected. */
   readonly grant?: readonly string[];
-  /** `--grant-file`. */
   readonly grantFile?: string;
 }
 
@@ -23,9 +21,9 @@ export function addGrantOptions(command: Command): Command {
   return command
     .addOption(
       new Option("--grant <capability>", "grant a capability by name, without a question; may be repeated")
-        .argParser(collectGrant),
+        .argParser(collected(canonical)),
     )
-    .option("--grant-file <file>", "grant each capability that stands on a line of its own; # starts a comment");
+    .option("--grant-file <file>", "grant the capabilities in this file, one on each line; # starts a comment");
 }
 
 /** Returns every capability that is granted by name, in canonical form. */
@@ -42,10 +40,6 @@ export async function grantsOf({ grant = [], grantFile }: GrantFlags, terminal: 
     }
   });
   return [...grant, ...named];
-}
-
-function collectGrant(text: string, before: readonly string[] = []): string[] {
-  return [...before, canonical(text)];
 }
 
 function canonical(text: string): string {

@@ -1,31 +1,23 @@
 /**
- * What every command about hook files takes.
+ * Options of the commands about hook files, and the files that they name.
  *
  * @module
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/open_hook_files.ts";
-import { homeFolder } from "../core/files/home.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
 import type { Runtime } from "../core/ports/ports.ts";
+import { addHomeOptions, type HomeFlags, homeOf } from "./options.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 
-/** Options as the command line gives them. */
-export interface HookFlags {
-  /** `--dir`. */
+export interface HookFlags extends HomeFlags {
   readonly dir: string;
-  /** `--home`. */
-  readonly home?: string;
-  /** `--json`. */
-  readonly json?: boolean;
 }
 
-/** Where the hooks and the operator's folder are. */
+/** The runtime of this process and the operator's folder. */
 export interface HookPlaces {
-  /** The runtime of this process. */
   readonly runtime: Runtime;
-  /** The operator's folder. */
   readonly home: string;
 }
 
@@ -34,19 +26,10 @@ export function addHookOptions(command: Command): Command {
   return addHomeOptions(command.option("--dir <repo>", "the repository's folder", "."));
 }
 
-/** Adds `--home` and `--json` to a command. */
-export function addHomeOptions(command: Command): Command {
-  return command
-    .option("--home <dir>", "operator's folder; without it $KAGED_HOME, else ~/.local/share/kaged")
-    .option("--json", "print JSON");
-}
-
-/** Returns the runtime and the operator's folder, links resolved where it is there. */
-export async function hookPlaces({ home }: Pick<HookFlags, "home">, terminal: Terminal): Promise<HookPlaces> {
+/** Returns the runtime and the operator's folder. */
+export async function hookPlaces(flags: HomeFlags, terminal: Terminal): Promise<HookPlaces> {
   const runtime = await terminal.runtime();
-  const given = home === undefined ? undefined : resolve(terminal.cwd, home);
-  const folder = homeFolder(given, (name) => runtime.env(name));
-  return { runtime, home: await runtime.files.realPath(folder).catch(() => folder) };
+  return { runtime, home: await homeOf(flags, terminal, runtime) };
 }
 
 /** Opens the hook files that the flags name. */
@@ -60,12 +43,12 @@ export async function openHooks(
   return await openHookFiles({ ...places, dir: resolve(terminal.cwd, flags.dir), ...own });
 }
 
-/** Prints what is wrong with files, or only looks wrong. */
+/** Prints the mistakes, or the doubtful places, of files. */
 export function printIssues(issues: readonly DocumentIssue[], kind: "error" | "warning", out: Printer): void {
   const paint = kind === "error" ? out.paint.red : out.paint.yellow;
   for (const { code, file, line, column, path, message, hint } of issues) {
     const subject = path === "" ? message : `${path}: ${message}`;
     out.line(`${paint(`${kind}[${code}]`)} ${printable(`${file}:${line}:${column}  ${subject}`)}`);
-    if (hint !== undefined) out.line(`  hint: ${printable(hint)}`);
+    out.hint(hint);
   }
 }

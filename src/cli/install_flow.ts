@@ -8,34 +8,30 @@ import type { InstallPlan, PlanRequest } from "../packages/install/plan.ts";
 import type { Source } from "../packages/install/source.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
-import { declined, grantQuestion, type Questions } from "./questions.ts";
+import { declined, grantQuestion, type ProgressTexts, type Questions } from "./questions.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
-/** What to install. */
 export interface InstallWish {
-  /** Where it is had. */
   readonly source: Source;
-  /** Range of versions that will do, or null. */
+  /** Range of versions, or null for any. */
   readonly release: string | null;
   /** Capabilities granted by name. */
   readonly granted: readonly string[];
-  /** More about the plan. */
   readonly plan?: Partial<PlanRequest>;
-  /** Looks at the plan before anybody is asked; what it throws ends it. */
+  /** Called with the plan before the operator is asked; an error that it throws ends the flow. */
   check?(plan: InstallPlan): Promise<void> | void;
 }
 
-/** What a flow needs of the command around it. */
+/** The command around a flow. */
 export interface FlowPorts {
   readonly operator: Operator;
   readonly terminal: Terminal;
   readonly ask: Questions;
-  /** Whether a program reads the output. */
   readonly json: boolean;
 }
 
 /**
- * Installs or upgrades; returns what was done. Throws `install.declined` where the answer was no, and
+ * Installs or upgrades; returns the plan that was carried out. Throws `install.declined` where the answer was no, and
  * `install.consent_missing` where nobody can be asked and not every capability was named.
  */
 export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<InstallPlan> {
@@ -47,11 +43,8 @@ export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<
   ]);
   const { source, release } = wish;
   if (source.kind === "git") await agreeToFetch(source.url, ports);
-  const done = source.kind === "git" ? await ask.progress(`Fetching ${source.url}`) : () => {};
   const obtaining = obtain(source, release, operator);
-  await obtaining.catch(() => done(`Could not fetch ${source.kind === "git" ? source.url : ""}`));
-  await using obtained = await obtaining;
-  if (source.kind === "git") done(`Fetched ${source.url}`);
+  await using obtained = await (source.kind === "git" ? ask.during(obtaining, fetching(source.url)) : obtaining);
   const plan = await planInstall({ dir: obtained.dir, source, ...wish.plan }, operator);
   await wish.check?.(plan);
   if (plan.kind === "same") return plan;
@@ -60,29 +53,31 @@ export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<
     printPlan(plan, terminal.out, { home, projectDir: null, userHome: runtime.env("HOME") });
   }
   const consent = await consentTo(plan, wish, ports);
-  const copied = plan.bytes < SLOW_BYTES ? () => {} : await ask.progress(`Copying ${megabytes(plan.bytes)} MB`);
-  try {
-    await applyInstall(plan, consent, operator);
-    copied(`Copied ${plan.manifest.name}`);
-  } catch (error) {
-    copied(`Could not copy ${plan.manifest.name}`);
-    throw error;
-  }
+  const { name } = plan.manifest;
+  const copying = applyInstall(plan, consent, operator);
+  await (plan.bytes < SLOW_BYTES ? copying : ask.during(copying, {
+    message: `Copying ${Math.round(plan.bytes / 1024 / 1024)} MB`,
+    done: `Copied ${name}`,
+    failed: `Could not copy ${name}`,
+  }));
   return plan;
 }
 
-/** What takes more than a moment to copy. */
+/** Copying this many bytes takes long enough to show progress. */
 const SLOW_BYTES = 32 * 1024 * 1024;
 
-const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+/** Returns the lines that show the progress of a fetch. */
+export function fetching(address: string): ProgressTexts {
+  return { message: `Fetching ${address}`, done: `Fetched ${address}`, failed: `Could not fetch ${address}` };
+}
 
-/** The first yes: to go to that address at all. Off a terminal, who names it has said it. */
+/** Asks whether the address may be fetched at all. Off a terminal, naming it in the command is the agreement. */
 async function agreeToFetch(url: string, { terminal, ask }: FlowPorts): Promise<void> {
   if (!ask.canAsk) terminal.err.line(printable(`Fetching ${url}`));
   else if (!await ask.confirm(`Fetch ${printable(url)}?`)) throw declined();
 }
 
-/** The second yes: to what these very files ask for. */
+/** Asks whether exactly these files may be installed, with the capabilities that they ask for. */
 async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: FlowPorts): Promise<Consent> {
   const { missingGrants, consentMissing } = await import("../packages/install/apply.ts");
   const { manifest: { name, version }, installed, diff: { added }, hash } = plan;

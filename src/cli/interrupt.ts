@@ -1,5 +1,5 @@
 /**
- * Ctrl-C and its kin: the work under way is told to end, so that no plugin is left behind.
+ * Ctrl-C and other signals that end a command: work under way is aborted first, so that no plugin is left running.
  *
  * @module
  */

@@ -34,11 +34,10 @@ import { addServe } from "./commands/serve.ts";
 import { printError } from "./print_error.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
-/** The command did what it was asked. */
 const OK = 0;
-/** It could not, or what it looked at is not in order. */
+/** The command could not do its work, or found a mistake in what it checked. */
 const FAILED = 1;
-/** It was asked wrongly. */
+/** The command line is wrong. */
 const MISUSE = 2;
 
 /** Runs `kaged` with `args`; returns the exit code. */
@@ -58,7 +57,7 @@ export async function main(args: readonly string[], terminal: Terminal = process
 
 function program(terminal: Terminal, exit: (code: number) => void): Command {
   const kaged = new Command("kaged")
-    .description("Runs plugins that nobody has to trust: each in a cage, each with what it was granted and no more.")
+    .description("Runs plugins that nobody has to trust: each in a cage, with only the capabilities it was granted.")
     .version(HOST_VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
@@ -75,7 +74,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   const plugin = kaged.command("plugin")
     .summary("make, check and call plugins; install them and look after them")
     .description(
-      "Makes, checks and calls a plugin; installs, upgrades and removes plugins; shows what they do and keep.",
+      "Makes, checks and calls a plugin; installs, upgrades and removes plugins; shows their state, logs and data.",
     )
     .addHelpText("after", PLUGIN_EXAMPLES);
   addPluginNew(plugin, terminal);
@@ -91,8 +90,8 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addPluginKnobs(plugin, terminal);
   addPluginExport(plugin, terminal);
   const project = kaged.command("project")
-    .summary("look at a project, install what it declares")
-    .description("Looks at a project: which plugins its agents have, and with what; installs those it lacks.");
+    .summary("show a project's plugins, install those it lacks")
+    .description("Shows which plugins the agents of a project have, with their config; installs those it lacks.");
   addProjectResolve(project, terminal, exit);
   addProjectLoad(project, terminal, exit);
   const hook = kaged.command("hook")
@@ -128,10 +127,10 @@ Examples:
   kaged plugin install ./greeter && kaged plugin enable greeter`;
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 failed, 2 asked wrongly.
+Exit codes: 0 done, 1 failed, 2 usage error.
 Every failure prints error[<code>] and, where there is one, a hint. With --json it is an object on standard output.`;
 
-/** Turns what commander complains about into a failure like every other. */
+/** Turns a complaint of commander's into a failure like every other. */
 function misuse({ message }: CommanderError): HostError {
   const [first = "", second] = message.replace(/^error: /, "").split("\n");
   const hint = second?.replace(/^\((.*)\)$/, "$1") ?? "Add --help to see what it takes";
@@ -139,7 +138,7 @@ function misuse({ message }: CommanderError): HostError {
   return new HostError("host.misuse", capital, { hint });
 }
 
-/** Turns anything else that was thrown into a failure; what the system refuses is no fault of ours. */
+/** Turns anything else that was thrown into a failure; an error of the system is no internal one. */
 function failure(thrown: unknown): HostError {
   const { code, path } = thrown as { code?: unknown; path?: unknown };
   if (thrown instanceof HostError || !(thrown instanceof Error) || !/^E[A-Z0-9]+$/.test(String(code))) {

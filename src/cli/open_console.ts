@@ -1,12 +1,12 @@
 /**
- * Opens the console in the browser of whoever sits at this machine.
+ * Opens the console in the browser of the person at this machine.
  *
  * @module
  */
 import type { Runtime } from "../core/ports/ports.ts";
 
 const OPENER = "/usr/bin/xdg-open";
-/** What a program needs to reach the screen of whoever started us. */
+/** Variables that a program needs to reach the screen. */
 const SCREEN: readonly string[] = [
   "DISPLAY",
   "WAYLAND_DISPLAY",
@@ -17,15 +17,14 @@ const SCREEN: readonly string[] = [
   "PATH",
 ];
 
-/** What opening leaves behind. */
+/** The page that leads to the console. */
 export interface OpenedConsole {
-  /** Removes it. */
   close(): Promise<void>;
 }
 
 /**
- * Opens `link`, which carries the token. Not as an argument, which every user of the machine can read, but through a
- * page that only this user may read and that leads there. Null where there is no screen.
+ * Opens `link`, which carries the token. An argument could be read by every user of the machine, so the link is written
+ * to a page that only this user may read. Returns null where there is no screen.
  */
 export async function openConsole(link: string, home: string, runtime: Runtime): Promise<OpenedConsole | null> {
   const { files, ids, pid } = runtime;
@@ -42,12 +41,12 @@ export async function openConsole(link: string, home: string, runtime: Runtime):
   return { close: () => files.remove(page) };
 }
 
-/** Removes the pages of commands that were killed before they could; this process has none yet. */
+/** Removes the pages of commands that were killed. Call it before this process makes its own. */
 export async function sweepConsolePages(home: string, { files, network, pid }: Runtime): Promise<void> {
   for (const name of await files.list(`${home}/run`).catch(() => [])) {
     const owner = /^console-([0-9]+)-.*\.html$/.exec(name)?.[1];
     if (owner === undefined) continue;
-    // Not by the process alone, whose number may be another's by now: a command with a page has a socket too.
+    // The process id may belong to another program by now, so its host's socket must answer too.
     const socket = `${home}/run/${owner}.sock`;
     const isLive = owner !== `${pid}` && await files.info(socket) !== null && !await network.isDeserted(socket);
     if (!isLive) await files.remove(`${home}/run/${name}`);

@@ -1,54 +1,33 @@
 /**
- * What every command of the operator's takes and works with: the home, the store, the audit of what was done.
+ * The ground of every command that looks after installed plugins: the home, its packages, the audit of what was done.
  *
  * @module
  */
-import { resolve } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
-import { homeFolder } from "../core/files/home.ts";
-import type { InstallPorts } from "../packages/install/install_ports.ts";
 import type { LocalConfig } from "../core/project/local_config.ts";
+import type { Storage } from "../core/storage/storage.ts";
+import type { InstallPorts } from "../packages/install/install_ports.ts";
 import { interruptible } from "./interrupt.ts";
 import { sweepConsolePages } from "./open_console.ts";
+import { addHomeOptions, type HomeFlags, homeOf } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Options as the command line gives them. */
-export interface OperatorFlags {
-  /** `--home`. */
-  readonly home?: string;
-  /** `--json`. */
-  readonly json?: boolean;
-}
+export { addHomeOptions as addOperatorOptions, type HomeFlags as OperatorFlags };
 
-/** Adds `--home` and `--json` to a command. */
-export function addOperatorOptions(command: Command): Command {
-  return command
-    .option("--home <dir>", "operator's folder (default: $KAGED_HOME, else ~/.local/share/kaged)")
-    .option("--json", "print JSON");
-}
-
-/** Reads the value of `--max-size`. */
-export function parseMegabytes(text: string): number {
-  const megabytes = Number(text);
-  if (!Number.isSafeInteger(megabytes) || megabytes <= 0) throw new InvalidArgumentError("It takes a number of MB");
-  return megabytes;
-}
-
-/** What a command works with. */
+/** Ports and places of such a command. */
 export interface Operator extends InstallPorts {
-  /** Ends when the command is asked to. */
+  /** Aborts when the command is interrupted. */
   readonly signal: AbortSignal;
-  /** What is installed now, after what a crash left was put in order. */
+  /** Returns the records of installed plugins, after finishing a change that a crash interrupted. */
   local(): Promise<LocalConfig>;
 }
 
-/** Runs `work` on the operator's folder. What it does is told in `audit/_operator.jsonl`. */
+/** Runs `work` on the operator's folder. Its changes are recorded in `audit/_operator.jsonl`. */
 export async function withOperator<T>(
-  flags: OperatorFlags & { readonly maxSize?: number },
+  flags: HomeFlags & { readonly maxSize?: number },
   terminal: Terminal,
   work: (operator: Operator) => Promise<T>,
 ): Promise<T> {
-  const [{ createAudit }, { jsonlFile }, { settleStore }, { TREE_LIMITS }, { readLocalConfig }] = await Promise.all([
+  const [{ createAudit }, { jsonlFile }, { settlePackages }, { TREE_LIMITS }, { readLocalConfig }] = await Promise.all([
     import("../core/audit/audit.ts"),
     import("../core/audit/jsonl_file.ts"),
     import("../packages/install/install_ports.ts"),
@@ -57,8 +36,7 @@ export async function withOperator<T>(
   ]);
   const runtime = await terminal.runtime();
   const { files, clock } = runtime;
-  const given = homeFolder(flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home), runtime.env);
-  const home = await files.realPath(given).catch(() => given); // Only a command that writes makes it.
+  const home = await homeOf(flags, terminal, runtime);
   await sweepConsolePages(home, runtime);
   const auditFiles = {
     ...files,
@@ -80,7 +58,7 @@ export async function withOperator<T>(
         signal,
         ...limits,
         async local() {
-          await settleStore(operator);
+          await settlePackages(operator);
           return await readLocalConfig(home, files);
         },
       };
@@ -89,4 +67,15 @@ export async function withOperator<T>(
   } finally {
     await audit.flush();
   }
+}
+
+/** Runs `work` on the storage of the home; returns null where no plugin ever stored anything, or none can. */
+export async function withStorage<T>(
+  { home, runtime }: Operator,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T | null> {
+  const { createStorage, isStorageAvailable } = await import("../core/storage/storage.ts");
+  if (!isStorageAvailable(runtime) || await runtime.files.info(`${home}/kaged.db`) === null) return null;
+  await using storage = createStorage({ runtime, home });
+  return await work(storage);
 }

@@ -1,5 +1,5 @@
 /**
- * What came of a run of hooks, for a person.
+ * Prints the outcome of a run of hooks.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Shows a plugin before it is installed: what it is, what it asks for, what an upgrade would change.
+ * Prints a plugin before it is installed: its manifest, its capabilities, and the changes that an upgrade makes.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { sourceText } from "../packages/install/source.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
 import { printable, type Printer } from "./terminal.ts";
 
-/** Prints what the operator is asked about. */
+/** Prints the plan that the operator is asked about. */
 export function printPlan(plan: InstallPlan, out: Printer, paths: Omit<ConsentPaths, "installDir">): void {
   const { manifest, warnings, installed } = plan;
   if (installed) printUpgrade(plan, out, paths);

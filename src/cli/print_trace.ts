@@ -1,5 +1,5 @@
 /**
- * Prints what a watched run of a plugin showed.
+ * Prints the report of a run that was watched with strace.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * How `kaged serve --watch` says what came of a change: one line, and the reasons below it when there are any.
+ * Prints the outcome of each change that `kaged serve --watch` saw: one line, and the reasons of a failure below it.
  *
  * @module
  */
@@ -7,12 +7,11 @@ import type { WatchReport } from "../host/watch_plugins.ts";
 import { manifestLines } from "./print_error.ts";
 import { printable, type Printer } from "./terminal.ts";
 
-/** Prints one report. */
-export function printWatch(report: WatchReport, { line, paint }: Printer): void {
+export function printWatch(report: WatchReport, { line, done, hint: printHint, paint }: Printer): void {
   if (report.kind === "reloaded") {
     const { plugin, version, tookMs, gained } = report;
     const more = gained.length === 0 ? "" : `; it may now also: ${gained.join(", ")}`;
-    return line(`${paint.green("✓")} ${printable(`${plugin} ${version} reloaded in ${Math.round(tookMs)} ms${more}`)}`);
+    return done(`${plugin} ${version} reloaded in ${Math.round(tookMs)} ms${more}`);
   }
   const { plugin, error } = report;
   const { message, code, hint } = error;
@@ -21,5 +20,5 @@ export function printWatch(report: WatchReport, { line, paint }: Printer): void 
   line(`${paint.red("✗")} ${printable(said)}`);
   const details = manifestLines({ ...(cause.code !== undefined && { code: cause.code }), data: cause.data });
   for (const detail of details) line(`  ${printable(detail)}`);
-  if (details.length === 0 && hint !== undefined) line(`  hint: ${printable(hint)}`);
+  if (details.length === 0) printHint(hint);
 }

@@ -5,28 +5,42 @@
  */
 import process from "node:process";
 import { HostError } from "../core/errors/host_error.ts";
-import type { Terminal } from "./terminal.ts";
+import { printable, type Terminal } from "./terminal.ts";
 
-/** Asks. */
+/** A person who can be asked, or nobody. */
 export interface Questions {
   /** Whether anybody can answer. */
   readonly canAsk: boolean;
-  /** Asks a question that is answered by yes or no; no unless yes was said. */
+  /** Asks a question that is answered by yes or no; false when nobody can answer. */
   confirm(message: string): Promise<boolean>;
   /** Asks for a text; empty when nobody can answer. */
   text(message: string): Promise<string>;
   /** Asks for a text that is not shown while it is typed; empty when nobody can answer. */
   secret(message: string): Promise<string>;
-  /** Shows that something takes its time; the returned function ends it. */
-  progress(message: string): Promise<(outcome: string) => void>;
+  /** Runs `work`, and shows while it lasts that something happens. */
+  during<T>(work: Promise<T>, texts: ProgressTexts): Promise<T>;
 }
 
-/** Returns questions to the terminal; with `json` a program reads along and nobody is asked. */
+/** Lines that show the progress of some work. */
+export interface ProgressTexts {
+  readonly message: string;
+  readonly done: string;
+  readonly failed: string;
+}
+
+/** Returns questions to the terminal; with `json` a program reads the output, so nobody is asked. */
 export function questions(
   { isInteractive }: Terminal,
   { json = false, signal }: { readonly json?: boolean; readonly signal: AbortSignal },
 ): Questions {
   const canAsk = !json && isInteractive;
+  const ask = async (message: string, kind: "text" | "password"): Promise<string> => {
+    if (!canAsk) return "";
+    const { isCancel, [kind]: prompt } = await import("@clack/prompts");
+    const answer = await prompt({ message, signal, withGuide: false });
+    if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
+    return answer ?? "";
+  };
   return {
     canAsk,
     async confirm(message) {
@@ -38,33 +52,37 @@ export function questions(
       process.stdout.write(`${question} ${answer ? "y" : "n"}\n\n`); // The prompt clears its own lines.
       return answer;
     },
-    async text(message) {
-      if (!canAsk) return "";
-      const { isCancel, text } = await import("@clack/prompts");
-      const answer = await text({ message, signal, withGuide: false });
-      if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
-      return answer ?? "";
-    },
-    async secret(message) {
-      if (!canAsk) return "";
-      const { isCancel, password } = await import("@clack/prompts");
-      const answer = await password({ message, signal, withGuide: false });
-      if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
-      return answer ?? "";
-    },
-    progress: (message) => canAsk ? showProgress(message) : Promise.resolve(() => {}),
+    text: (message) => ask(message, "text"),
+    secret: (message) => ask(message, "password"),
+    during: (work, texts) => canAsk ? showDuring(work, texts) : work,
   };
 }
 
-/** Shows on a terminal that something takes its time; the returned function ends it. */
-export async function showProgress(message: string): Promise<(outcome: string) => void> {
-  const { spinner } = await import("@clack/prompts");
-  const shown = spinner({ withGuide: false });
-  shown.start(message);
-  return (outcome) => shown.stop(outcome);
+const FRAMES = ["◒", "◐", "◓", "◑"];
+const FRAME_MS = 80;
+const CLEAR_LINE = "\r\u001b[K";
+
+/** Shows a moving sign and the message from the first moment on, so that even quick work says what it did. */
+async function showDuring<T>(work: Promise<T>, { message, done, failed }: ProgressTexts): Promise<T> {
+  const { stdout } = process;
+  // A line that wraps could not be cleared.
+  const fitted = (text: string): string => printable(text).slice(0, Math.max(10, (stdout.columns ?? 80) - 4));
+  let frame = 0;
+  const draw = (): void => void stdout.write(`${CLEAR_LINE}${FRAMES[frame++ % FRAMES.length]}  ${fitted(message)}`);
+  draw();
+  const timer = setInterval(draw, FRAME_MS);
+  let outcome = failed;
+  try {
+    const result = await work;
+    outcome = done;
+    return result;
+  } finally {
+    clearInterval(timer);
+    stdout.write(`${CLEAR_LINE}◇  ${fitted(outcome)}\n`);
+  }
 }
 
-/** The question about what an upgrade asks for that the version before did not. */
+/** The question about capabilities that an upgrade asks for and the version before did not. */
 export function grantQuestion(name: string, added: readonly string[]): string {
   return `Grant ${name} ${added.length === 1 ? "the new capability" : `the ${added.length} new capabilities`}?`;
 }
@@ -72,6 +90,6 @@ export function grantQuestion(name: string, added: readonly string[]): string {
 /** The error of a question that was answered with no. */
 export function declined(): HostError {
   return new HostError("install.declined", "Nothing was changed: the answer was no", {
-    hint: "Run the command again if it was not meant",
+    hint: "Run the command again if you did not mean no",
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The text of a file that a command was given.
+ * Reads files that a command was given.
  *
  * @module
  */

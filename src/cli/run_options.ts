@@ -1,59 +1,53 @@
 /**
- * What every command that runs a plugin takes.
+ * Options of the commands that run a plugin from its folder.
  *
  * @module
  */
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { type Command, Option } from "commander";
+import { HostError } from "../core/errors/host_error.ts";
 import { type HostLimits, hostLimits } from "../host/host_limits.ts";
 import type { Runtime } from "../core/ports/ports.ts";
+import { collectedPairs, type HomeFlags, parseObject } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Options as the command line gives them. */
-export interface RunFlags {
-  /** `--home`. */
-  readonly home?: string;
-  /** `--project`. */
+export { parseObject };
+
+export interface RunFlags extends HomeFlags {
   readonly project?: string;
-  /** `--config`. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** `--runtime-path`, collected. */
+  /** Interpreter → path. */
   readonly runtimePath?: Readonly<Record<string, string>>;
-  /** `--json`. */
-  readonly json?: boolean;
 }
 
-/** Where and how a plugin runs. */
+/** The folders, interpreters, limits and config a plugin runs with. */
 export interface RunPlaces {
-  /** The runtime of this process. */
   readonly runtime: Runtime;
   /** The operator's folder. */
   readonly home: string;
-  /** Project folder, or null. */
   readonly projectDir: string | null;
   /** Interpreters by name: of config.toml in the operator's folder, then of the command line. */
   readonly runtimes: Readonly<Record<string, string>>;
-  /** What plugins may use, by config.toml. */
+  /** Limits of cages, from config.toml. */
   readonly limits: HostLimits;
-  /** What `config.update` carries. */
+  /** The params of `config.update`. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Adds the options to a command. */
+/** Adds `--config`, `--project`, `--home`, `--runtime-path` and `--json` to a command. */
 export function addRunOptions(command: Command): Command {
   return command
-    .option("--config <json>", "what the plugin gets as its config, a JSON object", (text) => parseObject(text))
+    .option("--config <json>", "what the plugin gets as its config, a JSON object", parseObject)
     .option("--project <dir>", "folder that project:/… capabilities are about")
     .option("--home <dir>", "operator's folder, made when missing; without it a fresh one is used and removed")
     .addOption(
       new Option("--runtime-path <name=path>", "where an interpreter is, such as deno=/opt/deno; may be repeated")
-        .argParser(collectRuntimePath),
+        .argParser(collectedPairs("name=/absolute/path", /^([^=]+)=(\/.*)$/s)),
     )
     .option("--json", "print JSON");
 }
 
-/** Runs `work` where the flags say; a home that nobody named is made for it and removed after it. */
+/** Runs `work` with the places that the flags name; without `--home` it gets a fresh home, which is removed after it. */
 export async function withPlaces<T>(
   flags: RunFlags,
   terminal: Terminal,
@@ -87,22 +81,4 @@ async function existingDir(path: string, { files }: Runtime): Promise<string> {
   if (kind === "directory") return await files.realPath(path);
   const state = kind === undefined ? "does not exist" : "is no folder";
   throw new HostError("host.misuse", `The project folder "${path}" ${state}`, { hint: "Make it, or name another" });
-}
-
-/** Reads a JSON object from the command line. */
-export function parseObject(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It is not JSON: ${messageOf(error)}`);
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new InvalidArgumentError("It is JSON but no object");
-}
-
-function collectRuntimePath(text: string, known: Record<string, string> = {}): Record<string, string> {
-  const [, name, path] = /^([^=]+)=(\/.*)$/s.exec(text) ?? [];
-  if (name === undefined || path === undefined) throw new InvalidArgumentError("It takes name=/absolute/path");
-  return { ...known, [name]: path };
 }

@@ -1,23 +1,23 @@
 /**
- * What commands ask of the hosts that run under a home, through their sockets.
+ * Requests of commands to the hosts that run under a home, through their sockets.
  *
  * @module
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
 import { HostError, isErrorCode } from "../core/errors/host_error.ts";
-import type { Answers, Failure, HostInfo, Plugin } from "../http/answers.ts";
+import type { Answers, HostInfo, Plugin } from "../http/answers.ts";
 import type { Problem } from "../http/problem.ts";
 
 /** A plugin as one running host has it. */
 export interface PluginInHost extends Pick<HostInfo, "project">, Pick<Plugin, "instances"> {
   readonly host: LiveHost;
-  /** Number of open sessions. */
+  /** Open sessions of the host, whether they use the plugin or not. */
   readonly sessions: number;
 }
 
 const UP: readonly string[] = ["running", "spawning", "crashed"];
 
-/** Whether any instance has a process, or will have one by itself. */
+/** Whether any instance has a process, or will have one without a command. */
 export function isUp({ instances }: PluginInHost): boolean {
   return instances.some(({ state }) => UP.includes(state));
 }
@@ -39,7 +39,7 @@ export async function hostsWith(
   return hosts.flat();
 }
 
-/** States of every plugin in every running host: plugin → states of its instances. */
+/** Returns the states of every plugin in every running host: plugin → states of its instances. */
 export async function runningStates(home: string): Promise<Map<string, string[]>> {
   const states = new Map<string, string[]>();
   for (const host of await liveHosts(home)) {
@@ -49,24 +49,53 @@ export async function runningStates(home: string): Promise<Map<string, string[]>
   return states;
 }
 
-/** What a host can be told about a plugin. */
+/** A change of a plugin that a host can carry out. */
 export type HostOrder = "enable" | "disable" | "reload";
 
 /**
- * Tells every running host; `onRunning` is called first when the plugin runs in one of them. A host that has no such
- * plugin, or no longer, has nothing to do.
+ * Sends an order to every running host; `onRunning` is called first when the plugin runs in one of them. Hosts without the
+ * plugin are not counted.
  */
-export async function tellHosts(
+export async function notifyHosts(
   home: string,
   plugin: string,
   order: HostOrder,
   { onRunning }: { onRunning?(): void } = {},
-): Promise<{ readonly told: number; readonly failures: readonly Failure[] }> {
+): Promise<{ readonly notified: number; readonly failures: readonly HostError[] }> {
   if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();
   const path = `/api/v1/plugins/${encodeURIComponent(plugin)}/${order}`;
-  const answers = await Promise.all((await liveHosts(home)).map((host) => post(host, path)));
-  const known = answers.filter((answer) => answer?.code !== "plugin.unknown");
-  return { told: known.length, failures: known.filter((answer) => answer !== null) };
+  const answers = await Promise.all((await liveHosts(home)).map((host) => send(host, path, { method: "POST" })));
+  const known = answers.filter((failure) => failure?.code !== "plugin.unknown");
+  return { notified: known.length, failures: known.filter((failure) => failure !== null) };
+}
+
+/** A knob, and the value to set. */
+export interface HostKnobTurn {
+  readonly plugin: string;
+  readonly knob: string;
+  readonly agent: string;
+  readonly value: unknown;
+}
+
+/**
+ * Has a running host of a project turn a knob; returns false when no host runs the project.
+ *
+ * @throws {HostError} the host's answer.
+ */
+export async function turnInHost(
+  home: string,
+  { dir }: { readonly dir: string },
+  { plugin, knob, agent, value }: HostKnobTurn,
+): Promise<boolean> {
+  const host = (await hostsWith(home, plugin)).find(({ project }) => project.dir === dir)?.host;
+  if (!host) return false;
+  const failure = await send(host, `/api/v1/plugins/${plugin}/knobs/${encodeURIComponent(knob)}`, {
+    method: "PUT",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ agent, value }),
+  });
+  if (failure) throw failure;
+  return true;
 }
 
 async function get<K extends keyof Answers>(host: LiveHost, route: K, plugin = ""): Promise<Answers[K] | null> {
@@ -77,53 +106,16 @@ async function get<K extends keyof Answers>(host: LiveHost, route: K, plugin = "
   return null;
 }
 
-/** Sends an order; returns why it was not done, or null. */
-async function post(host: LiveHost, path: string): Promise<Failure | null> {
-  const request = new Request(`http://kaged${path}`, { method: "POST" });
-  const response = await host.request(request).catch(() => null); // It ended meanwhile: nothing of it runs.
+/** Sends a request that changes something; returns why the host refused it, or null. */
+async function send(host: LiveHost, path: string, init: RequestInit): Promise<HostError | null> {
+  // A host that ended meanwhile runs nothing any more.
+  const response = await host.request(new Request(`http://kaged${path}`, init)).catch(() => null);
   if (response === null) return null;
-  const answer: Problem | Plugin = await response.json();
+  const answer: Problem | object = await response.json();
   if (!("code" in answer)) return null;
-  const { code, detail: message, hint } = answer;
-  return { code, message, ...(hint !== undefined && { hint }) };
-}
-
-/** A knob to turn. */
-export interface HostKnobTurn {
-  /** The plugin. */
-  readonly plugin: string;
-  /** The knob. */
-  readonly knob: string;
-  /** Agent path. */
-  readonly agent: string;
-  /** The new value. */
-  readonly value: unknown;
-}
-
-/**
- * Has a running host of a project turn a knob; false when no host runs the project.
- *
- * @throws {HostError} what the host answered.
- */
-export async function turnInHost(
-  home: string,
-  { dir }: { readonly dir: string },
-  turn: HostKnobTurn,
-): Promise<boolean> {
-  const { plugin, knob, agent, value } = turn;
-  const host = (await hostsWith(home, plugin)).find(({ project }) => project.dir === dir)?.host;
-  if (!host) return false;
-  const response = await host.request(
-    new Request(`http://kaged/api/v1/plugins/${plugin}/knobs/${encodeURIComponent(knob)}`, {
-      method: "PUT",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ agent, value }),
-    }),
-  );
-  const answer: Problem | Answers["PUT /api/v1/plugins/{name}/knobs/{knob}"] = await response.json();
-  if (!("code" in answer)) return true;
   const { code, detail, hint, data } = answer;
-  throw new HostError(isErrorCode(code) ? code : "host.internal", detail, {
+  // A host of another version may have codes that this one does not know.
+  return new HostError(isErrorCode(code) ? code : "host.internal", detail, {
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),
   });

@@ -1,5 +1,5 @@
 /**
- * Where the command prints, and in which colours.
+ * The streams a command prints to, and their colours.
  *
  * @module
  */
@@ -8,37 +8,40 @@ import type { Runtime } from "../core/ports/ports.ts";
 
 /** Marks text for a person. Returns it unchanged where colours have no place. */
 export interface Paint {
-  /** For what matters. */
   readonly bold: (text: string) => string;
-  /** For what can be skipped. */
   readonly dim: (text: string) => string;
-  /** For success. */
+  /** For success; `yellow` is for warnings, `red` for failures. */
   readonly green: (text: string) => string;
-  /** For warnings. */
   readonly yellow: (text: string) => string;
-  /** For failures. */
   readonly red: (text: string) => string;
 }
 
-/** One stream a command prints to. */
+/** Standard output or standard error. */
 export interface Printer {
   /** Prints text and ends the line. */
   line(text?: string): void;
-  /** Colours that suit this stream. */
+  /** Prints a value as indented JSON, for a program. */
+  json(value: unknown): void;
+  /** Prints `✓` and the text, disarmed. */
+  done(text: string): void;
+  /** Prints `warning:` and the text, disarmed. */
+  warning(text: string): void;
+  /** Prints `hint:` and the text, disarmed and indented; nothing where there is no hint. */
+  hint(text: string | undefined, indent?: string): void;
   readonly paint: Paint;
 }
 
 /** Everything a command sees of its surroundings. */
 export interface Terminal {
-  /** Results. */
+  /** Standard output, for results. */
   readonly out: Printer;
-  /** Failures and logs. */
+  /** Standard error, for failures and logs. */
   readonly err: Printer;
   /** Folder the command was started in. */
   readonly cwd: string;
   /** Whether a person sits at both ends: one that can read a question and answer it. */
   readonly isInteractive: boolean;
-  /** Reads all of standard input. */
+  /** Reads standard input to its end. */
   readInput(): Promise<string>;
   /** The ports of the runtime the command runs on, loaded at first use. */
   runtime(): Promise<Runtime>;
@@ -66,10 +69,23 @@ const encoder = new TextEncoder();
 
 function printer(stream: NodeJS.WriteStream): Printer {
   const colours = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
-  return { line: (text = "") => void stream.write(text + "\n"), paint: paint(colours) };
+  return createPrinter((text) => void stream.write(text), paint(colours));
 }
 
-/** Returns colours, or none. */
+/** Returns a printer that writes whole lines, each with its line end. */
+export function createPrinter(write: (text: string) => void, paint: Paint): Printer {
+  const line = (text = ""): void => write(`${text}\n`);
+  return {
+    line,
+    json: (value) => line(JSON.stringify(value, null, 2)),
+    done: (text) => line(`${paint.green("✓")} ${printable(text)}`),
+    warning: (text) => line(`${paint.yellow("warning")}: ${printable(text)}`),
+    hint: (text, indent = "  ") => text === undefined ? undefined : line(`${indent}hint: ${printable(text)}`),
+    paint,
+  };
+}
+
+/** Returns colours as ANSI sequences; without `colours`, text stays as it is. */
 export function paint(colours: boolean): Paint {
   const style = (on: number, off: number) => (text: string): string =>
     colours ? `\u001b[${on}m${text}\u001b[${off}m` : text;

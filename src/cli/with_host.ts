@@ -10,19 +10,15 @@ import type { Host } from "../host/types.ts";
 import { interruptible, unlessAborted } from "./interrupt.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "./project_options.ts";
 import { readText } from "./read_text.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { printable, type Printer, type Terminal } from "./terminal.ts";
 
-/** Options as the command line gives them. */
 export interface HostFlags extends ProjectFlags {
-  /** `--project`. */
   readonly project: string;
-  /** `--agent`. */
   readonly agent: string;
-  /** `--quiet`. */
   readonly quiet?: boolean;
 }
 
-/** Adds `--project`, `--agent`, `--quiet` and what every command about a project takes. */
+/** Adds `--project`, `--agent`, `--quiet` and the options of every command about a project. */
 export function addHostOptions(command: Command): Command {
   return addProjectOptions(addAgentOptions(command));
 }
@@ -32,12 +28,12 @@ export function addAgentOptions(command: Command): Command {
   return command
     .requiredOption("--project <dir>", "folder that holds project.yaml")
     .option("--agent <path>", "agent, such as primary.subagents.researcher", "primary")
-    .option("-q, --quiet", "do not show what plugins log");
+    .option("-q, --quiet", "do not show the plugins' logs");
 }
 
 /**
- * Runs `work` with a started host and an open session. Plugins that do not start are told of on standard error: the
- * others go on without them.
+ * Runs `work` with a started host and an open session. A warning on standard error names each plugin that does not start;
+ * the others run without it.
  */
 export async function withHost<T>(
   flags: HostFlags,
@@ -52,20 +48,26 @@ export async function withHost<T>(
       runtime,
       project: resolve(terminal.cwd, flags.project),
       ...projectPlaces(flags, terminal, runtime),
-      control: false, // It lives as long as this command.
+      control: false, // Other commands need not reach a host that ends with this one.
       onLog: (log) => {
         if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
       },
     });
-    // Before anything starts: an agent that is not there needs no plugins.
+    // Throws for an unknown agent, before any plugin is started.
     host.plugins(flags.agent);
     const { failed, pending } = await unlessAborted(host.start(), signal);
-    for (const { instance, error } of failed) {
-      line(`${paint.yellow("warning")}: ${instance} does not run: ${printable(error.message)}`);
-    }
-    for (const { package: pkg } of pending) line(`${paint.yellow("warning")}: ${printable(pkg)} is not installed`);
+    warnOfMissing({ failed, pending }, terminal.err);
     return await unlessAborted(work(host, host.openSession().id), signal);
   });
+}
+
+/** Prints a warning for each plugin that does not run. */
+export function warnOfMissing(
+  { failed, pending }: Pick<Awaited<ReturnType<Host["start"]>>, "failed" | "pending">,
+  { warning }: Printer,
+): void {
+  for (const { instance, error } of failed) warning(`${instance} does not run: ${error.message}`);
+  for (const { package: pkg } of pending) warning(`${pkg} is not installed`);
 }
 
 /** Reads a JSON file; `-` is standard input. */

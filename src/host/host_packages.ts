@@ -7,7 +7,7 @@
 import { asHostError, type HostError } from "../core/errors/host_error.ts";
 import { ConsentDesk } from "../packages/install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
-import { type InstallPorts, settleStore } from "../packages/install/install_ports.ts";
+import { type InstallPorts, settlePackages } from "../packages/install/install_ports.ts";
 import { setEnabled } from "../packages/install/set_enabled.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
@@ -218,7 +218,7 @@ export class HostPackages {
   /** Reads the project. A plugin that runs stays part of it while its manifest cannot be read. */
   async #load(): Promise<HostProject> {
     const { places, ports, model } = this.#options;
-    await settleStore(ports);
+    await settlePackages(ports);
     const fresh = await loadHostProject(places);
     return { ...fresh, resolved: keepRefused(model.project, fresh.resolved) };
   }

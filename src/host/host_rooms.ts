@@ -8,7 +8,7 @@ import { jsonlFile } from "../core/audit/jsonl_file.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext, type HookDispatcher } from "../hooks/sources/plugin/fire_hook.ts";
-import { settleStore } from "../packages/install/install_ports.ts";
+import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
@@ -105,7 +105,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const tracing = await loadTracing(options.tracing);
   const dir = await projectDir(options.project, runtime);
   const places = { dir, home, plugins: options.plugins ?? {}, runtime };
-  await settleStore({ runtime, home, audit: { emit() {} } });
+  await settlePackages({ runtime, home, audit: { emit() {} } });
   const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);

@@ -336,7 +336,7 @@ test("K-055 project load upgrades what is no longer in the version declared, and
   for (
     const line of [
       "@test/echo ^2: declared by primary, not installed",
-      "  version: 1.0.0 → 2.0.0, for whom it serves already too",
+      "  version: 1.0.0 → 2.0.0, for the projects it serves already too",
       "    - read:fs:/usr/share  (NEW)",
       "    - kaged:storage:write  (REMOVED)",
       "✓ Upgraded echo to 2.0.0",

@@ -19,7 +19,7 @@ test("printable() disarms what a plugin wrote to fool a terminal", () => {
   assert.equal(printable("plain\ttext\nand ünïcödé ✓"), "plain\ttext\nand ünïcödé ✓");
 });
 
-test("a long command shows on a terminal that it works, and nothing of it in a pipe", async (t) => {
+test("a command shows on a terminal that it works from the first moment on, and nothing of it in a pipe", async (t) => {
   if (!await canCage(t) || !await canUseTerminal(t)) return;
   const dir = await scratchDir(t);
   const home = ["--home", join(dir, "home")];
@@ -29,7 +29,7 @@ test("a long command shows on a terminal that it works, and nothing of it in a p
     cwd: dir,
   });
   assert.equal(code, 0, shown);
-  assert.match(shown, /Writing what tasks keeps[^]*Written\n[^]*one\.sqlite: tasks\n$/);
+  assert.match(shown, /Writing the data of tasks[^]*Written\n[^]*one\.sqlite: tasks\n$/);
   const piped = await runKaged(["plugin", "export", "tasks", "-o", "two.sqlite", ...home], { cwd: dir });
   assert.deepEqual(piped, { code: 0, stdout: `${join(dir, "two.sqlite")}: tasks\n`, stderr: "" });
 });

@@ -5,7 +5,7 @@ import { runKaged } from "../support/run_kaged.ts";
 test("kaged --help lists the commands and the exit codes", async () => {
   const { code, stdout, stderr } = await runKaged(["--help"], { isProcess: true });
   assert.equal(code, 0);
-  for (const part of ["doctor", "plugin", "Exit codes: 0 done, 1 failed, 2 asked wrongly"]) {
+  for (const part of ["doctor", "plugin", "Exit codes: 0 done, 1 failed, 2 usage error"]) {
     assert.ok(stdout.includes(part), `${part} in ${stdout}`);
   }
   assert.equal(stderr, "");

@@ -10,7 +10,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { main } from "../../src/cli/main.ts";
-import { paint, type Terminal } from "../../src/cli/terminal.ts";
+import { createPrinter, paint, type Terminal } from "../../src/cli/terminal.ts";
 import { compiledCode } from "./compiled_code.ts";
 
 /** How a run of the command ended. */
@@ -81,12 +81,12 @@ export async function runKaged(args: readonly string[], options: KagedOptions = 
 async function runHere(args: readonly string[], options: KagedOptions): Promise<KagedRun> {
   const { input = "", env = {}, cwd, onPrint } = options;
   let [stdout, stderr] = ["", ""];
-  const print = (text: string): string => (onPrint?.(`${text}\n`), `${text}\n`);
+  const print = (text: string): string => (onPrint?.(text), text);
   const own: Readonly<Record<string, string>> = { ...BARE, ...env };
   const runtime = { ...await detectRuntime(), env: (name: string) => own[name] ?? null };
   const terminal: Terminal = {
-    out: { line: (text = "") => void (stdout += print(text)), paint: paint(false) },
-    err: { line: (text = "") => void (stderr += print(text)), paint: paint(false) },
+    out: createPrinter((text) => stdout += print(text), paint(false)),
+    err: createPrinter((text) => stderr += print(text), paint(false)),
     cwd: cwd ?? process.cwd(),
     isInteractive: false,
     readInput: () => Promise.resolve(input),

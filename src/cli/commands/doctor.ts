@@ -1,23 +1,19 @@
 /**
- * `kaged doctor`: what this machine can enforce, and what to do where it cannot.
+ * `kaged doctor`: shows which walls this machine can enforce, and how to get those it cannot.
  *
  * @module
  */
 import type { Command } from "commander";
 import type { MachineReport, MachineRow } from "../../operator/doctor/report.ts";
 import { interruptible } from "../interrupt.ts";
+import type { HomeFlags } from "../options.ts";
 import { withPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
-
-interface DoctorFlags {
-  readonly home?: string;
-  readonly json?: boolean;
-}
 
 /** Adds the command; `exit` takes the exit code of an examination that ran to its end. */
 export function addDoctor(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
   parent.command("doctor")
-    .summary("what this machine can enforce, and what to install if it cannot")
+    .summary("show what this machine can enforce, and what to install if it cannot")
     .description(
       "Examines this machine: can it cage a plugin, and which interpreters can plugins use?\n" +
         "Builds one real cage to find out. Exit code 1 when plugins cannot run here.",
@@ -25,7 +21,7 @@ export function addDoctor(parent: Command, terminal: Terminal, exit: (code: numb
     .option("--home <dir>", "operator's folder; without it a fresh one is used and removed")
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
-    .action(async (flags: DoctorFlags) => exit((await examine(flags, terminal)).ok ? 0 : 1));
+    .action(async (flags: HomeFlags) => exit((await examine(flags, terminal)).ok ? 0 : 1));
 }
 
 const EXAMPLES = `
@@ -33,12 +29,12 @@ Examples:
   kaged doctor
   kaged doctor --json | jq '.checks[] | select(.status != "ok")'`;
 
-async function examine(flags: DoctorFlags, terminal: Terminal): Promise<MachineReport> {
+async function examine(flags: HomeFlags, terminal: Terminal): Promise<MachineReport> {
   const { examineMachine } = await import("../../operator/doctor/examine_machine.ts");
   const report = await interruptible(() =>
     withPlaces(flags, terminal, ({ runtime, home }) => examineMachine(runtime, home))
   );
-  if (flags.json) terminal.out.line(JSON.stringify(report, null, 2));
+  if (flags.json) terminal.out.json(report);
   else printReport(report, terminal.out);
   return report;
 }
@@ -50,8 +46,9 @@ function printReport({ ok, checks }: MachineReport, out: Printer): void {
   out.line(ok ? out.paint.green("Plugins can run here") : out.paint.red("Plugins cannot run here"));
 }
 
-function printRow({ id, status, detail, hint, code, optional }: MachineRow, width: number, { line, paint }: Printer) {
+function printRow({ id, status, detail, hint, code, optional }: MachineRow, width: number, out: Printer): void {
+  const { line, paint } = out;
   const colour = status === "ok" ? paint.green : status === "degraded" || optional ? paint.yellow : paint.red;
   line(`${colour(status.padEnd(8))}  ${id.padEnd(width)}  ${printable(detail)}${code ? paint.dim(` [${code}]`) : ""}`);
-  if (hint !== undefined) line(`${" ".repeat(width + 12)}hint: ${printable(hint)}`);
+  out.hint(hint, " ".repeat(width + 12));
 }

@@ -1,5 +1,5 @@
 /**
- * `kaged hooks list`: which hooks there are, in which order they run, and whether they may.
+ * `kaged hooks list`: the hooks of a repository in the order they run, and whether they are trusted.
  *
  * @module
  */
@@ -41,7 +41,7 @@ async function list(flags: HookFlags, terminal: Terminal): Promise<number> {
   await using opened = await openHooks(flags, terminal, await hookPlaces(flags, terminal));
   const rows = inOrder(opened);
   const { errors, warnings } = opened.found;
-  if (flags.json) terminal.out.line(JSON.stringify(asJson(opened, rows), null, 2));
+  if (flags.json) terminal.out.json(asJson(opened, rows));
   else {
     print(opened, rows, terminal.out);
     printIssues(warnings, "warning", terminal.err);
@@ -50,7 +50,7 @@ async function list(flags: HookFlags, terminal: Terminal): Promise<number> {
   return errors.length > 0 ? 1 : 0;
 }
 
-/** By moment, then by priority, then by registration, commands before tools: the engine's order. */
+/** Sorts as the engine does: by moment, by priority, by registration, commands before tools. */
 function inOrder({ judged }: OpenedHookFiles): Row[] {
   const all = [
     ...judged.flatMap(({ file, trust }) => file.hooks.map((command) => ({ command, trust }))),

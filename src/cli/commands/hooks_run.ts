@@ -1,5 +1,5 @@
 /**
- * `kaged hooks run`: fire one moment at the hooks of a repository and show what each makes of it.
+ * `kaged hooks run`: fires one moment at the hooks of a repository and shows the answer of each.
  *
  * @module
  */
@@ -25,8 +25,8 @@ export function addHooksRun(parent: Command, terminal: Terminal, exit: (code: nu
   const command = parent.command("run")
     .summary("fire one moment at the hooks")
     .description(
-      "Fires one moment at the trusted hooks of a repository, each in its cage, and shows what each answers.\n" +
-        "Exit code 1 when a hook breaks. What came of it is kept for kaged hooks why.",
+      "Fires one moment at the trusted hooks of a repository, each in its cage, and shows the answer of each.\n" +
+        "Exit code 1 when a hook breaks. kaged hooks why shows the outcome again.",
     )
     .argument("<moment>", "PreToolUse, SessionStart … or a native name, such as errorOccurred")
     .option("--input <file>", "fields of the event, a JSON object; - reads them from standard input")
@@ -56,7 +56,7 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
   const { found, result } = await interruptible(async (signal) => {
     await using opened = await openHooks(flags, terminal, places, {
       signal,
-      onBroken: (_, { message }) => terminal.err.line(`${terminal.err.paint.yellow("warning")}: ${printable(message)}`),
+      onBroken: (_, { message }) => terminal.err.warning(message),
       onEnd: ({ id }, { exit, ended, stdout, stderr }: CommandEnd) =>
         void commands.push({ id, exit, ended, stdout, stderr }),
     });
@@ -66,14 +66,14 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
     return { found: opened, result: await unlessAborted(Promise.resolve(engine.fire(event)), signal) };
   });
   const kept = await saveHookRun(places.home, { dir: found.found.dir, result }, places.runtime);
-  if (flags.json) terminal.out.line(JSON.stringify({ ...result, commands }, null, 2));
-  else printRun(kept, result, terminal);
-  if (!flags.json) {
+  if (flags.json) terminal.out.json({ ...result, commands });
+  else {
+    printRun(kept, result, terminal);
     printIssues(found.found.errors, "error", terminal.err);
     const waiting = found.judged.filter(({ trust }) => trust === "untrusted" || trust === "changed");
     for (const { file, trust } of waiting) {
       const state = trust === "changed" ? "changed since it was trusted" : "is not trusted";
-      terminal.err.line(`${terminal.err.paint.yellow("warning")}: ${printable(file.name)} ${state}: kaged hooks trust`);
+      terminal.err.warning(`${file.name} ${state}: kaged hooks trust`);
     }
   }
   return result.trace.some(({ outcome }) => outcome === "broke") ? 1 : 0;

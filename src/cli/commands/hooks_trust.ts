@@ -1,5 +1,5 @@
 /**
- * `kaged hooks trust`: show what the hook files of a repository would run, and ask.
+ * `kaged hooks trust`: shows the commands of a repository's hook files, and asks whether they may run.
  *
  * @module
  */
@@ -20,7 +20,7 @@ interface TrustFlags extends HookFlags {
   readonly yes?: readonly string[];
 }
 
-/** Least characters of a hash that name it. */
+/** Fewest characters of a hash that `--yes` accepts. */
 const MIN_HASH = 12;
 
 /** Adds the command; `exit` takes the exit code. */
@@ -72,7 +72,7 @@ async function trust(
     else stays.push(judged);
     if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${printable(evidence.name)}`);
   }
-  if (flags.json) out.line(JSON.stringify(asJson(asked, stays, opened), null, 2));
+  if (flags.json) out.json(asJson(asked, stays, opened));
   else printIssues(opened.found.errors, "error", err);
   if (!flags.json && waiting.length === 0) {
     out.line(out.paint.dim("Nothing to decide: every hook file is trusted as it is"));

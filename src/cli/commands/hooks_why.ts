@@ -1,32 +1,30 @@
 /**
- * `kaged hooks why`: what came of the last run, and who blocked it.
+ * `kaged hooks why`: the outcome of the last run, and the hook that blocked it.
  *
  * @module
  */
 import type { Command } from "commander";
-import { addHomeOptions, type HookFlags, hookPlaces } from "../hook_places.ts";
+import { hookPlaces } from "../hook_places.ts";
+import { addHomeOptions, type HomeFlags } from "../options.ts";
 import { printHookRun } from "../print_hook_run.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
-type WhyFlags = Pick<HookFlags, "home" | "json">;
-
-/** Adds the command. */
 export function addHooksWhy(parent: Command, terminal: Terminal): void {
   const command = parent.command("why")
-    .summary("why did the last run block, or not")
+    .summary("show why the last run blocked, or did not")
     .description(
-      "Shows what came of the last run of hooks, wherever it was: who blocked and why, who broke, who was skipped.",
+      "Shows the outcome of the last run of hooks, in any folder: which hook blocked and why, which broke or were skipped.",
     );
   addHomeOptions(command)
     .addHelpText("after", "\nExamples:\n  kaged hooks why\n  kaged hooks why --json | jq .reason")
-    .action(async (flags: WhyFlags) => await why(flags, terminal));
+    .action(async (flags: HomeFlags) => await why(flags, terminal));
 }
 
-async function why(flags: WhyFlags, terminal: Terminal): Promise<void> {
+async function why(flags: HomeFlags, terminal: Terminal): Promise<void> {
   const { runtime, home } = await hookPlaces(flags, terminal);
   const { readHookRun } = await import("../../hooks/sources/command/last_run.ts");
   const run = await readHookRun(home, runtime);
-  if (flags.json) return terminal.out.line(JSON.stringify(run, null, 2));
+  if (flags.json) return terminal.out.json(run);
   terminal.out.line(terminal.out.paint.dim(printable(`${run.at}  ${run.dir}`)));
   printHookRun(run, terminal.out);
 }

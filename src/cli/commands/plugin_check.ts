@@ -7,11 +7,12 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CheckCall } from "../../operator/check/check_options.ts";
 import { type Check, CHECK_IDS, type CheckReport } from "../../operator/check/report.ts";
-import { checkRules, collectRule } from "../conformance.ts";
+import { checkRules } from "../conformance.ts";
 import { interruptible } from "../interrupt.ts";
 import { manifestLines } from "../print_error.ts";
 import { printTrace } from "../print_trace.ts";
-import { addRunOptions, parseObject, type RunFlags, withPlaces } from "../run_options.ts";
+import { collected, parseObject } from "../options.ts";
+import { addRunOptions, type RunFlags, withPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface CheckFlags extends RunFlags {
@@ -32,8 +33,8 @@ export function addPluginCheck(parent: Command, terminal: Terminal, exit: (code:
     .argument("<dir>", "the plugin's folder")
     .option("--trace", "watch the run and print what it used, what it missed and the smallest capability list")
     .option("--conformance", "try every rule of the wire instead; it calls the plugin's tools, methods and hooks")
-    .option("--rule <id>", "with --conformance: try this rule only; may be repeated", collectRule)
-    .option("--call <method[=json]>", "call a method or tool while it runs; may be repeated", collectCall);
+    .option("--rule <id>", "with --conformance: try this rule only; may be repeated", collected(String))
+    .option("--call <method[=json]>", "call a method or tool while it runs; may be repeated", collected(callOf));
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (dir: string, flags: CheckFlags) => {
@@ -54,18 +55,16 @@ Examples:
 
 async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Promise<CheckReport> {
   const { checkPlugin } = await import("../../operator/check/check_plugin.ts");
+  const { trace = false, call: calls = [] } = flags;
   const onCheck = flags.json ? () => {} : (check: Check) => printCheck(check, terminal.out);
   const report = await interruptible((signal) =>
     withPlaces(
       flags,
       terminal,
-      (places) => {
-        const { trace = false, call: calls = [] } = flags;
-        return checkPlugin(resolve(terminal.cwd, dir), { ...places, signal, onCheck, trace, calls });
-      },
+      (places) => checkPlugin(resolve(terminal.cwd, dir), { ...places, signal, onCheck, trace, calls }),
     )
   );
-  if (flags.json) terminal.out.line(JSON.stringify(report, null, 2));
+  if (flags.json) terminal.out.json(report);
   else {
     if (report.trace) printTrace(report.trace, terminal.out);
     printSummary(report, terminal.out);
@@ -73,15 +72,16 @@ async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Pro
   return report;
 }
 
-function collectCall(text: string, before: readonly CheckCall[] = []): CheckCall[] {
+function callOf(text: string): CheckCall {
   const [, method = "", json] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
   if (method === "") throw new InvalidArgumentError("It takes a method, or method={…}");
-  return [...before, { method, params: json === undefined ? {} : parseObject(json) }];
+  return { method, params: json === undefined ? {} : parseObject(json) };
 }
 
 const WIDTH = Math.max(...CHECK_IDS.map((id) => id.length));
 
-function printCheck(check: Check, { line, paint }: Printer): void {
+function printCheck(check: Check, out: Printer): void {
+  const { line, paint } = out;
   const { id, ok, skipped, detail, hint, code, warnings = [], log = [], grants = [] } = check;
   const mark = ok ? paint.green("✓") : skipped ? paint.dim("-") : paint.red("✗");
   const text = printable(detail);
@@ -95,7 +95,7 @@ function printCheck(check: Check, { line, paint }: Printer): void {
   }
   for (const warning of warnings) line(indent + paint.yellow(`warning: ${printable(warning)}`));
   for (const said of log) line(indent + paint.dim(`stderr: ${printable(said)}`));
-  if (hint !== undefined && details.length === 0) line(`${indent}hint: ${printable(hint)}`);
+  if (details.length === 0) out.hint(hint, indent);
 }
 
 function printSummary({ ok, checks }: CheckReport, { line, paint }: Printer): void {

@@ -5,28 +5,26 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { showProgress } from "../questions.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { addOperatorOptions, type OperatorFlags, withOperator, withStorage } from "../operator.ts";
+import { requirePluginName } from "../options.ts";
+import { questions } from "../questions.ts";
 import { printable, type Terminal } from "../terminal.ts";
-import { withStorage } from "../with_storage.ts";
 
-interface ExportFlags {
+interface ExportFlags extends OperatorFlags {
   readonly output: string;
-  readonly home?: string;
-  readonly json?: boolean;
 }
 
-/** Adds the command. */
 export function addPluginExport(parent: Command, terminal: Terminal): void {
-  parent.command("export")
-    .summary("write what a plugin keeps to a SQLite file")
+  const command = parent.command("export")
+    .summary("write a plugin's data to a SQLite file")
     .description(
       "Writes a plugin's tables, views, indexes and triggers to a new SQLite file, under the names the plugin knows.\n" +
-        "Uninstalling a plugin drops its data: this keeps it.",
+        "Uninstalling a plugin drops its data: export it first to keep it.",
     )
     .argument("<name>", "the plugin's name")
-    .requiredOption("-o, --output <file>", "the file to write; it must not exist")
-    .option("--home <dir>", "operator's folder (default: $KAGED_HOME, else ~/.local/share/kaged)")
-    .option("--json", "print JSON")
+    .requiredOption("-o, --output <file>", "the file to write; it must not exist");
+  addOperatorOptions(command)
     .addHelpText("after", EXAMPLES)
     .action((name: string, flags: ExportFlags) => exportData(name, flags, terminal));
 }
@@ -37,20 +35,19 @@ Example:
 With --json it prints { "file", "tables": [] }.`;
 
 async function exportData(name: string, flags: ExportFlags, terminal: Terminal): Promise<void> {
-  const home = flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home);
+  requirePluginName(name);
   const file = resolve(terminal.cwd, flags.output);
-  const tables = await withStorage({ home, plugin: name }, terminal, async (storage) => {
-    if (flags.json || !terminal.isInteractive) return await storage.exportTo(name, file);
-    const done = await showProgress(`Writing what ${name} keeps`);
-    let outcome = "Not written";
-    try {
-      const written = await storage.exportTo(name, file);
-      outcome = "Written";
-      return written;
-    } finally {
-      done(outcome);
+  const { out } = terminal;
+  await withOperator(flags, terminal, async (operator) => {
+    const ask = questions(terminal, { json: flags.json ?? false, signal: operator.signal });
+    const texts = { message: `Writing the data of ${name}`, done: "Written", failed: "Not written" };
+    const tables = await withStorage(operator, (storage) => ask.during(storage.exportTo(name, file), texts));
+    if (tables === null) {
+      throw new HostError("host.misuse", `No plugin keeps anything in "${operator.home}"`, {
+        hint: "Name the home with --home",
+      });
     }
+    if (flags.json) return out.json({ file, tables });
+    out.line(printable(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`));
   });
-  if (flags.json) terminal.out.line(JSON.stringify({ file, tables }, null, 2));
-  else terminal.out.line(printable(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`));
 }

@@ -1,5 +1,5 @@
 /**
- * `kaged plugin info`: what a plugin is, what it may do, what it keeps, and who holds it to that.
+ * `kaged plugin info`: a plugin's record, capabilities, instances, limits and tables.
  *
  * @module
  */
@@ -8,23 +8,22 @@ import { resolveLimits } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
 import type { CageLimitStatus } from "../../core/cage/limits/cage_limits.ts";
 import { type CapabilityDescription, describeCapability } from "../../packages/consent/describe_capability.ts";
-import { HostError } from "../../core/errors/host_error.ts";
 import { hostLimits } from "../../host/host_limits.ts";
 import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
 import type { StorageReport } from "../../core/storage/maintenance.ts";
-import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
+import { addOperatorOptions, type Operator, type OperatorFlags, withOperator, withStorage } from "../operator.ts";
+import { requirePluginName } from "../options.ts";
 import { shownCapability } from "../print_plan.ts";
 import { hostsWith, type PluginInHost } from "../running_hosts.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
 
-/** Adds the command. */
 export function addPluginInfo(parent: Command, terminal: Terminal): void {
   const command = parent.command("info")
-    .summary("show what a plugin is, may do, keeps and uses")
+    .summary("show a plugin's capabilities, state, limits and data")
     .description(
-      "Shows an installed plugin: its record, what it may do in plain words, where it runs; its tables with their rows,\n" +
-        "and the bytes they take, indexes and search data included; and the limits of its cage, with who holds it to them.",
+      "Shows an installed plugin: its record, its capabilities in plain words, where it runs; its tables with their rows\n" +
+        "and bytes, indexes and search data included; and the limits of its cage, with the mechanism that enforces them.",
     )
     .argument("<name>", "the plugin's name");
   addOperatorOptions(command)
@@ -59,27 +58,24 @@ async function showInfo(name: string, flags: OperatorFlags, terminal: Terminal):
       sessions,
       instances: instances.map(({ instance, state, restarts, error }) => ({ instance, state, restarts, error })),
     }));
-    const shown = { name, installed: installed && installedJson(installed, status), running, limits, storage };
-    out.line(JSON.stringify(shown, null, 2));
+    out.json({ name, installed: installed && installedJson(installed, status), running, limits, storage });
   });
 }
 
 async function gather(name: string, operator: Operator): Promise<Info> {
   const { lookAt, statusOf } = await import("../../packages/install/list_installed.ts");
-  if (!/^[a-z][a-z0-9-]*$/.test(name)) {
-    throw new HostError("host.misuse", `"${name}" is no name of a plugin`, { hint: "Run kaged plugin list" });
-  }
+  requirePluginName(name);
   const local = await operator.local();
   const record = local.records.get(name);
   const [installed, hosts, storage, limits] = await Promise.all([
     record ? lookAt(record, operator) : null,
     hostsWith(operator.home, name),
-    storageOf(name, operator),
+    withStorage(operator, (storage) => storage.report(name)),
     limitsOf(name, operator),
   ]);
   if (!installed && hosts.length === 0 && storage === null) {
     const { recordOf } = await import("../../packages/install/uninstall.ts");
-    recordOf(name, local); // Says what is installed instead.
+    recordOf(name, local); // Throws, and lists the plugins that are installed.
   }
   const states = hosts.flatMap(({ instances }) => instances.map(({ state }) => state));
   const status = installed ? statusOf(installed, states) : "not installed";
@@ -90,7 +86,7 @@ function printInfo(name: string, info: Info, operator: Operator, out: Printer): 
   const { installed, status, hosts, limits, storage } = info;
   const { line, paint } = out;
   const { record, manifest, problem } = installed ?? {};
-  line(printable(`${paint.bold(name)} ${record?.version ?? manifest?.version ?? ""}  ${status}`.trimEnd()));
+  line(`${paint.bold(name)} ${printable(record?.version ?? manifest?.version ?? "")}  ${status}`.trimEnd());
   const facts = {
     description: manifest?.description,
     license: manifest?.license,
@@ -102,13 +98,13 @@ function printInfo(name: string, info: Info, operator: Operator, out: Printer): 
   };
   for (const [key, value] of Object.entries(facts)) if (value !== undefined) line(printable(`  ${key}: ${value}`));
   if (problem) line(paint.yellow(printable(`  problem: ${problem.message}`)));
-  if (problem?.hint !== undefined) line(printable(`  hint: ${problem.hint}`));
+  out.hint(problem?.hint);
   if (manifest) printCapabilities(describe(installed!, operator), out);
   for (const { project, sessions, instances } of hosts) {
     for (const { instance, state, error } of instances) {
       line(printable(`  runs: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`));
       if (error) line(paint.yellow(printable(`    problem: ${error.message}`)));
-      if (error?.hint !== undefined) line(printable(`    hint: ${error.hint}`));
+      out.hint(error?.hint, "    ");
     }
   }
   const { tier, memory_mb, cpu_shares, pids } = limits;
@@ -136,15 +132,7 @@ function printCapabilities(capabilities: readonly CapabilityDescription[], { lin
   }
 }
 
-/** What the plugin keeps, or null where nobody ever kept anything. */
-async function storageOf(name: string, { home, runtime }: Operator): Promise<StorageReport | null> {
-  const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");
-  if (!isStorageAvailable(runtime) || await runtime.files.info(`${home}/kaged.db`) === null) return null;
-  await using storage = createStorage({ runtime, home });
-  return await storage.report(name);
-}
-
-/** The limits of the plugin's cage by config.toml, and who would enforce them here. */
+/** Returns the limits of the plugin's cage by config.toml, and the mechanism that enforces them on this machine. */
 async function limitsOf(name: string, { home, runtime }: Operator): Promise<CageLimitStatus> {
   const { readOperatorConfig } = await import("../../core/project/operator_config.ts");
   const { limits, pluginLimits } = hostLimits({}, await readOperatorConfig(home, runtime.files));

@@ -1,41 +1,35 @@
 /**
- * `kaged plugin install` and `kaged plugin upgrade`: nothing is copied before the operator agreed to it.
+ * `kaged plugin install` and `kaged plugin upgrade`: nothing is copied until the operator confirms.
  *
  * @module
  */
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { InstallPlan } from "../../packages/install/plan.ts";
 import type { Source } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { installFlow, type InstallWish } from "../install_flow.ts";
-import { addOperatorOptions, type Operator, type OperatorFlags, parseMegabytes, withOperator } from "../operator.ts";
+import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
+import { wholeNumber } from "../options.ts";
 import { questions } from "../questions.ts";
-import { tellHosts } from "../running_hosts.ts";
+import { notifyHosts } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
-/** Options as the command line gives them. */
-export interface InstallFlags extends OperatorFlags, GrantFlags {
-  /** `--allow-http`. */
+interface InstallFlags extends OperatorFlags, GrantFlags {
   readonly allowHttp?: boolean;
-  /** `--max-size`, in MB. */
   readonly maxSize?: number;
-  /** `--release`. */
   readonly release?: string;
-  /** `--package`. */
   readonly package?: string;
-  /** `--replace`. */
   readonly replace?: boolean;
 }
 
-/** Adds both commands. */
 export function addPluginInstall(parent: Command, terminal: Terminal): void {
   const install = parent.command("install")
-    .summary("install a plugin, after showing what it asks for")
+    .summary("install a plugin, after showing its capabilities")
     .description(
-      "Shows a plugin's manifest and what it asks for, asks, and copies it to the store. It stays disabled.\n" +
-        "Off a terminal nothing is asked and nothing is granted but what --grant names.",
+      "Shows a plugin's manifest and the capabilities it asks for, and copies it to the home once you confirm. It stays\n" +
+        "disabled. Without a terminal nothing is asked, and only the capabilities that --grant names are granted.",
     )
     .argument("<source>", "a folder, https://… or git+https://…")
     .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown");
@@ -43,9 +37,9 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
     .addHelpText("after", INSTALL_EXAMPLES)
     .action((source: string, flags: InstallFlags) => installSource(source, flags, terminal));
   const upgrade = parent.command("upgrade")
-    .summary("put another version in a plugin's place, after showing what changes")
+    .summary("replace a plugin by another version, after showing the changes")
     .description(
-      "Shows what a newer version asks for that the installed one does not, asks, and puts it in its place.\n" +
+      "Shows the capabilities that another version adds or gives up, and replaces the installed one once you confirm.\n" +
         "A plugin that runs is restarted.",
     )
     .argument("<name>", "the plugin's name")
@@ -57,14 +51,19 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
     );
 }
 
-/** Adds the options that everything which installs takes. */
-export function addInstallOptions(command: Command): Command {
+function addInstallOptions(command: Command): Command {
   addGrantOptions(command)
     .option("--release <range>", "take the newest tag of a repository in this range, such as ^1.2")
-    .option("--allow-http", "let plain http through to this machine")
-    .option("--max-size <mb>", "how much a plugin may bring (default: 256)", parseMegabytes)
-    .option("--replace", "let it take the place of a plugin of the same name from elsewhere");
+    .option("--allow-http", "allow plain http, to this machine only")
+    .addOption(maxSizeOption())
+    .option("--replace", "let it replace a plugin of the same name from another source");
   return addOperatorOptions(command);
+}
+
+/** Returns `--max-size`, for every command that installs. */
+export function maxSizeOption(): Option {
+  return new Option("--max-size <mb>", "largest plugin to install, in MB (default: 256)")
+    .argParser(wholeNumber("a number of MB", 1));
 }
 
 const INSTALL_EXAMPLES = `
@@ -100,20 +99,16 @@ async function upgradePlugin(
     const record = recordOf(name, await operator.local());
     const text = given ?? record.source;
     if (text === undefined) {
-      throw new HostError(
-        "install.source_unspecified",
-        `Nobody knows where "${name}" came from: source not specified`,
-        {
-          data: { plugin: name },
-          hint: `Name it: kaged plugin upgrade ${name} <source>`,
-        },
-      );
+      throw new HostError("install.source_unspecified", `The record of "${name}" names no source`, {
+        data: { plugin: name },
+        hint: `Name it: kaged plugin upgrade ${name} <source>`,
+      });
     }
     const source = await sourceOf(text, flags, terminal);
     const check = ({ manifest }: InstallPlan): void => {
       if (manifest.name === name) return;
       throw new HostError("install.name_taken", `"${text}" holds the plugin "${manifest.name}", not "${name}"`, {
-        hint: `Install it apart: kaged plugin install ${text}`,
+        hint: `Install it under its own name: kaged plugin install ${text}`,
       });
     };
     await runFlow({ source, check, plan: { replace: flags.replace ?? false } }, flags, { operator, terminal });
@@ -125,30 +120,28 @@ async function runFlow(
   flags: InstallFlags,
   { operator, terminal }: { readonly operator: Operator; readonly terminal: Terminal },
 ): Promise<void> {
-  const json = flags.json ?? false;
+  const { json = false, release = null } = flags;
   const granted = await grantsOf(flags, terminal);
   const ask = questions(terminal, { json, signal: operator.signal });
-  const release = flags.release ?? null;
   const plan = await installFlow({ ...wish, release, granted }, { operator, terminal, ask, json });
   const { name } = plan.manifest;
   if (!json) printDone(plan, terminal);
   const restarted = plan.kind === "upgrade" ? await restart(name, { operator, terminal, json }) : false;
-  if (json) terminal.out.line(JSON.stringify({ ...planJson(plan), restarted }, null, 2));
+  if (json) terminal.out.json({ ...planJson(plan), restarted });
 }
 
 function printDone({ kind, manifest: { name, version }, installed }: InstallPlan, { out }: Terminal): void {
-  const tick = out.paint.green("✓");
   if (kind === "same") {
     const { local, projects } = installed!.record;
     const whom = local ? "" : printable(`, for ${projects.length === 0 ? "no project" : projects.join(", ")}`);
     return out.line(`Plugin ${name} ${version} is installed already${whom}: nothing to do`);
   }
-  if (kind === "upgrade") return out.line(`${tick} Upgraded ${name} to ${version}`);
-  out.line(`${tick} Installed ${name} ${version}`);
+  if (kind === "upgrade") return out.done(`Upgraded ${name} to ${version}`);
+  out.done(`Installed ${name} ${version}`);
   if (!installed) out.line(`  ${out.paint.dim("→")} enable with: kaged plugin enable ${name}`);
 }
 
-/** Tells running hosts that another version is there; returns whether the plugin ran and runs again. */
+/** Has running hosts take up the other version; returns whether the plugin ran and runs again. */
 async function restart(
   name: string,
   { operator, terminal: { out, err }, json }: {
@@ -157,21 +150,20 @@ async function restart(
     readonly json: boolean;
   },
 ): Promise<boolean> {
-  let isTold = false;
-  const outcome = await tellHosts(operator.home, name, "reload", {
+  let wasUp = false;
+  const outcome = await notifyHosts(operator.home, name, "reload", {
     onRunning() {
-      if (!json && !isTold) out.line("  Plugin was running; restarting...");
-      isTold = true;
+      wasUp = true;
+      if (!json) out.line("  Plugin was running; restarting...");
     },
   });
-  for (const { message } of outcome.failures) err.line(printable(`warning: ${name} was not restarted: ${message}`));
-  const isUp = isTold && outcome.failures.length === 0;
-  if (isUp && !json) out.line(`${out.paint.green("✓")} ${name} restarted`);
+  for (const { message } of outcome.failures) err.warning(`${name} was not restarted: ${message}`);
+  const isUp = wasUp && outcome.failures.length === 0;
+  if (isUp && !json) out.done(`${name} restarted`);
   return isUp;
 }
 
-/** What a program gets to know of an install. */
-export function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<string, unknown> {
+function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<string, unknown> {
   const { name, version, capabilities } = manifest;
   return {
     name,

@@ -1,5 +1,5 @@
 /**
- * `kaged plugin list`: what is installed, what runs, what is wrong.
+ * `kaged plugin list`: every installed plugin with its state.
  *
  * @module
  */
@@ -14,11 +14,10 @@ interface ListFlags extends OperatorFlags {
   readonly verbose?: boolean;
 }
 
-/** Adds the command. */
 export function addPluginList(parent: Command, terminal: Terminal): void {
   const command = parent.command("list")
-    .summary("show what is installed and what runs")
-    .description("Shows every installed plugin with its version, its state and whom it serves.")
+    .summary("show installed plugins and their states")
+    .description("Shows every installed plugin with its version, its state and the projects it serves.")
     .option("-v, --verbose", "show homepage, source, package, licence and capabilities too");
   addOperatorOptions(command)
     .addHelpText("after", JSON_SHAPE)
@@ -37,10 +36,7 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
     const [installed, states] = await Promise.all([listInstalled(operator), runningStates(operator.home)]);
     const rows = installed.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));
     const { out } = terminal;
-    if (flags.json) {
-      const plugins = rows.map(({ plugin, status }) => installedJson(plugin, status));
-      return out.line(JSON.stringify({ plugins }, null, 2));
-    }
+    if (flags.json) return out.json({ plugins: rows.map(({ plugin, status }) => installedJson(plugin, status)) });
     if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
     printTable(rows.map((row) => cellsOf(row)), out, (index) => {
       if (flags.verbose) printMore(rows[index]!.plugin, out);
@@ -83,7 +79,7 @@ function printMore({ record, manifest, problem }: InstalledPlugin, { line, paint
   if (problem) line(paint.yellow(printable(`    problem: ${problem.message}`)));
 }
 
-/** What a program gets to know of an installed plugin. */
+/** Returns an installed plugin as `--json` prints it. */
 export function installedJson({ record, manifest, problem }: InstalledPlugin, status: string): Record<string, unknown> {
   const { name, enabled, local, projects, package: pkg = null, source = null, hash = null } = record;
   return {

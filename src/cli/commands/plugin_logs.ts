@@ -1,13 +1,13 @@
 /**
- * `kaged plugin logs`: what a plugin wrote to stderr, whether a host runs or not.
+ * `kaged plugin logs`: the lines a plugin wrote to stderr, whether a host runs or not.
  *
  * @module
  */
-import { type Command, InvalidArgumentError } from "commander";
-import { HostError } from "../../core/errors/host_error.ts";
+import type { Command } from "commander";
 import { logPath, type PluginLogEntry, readPluginLog } from "../../host/plugin_logs.ts";
 import { followLog } from "../follow_log.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
+import { requirePluginName, wholeNumber } from "../options.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
 interface LogFlags extends OperatorFlags {
@@ -15,14 +15,13 @@ interface LogFlags extends OperatorFlags {
   readonly lines: number;
 }
 
-/** Adds the command. */
 export function addPluginLogs(parent: Command, terminal: Terminal): void {
   const command = parent.command("logs")
-    .summary("show what a plugin logs")
+    .summary("show a plugin's log")
     .description("Shows the newest lines a plugin wrote to stderr, in every host of this home.")
     .argument("<name>", "the plugin's name")
     .option("-f, --follow", "go on with each new line until Ctrl-C")
-    .option("-n, --lines <count>", "how many lines to begin with", parseCount, 50);
+    .option("-n, --lines <count>", "how many lines to begin with", wholeNumber("a number of lines", 0), 50);
   addOperatorOptions(command)
     .addHelpText("after", EXAMPLES)
     .action((name: string, flags: LogFlags) => logs(name, flags, terminal));
@@ -35,12 +34,10 @@ Examples:
 With --json it prints one object a line: { "timestamp", "instance", "line" }.`;
 
 async function logs(name: string, flags: LogFlags, terminal: Terminal): Promise<void> {
-  if (!/^[a-z][a-z0-9-]*$/.test(name)) {
-    throw new HostError("host.misuse", `"${name}" is no name of a plugin`, { hint: "Run kaged plugin list" });
-  }
+  requirePluginName(name);
   const { err } = terminal;
   await withOperator(flags, terminal, async ({ home, signal, runtime: { files } }) => {
-    // Before it is read: a line that comes meanwhile is shown twice rather than never.
+    // Taken before the file is read: a line that comes meanwhile is shown twice rather than never.
     const offset = (await files.info(logPath(home, name)))?.size ?? 0;
     const entries = await readPluginLog(home, name, { files, tail: flags.lines });
     for (const entry of entries) print(entry, flags, terminal);
@@ -63,10 +60,4 @@ async function logs(name: string, flags: LogFlags, terminal: Terminal): Promise<
 function print({ timestamp, instance, line }: PluginLogEntry, { json }: LogFlags, { out }: Terminal): void {
   if (json) return out.line(JSON.stringify({ timestamp, instance, line }));
   out.line(`${out.paint.dim(printable(`${timestamp} ${instance ?? "host"}`))} ${printable(line)}`);
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 0) throw new InvalidArgumentError("It takes a number of lines");
-  return count;
 }

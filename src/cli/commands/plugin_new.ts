@@ -1,5 +1,5 @@
 /**
- * `kaged plugin new`: the files of a plugin that passes its check at once.
+ * `kaged plugin new`: writes a plugin that passes its check at once.
  *
  * @module
  */
@@ -21,14 +21,13 @@ interface NewFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command. */
 export function addPluginNew(parent: Command, terminal: Terminal): void {
   parent.command("new")
     .summary("make a plugin that passes its check")
     .description("Makes a small plugin with one tool, one method, one hook and one setting.")
     .argument("<dir>", "a new or empty folder")
     .addOption(
-      new Option("--runtime <name>", "what it is written for; js is the runtime that the host itself runs on")
+      new Option("--runtime <name>", "language of the plugin; js runs on the host's own runtime")
         .choices(SCAFFOLD_RUNTIMES)
         .default("js"),
     )
@@ -52,7 +51,7 @@ async function makePlugin(
   dir: string,
   { runtime, language: written = runtime, name: given, json }: NewFlags,
   terminal: Terminal,
-) {
+): Promise<void> {
   const [{ PLUGIN_TEMPLATES }, { SDK_DTS, SDK_JS }, { SDK_PY }] = await Promise.all([
     import("../generated/plugin_templates.ts"),
     import("../generated/sdk_source.ts"),
@@ -82,7 +81,7 @@ async function makePlugin(
   await files.makeDir(path, { recursive: true, mode: 0o755 });
   for (const [file, { content, mode }] of made) await files.write(join(path, file), content, mode);
   const { line, paint } = terminal.out;
-  if (json) return line(JSON.stringify({ name, dir: path, runtime: written, files: [...made.keys()] }, null, 2));
+  if (json) return terminal.out.json({ name, dir: path, runtime: written, files: [...made.keys()] });
   line(`${paint.green("✓")} Made ${paint.bold(name)} in ${path}`);
   for (const file of made.keys()) line(`    ${file}`);
   line(`${paint.dim("→")} check it with: kaged plugin check ${shellWord(dir)}`);

@@ -1,28 +1,27 @@
 /**
- * `kaged plugin uninstall`: a plugin goes, with its files, its record and what it kept.
+ * `kaged plugin uninstall`: removes a plugin with its files, its record and its tables.
  *
  * @module
  */
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
-import { hostsWith, isUp, type PluginInHost, tellHosts } from "../running_hosts.ts";
+import { hostsWith, isUp, notifyHosts, type PluginInHost } from "../running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface UninstallFlags extends OperatorFlags {
   readonly force?: boolean;
 }
 
-/** Adds the command. */
 export function addPluginUninstall(parent: Command, terminal: Terminal): void {
   const command = parent.command("uninstall")
-    .summary("remove a plugin and everything it kept")
+    .summary("remove a plugin and its data")
     .description(
       "Stops a plugin, removes its files and its entry in local.toml, and drops its tables. Its secrets in local.toml\n" +
-        "stay. To keep what it stored, run kaged plugin export first.",
+        "stay. To keep its data, run kaged plugin export first.",
     )
     .argument("<name>", "the plugin's name")
-    .option("--force", "do it even while sessions use the plugin");
+    .option("--force", "remove it even while sessions use it");
   addOperatorOptions(command)
     .addHelpText("after", EXAMPLES)
     .action((name: string, flags: UninstallFlags) => uninstall(name, flags, terminal));
@@ -38,14 +37,14 @@ async function uninstall(name: string, { force = false, ...flags }: UninstallFla
   const { recordOf, uninstallPlugin } = await import("../../packages/install/uninstall.ts");
   const { out } = terminal;
   const done = (text: string): void => {
-    if (!flags.json) out.line(`${out.paint.green("✓")} ${text}`);
+    if (!flags.json) out.done(text);
   };
   await withOperator(flags, terminal, async (operator) => {
     recordOf(name, await operator.local());
     const hosts = await hostsWith(operator.home, name);
     if (!force) refuseActive(name, hosts);
     const isRunning = hosts.some(isUp);
-    if (hosts.length > 0) await tellHosts(operator.home, name, "disable");
+    if (hosts.length > 0) await notifyHosts(operator.home, name, "disable");
     if (isRunning) done(`Stopped ${name}`);
     const tables: string[] = [];
     const audit: typeof operator.audit = {
@@ -55,13 +54,13 @@ async function uninstall(name: string, { force = false, ...flags }: UninstallFla
       },
     };
     await uninstallPlugin(name, { ...operator, audit });
-    await tellHosts(operator.home, name, "reload");
+    await notifyHosts(operator.home, name, "reload");
     done("Removed plugin files");
     done("Removed local config entry");
     if (tables.length > 0) {
       done(`Dropped ${tables.length === 1 ? "1 table" : `${tables.length} tables`}: ${tables.join(", ")}`);
     }
-    if (flags.json) out.line(JSON.stringify({ name, stopped: isRunning, tables }, null, 2));
+    if (flags.json) out.json({ name, stopped: isRunning, tables });
   });
 }
 

@@ -1,20 +1,23 @@
 /**
- * `kaged project load`: asks for each plugin a project declares and nobody has, and installs it for that project.
+ * `kaged project load`: asks for each plugin that a project declares and lacks, and installs it for that project.
  *
  * @module
  */
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
-import { parseMegabytes, withOperator } from "../operator.ts";
+import { fetching } from "../install_flow.ts";
+import { withOperator } from "../operator.ts";
+import { collected, collectedPairs } from "../options.ts";
 import { shownCapability } from "../print_plan.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { declined, grantQuestion, type Questions, questions } from "../questions.ts";
-import { tellHosts } from "../running_hosts.ts";
+import { notifyHosts } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
+import { maxSizeOption } from "./plugin_install.ts";
 
 interface LoadFlags extends ProjectFlags, GrantFlags {
   readonly fetch?: readonly string[];
@@ -26,22 +29,23 @@ interface LoadFlags extends ProjectFlags, GrantFlags {
 /** Adds the command; `exit` gets 1 when the project stays pending. */
 export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
   const command = parent.command("load")
-    .summary("install what a project declares, after asking for each plugin")
+    .summary("install the plugins a project declares, after asking for each")
     .description(
-      "Asks for each plugin the project declares and does not have, or not in that version: may its source be fetched,\n" +
-        "and may it have what it asks for. What is installed so serves this project only. A project with a plugin missing\n" +
-        "stays pending: exit code 1.",
+      "Asks for each plugin that the project declares and lacks, or has in another version: whether its source may be\n" +
+        "fetched, and whether it may have its capabilities. A plugin installed this way serves this project only.\n" +
+        "While a plugin is missing the project is pending: exit code 1.",
     )
     .argument("<dir>", "folder that holds project.yaml")
     .addOption(
       new Option("--fetch <address>", "agree to fetch this address, without a question; may be repeated")
-        .argParser((text: string, before: readonly string[] = []) => [...before, text]),
+        .argParser(collected(String)),
     )
     .addOption(
-      new Option("--source <package=source>", "where to take a package from; may be repeated").argParser(collectSource),
+      new Option("--source <package=source>", "folder or address to install a package from; may be repeated")
+        .argParser(collectedPairs("package=source")),
     )
-    .option("--allow-http", "let plain http through to this machine")
-    .option("--max-size <mb>", "how much a plugin may bring (default: 256)", parseMegabytes);
+    .option("--allow-http", "allow plain http, to this machine only")
+    .addOption(maxSizeOption());
   addProjectOptions(addGrantOptions(command))
     .addHelpText("after", EXAMPLES)
     .action(async (dir: string, flags: LoadFlags) => exit(await load(dir, flags, terminal) ? 0 : 1));
@@ -65,17 +69,11 @@ async function load(given: string, flags: LoadFlags, terminal: Terminal): Promis
     const dir = await existing(resolve(terminal.cwd, given), runtime.files.realPath);
     const { plugins } = projectPlaces(flags, terminal, runtime);
     await operator.local();
-    const { resolved } = await loadProject({
-      dir,
-      home,
-      plugins,
-      files: runtime.files,
-      env: (name) => runtime.env(name),
-    });
+    const { resolved } = await loadProject({ dir, home, plugins, files: runtime.files, env: runtime.env });
     const installed: string[] = [];
     const onInstalled = async (plugin: string): Promise<void> => {
       installed.push(plugin);
-      await tellHosts(home, plugin, "enable");
+      await notifyHosts(home, plugin, "enable");
     };
     const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
     const ask = questions(terminal, { json: flags.json ?? false, signal });
@@ -98,7 +96,7 @@ interface Asking {
   readonly terminal: Terminal;
 }
 
-/** Takes one request as far as the answers go. What goes wrong is told, and leaves it pending. */
+/** Takes one request as far as the answers go. An error is printed and leaves the request pending. */
 async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, terminal }: Asking): Promise<void> {
   const { out, err } = terminal;
   const current = (): ConsentRequest => desk.list().find((one) => one.id === id)!;
@@ -113,8 +111,7 @@ async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, term
     } else if (current().step === "fetch") {
       const address = current().source!;
       if (!flags.fetch?.includes(address)) await agree(ask, `Fetch ${printable(address)}?`, `--fetch '${address}'`);
-      const done = await ask.progress(`Fetching ${printable(address)}`);
-      await desk.approve(id, { allowHttp }).finally(() => done(printable(address)));
+      await ask.during(desk.approve(id, { allowHttp }), fetching(address));
     } else if (current().offer === null) await desk.approve(id);
     const { offer } = current();
     if (!flags.json) printOffer(offer!, terminal);
@@ -127,18 +124,18 @@ async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, term
     }
     await desk.approve(id, { hash: offer!.hash, grant: offer!.added });
     const done = isUpgrade(offer!) ? `Upgraded ${offer!.name} to` : `Installed ${offer!.name}`;
-    if (!flags.json) out.line(`${out.paint.green("✓")} ${done} ${offer!.version}`);
+    if (!flags.json) out.done(`${done} ${offer!.version}`);
   } catch (error) {
     if (!(error instanceof HostError) || error.code === "host.interrupted") throw error;
     if (error.code === "install.declined") await desk.decline(id);
     if (!flags.json) {
       err.line(`${err.paint.yellow("pending")}: ${printable(error.message)}`);
-      if (error.hint !== undefined) err.line(`  hint: ${printable(error.hint)}`);
+      err.hint(error.hint);
     }
   }
 }
 
-/** Asks, or says which flag stands for a yes where nobody can be asked. */
+/** Asks; where nobody can be asked, throws an error that names the flag for the same answer. */
 async function agree(ask: Questions, question: string, flag: string): Promise<void> {
   if (!ask.canAsk) {
     throw new HostError("install.consent_missing", `Nobody could be asked: ${question}`, {
@@ -175,7 +172,7 @@ function printOffer(offer: ConsentOffer, terminal: Terminal): void {
   const { name, kaged_api, description, license, capabilities, installed, added, removed } = offer;
   const { line, paint } = terminal.out;
   const isNewer = isUpgrade(offer);
-  const version = isNewer ? `${installed} → ${offer.version}, for whom it serves already too` : offer.version;
+  const version = isNewer ? `${installed} → ${offer.version}, for the projects it serves already too` : offer.version;
   for (const [key, value] of Object.entries({ name, version, kaged_api, description, license })) {
     if (value !== null) line(printable(`  ${key}: ${value}`));
   }
@@ -198,16 +195,12 @@ interface Outcome {
 
 function report({ project, state, installed, pending }: Outcome, { json }: LoadFlags, { out }: Terminal): void {
   if (json) {
-    const rows = pending.map(({ package: pkg, source, step, state, error }) => ({
-      package: pkg,
-      source,
-      step,
-      state,
-      error,
-    }));
-    return out.line(JSON.stringify({ project, state, installed, pending: rows }, null, 2));
+    const rows = pending.map(({ package: pkg, source, step, state, error }) => {
+      return { package: pkg, source, step, state, error };
+    });
+    return out.json({ project, state, installed, pending: rows });
   }
-  if (state === "ready") return out.line(`${out.paint.green("✓")} Project ${project} is ready`);
+  if (state === "ready") return out.done(`Project ${project} is ready`);
   out.line(printable(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`));
 }
 
@@ -219,10 +212,4 @@ async function existing(path: string, realPath: (path: string) => Promise<string
       cause,
     });
   });
-}
-
-function collectSource(text: string, known: Record<string, string> = {}): Record<string, string> {
-  const [, pkg, source] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
-  if (pkg === undefined || source === undefined) throw new InvalidArgumentError("It takes package=source");
-  return { ...known, [pkg]: source };
 }

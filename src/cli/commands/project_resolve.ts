@@ -1,5 +1,5 @@
 /**
- * `kaged project resolve`: which plugins, config, hooks and tools each agent gets.
+ * `kaged project resolve`: the plugins, config, hooks and tools of each agent.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { printable, type Printer, type Terminal } from "../terminal.ts";
 /** Adds the command; `exit` takes the exit code of a run that came to its end. */
 export function addProjectResolve(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
   const command = parent.command("resolve")
-    .summary("show what each agent gets")
+    .summary("show the plugins and config of each agent")
     .description(
       "Shows which plugins, config, hooks and tools each agent of a project gets. Starts nothing." +
         "\nValues the operator set are not shown. Exit code 1 when a plugin is refused or not installed.",
@@ -34,15 +34,11 @@ Examples:
 async function resolveDir(dir: string, flags: ProjectFlags, terminal: Terminal): Promise<number> {
   const { loadProject } = await import("../../core/project/load_project.ts");
   const runtime = await terminal.runtime();
+  const { files, env } = runtime;
   const places = projectPlaces(flags, terminal, runtime);
-  const { resolved } = await loadProject({
-    dir: resolve(terminal.cwd, dir),
-    ...places,
-    files: runtime.files,
-    env: (name) => runtime.env(name),
-  });
+  const { resolved } = await loadProject({ dir: resolve(terminal.cwd, dir), ...places, files, env });
   const problems = problemsOf(resolved);
-  if (flags.json) terminal.out.line(JSON.stringify(asJson(resolved, problems), null, 2));
+  if (flags.json) terminal.out.json(asJson(resolved, problems));
   else print(resolved, problems, terminal.out);
   return problems.length > 0 ? 1 : 0;
 }
@@ -53,7 +49,7 @@ interface Problem {
   readonly error: HostError;
 }
 
-/** Returns why plugins are left out: refused, or not there. */
+/** Returns the reasons for plugins that are left out: refused, or not installed. */
 function problemsOf({ refusals, missing }: ResolvedProject): Problem[] {
   return [
     ...refusals.map(({ agent, key, error }) => ({ agent, key, error })),
@@ -83,21 +79,12 @@ function asJson({ agents, warnings }: ResolvedProject, problems: readonly Proble
       plugins: Object.fromEntries(plugins.map((plugin) => [plugin.key, shownPlugin(plugin)])),
     }])),
     warnings,
-    errors: problems.map(({ agent, key, error }) => {
-      const { code, message, hint, data } = errorJson(error);
-      return {
-        agent,
-        key,
-        code,
-        message,
-        ...(hint === undefined ? {} : { hint }),
-        ...(data === undefined ? {} : { data }),
-      };
-    }),
+    errors: problems.map(({ agent, key, error }) => ({ agent, key, ...errorJson(error) })),
   };
 }
 
-function print({ agents, warnings }: ResolvedProject, problems: readonly Problem[], { line, paint }: Printer): void {
+function print({ agents, warnings }: ResolvedProject, problems: readonly Problem[], out: Printer): void {
+  const { line, paint } = out;
   for (const { path, plugins } of agents) {
     line(paint.bold(printable(path)));
     if (plugins.length === 0) line(paint.dim("  no plugins"));
@@ -116,7 +103,7 @@ function print({ agents, warnings }: ResolvedProject, problems: readonly Problem
     for (const { path, message } of configErrors(error)) {
       line(`  ${printable(path === "" ? message : `${path}: ${message}`)}`);
     }
-    if (error.hint !== undefined) line(`  hint: ${printable(error.hint)}`);
+    out.hint(error.hint);
   }
 }
 
@@ -124,7 +111,7 @@ function warningText({ file, line, column, message, hint }: Issue): string {
   return `${file}:${line}:${column} ${message}${hint === undefined ? "" : ` (${hint})`}`;
 }
 
-/** Returns what is wrong with a config beyond the first thing, which the message tells. */
+/** Returns every mistake of a config where it has several; the message has the first alone. */
 function configErrors({ data }: HostError): readonly { readonly path: string; readonly message: string }[] {
   const { errors } = (data ?? {}) as { errors?: { path: string; message: string }[] };
   return Array.isArray(errors) && errors.length > 1 ? errors : [];

@@ -11,6 +11,7 @@ import type { IgnoredPlace } from "../../operator/replay/first_difference.ts";
 import type { Difference, ReplayReport } from "../../operator/replay/replay_tape.ts";
 import type { Tape } from "../../core/wire/tape/tape.ts";
 import { interruptible } from "../interrupt.ts";
+import { collected } from "../options.ts";
 import { questions } from "../questions.ts";
 import { addRunOptions, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
@@ -30,15 +31,15 @@ export function addReplay(parent: Command, terminal: Terminal, exit: (code: numb
   const command = parent.command("replay")
     .summary("run a plugin against a recorded tape")
     .description(
-      "Starts the plugin of a tape in its cage, sends it what the host said then, answers its requests from the tape " +
-        "and shows the first thing that is not as it was.\nExit code 1 when there is one.",
+      "Starts the plugin of a tape in its cage, sends it the host's messages of the tape, answers its requests from the " +
+        "tape and shows the first difference.\nExit code 1 when there is one.",
     )
     .argument("<tape>", "a file that kaged plugin call --record or a host with the option record has written")
     .argument("[dir]", "the plugin's folder (default: the one on the tape)")
     .option(
       "--ignore <pointer>",
       "a place of messages that may differ, such as /result/time; may be repeated",
-      collect,
+      collected(String),
     );
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
@@ -46,7 +47,7 @@ export function addReplay(parent: Command, terminal: Terminal, exit: (code: numb
       const report = await interruptible((signal) =>
         withPlaces(flags, terminal, (places) => replay({ tape, dir, flags, places, signal }, terminal))
       );
-      if (flags.json) terminal.out.line(JSON.stringify(report, null, 2));
+      if (flags.json) terminal.out.json(report);
       else print(report, terminal);
       exit(report.ok ? 0 : 1);
     });
@@ -100,7 +101,7 @@ async function replay({ tape: path, dir, flags, places, signal }: Replay, termin
   return { plugin: name, version, ...report, notes: await notesOn(tape, folder, version, runtime) };
 }
 
-/** Values for what is not on the tape: of the command line, else of whoever sits at the terminal. */
+/** Returns the secrets, which are not on the tape: from the command line, else from the person at the terminal. */
 async function secretsFor(
   { entries }: Tape,
   { flags, signal }: Pick<Replay, "flags" | "signal">,
@@ -121,7 +122,7 @@ async function secretsFor(
   return given;
 }
 
-/** What has changed since the tape was made, and what is odd about it. */
+/** Returns notes about the tape: changes of the plugin since it was made, a missing end. */
 async function notesOn({ header, isCut, entries }: Tape, dir: string, version: string, { files }: Runtime) {
   const { hashTree } = await import("../../core/files/tree.ts");
   const hash = await hashTree(dir, files).then((tree) => tree.hash, () => null);
@@ -144,11 +145,11 @@ function print({ ok, plugin, version, sent, matched, difference, notes }: Replay
 
 function printDifference(difference: Difference, { line, paint }: Terminal["out"]): void {
   const { line: number, at, detail, expected, came } = difference;
-  const tell = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(8))}  ${printable(text)}`);
+  const part = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(8))}  ${printable(text)}`);
   const place = at === undefined ? "" : ` at ${at}`;
   line(`    ${printable(detail + place)}${number === null ? "" : paint.dim(` (line ${number} of the tape)`)}`);
-  if (expected !== undefined) tell("expected", shortened(expected));
-  if (came !== undefined) tell("came", shortened(came));
+  if (expected !== undefined) part("expected", shortened(expected));
+  if (came !== undefined) part("came", shortened(came));
 }
 
 /** Characters of a message that are printed; --json has all of them. */
@@ -157,8 +158,4 @@ const MAX_CHARS = 1_000;
 function shortened(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}… (${text.length} characters)` : text;
-}
-
-function collect(pointer: string, before: readonly string[] = []): string[] {
-  return [...before, pointer];
 }

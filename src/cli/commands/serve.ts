@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import process from "node:process";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Host } from "../../host/types.ts";
 import { watchPlugins, type WatchReport } from "../../host/watch_plugins.ts";
@@ -13,9 +13,11 @@ import type { ServedHost } from "../../http/serve_host.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { openConsole, sweepConsolePages } from "../open_console.ts";
+import { wholeNumber } from "../options.ts";
 import { printWatch } from "../print_watch.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
+import { warnOfMissing } from "../with_host.ts";
 
 interface ServeFlags extends ProjectFlags {
   readonly project: string;
@@ -26,23 +28,22 @@ interface ServeFlags extends ProjectFlags {
   readonly watch?: boolean;
 }
 
-/** Adds the command. */
 export function addServe(parent: Command, terminal: Terminal): void {
   const command = parent.command("serve")
     .summary("run a project's plugins, with HTTP API and console")
     .description(
-      "Runs the plugins of a project and serves the HTTP API and the console page, to this machine alone unless --host " +
-        "says otherwise. Ctrl-C stops everything.",
+      "Runs the plugins of a project and serves the HTTP API and the console page; without --host only this machine can " +
+        "reach them. Ctrl-C stops everything.",
     )
     .requiredOption("--project <dir>", "folder that holds project.yaml")
     .option(
       "--port <number>",
       "port to listen at, 0 for any that is free (default: [http] of config.toml, else 4717)",
-      portOf,
+      wholeNumber("a number from 0 to 65535", 0, 65_535),
     )
     .option("--host <address>", "address to listen at (default: [http] of config.toml, else 127.0.0.1)")
     .option("--no-open", "do not open the console in a browser")
-    .option("-q, --quiet", "do not show what plugins log")
+    .option("-q, --quiet", "do not show the plugins' logs")
     .option("--watch", "reload a plugin of --plugin when its files change");
   addProjectOptions(command)
     .addHelpText("after", EXAMPLES)
@@ -84,7 +85,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
     const { http } = await readOperatorConfig(host.view.home, runtime.files);
     const hostname = flags.host ?? http.host;
     const port = flags.port ?? http.port;
-    // Before the plugins start: an address that is taken needs none, and what happens from now on is seen.
+    // Listen before plugins start: a taken address then fails at once, and the console sees every start.
     const served = await serveHost({
       host,
       runtime,
@@ -116,9 +117,7 @@ async function run(
   const { address, token } = served;
   const { home, project } = host.view;
   const isLoopback = /^http:\/\/(127\.|localhost|\[::1\])/.test(address);
-  if (!isLoopback) {
-    err.line(`${err.paint.yellow("warning")}: other machines can reach ${address}; the token is sent in clear`);
-  }
+  if (!isLoopback) err.warning(`other machines can reach ${address}; the token is sent in clear`);
   const printer = flags.json ? err : out;
   const onReport = (report: WatchReport): void => printWatch(report, printer);
   const watch = await watchPlugins({ host, plugins: watched, runtime, onReport });
@@ -127,17 +126,12 @@ async function run(
     if (signal.aborted) return { running: [], failed: [], pending: [] };
     throw error;
   });
-  for (const { instance, error } of failed) {
-    err.line(`${err.paint.yellow("warning")}: ${instance} does not run: ${printable(error.message)}`);
-  }
-  for (const { package: pkg } of pending) {
-    err.line(`${err.paint.yellow("warning")}: ${printable(pkg)} is not installed`);
-  }
+  warnOfMissing({ failed, pending }, err);
   if (flags.json) {
     const down = failed.map(({ instance, error: { code, message } }) => ({ instance, code, message }));
     out.line(JSON.stringify({ address, token_file: `${home}/token`, project: project.id, running, failed: down }));
   } else if (!signal.aborted) {
-    // The link carries the token: it is for a person's eyes, not for a log file.
+    // The link carries the token, so it is printed to a terminal only, never to a log file.
     const link = process.stdout.isTTY ? `${address}/#token=${token}` : `${address}/ (the token is in ${home}/token)`;
     out.line(`${project.id}: ${running.length === 1 ? "1 plugin runs" : `${running.length} plugins run`}`);
     out.line(`console: ${link}`);
@@ -152,14 +146,8 @@ async function run(
   if (!flags.json) out.line("Stopping …");
 }
 
-/** Resolves when the process is asked to end: that is how a server ends, and no failure. */
+/** Resolves when the process is asked to end, which for a server is no failure. */
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("It takes a number from 0 to 65535");
 }

@@ -8,7 +8,6 @@
 export interface ErrorRow {
   /** JSON-RPC error number on the wire. */
   readonly rpc: number;
-  /** HTTP status of the API. */
   readonly http: number;
   /** Why it happens, without a closing period. */
   readonly cause: string;

@@ -1,5 +1,5 @@
 /**
- * Capabilities in plain words, for whoever is asked to grant them. One text for command, API and console.
+ * Capabilities in plain words, for the operator who is asked to grant them. Command, API and console show the same text.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type Capability, formatCapability, readCapabilities } from "../../core/
 import { pathDanger } from "./path_danger.ts";
 import { programDanger } from "./program_danger.ts";
 
-/** Where the paths of a capability lead. */
+/** Folders that the paths of a capability lead to. */
 export interface ConsentPaths extends CagePlaces {
   /** Home folder of the person who runs the host, or null when it has none. */
   readonly userHome: string | null;
@@ -19,9 +19,9 @@ export interface ConsentPaths extends CagePlaces {
 
 /** A capability in plain words. */
 export interface CapabilityDescription {
-  /** The capability as declared. */
+  /** The capability in canonical form. */
   readonly capability: string;
-  /** What it lets the plugin do: `Can read everything under /opt/oh-my-pi`. */
+  /** For example `Can read everything under /opt/oh-my-pi`. */
   readonly text: string;
   /** Why to think twice, or null. */
   readonly danger: string | null;

@@ -1,5 +1,5 @@
 /**
- * Does what the operator agreed to, and nothing else: the files that were shown, or none.
+ * Installs exactly the files that the operator agreed to, or nothing.
  *
  * @module
  */
@@ -7,14 +7,14 @@ import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { canonicalText } from "../../core/values/canonical_text.ts";
-import { makeChange, storeDir } from "../installed/journal.ts";
+import { makeChange, packagesDir } from "../installed/journal.ts";
 import type { RecordFields } from "../installed/records.ts";
 import { copyTree, removeTree, treeFailure } from "../../core/files/tree.ts";
-import { changingStore, claimStorage, type InstallPorts, treeLimits } from "./install_ports.ts";
+import { changingPackages, claimStorage, type InstallPorts, treeLimits } from "./install_ports.ts";
 import type { InstallPlan } from "./plan.ts";
 import { sourceText } from "./source.ts";
 
-/** The operator's yes. */
+/** The operator's consent to a plan. */
 export interface Consent {
   /** Hash of the files it is about. */
   readonly hash: string;
@@ -34,22 +34,22 @@ export function missingGrants({ diff }: InstallPlan, granted: readonly string[])
 /**
  * Installs or upgrades a plugin as planned.
  *
- * @throws {HostError} `install.consent_missing`, `install.changed` when source or store are no longer as they were shown,
- * `install.*`, `storage.prefix_taken` or `local.*`. Nothing has changed then.
+ * @throws {HostError} `install.consent_missing`, `install.changed` when the source or the installed plugin is no longer as it was
+ * shown, `install.*`, `storage.prefix_taken` or `local.*`. Nothing has changed then.
  */
 export async function applyInstall(plan: InstallPlan, consent: Consent, ports: InstallPorts): Promise<void> {
   const missing = missingGrants(plan, consent.granted);
-  if (consent.hash !== plan.hash) throw changed(plan.dir, "The yes was for other files");
+  if (consent.hash !== plan.hash) throw changed(plan.dir, "The consent was for other files");
   if (missing.length > 0) throw consentMissing(plan.manifest.name, missing);
   const { manifest, installed } = plan;
   const { files, ids } = ports.runtime;
-  await changingStore(ports, async (store) => {
+  await changingPackages(ports, async (own) => {
     const record = (await readLocalConfig(ports.home, files)).records.get(manifest.name);
     if (record?.hash !== installed?.record.hash || (record === undefined) !== (installed === null)) {
       throw changed(plan.dir, `"${manifest.name}" was installed or upgraded meanwhile`);
     }
     const staged = `.${ids.create("new")}`;
-    const place = `${storeDir(ports.home)}/${staged}`;
+    const place = `${packagesDir(ports.home)}/${staged}`;
     try {
       await stage(plan, place, ports);
       await claimStorage(manifest, ports);
@@ -59,15 +59,15 @@ export async function applyInstall(plan: InstallPlan, consent: Consent, ports: I
     }
     const change = { staged, old: `.${ids.create("old")}`, record: recordOf(plan, consent) };
     try {
-      await makeChange({ op: "install", plugin: manifest.name, ...change }, store);
+      await makeChange({ op: "install", plugin: manifest.name, ...change }, own);
     } catch (error) {
-      throw error instanceof HostError ? error : treeFailure(error, storeDir(ports.home));
+      throw error instanceof HostError ? error : treeFailure(error, packagesDir(ports.home));
     }
   });
-  tell(plan, consent, ports);
+  audit(plan, consent, ports);
 }
 
-/** Copies what was planned, and looks whether it is what was planned. */
+/** Copies the planned files, and throws when the copy is not what was planned. */
 async function stage(plan: InstallPlan, place: string, ports: InstallPorts): Promise<void> {
   const { files } = ports.runtime;
   const { hash } = await copyTree(plan.dir, place, { files, limits: treeLimits(ports) });
@@ -97,7 +97,7 @@ function recordOf({ manifest, hash, source, installed, package: pkg }: InstallPl
   };
 }
 
-function tell(
+function audit(
   { manifest: { name, version }, source, diff, installed }: InstallPlan,
   consent: Consent,
   ports: InstallPorts,

@@ -1,14 +1,14 @@
 /**
- * What an upgrade adds to a plugin's capabilities, and what it takes away.
+ * The difference that an upgrade makes to a plugin's capabilities.
  *
  * @module
  */
 
-/** Capabilities before and after. */
+/** Capabilities that only one of two versions has. */
 export interface CapabilityDiff {
-  /** New ones: each needs a yes. */
+  /** Of the new version alone: the operator must grant each. */
   readonly added: readonly string[];
-  /** Those it gives up. */
+  /** Of the old version alone. */
   readonly removed: readonly string[];
 }
 

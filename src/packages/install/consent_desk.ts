@@ -1,6 +1,6 @@
 /**
- * Where a running host asks for plugins that its project declares and does not have: two yeses, then it is installed
- * for that project.
+ * The desk at which a host asks the operator for plugins that its project declares and does not have: first whether the
+ * source may be fetched, then whether the plugin may have its capabilities. It is then installed for that project.
  *
  * @module
  */
@@ -19,38 +19,36 @@ import { type InstallPlan, planInstall } from "./plan.ts";
 import { addProject } from "./set_enabled.ts";
 import { isAddress, parseSource, projectSource, type Source } from "./source.ts";
 
-/** What a desk works with. */
+/** The desk's project and ports. */
 export interface DeskOptions {
-  /** What installing stands on. */
   readonly ports: InstallPorts;
-  /** The project that asks. */
   readonly project: { readonly id: string; readonly dir: string };
   /** Called with the name of each plugin that was installed, and whether another version made room for it. */
   onInstalled(plugin: string, isUpgrade: boolean): Promise<void>;
 }
 
-/** One request with what belongs to it. */
+/** A request, and the plan behind its offer. */
 interface Entry {
   request: ConsentRequest;
   plan: InstallPlan | null;
-  /** Whether the plan is what is installed already, for others: nothing is copied then. */
+  /** Whether the plan is about files that are installed already, for other projects: nothing is copied then. */
   isShared: boolean;
   obtained: Obtained | null;
 }
 
-/** Asks. */
+/** Keeps the open requests of one project and carries out the answers. */
 export class ConsentDesk {
   readonly #options: DeskOptions;
   readonly #entries = new Map<string, Entry>();
   #turn: Promise<unknown> = Promise.resolve();
   #closing = new AbortController();
 
-  /** A desk with no request. */
+  /** Makes a desk without requests. */
   constructor(options: DeskOptions) {
     this.#options = options;
   }
 
-  /** Takes on what the project lacks now: new requests are looked at and told of, those settled elsewhere go. */
+  /** Opens a request for each plugin the project lacks now, and drops those that were settled elsewhere. */
   async update(lacking: readonly MissingPlugin[]): Promise<void> {
     await this.#inTurn(async () => {
       for (const [id, entry] of this.#entries) {
@@ -65,16 +63,17 @@ export class ConsentDesk {
     });
   }
 
-  /** Every request that is not settled. */
+  /** Returns every request that is not settled. */
   list(): ConsentRequest[] {
     return [...this.#entries.values()].map(({ request }) => request);
   }
 
   /**
-   * Says yes to the next step of a request; returns the request as it stands then.
+   * Agrees to the next step of a request; returns the request as it stands then.
    *
    * @throws {HostError} `consent.unknown`, `install.consent_missing` when not every capability is granted by name,
-   * `install.changed` when the yes was for other files, or why it could not be fetched or installed. The request waits on.
+   * `install.changed` when the consent was for other files, or why it could not be fetched or installed. The request
+   * stays open.
    */
   async approve(id: string, answer: ConsentAnswer = {}): Promise<ConsentRequest> {
     return await this.#inTurn(async () => {
@@ -88,7 +87,7 @@ export class ConsentDesk {
         return entry.request;
       } catch (thrown) {
         const error = asHostError(thrown);
-        // What is offered next is what is there now.
+        // The next offer is about the files as they are now.
         if (error.code === "install.changed") await this.#lookAgain(entry).catch(() => {});
         this.#fail(entry, error);
         throw thrown;
@@ -96,18 +95,18 @@ export class ConsentDesk {
     });
   }
 
-  /** Says no: the project stays pending. Throws `consent.unknown`. */
+  /** Declines a request: the project stays pending. Throws `consent.unknown`. */
   async decline(id: string): Promise<ConsentRequest> {
     return await this.#inTurn(async () => {
       const entry = this.#find(id);
       await this.#letGo(entry);
       this.#change(entry, { state: "declined", error: null, step: entry.plan ? "grant" : firstStep(entry.request) });
-      this.#tell("plugin.consent_declined", entry, {});
+      this.#audit("plugin.consent_declined", entry, {});
       return entry.request;
     });
   }
 
-  /** Ends a fetch that is under way, and removes what was fetched and not installed. */
+  /** Ends a fetch that is under way, and removes fetched files that were not installed. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#inTurn(async () => {
@@ -123,11 +122,11 @@ export class ConsentDesk {
     const request: ConsentRequest = { ...wish, id, step: firstStep(wish), ...open };
     const entry: Entry = { request, plan: null, isShared: false, obtained: null };
     this.#entries.set(id, entry);
-    await this.#look(entry).catch(() => {}); // The request tells.
-    this.#tell("plugin.consent_requested", entry, { source: wish.source, agents: [...wish.agents] });
+    await this.#look(entry).catch(() => {}); // The request carries the error.
+    this.#audit("plugin.consent_requested", entry, { source: wish.source, agents: [...wish.agents] });
   }
 
-  /** Finds out what can be offered without going anywhere: what is installed already, else a folder of the project. */
+  /** Finds an offer without fetching: the installed files, else a folder of the project. */
   async #look(entry: Entry): Promise<void> {
     const { ports: { home, runtime: { files } }, project } = this.#options;
     const { package: pkg, source } = entry.request;
@@ -146,7 +145,7 @@ export class ConsentDesk {
     }
   }
 
-  /** Offers what is installed already, for others; returns why it will not do, or null. */
+  /** Offers the files that are installed for other projects; returns why they will not do, or null. */
   async #offerInstalled(entry: Entry, hash: string): Promise<HostError | null> {
     const { home, runtime: { files } } = this.#options.ports;
     const name = pluginNameOf(entry.request.package);
@@ -178,7 +177,7 @@ export class ConsentDesk {
     await this.#offer(entry, entry.obtained.dir, source);
   }
 
-  /** Looks at what was fetched, or else around, once more. */
+  /** Renews the offer: from the fetched files, where there are any. */
   async #lookAgain(entry: Entry): Promise<void> {
     const { obtained, plan } = entry;
     if (obtained && plan) await this.#offer(entry, obtained.dir, plan.source);
@@ -199,7 +198,7 @@ export class ConsentDesk {
     const plan = entry.plan!;
     const { name, version, capabilities } = plan.manifest;
     if (hash !== plan.hash) {
-      throw new HostError("install.changed", `The yes names other files of "${name}" than were offered`, {
+      throw new HostError("install.changed", `The consent names other files of "${name}" than were offered`, {
         data: { plugin: name, offered: plan.hash },
         hint: "Look at the offer and answer with its hash",
       });
@@ -215,7 +214,7 @@ export class ConsentDesk {
     await this.#letGo(entry);
     this.#change(entry, { state: "installed" });
     this.#entries.delete(entry.request.id);
-    this.#tell("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
+    this.#audit("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
     await onInstalled(name, !entry.isShared && plan.installed !== null);
     return entry.request;
   }
@@ -246,14 +245,14 @@ export class ConsentDesk {
     entry.request = { ...entry.request, ...change };
   }
 
-  #tell<T extends ConsentAudit>(type: T, { request }: Entry, facts: Omit<AuditData[T], keyof ConsentPlace>): void {
+  #audit<T extends ConsentAudit>(type: T, { request }: Entry, facts: Omit<AuditData[T], keyof ConsentPlace>): void {
     const { ports, project } = this.#options;
     const name = pluginNameOf(request.package);
     const place: ConsentPlace = { consent_id: request.id, package: request.package, project_id: project.id };
     ports.audit.emit(type, { name, instance: name }, { ...place, ...facts } as unknown as AuditData[T]);
   }
 
-  /** One at a time: what a yes is about must not change under it. */
+  /** Runs one at a time: the files that an answer is about must not change meanwhile. */
   async #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(run, run);
     this.#turn = turn.catch(() => {});
@@ -264,12 +263,12 @@ export class ConsentDesk {
 type ConsentAudit = "plugin.consent_requested" | "plugin.consent_granted" | "plugin.consent_declined";
 type ConsentPlace = AuditData["plugin.consent_declined"];
 
-/** Whether the project still asks for the same thing. */
+/** Whether two requests are for the same plugin from the same source. */
 function isSameWish(a: MissingPlugin, b: MissingPlugin): boolean {
   return a.package === b.package && a.source === b.source && a.version === b.version;
 }
 
-/** What is asked first, as long as nothing is known but the declaration. */
+/** Returns the first step of a request, from the declaration alone. */
 function firstStep({ source }: MissingPlugin): ConsentRequest["step"] {
   return source === null ? "source" : isAddress(source) ? "fetch" : "grant";
 }

@@ -1,5 +1,5 @@
 /**
- * What an operator is offered for a plugin that a project lacks, and whether it is the one that was asked for.
+ * The offer of a plugin that a project lacks, and the check that it is the plugin the project asks for.
  *
  * @module
  */
@@ -34,13 +34,13 @@ export function consentOffer(
     bytes,
     capabilities: manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
     installed: installed?.version ?? null,
-    // For a project that never had it, all is new.
+    // A project that the plugin does not serve yet has granted nothing.
     added: isKnown ? diff.added : grantable(manifest.capabilities),
     removed: diff.removed,
   };
 }
 
-/** Throws `project.package_mismatch` when what is installed under the name is another plugin. */
+/** Throws `project.package_mismatch` when another plugin is installed under the name. */
 export function checkPackage({ name, package: installed }: InstallRecord, pkg: string): void {
   if (installed === undefined || installed === pkg) return;
   throw new HostError("project.package_mismatch", `Plugin "${name}" was installed from "${installed}"`, {

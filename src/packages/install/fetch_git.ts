@@ -9,29 +9,23 @@ import { newestInRange } from "../../core/project/version_range.ts";
 import type { TreeLimits } from "../../core/files/tree.ts";
 import { type GitResult, type GitRun, runGit } from "./run_git.ts";
 
-/** What to fetch. */
 export interface GitFetch {
-  /** Address of the repository. */
   readonly url: string;
-  /** An empty folder to fetch to: the files come to `tree` in it. */
+  /** An empty folder; the files are fetched to `tree` in it. */
   readonly dir: string;
-  /** Range of versions that will do; the newest tag in it is taken. Null: what the repository shows first. */
+  /** Range of versions, of which the newest tag is fetched; null for the repository's default branch. */
   readonly release: string | null;
-  /** How much it may bring. */
+  /** Largest tree that is fetched. */
   readonly limits: TreeLimits;
-  /** Time each of its steps may take. Default 120 s. */
+  /** Deadline of each step. Default 120 s. */
   readonly timeoutMs?: number;
-  /** Ends it early. */
   readonly signal?: AbortSignal;
 }
 
-/** What was fetched. */
 export interface Fetched {
-  /** Folder with the files. */
+  /** Folder with the files, without `.git`. */
   readonly dir: string;
-  /** The tag, or null. */
   readonly tag: string | null;
-  /** The commit. */
   readonly commit: string;
 }
 
@@ -54,7 +48,7 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<Fetch
   const git = async (args: string[], extra: Partial<GitRun> = {}): Promise<string> => {
     const result = await runGit(args, { ...run, ...extra }, runtime);
     if (result.code !== 0) throw unreachable(url, result);
-    if (result.isCut) throw tooLarge(url, limits); // What is not in a list was not counted.
+    if (result.isCut) throw tooLarge(url, limits); // Files that are cut off the list were not counted.
     return result.stdout;
   };
   const tag = release === null ? null : await chooseTag(await git(["ls-remote", "--tags", "--refs", "--", url]));
@@ -92,7 +86,7 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<Fetch
     });
   }
 
-  /** Before a file is written: a small pack can hold very large ones. */
+  /** Called before files are written: a small pack can hold very large files. */
   function checkSize(listing: string): void {
     const entries = listing.split("\0").filter((entry) => entry !== "");
     const sizes = entries.map((entry) => Number(/^\d+ \w+ [0-9a-f]+ +(\d+)\t/.exec(entry)?.[1] ?? 0));
@@ -104,7 +98,7 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<Fetch
 function tooLarge(url: string, limits: TreeLimits): HostError {
   return new HostError("install.too_large", `"${url}" is larger than a plugin may be`, {
     data: { source: url, max_bytes: limits.maxBytes, max_entries: limits.maxEntries },
-    hint: "Where it is meant, raise the limit with --max-size",
+    hint: "If you trust it, raise the limit with --max-size",
   });
 }
 

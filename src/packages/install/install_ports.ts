@@ -1,5 +1,5 @@
 /**
- * What installing stands on.
+ * The ports of installing, and the lock and recovery around every change of what is installed.
  *
  * @module
  */
@@ -7,43 +7,42 @@ import type { Audit } from "../../core/audit/audit.ts";
 import { storageAccess } from "../../core/manifest/capability_set.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
-import { isUnfinished, recoverStore, type StorePorts } from "../installed/journal.ts";
+import { isUnfinished, type PackagePorts, recoverPackages } from "../installed/journal.ts";
 import { withHomeLock } from "../../core/files/home_lock.ts";
 import { TREE_LIMITS, type TreeLimits } from "../../core/files/tree.ts";
 
-/** What installing stands on. */
+/** The operator's folder, and the ports that installing needs. */
 export interface InstallPorts {
-  /** The runtime. */
   readonly runtime: Runtime;
   /** The operator's folder. */
   readonly home: string;
-  /** Where it is told of. */
+  /** Gets an event for every change. */
   readonly audit: Pick<Audit, "emit">;
-  /** How much a plugin may bring. Default: {@link TREE_LIMITS}. */
+  /** Largest tree that is installed. Default: {@link TREE_LIMITS}. */
   readonly limits?: TreeLimits;
-  /** Ends what takes long. */
+  /** Aborts a fetch that is under way. */
   readonly signal?: AbortSignal;
 }
 
-/** Returns how much a plugin may bring. */
+/** Returns the largest tree that is installed. */
 export function treeLimits({ limits = TREE_LIMITS }: InstallPorts): TreeLimits {
   return limits;
 }
 
-/** Runs `work` while nobody else changes the store, after what a crash left was put in order. */
-export async function changingStore<T>(ports: InstallPorts, work: (store: StorePorts) => Promise<T>): Promise<T> {
+/** Runs `work` under the lock of the home, after finishing a change that a crash interrupted. */
+export async function changingPackages<T>(ports: InstallPorts, work: (own: PackagePorts) => Promise<T>): Promise<T> {
   const { home, runtime } = ports;
   return await withHomeLock(home, runtime, async () => {
-    const store = storePorts(ports);
+    const own = packagePorts(ports);
     await runtime.files.makeDir(`${home}/plugins`, { recursive: true, mode: 0o700 });
-    await recoverStore(store);
-    return await work(store);
+    await recoverPackages(own);
+    return await work(own);
   });
 }
 
-/** Finishes what a crash interrupted, for whoever is about to read the store. Costs one look when nothing was. */
-export async function settleStore(ports: InstallPorts): Promise<void> {
-  if (await isUnfinished(ports.home, ports.runtime.files)) await changingStore(ports, () => Promise.resolve());
+/** Finishes a change that a crash interrupted. Call it before reading what is installed; mostly it costs one look. */
+export async function settlePackages(ports: InstallPorts): Promise<void> {
+  if (await isUnfinished(ports.home, ports.runtime.files)) await changingPackages(ports, () => Promise.resolve());
 }
 
 /** Claims a plugin's tables, when it may have any. Rejects with `storage.prefix_taken`. */
@@ -56,7 +55,7 @@ export async function claimStorage(
   await storage.claim(name);
 }
 
-function storePorts({ runtime, home, audit }: InstallPorts): StorePorts {
+function packagePorts({ runtime, home, audit }: InstallPorts): PackagePorts {
   const { files, ids } = runtime;
   return {
     home,

@@ -1,5 +1,5 @@
 /**
- * What is installed, and in which shape.
+ * The installed plugins, with their files checked.
  *
  * @module
  */
@@ -8,15 +8,13 @@ import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
 import { verifyTree } from "../../core/files/verify_tree.ts";
-import { type InstallPorts, settleStore } from "./install_ports.ts";
+import { type InstallPorts, settlePackages } from "./install_ports.ts";
 
-/** An installed plugin. */
+/** An installed plugin as it was found. */
 export interface InstalledPlugin {
-  /** Its record. */
   readonly record: InstallRecord;
-  /** Its folder. */
   readonly dir: string;
-  /** Its manifest, when it can be read. */
+  /** Null when it cannot be read. */
   readonly manifest: Manifest | null;
   /** Why it cannot run as it is, or null. */
   readonly problem: HostError | null;
@@ -24,7 +22,7 @@ export interface InstalledPlugin {
 
 /** Returns every installed plugin, by name. */
 export async function listInstalled(ports: InstallPorts): Promise<InstalledPlugin[]> {
-  await settleStore(ports);
+  await settlePackages(ports);
   const { records } = await readLocalConfig(ports.home, ports.runtime.files);
   const names = [...records.keys()].sort();
   return await Promise.all(names.map((name) => lookAt(records.get(name)!, ports)));
@@ -46,7 +44,7 @@ export async function lookAt(
   }
 }
 
-/** Returns in a word or two whether a plugin runs, may run, or why it may not; `states` are those of its instances. */
+/** Returns a plugin's status in a word or two: the worst of its instances' `states`, or why it may not run. */
 export function statusOf({ record, problem }: InstalledPlugin, states: readonly string[] = []): string {
   if (problem?.code === "plugin.tampered") return "tampered";
   if (problem?.code === "manifest.missing") return "files missing";

@@ -1,5 +1,5 @@
 /**
- * Has a source at hand as a folder, for as long as it is needed.
+ * Provides a source as a folder, for as long as it is needed.
  *
  * @module
  */
@@ -8,9 +8,8 @@ import { fetchGit } from "./fetch_git.ts";
 import { type InstallPorts, treeLimits } from "./install_ports.ts";
 import type { Source } from "./source.ts";
 
-/** A source at hand. */
+/** A source as a folder; disposing of it removes what was fetched. */
 export interface Obtained extends AsyncDisposable {
-  /** The folder. */
   readonly dir: string;
 }
 
@@ -37,7 +36,7 @@ export async function obtain(source: Source, release: string | null, ports: Inst
   }
 }
 
-/** Removes what commands fetched that died before they could. */
+/** Removes folders that were fetched by commands which have died since. */
 async function sweep(home: string, { files }: Runtime): Promise<void> {
   for (const name of await files.list(`${home}/run`)) {
     const pid = /^fetch-(\d+)-/.exec(name)?.[1];

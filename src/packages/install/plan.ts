@@ -1,5 +1,5 @@
 /**
- * What an install would do, before anything is done: shown to the operator, who then says yes or no to this very thing.
+ * The plan of an install: it is shown to the operator, who consents to exactly these files and capabilities.
  *
  * @module
  */
@@ -8,69 +8,63 @@ import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
-import { verifyTree } from "../../core/files/verify_tree.ts";
 import { hashTree } from "../../core/files/tree.ts";
 import { type CapabilityDiff, diffCapabilities } from "./capability_diff.ts";
-import { type InstallPorts, settleStore, treeLimits } from "./install_ports.ts";
+import { type InstallPorts, settlePackages, treeLimits } from "./install_ports.ts";
+import { lookAt } from "./list_installed.ts";
 import { type Source, sourceText } from "./source.ts";
 
-/** What is installed now. */
+/** The plugin that is installed under the same name. */
 export interface Installed {
-  /** Its record. */
   readonly record: InstallRecord;
-  /** Its version. */
   readonly version: string;
-  /** What it may do: nothing when its files were tampered with. */
+  /** Empty when its files were tampered with. */
   readonly capabilities: readonly string[];
-  /** Whether its files are no longer those that were agreed to. */
+  /** Whether its files differ from those that were agreed to. */
   readonly isTampered: boolean;
 }
 
-/** What an install would do. */
+/** An install as it would be made. */
 export interface InstallPlan {
   /** Whether the plugin is new, another version, or the very files that are installed. */
   readonly kind: "install" | "upgrade" | "same";
   /** Folder it is copied from. */
   readonly dir: string;
-  /** Where that was had. */
   readonly source: Source;
-  /** Its manifest. */
   readonly manifest: Manifest;
-  /** What is doubtful about the manifest. */
+  /** Doubtful places of the manifest. */
   readonly warnings: readonly DocumentIssue[];
-  /** Hash of its files: the yes is pinned to it. */
+  /** Hash of its files: the consent is for this hash. */
   readonly hash: string;
-  /** Bytes of its files. */
   readonly bytes: number;
-  /** What is installed under its name, or null. */
+  /** Null when no plugin of this name is installed. */
   readonly installed: Installed | null;
-  /** What changes in what it may do. */
+  /** Capabilities that it would gain and lose. */
   readonly diff: CapabilityDiff;
-  /** Package it is known by, or null. */
+  /** Package it is known by in projects, or null. */
   readonly package: string | null;
 }
 
-/** What to plan for. */
 export interface PlanRequest {
   /** Folder that holds the plugin. */
   readonly dir: string;
-  /** Where that was had. */
+  /** Where the folder's content came from. */
   readonly source: Source;
-  /** Package it is known by. */
+  /** Package it is known by in projects. */
   readonly package?: string | null;
   /** Whether it may take the place of a plugin that came from elsewhere. */
   readonly replace?: boolean;
 }
 
 /**
- * Looks at a plugin and at what is installed under its name.
+ * Reads a plugin and compares it with the installed one of its name.
  *
  * @throws {HostError} `install.*`, `manifest.*`, `local.*`, or `install.name_taken` when another plugin has its name.
  */
 export async function planInstall(request: PlanRequest, ports: InstallPorts): Promise<InstallPlan> {
   const { files } = ports.runtime;
   const { dir, source, replace = false, package: pkg = null } = request;
-  await settleStore(ports);
+  await settlePackages(ports);
   if ((await files.target(dir))?.kind !== "directory") {
     throw new HostError("install.source_missing", `There is no folder "${dir}"`, {
       data: { dir },
@@ -98,7 +92,7 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   };
 }
 
-/** The folder it was fetched to is gone when this is read. */
+/** Names the address: the folder that it was fetched to is gone when the operator reads this. */
 function noPluginAt(url: string, cause: HostError): HostError {
   return new HostError("manifest.missing", `The repository "${url}" has no kaged-plugin.yaml at its root`, {
     data: { source: url },
@@ -107,27 +101,25 @@ function noPluginAt(url: string, cause: HostError): HostError {
   });
 }
 
-/** Files that were tampered with are put back by installing the very same again. */
+/** Whether exactly these files are installed; files that were tampered with are repaired by installing them again. */
 function isWhole({ record, isTampered }: Installed, hash: string): boolean {
   return record.hash === hash && !isTampered;
 }
 
-async function installedNow(name: string, { runtime: { files }, home }: InstallPorts): Promise<Installed | null> {
-  const record = (await readLocalConfig(home, files)).records.get(name);
+async function installedNow(name: string, ports: InstallPorts): Promise<Installed | null> {
+  const record = (await readLocalConfig(ports.home, ports.runtime.files)).records.get(name);
   if (!record) return null;
-  const dir = `${home}/plugins/${name}`;
-  try {
-    await verifyTree(name, dir, record.hash ?? "", files);
-    const { manifest: { version, capabilities } } = await readManifest(dir, files);
+  const { manifest, problem } = await lookAt(record, ports);
+  if (problem?.code === "host.internal") throw problem;
+  if (manifest && !problem) {
+    const { version, capabilities } = manifest;
     return { record, version, capabilities, isTampered: false };
-  } catch (error) {
-    // Files that changed say nothing of what was granted: everything counts as new.
-    if (!(error instanceof HostError)) throw error;
-    return { record, version: record.version ?? record.installed ?? "unknown", capabilities: [], isTampered: true };
   }
+  // Files that changed do not show what was granted, so every capability counts as new.
+  return { record, version: record.version ?? record.installed ?? "unknown", capabilities: [], isTampered: true };
 }
 
-/** Two plugins of one name are told apart by their package, or by the repository they come from. */
+/** Refuses another plugin of the same name: one with another package, or from another repository. */
 function refuseTaken({ package: before, source: had }: InstallRecord, request: PlanRequest, name: string): void {
   const { source, package: pkg = null } = request;
   const isOtherPackage = before !== undefined && pkg !== null && before !== pkg;

@@ -6,34 +6,29 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Runtime, Signal } from "../../core/ports/ports.ts";
 
-/** How one run differs. */
 export interface GitRun {
-  /** Folder it runs in. */
   readonly cwd: string;
-  /** Whether plain http may be spoken. */
+  /** Whether plain http is allowed, instead of https. */
   readonly allowHttp: boolean;
-  /** Time it may take. */
   readonly timeoutMs: number;
-  /** Ends it early. */
   readonly signal?: AbortSignal;
-  /** Asked now and then while it runs; what it returns ends the run with that error. */
+  /** Called every 250 ms while git runs; an error that it returns ends the run. */
   watch?(): Promise<HostError | null>;
 }
 
-/** How a run ended. */
 export interface GitResult {
-  /** Exit code, or null when it was ended. */
+  /** Exit code; null when a signal ended git. */
   readonly code: number | null;
-  /** What it printed, cut at 4 MiB. */
+  /** The first 4 MiB of its output. */
   readonly stdout: string;
-  /** Whether there was more of it. */
+  /** Whether it printed more than that. */
   readonly isCut: boolean;
-  /** What it complained of, cut at 16 KiB. */
+  /** The first 16 KiB of its errors. */
   readonly stderr: string;
 }
 
 const GIT = ["/usr/bin/git", "/usr/local/bin/git"];
-/** What leads through a proxy or to certificates of a company: without them nothing can be fetched there. */
+/** Variables for a company's proxy and certificates: git is given these and no others of the host's. */
 const PASSED = ["https_proxy", "HTTPS_PROXY", "http_proxy", "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "GIT_SSL_CAINFO"];
 const WATCH_MS = 250;
 const GRACE_MS = 2_000;
@@ -41,7 +36,7 @@ const GRACE_MS = 2_000;
 /**
  * Runs git with arguments and settings that leave it no way to run anything of the repository's.
  *
- * @throws {HostError} `install.git_missing`, `install.source_unreachable` after `timeoutMs`, or what `watch` returned.
+ * @throws {HostError} `install.git_missing`, `install.source_unreachable` after `timeoutMs`, or the error of `watch`.
  */
 export async function runGit(args: readonly string[], run: GitRun, runtime: Runtime): Promise<GitResult> {
   const file = await findGit(runtime);
@@ -52,14 +47,14 @@ export async function runGit(args: readonly string[], run: GitRun, runtime: Runt
     { stdout: out.take, stdoutEnd: () => {}, stderr: err.take },
   );
   child.endInput();
-  /** Git talks to servers through helpers, which would outlive it: they are one group with it. */
+  /** Git talks to servers through helpers, which would outlive it; they are in its process group. */
   const signalAll = (signal: Signal): void => void runtime.processes.signal(-child.pid, signal);
   let ended: HostError | null = null;
   let cancelKill = (): void => {};
   const end = (error: HostError): void => {
     if (ended) return;
     ended = error;
-    signalAll("SIGTERM"); // Git clears away what it made.
+    signalAll("SIGTERM"); // Git then removes its own files.
     cancelKill = runtime.clock.after(GRACE_MS, () => signalAll("SIGKILL"));
   };
   const abort = (): void =>

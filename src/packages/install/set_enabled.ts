@@ -1,5 +1,5 @@
 /**
- * Enables and disables installed plugins, for good.
+ * Enables and disables installed plugins, in their records.
  *
  * @module
  */
@@ -7,18 +7,18 @@ import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { writeRecord } from "../installed/records.ts";
 import { verifyTree } from "../../core/files/verify_tree.ts";
-import { changingStore, type InstallPorts } from "./install_ports.ts";
+import { changingPackages, type InstallPorts } from "./install_ports.ts";
 import { recordOf } from "./uninstall.ts";
 
 /**
- * Writes down whether a plugin may run; returns whether that is new. One whose files changed, or whose manifest is no
- * good, is not enabled.
+ * Records whether a plugin may run; returns whether that is new. A plugin whose files changed, or whose manifest is
+ * invalid, is not enabled.
  *
  * @throws {HostError} `plugin.not_installed`, `plugin.tampered`, `manifest.*` or `local.*`.
  */
 export async function setEnabled(plugin: string, enabled: boolean, ports: InstallPorts): Promise<boolean> {
   const { home, runtime: { files, ids } } = ports;
-  return await changingStore(ports, async () => {
+  return await changingPackages(ports, async () => {
     const record = recordOf(plugin, await readLocalConfig(home, files));
     const dir = `${home}/plugins/${plugin}`;
     if (enabled) {
@@ -38,7 +38,7 @@ export async function setEnabled(plugin: string, enabled: boolean, ports: Instal
  */
 export async function addProject(plugin: string, projectId: string, ports: InstallPorts): Promise<void> {
   const { home, runtime: { files, ids } } = ports;
-  await changingStore(ports, async () => {
+  await changingPackages(ports, async () => {
     const { projects } = recordOf(plugin, await readLocalConfig(home, files));
     const fields = { projects: [...new Set([...projects, projectId])], enabled: true };
     await writeRecord(home, plugin, { files, ids, fields });

@@ -1,5 +1,5 @@
 /**
- * Where a plugin can be had: a folder, or an address that git can fetch.
+ * Sources of plugins: a folder, or an address that git can fetch.
  *
  * @module
  */
@@ -8,21 +8,19 @@ import type { Files } from "../../core/ports/ports.ts";
 
 /** A folder of this machine. */
 export interface PathSource {
-  /** Which kind. */
   readonly kind: "path";
-  /** The folder, absolute. */
+  /** An absolute path. */
   readonly path: string;
 }
 
-/** A repository. */
+/** A repository that git can fetch. */
 export interface GitSource {
-  /** Which kind. */
   readonly kind: "git";
   /** Its address, without `git+`. */
   readonly url: string;
 }
 
-/** Where a plugin can be had. */
+/** A place that a plugin can be installed from. */
 export type Source = PathSource | GitSource;
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
@@ -32,7 +30,7 @@ export function isAddress(text: string): boolean {
   return /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-/** Returns a source as it is shown and kept. */
+/** Returns a source as it is shown and recorded. */
 export function sourceText(source: Source): string {
   return source.kind === "path" ? source.path : source.url;
 }
@@ -50,7 +48,7 @@ export function parseSource(text: string, { allowHttp = false }: { readonly allo
   const url = URL.parse(text.replace(/^git\+/i, ""));
   if (!url || !["https:", "http:"].includes(url.protocol)) throw invalid(text, "Only https:// can be fetched");
   if (url.username !== "" || url.password !== "") {
-    throw invalid("the address", "It holds a name or a password, which would be kept and shown");
+    throw invalid("the address", "It holds a name or a password, which would be recorded and shown");
   }
   if (url.hash !== "") throw invalid(text, "It has a part after #: name a release with --release instead");
   if (url.protocol === "http:" && !LOOPBACK.includes(url.hostname)) {

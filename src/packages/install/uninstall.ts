@@ -1,5 +1,5 @@
 /**
- * Takes a plugin away: its files, its record and what it keeps.
+ * Removes a plugin: its files, its record and its tables.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { HostError } from "../../core/errors/host_error.ts";
 import { type InstallRecord, type LocalConfig, readLocalConfig } from "../../core/project/local_config.ts";
 import { makeChange } from "../installed/journal.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
-import { changingStore, type InstallPorts } from "./install_ports.ts";
+import { changingPackages, type InstallPorts } from "./install_ports.ts";
 
 /**
  * Uninstalls a plugin. Its secrets in `local.toml` stay: they are the operator's.
@@ -16,9 +16,9 @@ import { changingStore, type InstallPorts } from "./install_ports.ts";
  */
 export async function uninstallPlugin(plugin: string, ports: InstallPorts): Promise<void> {
   const { files, ids } = ports.runtime;
-  const { version = "unknown" } = await changingStore(ports, async (store) => {
+  const { version = "unknown" } = await changingPackages(ports, async (own) => {
     const record = recordOf(plugin, await readLocalConfig(ports.home, files));
-    await makeChange({ op: "uninstall", plugin, old: `.${ids.create("old")}` }, store);
+    await makeChange({ op: "uninstall", plugin, old: `.${ids.create("old")}` }, own);
     return record;
   });
   ports.audit.emit("plugin.uninstalled", { name: plugin, instance: plugin }, { version });

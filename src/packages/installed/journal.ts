@@ -1,6 +1,6 @@
 /**
- * Changes of the store that survive a crash: what is about to be done is written down first, and whoever comes next
- * finishes it. Folders in the store whose name starts with a dot are work under way.
+ * Changes of the installed plugins that survive a crash: each is written to a journal before it is made, and the next
+ * command or host finishes what the journal holds. Folders whose name starts with a dot are changes under way.
  *
  * @module
  */
@@ -9,17 +9,16 @@ import type { Files } from "../../core/ports/ports.ts";
 import { checkRecord, type RecordFields, type RecordPorts, writeRecord } from "./records.ts";
 import { removeTree } from "../../core/files/tree.ts";
 
-/** Something that is being done. */
+/** A change as the journal holds it. */
 export type Change =
   | {
     /** A tree that is ready takes the plugin's place. */
     readonly op: "install";
     readonly plugin: string;
-    /** Name of the ready tree in the store. */
+    /** Name of the ready tree, beside the plugin's. */
     readonly staged: string;
-    /** Name the tree before it gets. */
+    /** Name under which the tree it replaces is set aside. */
     readonly old: string;
-    /** Fields of the plugin's record. */
     readonly record: RecordFields;
   }
   | {
@@ -29,19 +28,18 @@ export type Change =
     readonly old: string;
   };
 
-/** What changes are made with. */
-export interface StorePorts extends RecordPorts {
+export interface PackagePorts extends RecordPorts {
   /** The operator's folder. */
   readonly home: string;
-  /** Drops everything a plugin keeps. Dropping nothing is fine. */
+  /** Drops a plugin's tables, if it has any. */
   dropStorage(plugin: string): Promise<void>;
 }
 
-/** Names of what a change makes on its way. */
+/** Names of trees and files that only a change under way has. */
 const LEFTOVER = /^\.(?:new|old|journal)_/;
 
 /** Folder of the installed trees. */
-export function storeDir(home: string): string {
+export function packagesDir(home: string): string {
   return `${home}/plugins`;
 }
 
@@ -50,17 +48,17 @@ export async function isUnfinished(home: string, files: Files): Promise<boolean>
   return await files.info(journalFile(home)) !== null;
 }
 
-/** Makes a change of the store, whole or, after a crash, at the next {@link recoverStore}. Hold the lock of the home. */
-export async function makeChange(change: Change, ports: StorePorts): Promise<void> {
+/** Makes a change; after a crash the next {@link recoverPackages} finishes it. Hold the lock of the home. */
+export async function makeChange(change: Change, ports: PackagePorts): Promise<void> {
   const { home, files, ids } = ports;
   // Before the point of no return: a record that cannot be written would leave another version under the old one.
   await checkRecord(home, change.plugin, { files, ids, fields: recordOf(change) });
-  const fresh = `${storeDir(home)}/.${ids.create("journal")}`;
+  const fresh = `${packagesDir(home)}/.${ids.create("journal")}`;
   await files.write(fresh, `${JSON.stringify(change)}\n`);
   await files.sync(fresh);
   await files.rename(fresh, journalFile(home)); // From here on it will happen.
   try {
-    await files.sync(storeDir(home));
+    await files.sync(packagesDir(home));
     await finish(change, ports);
   } catch (cause) {
     if (cause instanceof HostError) throw cause;
@@ -72,28 +70,28 @@ export async function makeChange(change: Change, ports: StorePorts): Promise<voi
   }
 }
 
-/** Finishes what a crash interrupted and clears away what it left. Hold the lock of the home. */
-export async function recoverStore(ports: StorePorts): Promise<void> {
+/** Finishes a change that a crash interrupted and removes its leftovers. Hold the lock of the home. */
+export async function recoverPackages(ports: PackagePorts): Promise<void> {
   const { home, files } = ports;
-  if (await files.info(storeDir(home)) === null) return;
+  if (await files.info(packagesDir(home)) === null) return;
   if (await isUnfinished(home, files)) {
     await finish(JSON.parse(await files.readText(journalFile(home))) as Change, ports);
   }
-  for (const name of await files.list(storeDir(home))) {
-    if (LEFTOVER.test(name)) await removeTree(`${storeDir(home)}/${name}`, files);
+  for (const name of await files.list(packagesDir(home))) {
+    if (LEFTOVER.test(name)) await removeTree(`${packagesDir(home)}/${name}`, files);
   }
 }
 
-/** Every step can be done again: one that was done before the crash is passed over. */
-async function finish(change: Change, ports: StorePorts): Promise<void> {
+/** Every step can be repeated: after a crash, steps that were done before it are skipped or done again. */
+async function finish(change: Change, ports: PackagePorts): Promise<void> {
   const { home, files, ids } = ports;
   const { plugin } = change;
-  const at = (name: string): string => `${storeDir(home)}/${name}`;
+  const at = (name: string): string => `${packagesDir(home)}/${name}`;
   const isStaged = change.op === "install" && await files.info(at(change.staged)) !== null;
   const isReplaced = change.op === "install" && !isStaged;
   if (!isReplaced && await files.info(at(plugin)) !== null) await files.rename(at(plugin), at(change.old));
   if (change.op === "install" && isStaged) await files.rename(at(change.staged), at(plugin));
-  await files.sync(storeDir(home));
+  await files.sync(packagesDir(home));
   await writeRecord(home, plugin, { files, ids, fields: recordOf(change) });
   if (change.op === "uninstall") await ports.dropStorage(plugin);
   await files.remove(journalFile(home));
@@ -105,5 +103,5 @@ function recordOf(change: Change): RecordFields | null {
 }
 
 function journalFile(home: string): string {
-  return `${storeDir(home)}/.journal.json`;
+  return `${packagesDir(home)}/.journal.json`;
 }

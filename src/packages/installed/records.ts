@@ -12,23 +12,20 @@ import { replaceText } from "../../core/files/replace_text.ts";
 /** Fields of a record to set. */
 export type RecordFields = Readonly<Record<string, TomlValue>>;
 
-/** What the file is changed with. */
+/** Ports that changing the file needs. */
 export interface RecordPorts {
-  /** The file system. */
   readonly files: Files;
-  /** Makes names. */
   readonly ids: Ids;
 }
 
-/** A change of a record; null removes it. */
 export interface RecordChange extends RecordPorts {
-  /** Fields to set. */
+  /** Fields to set; null removes the record. */
   readonly fields: RecordFields | null;
 }
 
 /**
- * Sets fields of a plugin's record, or removes it; a table it shares with secrets stays for those. Hold the lock of the
- * home. Returns what the file says now.
+ * Sets fields of a plugin's record, or removes it; secrets in the same table stay. Hold the lock of the home. Returns the
+ * file's content after the change.
  *
  * @throws {HostError} `local.*` when the file cannot be read, or not changed in that one place.
  */
@@ -38,7 +35,7 @@ export async function writeRecord(home: string, plugin: string, change: RecordCh
   return await readLocalConfig(home, change.files);
 }
 
-/** Throws what {@link writeRecord} would, and writes nothing. */
+/** Throws as {@link writeRecord} would, and writes nothing. */
 export async function checkRecord(home: string, plugin: string, change: RecordChange): Promise<void> {
   await changedFile(home, plugin, change);
 }
@@ -50,11 +47,11 @@ interface ChangedFile {
 }
 
 async function changedFile(home: string, plugin: string, { fields, files }: RecordChange): Promise<ChangedFile> {
-  // A file that is half written is told of and left alone.
+  // This throws for a file with mistakes, which is then left alone.
   await readLocalConfig(home, files);
   const path = `${home}/${LOCAL_FILE}`;
   const exists = await files.target(path) !== null;
-  // What a link leads to is changed, and the link stays.
+  // Where local.toml is a link, its target is changed and the link stays.
   const file = exists ? await files.realPath(path) : path;
   const before = exists ? await files.readText(file) : null;
   const change = fields ? { set: fields } : { unset: RECORD_KEYS };

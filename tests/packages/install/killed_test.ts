@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { settleStore } from "../../../src/packages/install/install_ports.ts";
+import { settlePackages } from "../../../src/packages/install/install_ports.ts";
 import { uninstallPlugin } from "../../../src/packages/install/uninstall.ts";
 import { verifyTree } from "../../../src/core/files/verify_tree.ts";
 import { type InstallStage, installStage } from "./install_stage.ts";
@@ -28,7 +28,7 @@ async function killedAt(step: number, home: string, op: "install" | "uninstall",
 /** Whether files and record agree on one version; which, or null for none. */
 async function version({ home, ports, local }: InstallStage): Promise<string | null> {
   const { files } = ports.runtime;
-  await settleStore(ports);
+  await settlePackages(ports);
   const record = (await local()).records.get("oh-my-pi");
   const dir = join(home, "plugins/oh-my-pi");
   if (!record) {

@@ -7,8 +7,8 @@ import {
   type Change,
   isUnfinished,
   makeChange,
-  recoverStore,
-  type StorePorts,
+  type PackagePorts,
+  recoverPackages,
 } from "../../../src/packages/installed/journal.ts";
 import { writeRecord } from "../../../src/packages/installed/records.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
@@ -23,7 +23,7 @@ async function store(t: Parameters<typeof scratchDir>[0]) {
   }
   await writeFile(join(home, "local.toml"), '# mine\n[plugins.notes]\nversion = "1"\n');
   const dropped: string[] = [];
-  const ports: StorePorts = { home, files, ids, dropStorage: (name) => Promise.resolve(void dropped.push(name)) };
+  const ports: PackagePorts = { home, files, ids, dropStorage: (name) => Promise.resolve(void dropped.push(name)) };
   const upgrade: Change = { op: "install", plugin: "notes", staged: ".new_2", old: ".old_1", record: { version: "2" } };
   const look = async () => ({
     tree: await readFile(join(home, "plugins/notes/version"), "utf8").catch(() => null),
@@ -64,7 +64,7 @@ test("whatever step is the last before a crash, the next one sees the old versio
       };
       const outcome = await makeChange(change, { ...ports, files: dying }).then(() => "done", (error) => error.message);
       const begun = await isUnfinished(home, files);
-      await recoverStore(ports);
+      await recoverPackages(ports);
       const { tree, record } = await look();
       const happened = op === "upgrade" ? tree === "2" : tree === null;
       const [before, after] = [["1", "1"], op === "upgrade" ? ["2", "2"] : [null, null]];
@@ -84,7 +84,7 @@ test("whatever step is the last before a crash, the next one sees the old versio
 test("what a crash left is cleared away, and what somebody else keeps in the store is not", async (t) => {
   const { home, ports } = await store(t);
   await writeFile(join(home, "plugins/.note"), "mine");
-  await recoverStore(ports);
+  await recoverPackages(ports);
   assert.deepEqual(await files.list(join(home, "plugins")), [".note", "notes"]);
 });
 
@@ -120,7 +120,7 @@ test("a local.toml that somebody half writes during a change is left alone, and 
   await assert.rejects(makeChange(upgrade, { ...ports, files: meddled }), { code: "local.invalid" });
   assert.equal(await readFile(file, "utf8"), '[plugins.notes]\nversion = "1');
   await writeFile(file, '[plugins.notes]\nversion = "1"\n');
-  await recoverStore(ports);
+  await recoverPackages(ports);
   assert.deepEqual(await look(), { tree: "2", record: "2", names: ["notes"] });
 });
 

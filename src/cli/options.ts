@@ -1,0 +1,83 @@
+/**
+ * Options that several commands take, and readers of their values.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { homeFolder } from "../core/files/home.ts";
+import type { Runtime } from "../core/ports/ports.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Values of `--home` and `--json`. */
+export interface HomeFlags {
+  readonly home?: string;
+  readonly json?: boolean;
+}
+
+/** Adds `--home` and `--json` to a command. */
+export function addHomeOptions(command: Command): Command {
+  return addHomeOption(command).option("--json", "print JSON");
+}
+
+/** Adds `--home` to a command. */
+export function addHomeOption(command: Command): Command {
+  return command.option("--home <dir>", "operator's folder (default: $KAGED_HOME, else ~/.local/share/kaged)");
+}
+
+/** Returns the operator's folder, absolute; links are resolved where it exists. */
+export async function homeOf({ home }: HomeFlags, terminal: Terminal, { env, files }: Runtime): Promise<string> {
+  const folder = homeFolder(home === undefined ? undefined : resolve(terminal.cwd, home), env);
+  return await files.realPath(folder).catch(() => folder);
+}
+
+/** Returns a reader for an option that may be repeated: its values, in order. */
+export function collected<T>(parse: (text: string) => T): (text: string, before?: readonly T[]) => T[] {
+  return (text, before = []) => [...before, parse(text)];
+}
+
+/** Returns a reader for an option `name=value` that may be repeated: name → value. `shape` is for the error. */
+export function collectedPairs(
+  shape: string,
+  pattern: RegExp = /^([^=]+)=(.+)$/s,
+): (text: string, known?: Readonly<Record<string, string>>) => Record<string, string> {
+  return (text, known = {}) => {
+    const [, name, value] = pattern.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw new InvalidArgumentError(`It takes ${shape}`);
+    return { ...known, [name]: value };
+  };
+}
+
+/** Returns a reader for a whole number; `what` is for the error. */
+export function wholeNumber(
+  what: string,
+  min: number,
+  max: number = Number.MAX_SAFE_INTEGER,
+): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^[0-9]+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It takes ${what}`);
+  };
+}
+
+/** Reads a JSON object from the command line. */
+export function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It is not JSON: ${messageOf(error)}`);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new InvalidArgumentError("It is JSON but no object");
+}
+
+/** Throws `host.misuse` for a text that no plugin can be called by: it would end up in paths. */
+export function requirePluginName(name: string): void {
+  if (/^[a-z][a-z0-9-]*$/.test(name)) return;
+  throw new HostError("host.misuse", `"${name}" is no name of a plugin`, {
+    hint: "Pass the name in its manifest; kaged plugin list shows those that are installed",
+  });
+}
