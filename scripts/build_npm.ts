@@ -21,7 +21,7 @@ execFileSync("tar", ["-xzf", "npm/packed.tgz", "-C", "npm"]);
 await rm("npm/packed.tgz");
 await joinModules("npm/package");
 
-/** What only some embedders use: loaded when a feature that needs it is asked for, and installed by who asks. */
+/** Packages that only some features need: the host loads them at the first use, and the embedder installs them. */
 const OPTIONAL = ["@modelcontextprotocol/sdk", "@opentelemetry/api", "pg-boss"];
 
 const [packed, root] = await Promise.all([read("npm/package/package.json"), read("package.json")]);

@@ -4,7 +4,7 @@
  *   npm run coverage                        run tests/core, print the table, write docs/coverage.md
  *   npm run coverage -- tests/core/cage     only these tests; writes nothing
  *
- * What child processes of the tests run (the command, the storage process) is not counted. A file that no test loads
+ * Code that child processes of the tests run (the command, the storage process) is not counted. A file that no test loads
  * counts with all its lines. Takes some minutes, and gives up after 30.
  */
 import { spawn } from "node:child_process";

@@ -10,7 +10,7 @@
  *   --home <dir>      operator's folder, where the memory is (default: one that is removed at the end)
  *
  * OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL choose the model. Without a URL or key a small one is served on
- * loopback: it speaks the same wire and knows only what a request tells it.
+ * loopback: it speaks the same wire and knows only the request.
  *
  * @module
  */
@@ -138,7 +138,7 @@ class Agent {
     this.#host.emit("agent:start", at);
     this.#window.push({ role: "user", content: input });
     const toolsUsed: string[] = [];
-    const usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 }; // By our own count: not every endpoint tells.
+    const usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 }; // Our own count: not every endpoint reports usage.
     for (let step = 0; step < MAX_STEPS; step++) {
       await this.#compactIfFull();
       usage.promptTokens += this.#size();
@@ -193,7 +193,7 @@ class Agent {
     return [...tools, { type: "function", function: { name: "delegate", description, parameters } }];
   }
 
-  /** What the model reads as the tool's result; a tool that fails tells it why. */
+  /** Returns the text that the model reads as the tool's result, or the reason of its failure. */
   async #callTool({ function: { name, arguments: json } }: ToolCall): Promise<string> {
     const tool = toolFromAlias(name);
     this.#options.write(`  → ${tool} ${json}\n`);
@@ -244,7 +244,7 @@ class Agent {
 
 const LOG = "03:14:07 GET /import 200 in 12 ms, nothing out of the ordinary was seen at this time. ".repeat(30);
 
-/** What {@link main} plays when it is told nothing else. */
+/** The conversation that {@link main} plays by default. */
 export const STORY: readonly (readonly string[])[] = [
   [
     "Let me tell you about Harbor. Our deploy target is Cloudflare Workers. Our database is SQLite. My reviewer is Grace.",

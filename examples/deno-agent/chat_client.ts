@@ -35,7 +35,7 @@ export interface ToolCall {
   [field: string]: unknown;
 }
 
-/** What a model says. */
+/** A model's answer. */
 export interface Reply {
   /** Its words. */
   content: string;

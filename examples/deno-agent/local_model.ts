@@ -26,7 +26,7 @@ interface ChatRequest {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-/** What the model does next: speak, or call a tool. */
+/** The model's next step: speak, or call a tool. */
 export type Move = { readonly say: string } | { readonly call: string; readonly args: Record<string, unknown> };
 
 /** Serves the endpoint on a free port. */

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 
 const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What a plugin's bundle is made of. */
+/** The sources and the target of a plugin's bundle. */
 export interface PluginBundleOptions {
   /** Packages that end up in the bundle; their licences stand at its head. */
   readonly bundled: readonly string[];

@@ -9,7 +9,7 @@ interface Box {
   readonly at: readonly [x: number, y: number, width: number, height: number];
   readonly title: string;
   readonly lines?: readonly string[];
-  /** `panel` unless told. */
+  /** Default: `panel`. */
   readonly fill?: string;
   readonly outline?: string;
 }

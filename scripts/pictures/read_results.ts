@@ -20,7 +20,7 @@ const benchSchema = v.object({
     unit: v.string(),
     better: v.picklist(["higher", "lower"]),
     ours: v.number(),
-    // What could not be divided is null in JSON.
+    // A ratio that could not be computed is null in JSON.
     peers: v.pipe(v.record(v.string(), v.nullable(v.number())), v.transform(withoutNull)),
   })),
   goals: v.array(v.object({ text: v.string(), values: ratios, met: v.array(v.string()) })),

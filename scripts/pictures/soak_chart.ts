@@ -12,9 +12,9 @@ export interface SoakSeries {
   readonly unit: string;
   /** `t` in seconds since the start. */
   readonly samples: readonly { readonly t: number; readonly value: number }[];
-  /** What the run says of it: that it stayed flat, or by how much it grew. */
+  /** The run's verdict: that it stayed flat, or by how much it grew. */
   readonly verdict: string;
-  /** Whether it stayed flat; null when the run was too short to tell. */
+  /** Whether it stayed flat; null when the run was too short to judge. */
   readonly isFlat: boolean | null;
 }
 

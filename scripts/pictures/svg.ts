@@ -7,11 +7,11 @@
 /** Numbers are rounded: a picture is the same text on every machine. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
-/** What a picture is made of. */
+/** Size, title and elements of a picture. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** What it shows, for those who do not see it. */
+  /** Describes the picture to people who do not see it. */
   readonly title: string;
   /** Its elements. */
   readonly body: readonly string[];
@@ -33,7 +33,7 @@ const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> 
   yellow: ["#9a6700", "#d29922"],
 };
 
-/** Colours to tell series apart, in this order. */
+/** Colours of series, in this order. */
 export const SERIES: readonly string[] = ["blue", "orange", "purple", "green", "pink", "yellow"];
 
 /** Returns text that XML reads as this text; what XML cannot hold becomes a question mark. */

@@ -1,6 +1,6 @@
 /**
- * Which test files run on which runtime, and which of them together: the costliest first, so that none is left alone at
- * the end.
+ * Plans a run of the suite: test files are put together into batches for each runtime, and the costliest batch starts
+ * first, so that none is left alone at the end.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export const HEAVY: readonly string[] = [
 /** File → the one runtime that has it do its work, for all of them. */
 const ELSEWHERE: Readonly<Record<string, string>> = { "./tests/package/npm_package_test.ts": "node" };
 
-/** Seconds of a processor, of what takes far more than most: files, or folders of such files. */
+/** Seconds of a processor for files, or folders of files, that take far more than most. */
 const COSTS: Readonly<Record<string, number>> = {
   "./tests/package/npm_package_test.ts": 40,
   "./tests/console/page_test.ts": 30,
@@ -56,13 +56,13 @@ const USUAL_COST = 1;
 /** Enough that starting a process costs little beside it, little enough that no processor is idle at the end. */
 const BATCH_COST = 16;
 
-/** About how many seconds of a processor a file takes: what the longest start of its path that is known says. */
+/** Returns about how many seconds of a processor a file takes, by the longest known start of its path. */
 export function costOf(file: string): number {
   const known = Object.keys(COSTS).filter((start) => file.startsWith(start));
   return COSTS[known.reduce((longest, start) => start.length > longest.length ? start : longest, "")] ?? USUAL_COST;
 }
 
-/** Returns what is run where, the costliest first; where `isLight`, what is {@link HEAVY} runs on Bun alone. */
+/** Returns the batches, the costliest first; where `isLight`, {@link HEAVY} files run on Bun alone. */
 export function planBatches(
   files: readonly string[],
   { runtimes, isLight }: { readonly runtimes: readonly string[]; readonly isLight: boolean },

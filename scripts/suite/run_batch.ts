@@ -109,7 +109,7 @@ export const RUNTIMES: readonly string[] = Object.keys(RUNNERS);
 // deno-lint-ignore no-control-regex
 const COLOUR = /\x1b\[[0-9;]*m/g;
 
-/** Runs the files and resolves with what became of them; never rejects. */
+/** Runs the files and resolves with the outcome; never rejects. */
 export function runBatch({ runtime, files }: Batch, options: BatchOptions): Promise<BatchRun> {
   const { filter, onOutput } = options;
   const scratch = mkdtempSync(join(options.scratch, "batch-"));
@@ -142,13 +142,13 @@ export function runBatch({ runtime, files }: Batch, options: BatchOptions): Prom
     child.kill("SIGTERM");
     setTimeout(() => {
       child.kill("SIGKILL");
-      for (const stream of [child.stdout, child.stderr]) stream.destroy(); // What it started may hold them open.
+      for (const stream of [child.stdout, child.stderr]) stream.destroy(); // Processes that it started may hold them open.
     }, LAST_WORDS_MS).unref();
   }, PATIENCE_MS);
   return new Promise((resolve) => {
     const done = (ended: number | null): void => {
       clearTimeout(patience);
-      const code = verdict === "" ? ended : null; // Node ends well when it is asked to, whatever held it up.
+      const code = verdict === "" ? ended : null; // Node exits with 0 after SIGTERM, whatever held it up.
       const output = new TextDecoder().decode(Buffer.concat(chunks)).replace(COLOUR, "") + verdict;
       const lacks = readLacks(skipReport);
       resolve({ runtime, output, ...readOutput(runtime, output, { code, lacks, isFiltered: filter !== undefined }) });

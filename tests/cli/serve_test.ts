@@ -15,7 +15,7 @@ import { until } from "../support/until.ts";
 interface Serving {
   readonly child: ChildProcess;
   readonly ended: Promise<KagedRun>;
-  /** What it printed first. */
+  /** Its first line of output. */
   readonly line: Promise<string>;
 }
 

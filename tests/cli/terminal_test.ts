@@ -34,6 +34,21 @@ test("a command shows on a terminal that it works from the first moment on, and 
   assert.deepEqual(piped, { code: 0, stdout: `${join(dir, "two.sqlite")}: tasks\n`, stderr: "" });
 });
 
+test("colours of the command itself are colours on a terminal, not disarmed like a plugin's", async (t) => {
+  if (!await canUseTerminal(t)) return;
+  const dir = await scratchDir(t);
+  const home = ["--home", join(dir, "home")];
+  const tasks = fileURLToPath(new URL("../../examples/plugins/tasks", import.meta.url));
+  const grants = ["--grant", "kaged:storage:write"];
+  assert.equal((await runKaged(["plugin", "install", tasks, ...grants, ...home])).code, 0);
+  for (const args of [["plugin", "info", "tasks"], ["plugin", "list", "--verbose"]]) {
+    const { code, shown } = await onTerminal([...args, ...home], [], { env: { NO_COLOR: "" } });
+    assert.equal(code, 0, shown);
+    assert.match(shown, /tasks +0\.1\.0/);
+    assert.doesNotMatch(shown, /\\u001b/);
+  }
+});
+
 test("K-054 a fetch shows on a terminal that it works, after the yes to it", async (t) => {
   if (!await canUseTerminal(t)) return;
   const dir = await scratchDir(t);

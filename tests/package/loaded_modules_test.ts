@@ -16,7 +16,7 @@ const lister = fileURLToPath(new URL("support/list_modules.mjs", import.meta.url
 const run = async (args: string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 1 << 26 })).stdout;
 
-/** What an entry loads, as each runtime tells it: paths in the repository, `npm:` packages, built-ins. */
+/** The modules that an entry loads, as each runtime reports them: paths in the repository, `npm:` packages, built-ins. */
 const LISTERS: Readonly<Record<string, (entry: string, t: TestContext) => Promise<string[]>>> = {
   node: async (entry) => JSON.parse(await run([lister, join(root, entry)])),
   deno: async (entry) => {

@@ -16,7 +16,7 @@ const once = runtimeName === "node" ? test : () => {};
 
 interface Registry {
   readonly address: string;
-  /** What was asked for and is not published. */
+  /** Files that were requested and are not published. */
   readonly refused: string[];
 }
 

@@ -18,13 +18,13 @@ export type Attack = readonly (string | number)[];
 
 /** How a plugin's attacks ended. */
 export interface AttackEnd extends HostedEnd {
-  /** One result per attack; empty when the plugin did not live to tell. */
+  /** One result per attack; empty when the plugin ended before it reported any. */
   readonly results: unknown[];
 }
 
 /** A ground with a plugin that attacks. */
 export interface Attacker extends HostedGround {
-  /** Who runs the host. */
+  /** The user who runs the host. */
   readonly who: "root" | "user";
   /** The file system. */
   readonly files: Files;

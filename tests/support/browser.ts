@@ -25,9 +25,9 @@ after(async () => {
   await browser?.close();
 });
 
-/** What a test sees of the browser: its pages share nothing with those of other tests, and go with it. */
+/** A test's own part of the browser: its pages share nothing with those of other tests, and are closed with it. */
 export interface TestBrowser extends AsyncDisposable {
-  /** What pages complained of: scripts that failed, rules of the page's policy that were broken. */
+  /** Errors of pages: scripts that failed, rules of the page's policy that were broken. */
   readonly complaints: string[];
   /** Every address that was asked for. */
   readonly asked: URL[];

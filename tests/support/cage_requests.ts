@@ -35,9 +35,9 @@ export interface Caged {
   readonly cage: Cage;
   /** The launcher's process. */
   readonly child: ChildProcess;
-  /** What came on stdout so far. */
+  /** Standard output so far. */
   out(): string;
-  /** What came on stderr so far. */
+  /** Standard error so far. */
   err(): string;
   /** Resolves when stdout holds a whole line, or ended. */
   firstLine(): Promise<string>;
@@ -67,15 +67,15 @@ export async function startCaged(
   const cage = await openCage(request, runtime);
   await before?.(cage);
   let [out, err] = ["", ""];
-  let told = (): void => {};
-  const line = new Promise<void>((resolve) => told = resolve);
+  let seen = (): void => {};
+  const line = new Promise<void>((resolve) => seen = resolve);
   const [outText, errText] = [new TextDecoder(), new TextDecoder()];
   const child = await runtime.processes.spawn(cage.command, {
     stdout(chunk) {
       out += outText.decode(chunk, { stream: true });
-      if (out.includes("\n")) told();
+      if (out.includes("\n")) seen();
     },
-    stdoutEnd: () => told(),
+    stdoutEnd: () => seen(),
     stderr: (chunk) => void (err += errText.decode(chunk, { stream: true })),
   });
   cage.watch();

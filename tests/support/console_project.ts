@@ -129,7 +129,7 @@ export const KNOBS: Manifest["knobs"] = {
   },
 };
 
-/** What the plugin that waits for consent says of itself: texts of plugins are shown as text. */
+/** Description of the plugin that waits for consent: a plugin's markup must be shown as text. */
 export const CLIPPER: Partial<Manifest> = {
   name: "web-clipper",
   version: "2.1.0",

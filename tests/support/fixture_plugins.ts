@@ -119,7 +119,7 @@ export async function fixturePlugin(fixture: string, options: FixtureOptions = {
   return { dir, name: manifest.name, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 }
 
-/** What becomes of a fixture's folder. */
+/** Changes to a fixture's folder. */
 export interface FixtureChange {
   /** Manifest fields to replace. */
   readonly manifest?: Partial<Manifest>;

@@ -22,7 +22,7 @@ export interface Upstream {
   readonly heard: string[];
 }
 
-/** Starts a server that tells what it heard, or does what `serve` does. */
+/** Starts a server that answers with the request it got, or as `serve` does. */
 export async function upstream(t: TestContext, serve?: (socket: Socket) => void): Promise<Upstream> {
   const heard: string[] = [];
   const sockets = new Set<Socket>();
@@ -52,7 +52,7 @@ export interface Gate {
   readonly path: string;
   /** Its clock. */
   readonly clock: FakeClock;
-  /** What it told. */
+  /** Its audit events so far. */
   readonly events: NetEvent[];
   /** Addresses it connected to, as `address:port`. */
   readonly dialled: string[];

@@ -19,7 +19,7 @@ export interface GitServer extends AsyncDisposable {
   readonly url: string;
   /** Every request so far: method and path. */
   readonly requests: string[];
-  /** What to do with a request instead of answering it; return true when it was done. */
+  /** Handles a request instead of the server; returns true when it did. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | null;
   /** Commits the files of a folder to a repository, tags it, and returns its address. */
   publish(repository: string, files: string, tag?: string): Promise<string>;

@@ -19,7 +19,7 @@ import { until, untilSettled } from "./until.ts";
 
 type Event<T extends AuditType> = Extract<AuditEvent, { type: T }>;
 
-/** A host, its clock and what it told. */
+/** A host, its clock, its events and logs. */
 export interface Hosted extends AsyncDisposable {
   readonly host: Host;
   readonly clock: FakeClock;
@@ -40,7 +40,7 @@ export interface Hosted extends AsyncDisposable {
   pass(ms: number): Promise<void>;
 }
 
-/** What a host is made of. */
+/** A host's project, plugins and options. */
 export interface HostedOptions extends Partial<Omit<HostOptions, "plugins">> {
   /** `project.yaml`: data, or its text. */
   readonly project?: never;

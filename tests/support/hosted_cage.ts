@@ -22,14 +22,14 @@ const HOST: string = fileURLToPath(new URL("../core/cage/fixtures/small_host.ts"
 
 /** The ordinary user: an id that nobody has. */
 export const ORDINARY_UID = 64_242;
-/** What a shell puts before a program to run it as that user. */
+/** Words before a program in a shell that run it as that user. */
 export const AS_USER: string = `setpriv --reuid ${ORDINARY_UID} --regid ${ORDINARY_UID} --clear-groups --inh-caps=-all`;
 
-/** How a host's one cage ended, as that host tells it. */
+/** How a host's one cage ended, as that host reports it. */
 export interface HostedEnd extends CagedEnd {
   /** True, or why the mounts could not be trusted. */
   readonly verified: unknown;
-  /** What the host itself wrote to stderr. */
+  /** Standard error of the host itself. */
   readonly hostErr: string;
 }
 

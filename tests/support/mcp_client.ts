@@ -21,7 +21,7 @@ interface Test {
   after(run: () => Promise<void>): void;
 }
 
-/** What a client gives for a call. */
+/** Options of a call. */
 export interface CallResult {
   readonly content: readonly Readonly<Record<string, unknown>>[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export interface CallResult {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** What the tests use of the official client. */
+/** The part of the official client that tests use. */
 export interface TestClient {
   listTools(): Promise<{ tools: { name: string; description?: string; inputSchema: unknown }[] }>;
   callTool(params: { name: string; arguments?: object }, schema?: undefined, options?: object): Promise<CallResult>;
@@ -48,7 +48,7 @@ export interface ConnectedClient {
   stderr(): string;
 }
 
-/** What goes with a test, the last first: a folder must not go while a process still writes to it. */
+/** Cleans up after a test, the last first: a folder must not be removed while a process still writes to it. */
 const belongings = new WeakMap<Test, AsyncDisposableStack>();
 
 function belongingsOf(t: Test): AsyncDisposableStack {

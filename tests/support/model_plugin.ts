@@ -13,7 +13,7 @@ import type { Exit } from "../../src/core/ports/ports.ts";
 // deno-lint-ignore no-explicit-any
 export type Message = Record<string, any>;
 
-/** What a step of the plugin may do. */
+/** Ways in which a step of the plugin can answer. */
 export interface ModelPlugin {
   /** Sends a message. */
   send(message: Message): void;
@@ -34,10 +34,10 @@ export interface ModelPlugin {
 /** A step: what to do about one message, or one part of its life. */
 export type Step = (plugin: ModelPlugin, message: Message) => void;
 
-/** What the plugin does, by method; and `start`, `garbage`, `invalid`, `batch`, `response`, `other`, `end`, `text`. */
+/** The plugin's behaviour, by method; and `start`, `garbage`, `invalid`, `batch`, `response`, `other`, `end`, `text`. */
 export type Steps = Readonly<Record<string, Step>>;
 
-/** What its manifest says. */
+/** Fields of its manifest. */
 export const MODEL_MANIFEST: Message = {
   name: "model",
   version: "1.0.0",
@@ -67,7 +67,7 @@ export async function modelManifest(change: Message = {}): Promise<Manifest> {
   return (await parseManifest(text, { file: "kaged-plugin.yaml" })).manifest;
 }
 
-/** What an honest plugin does. */
+/** The behaviour of an honest plugin. */
 export const HONEST: Steps = {
   "start": () => {},
   "initialize": (plugin, { id }) =>

@@ -16,7 +16,7 @@ export interface WireRequest {
   readonly route: string;
 }
 
-/** What is known of the server that the document does not tell. */
+/** Facts about the server that its document does not hold. */
 export interface RequestHints {
   /** Headers of a good request. */
   readonly headers: Readonly<Record<string, string>>;

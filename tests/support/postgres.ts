@@ -19,7 +19,7 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-/** What `requireOrSkip` says where there is no Postgres. */
+/** Arguments of `requireOrSkip` for Postgres. */
 export const POSTGRES_NEEDED: readonly [string, string] = ["Postgres", "install it with: sh scripts/setup.sh extras"];
 
 /** Folder of Debian's server programs, or null. */

@@ -1,4 +1,4 @@
-/** What is running, read from /proc. */
+/** Running processes, read from /proc. */
 import { readdir, readFile } from "node:fs/promises";
 import { until } from "./until.ts";
 

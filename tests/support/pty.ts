@@ -16,9 +16,8 @@ export async function canUseTerminal(t: TestContext): Promise<boolean> {
   return await requireOrSkip(t, "script", existsSync("/usr/bin/script"), "install the package bsdutils");
 }
 
-/** What a run on a terminal came to. */
+/** The end of a run on a terminal. */
 export interface TerminalRun {
-  /** Exit code. */
   readonly code: number | null;
   /** Everything that was shown, without colours and moves of the cursor. */
   readonly shown: string;

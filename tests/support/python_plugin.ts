@@ -37,6 +37,6 @@ export async function pythonProgram(t: TestContext, source: string, env: Message
   return driveProcess(dir, [PYTHON, "-B", "plugin.py"], env);
 }
 
-/** What the plugin logged, read as JSON. */
+/** The plugin's log lines, parsed as JSON. */
 export const logLines = (plugin: DrivenPlugin): Message[] =>
   plugin.log().trimEnd().split("\n").filter(Boolean).map((line) => JSON.parse(line));

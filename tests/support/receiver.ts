@@ -1,5 +1,5 @@
 /**
- * A real HTTP server on loopback that takes webhooks, and misbehaves as it is told.
+ * A real HTTP server on loopback that takes webhooks, and misbehaves on request.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** What to answer: a status with headers, or something rude. */
+/** An answer: a status with headers, or a way to misbehave. */
 export type Manner =
   | number
   | { readonly status: number; readonly headers: Readonly<Record<string, string>> }

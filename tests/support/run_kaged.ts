@@ -17,9 +17,7 @@ import { compiledCode } from "./compiled_code.ts";
 export interface KagedRun {
   /** Exit code, or null when a signal ended it. */
   readonly code: number | null;
-  /** What it printed. */
   readonly stdout: string;
-  /** What it complained of and logged. */
   readonly stderr: string;
 }
 

@@ -10,11 +10,11 @@ import type { Problem } from "../../src/http/problem.ts";
 import { checkAnswer } from "./api_document.ts";
 import { type Hosted, hosted, type HostedOptions } from "./hosted.ts";
 
-/** What a client must carry. */
+/** The token that a client must send. */
 export const TOKEN = "test-token-test-token-test-token-test";
 /** Where the API thinks it is. */
 export const ORIGIN = "http://127.0.0.1:4717";
-/** What the operator keeps for the plugin and nobody may see. */
+/** The plugin's secret in local.toml, which no answer may contain. */
 export const SECRET = "s3cr3t-of-the-operator";
 
 /** An answer, read. */
@@ -30,7 +30,7 @@ export interface Answer {
 export interface Served extends AsyncDisposable {
   readonly h: Hosted;
   readonly app: App;
-  /** What the app complained of. */
+  /** Problems that the app reported. */
   readonly warnings: string[];
   /** Asks with the token. Every JSON answer must be as /openapi.json describes it. */
   ask(path: string, init?: RequestInit & { json?: unknown }): Promise<Answer>;

@@ -16,7 +16,7 @@ import { until, untilSettled } from "./until.ts";
 
 type Event<T extends AuditType> = Extract<AuditEvent, { type: T }>;
 
-/** A supervisor, its clock and what it told. */
+/** A supervisor, its clock, its events and logs. */
 export interface Supervised extends AsyncDisposable {
   readonly supervisor: Supervisor;
   readonly clock: FakeClock;

@@ -1,6 +1,6 @@
 /**
  * A certificate for `hooks.example` and 127.0.0.1, and the authority that signed it. Made for tests with openssl, good
- * for a hundred years, trusted by nobody who is not told to.
+ * for a hundred years, trusted only by clients that are given it.
  *
  * @module
  */

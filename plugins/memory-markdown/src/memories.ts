@@ -1,5 +1,5 @@
 /**
- * What the plugin does with memories, for one agent at a time: the tools and hooks without the wire.
+ * The plugin's tools and hooks without the wire, for one agent at a time.
  *
  * @module
  */
@@ -32,7 +32,6 @@ export interface Desk {
 export interface Recalled {
   /** Its id, for forget. */
   readonly id: string;
-  /** What is remembered. */
   readonly content: string;
   /** Its tags. */
   readonly tags: readonly string[];
@@ -83,7 +82,7 @@ export function recall(
   const size = (memory: Recalled): number => byteLength(JSON.stringify(memory)) + 1;
   const { chosen } = fitting(recalled, settings.recallBytes - byteLength('{"memories":[],"omitted":12345}'), {
     size,
-    // What JSON escapes takes more room than it has bytes: six at the most for one.
+    // JSON escapes some bytes, each with at most six.
     cut: ({ context: _, ...memory }, maxBytes) => ({
       ...memory,
       content: cutText(memory.content, Math.floor((maxBytes - size({ ...memory, content: "" })) / 6)),
@@ -101,7 +100,7 @@ export function listTags({ store }: Desk): { tags: { tag: string; count: number 
   return { tags: tags.sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1)), memories: memories.length };
 }
 
-/** What a session starts with, or null. */
+/** Returns the text that a session starts with, or null. */
 export function openingText({ store, settings }: Desk): string | null {
   store.reload();
   const memories = store.all();
@@ -152,7 +151,7 @@ export function recordSession(messages: readonly WireMessage[], { store, setting
 
 const RECENT = 4;
 
-/** What is worth saying again after a compaction: memories that fit what is being talked about and are not in sight. */
+/** Returns memories to repeat after a compaction: those that fit the conversation and are no longer in it. */
 export function reminderText(
   { gone, remaining }: { gone: readonly WireMessage[]; remaining: readonly WireMessage[] },
   { store, settings }: Desk,

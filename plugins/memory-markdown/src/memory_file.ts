@@ -13,7 +13,6 @@ export interface Memory {
   readonly id: string;
   /** A sentence, a longer note, or the record of a session. */
   readonly kind: "fact" | "note" | "session";
-  /** What is remembered. */
   readonly content: string;
   /** Words it is found by. */
   readonly tags: readonly string[];

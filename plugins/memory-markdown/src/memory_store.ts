@@ -35,7 +35,7 @@ const TEMP_LIFE_MS = 3_600_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 interface Entry {
-  /** What the file looked like, so that a change is noticed. */
+  /** Size and time of the file when it was read, so that a change is noticed. */
   readonly mark: string;
   /** Null for a file that is no memory. */
   readonly memory: Memory | null;

@@ -6,9 +6,8 @@
 import { byteLength } from "../../shared/digest.ts";
 import type { Memory } from "./memory_file.ts";
 
-/** What fits, and how much was left out. */
+/** The memories that fit, and the number of those that do not. */
 export interface Fitting<T> {
-  /** What fits, in order. */
   readonly chosen: T[];
   /** How many did not. */
   readonly omitted: number;
@@ -42,7 +41,7 @@ export function cutText(text: string, maxBytes: number): string {
   return `${new TextDecoder().decode(bytes).replace(/\uFFFD$/, "")}…`;
 }
 
-/** What is known of the work at hand when a session starts. */
+/** Facts about the work at hand when a session starts. */
 export interface Occasion {
   /** Tags the agent cares for. */
   readonly tags: readonly string[];

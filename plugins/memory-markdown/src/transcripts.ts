@@ -8,11 +8,11 @@ import type { WireMessage } from "../../shared/message_text.ts";
 const MAX_SESSIONS = 100;
 const MAX_HELD = 500;
 
-/** What was held for one session. */
+/** Messages held for one session. */
 export interface HeldTranscript<Owner> {
   /** Whose it is, as given with it last. */
   readonly owner: Owner;
-  /** What was said since the last look. */
+  /** Messages since the last look. */
   readonly messages: readonly WireMessage[];
 }
 

@@ -15,15 +15,15 @@ import {
 } from "../../shared/digest.ts";
 import { textOf, type WireMessage } from "../../shared/message_text.ts";
 
-/** What `pre_compact` and `post_compact` bring. */
+/** Params of `pre_compact` and `post_compact`. */
 export interface CompactParams {
   /** Asked to compact, or to look on. */
   readonly role?: string;
-  /** What may go, or is gone. */
+  /** Messages that may be dropped, or were. */
   readonly messages_being_compacted?: readonly WireMessage[];
   /** The rest. */
   readonly messages_remaining?: readonly WireMessage[];
-  /** What is, or was, done otherwise. */
+  /** The strategy that is used, or was, without this plugin. */
   readonly strategy?: string;
 }
 
@@ -51,7 +51,7 @@ export interface Settings {
 
 const NAME = "smart-compactor";
 const BYTES_PER_TOKEN = 4;
-/** What the host adds to a message it takes from a compactor: an id and who added it. */
+/** Room for the fields that the host adds to a compactor's message: an id and the plugin's name. */
 const ADOPTION_BYTES = 100;
 
 /** Returns the settings a config means. Throws, for a person, when a value makes no sense. */
@@ -91,7 +91,7 @@ export function compactWindow(params: CompactParams, settings: Settings): Compac
   };
 }
 
-/** What an observer says before a compaction: each decision and open question that may be lost. */
+/** Returns an observer's answer before a compaction: each decision and open question that may be lost. */
 export function retained(params: CompactParams): { retain: string[] } | null {
   const { messages_being_compacted: gone = [], messages_remaining: remaining = [] } = params;
   const { decided, open } = digestOf(gone, remaining);
@@ -99,7 +99,7 @@ export function retained(params: CompactParams): { retain: string[] } | null {
   return retain.length > 0 ? { retain } : null;
 }
 
-/** What an observer puts before the model when another way was taken: the digest of what is gone. */
+/** Returns the digest of dropped messages, which an observer injects after another strategy dropped them. */
 export function reminder(params: CompactParams, settings: Settings): { inject: string } | null {
   const { messages_being_compacted: gone = [], messages_remaining: remaining = [], strategy } = params;
   if (strategy === "compactor" || gone.length === 0) return null;

@@ -19,7 +19,7 @@ export interface Ran {
 
 /** A command that runs. */
 export interface Child {
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string;
   /** Resolves with all the output once it has printed `text` past the first `from` characters; rejects when it ends before. */
   printed(text: string, from?: number): Promise<string>;

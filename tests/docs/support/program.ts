@@ -16,7 +16,7 @@ export async function entries(): Promise<Map<string, URL>> {
   );
 }
 
-/** What is type-checked: the block after what its comment says is given. */
+/** The program that is type-checked: the given lines of the comment, then the block. */
 export const programOf = ({ text, said: { given = "" } }: Block): string => `${given}\n${text}`;
 
 /** The same with every package found from this repository, wherever the program lies. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What a test comment can say; CONTRIBUTING.md explains each word. */
+/** Words of test comments; CONTRIBUTING.md explains each. */
 const WORDS = [
   "skip",
   "reason",
@@ -17,12 +17,12 @@ const WORDS = [
   "exit",
   "until",
   "stays",
-  "tells",
-  "told",
+  "prints",
+  "printed",
   "runtime",
 ];
 
-/** What is said about a block: words with their values, `""` for a word alone. */
+/** The words of a block's comment with their values, `""` for a word alone. */
 export type Said = Readonly<Record<string, string>>;
 
 /** A block of code, or with the language `run` the commands of a `run` comment. */

@@ -12,7 +12,7 @@ import type { Block } from "./read_guide.ts";
 import { isShown, shownCommands } from "./shown_output.ts";
 import type { Workshop } from "./workshop.ts";
 
-/** What was done with a block. */
+/** The way in which a block was tested. */
 export type Outcome = "ran" | "read" | "written" | "elsewhere" | "skipped";
 
 /** Blocks that are run together: programs that follow one another share a process, as they cost one start then. */
@@ -55,7 +55,7 @@ export async function runBlock(block: Block, workshop: Workshop): Promise<Outcom
   if (isData) await checkData(language, text).catch((error) => assert.fail(`${place}: ${error.message}`));
   if (said.file !== undefined) await workshop.write(said.file, text);
   if (isData || said.file !== undefined) return said.file === undefined ? "read" : "written";
-  if (said.told !== undefined) return await wasTold(block, workshop);
+  if (said.printed !== undefined) return await wasPrinted(block, workshop);
   if (said.stays !== undefined) {
     await workshop.stay(text, said.stays).catch((error) => assert.fail(`${place}: ${error.message}`));
     return "ran";
@@ -96,19 +96,19 @@ async function runPrograms(blocks: readonly Block[], workshop: Workshop): Promis
 }
 
 async function runScript({ place, text, said }: Block, workshop: Workshop): Promise<Outcome> {
-  const { until, tells, exit = "0" } = said;
-  const told = tells === undefined ? null : workshop.told(tells);
-  told?.catch(() => {}); // Looked at below, after the script.
+  const { until, prints, exit = "0" } = said;
+  const printed = prints === undefined ? null : workshop.printed(prints);
+  printed?.catch(() => {}); // Awaited below, after the script.
   const { code, output } = await workshop.script(text, until === undefined ? {} : { until });
   if (until === undefined) assert.ok(code === Number(exit), `${place} ends with ${code}:\n${output}`);
   else assert.ok(output.includes(until), `${place} never prints ${until}:\n${output}`);
-  await told?.catch((error) => assert.fail(`${place}: ${error.message}`));
+  await printed?.catch((error) => assert.fail(`${place}: ${error.message}`));
   return "ran";
 }
 
 /** The lines shown are all that the program which stays has printed since it was ready. */
-async function wasTold({ place, text, said: { told = "" } }: Block, workshop: Workshop): Promise<Outcome> {
-  const output = await workshop.told(told).catch((error) => assert.fail(`${place}: ${error.message}`));
+async function wasPrinted({ place, text, said: { printed = "" } }: Block, workshop: Workshop): Promise<Outcome> {
+  const output = await workshop.printed(printed).catch((error) => assert.fail(`${place}: ${error.message}`));
   assert.ok(isShown(text, output), `${place}: it prints\n${output}\nand the guide shows\n${text}`);
   return "ran";
 }

@@ -26,8 +26,8 @@ export interface Workshop {
   script(text: string, options?: { readonly until?: string }): Promise<Ran>;
   /** Starts a script that stays until the test ends, or another is to stay; resolves once it has printed `ready`. */
   stay(text: string, ready: string): Promise<void>;
-  /** What the script that stays has printed after `ready`, once `text` is among what it prints from now on. */
-  told(text: string): Promise<string>;
+  /** Returns the output of the script that stays, after `ready`, once it has printed `text` from now on. */
+  printed(text: string): Promise<string>;
   /** Ends what stays. */
   close(): Promise<void>;
   /** Runs a TypeScript or JavaScript program on the runtime of the test. */
@@ -104,7 +104,7 @@ export async function openWorkshop(
       const printed = await child.printed(ready);
       stays = { child, from: printed.indexOf("\n", printed.indexOf(ready)) + 1 };
     },
-    async told(text) {
+    async printed(text) {
       if (stays === null) throw new Error("Nothing stays");
       const { child, from } = stays;
       const output = text === "" ? child.output() : await child.printed(text, child.output().length);

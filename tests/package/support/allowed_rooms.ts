@@ -16,7 +16,7 @@ export function roomsIn(modules: readonly string[]): string[] {
   return [...new Set(found)].sort();
 }
 
-/** What an entry that is used alone may load. */
+/** Rooms that an entry which is used alone may load. */
 export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "src/sdk/mod.ts": ["sdk"],
   "src/events/mod.ts": ["events"],

@@ -47,7 +47,7 @@ export async function writeNotes(
   await write("program.mjs", notesProgram(entry));
 }
 
-/** What the program prints when all is well. */
+/** The program's output when all is well. */
 export const NOTES_TOLD = {
   running: ["notes@music/primary"],
   failed: [],
