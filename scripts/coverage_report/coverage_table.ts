@@ -1,4 +1,5 @@
 /** Prints coverage room by room, and the files below the goal. */
+import { roomOf } from "../pictures/rooms.ts";
 import type { FileCoverage, Share } from "./read_lcov.ts";
 
 /** Of lines and of branches. */
@@ -6,7 +7,7 @@ export const GOAL_PERCENT = 95;
 
 /** Returns two Markdown tables: rooms with the whole last, then files below the goal, the worst first. */
 export function coverageTable(files: readonly FileCoverage[]): string {
-  const rooms = Map.groupBy(files, ({ file }) => /^src\/core\/[^/]+/.exec(file)?.[0] ?? file);
+  const rooms = Map.groupBy(files, ({ file }) => `src/${roomOf(file)}`);
   const rows = [...rooms].map(([room, inside]) => row(room, inside));
   const below = files.filter(({ lines, branches }) => percent(lines) < GOAL_PERCENT || percent(branches) < GOAL_PERCENT)
     .sort((a, b) => worst(a) - worst(b));

@@ -9,7 +9,7 @@ import { canUseTerminal, onTerminal } from "../support/pty.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
 import { kagedCommand, runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
-import { putInStore } from "../support/store.ts";
+import { putInstalled } from "../support/installed.ts";
 
 const CAPABILITIES = ["read:fs:/opt/oh-my-pi", "exec:bash:/opt/oh-my-pi", "net:[]"];
 
@@ -306,8 +306,8 @@ test("K-063 list shows description and status, --verbose adds the homepage, and 
   await chmod(join(home, "plugins/broken/index.js"), 0o644);
   await writeFile(join(home, "plugins/broken/index.js"), "evil()");
   // Valid when it was installed, by an older host: the files are what they were.
-  await putInStore(home, "old", await plugin(join(dir, "old"), { kaged_api: 0 }), "local = true\nenabled = true");
-  await putInStore(home, "lost", join(dir, "old"));
+  await putInstalled(home, "old", await plugin(join(dir, "old"), { kaged_api: 0 }), "local = true\nenabled = true");
+  await putInstalled(home, "lost", join(dir, "old"));
   await rm(join(home, "plugins/lost"), { recursive: true });
   const rows = (await kaged("plugin", "list")).stdout.trim().split("\n").map((line) => line.split(/ {2,}/));
   assert.deepEqual(rows, [

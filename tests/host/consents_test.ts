@@ -12,7 +12,7 @@ import type { Host } from "../../src/host/types.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { gitServer } from "../support/git_server.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
-import { putInStore } from "../support/store.ts";
+import { putInstalled } from "../support/installed.ts";
 
 const { files } = await detectRuntime();
 
@@ -167,7 +167,7 @@ test("K-053 K-063 a plugin that is not the declared one is not offered", async (
 test("K-063 a plugin of another project is asked for again, and then serves both", async (t) => {
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo", { manifest: { capabilities: ["kaged:storage:read"] } });
-  await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  await putInstalled(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
   const declared = { e: { package: "@test/echo", source: "https://example.org/never-asked" } };
   await using first = await projectWith(root, "first", declared);
   assert.deepEqual((await first.start()).running, ["echo@first/primary"]);
@@ -189,7 +189,7 @@ test("K-055 K-063 a version the project no longer takes is asked for again: of a
   await using v1 = await fixturePlugin("echo", { manifest: { capabilities: before } });
   const capabilities = ["kaged:storage:write", "net:*"];
   await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0", capabilities } });
-  await putInStore(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["music"]');
+  await putInstalled(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["music"]');
   await mkdir(join(root, "music"));
   await cp(v2.dir, join(root, "music/p"), { recursive: true });
   await using host = await projectWith(root, "music", {
@@ -210,7 +210,7 @@ test("K-063 a plugin of another project in a version that does not fit is fetche
   const capabilities = ["kaged:storage:read"];
   await using v1 = await fixturePlugin("echo", { manifest: { capabilities } });
   await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0", capabilities } });
-  await putInStore(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["first"]');
+  await putInstalled(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["first"]');
   await using server = await gitServer(join(root, "srv"));
   const source = await server.publish("echo", v2.dir, "v2.0.0");
   await using host = await projectWith(root, "second", { e: { package: "@test/echo", source, version: "^2" } });
@@ -229,7 +229,7 @@ test("K-055 a host of another project that runs the version before takes up the 
   const root = await scratchDir(t);
   await using v1 = await fixturePlugin("echo");
   await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0" } });
-  await putInStore(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["first"]');
+  await putInstalled(join(root, "home"), "echo", v1.dir, 'enabled = true\nprojects = ["first"]');
   await using first = await projectWith(root, "first", { e: { package: "@test/echo" } });
   await first.start();
   const restarted = Promise.withResolvers<void>();
@@ -247,7 +247,7 @@ test("K-055 a host of another project that runs the version before takes up the 
 test("K-053 files in the store that were tampered with do not stand in the way of the project's own folder", async (t) => {
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
-  const place = await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  const place = await putInstalled(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
   await writeFile(join(place, "more.js"), "");
   await mkdir(join(root, "second"));
   await cp(plugin.dir, join(root, "second/p"), { recursive: true });
@@ -260,7 +260,7 @@ test("K-053 files in the store that were tampered with do not stand in the way o
 test("K-053 a no to what is installed for others can be taken back, though the project names no source", async (t) => {
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
-  await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  await putInstalled(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
   await using host = await projectWith(root, "second", { e: { package: "@test/echo" } });
   const { pending: [request] } = await host.start();
   const { id, offer } = request!;
@@ -271,7 +271,7 @@ test("K-053 a no to what is installed for others can be taken back, though the p
 test("K-053 who listens hears of each request, of a yes and of a no", async (t) => {
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo", { manifest: { capabilities: ["kaged:storage:read"] } });
-  await putInStore(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["second"]');
+  await putInstalled(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["second"]');
   await using host = await projectWith(root, "second", { e: { package: "@test/echo" } });
   await host.start();
   const heard: AuditEvent[] = [];
@@ -335,7 +335,7 @@ test("K-063 a plugin of the same name from another package is not offered", asyn
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
   const record = 'enabled = true\npackage = "@kaged/echo"\nprojects = ["first"]';
-  await putInStore(join(root, "home"), "echo", plugin.dir, record);
+  await putInstalled(join(root, "home"), "echo", plugin.dir, record);
   await using host = await projectWith(root, "second", { e: { package: "@evil/echo" } });
   const { pending: [request] } = await host.start();
   assert.deepEqual([request?.offer, request?.error?.code], [null, "project.package_mismatch"]);
@@ -344,7 +344,7 @@ test("K-063 a plugin of the same name from another package is not offered", asyn
 test("K-051 enable and disable of an installed plugin are for good, those of a vouched one for this run", async (t) => {
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
-  await putInStore(join(root, "home"), "echo", plugin.dir, "local = true\nenabled = false");
+  await putInstalled(join(root, "home"), "echo", plugin.dir, "local = true\nenabled = false");
   await using host = await projectWith(root, "music", { e: { package: "@test/echo" } });
   assert.deepEqual((await host.start()).failed.map(({ error }) => error.code), ["plugin.disabled"]);
   await host.enable("echo");
@@ -367,7 +367,7 @@ test("K-051 enable and disable of an installed plugin are for good, those of a v
 test("a host that stops while a plugin is being enabled leaves none running", async (t) => {
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
-  await putInStore(join(root, "home"), "echo", plugin.dir, "local = true\nenabled = false");
+  await putInstalled(join(root, "home"), "echo", plugin.dir, "local = true\nenabled = false");
   await using host = await projectWith(root, "music", { e: { package: "@test/echo" } });
   await host.start();
   const enabling = host.enable("echo").catch(() => {});
@@ -381,12 +381,12 @@ test("K-055 reload() takes up another version; K-056 and lets go of one that was
   const home = join(root, "home");
   await using v1 = await fixturePlugin("echo");
   await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0" } });
-  await putInStore(home, "echo", v1.dir, "local = true\nenabled = true");
+  await putInstalled(home, "echo", v1.dir, "local = true\nenabled = true");
   await using host = await projectWith(root, "music", { e: { package: "@test/echo" } });
   await host.start();
   await files.remove(join(home, "plugins/echo"));
   await files.remove(join(home, "local.toml"));
-  await putInStore(home, "echo", v2.dir, "local = true\nenabled = true");
+  await putInstalled(home, "echo", v2.dir, "local = true\nenabled = true");
   await host.reload("echo");
   assert.equal(host.plugins()[0]?.state, "running");
   assert.equal(host.plugins()[0]?.version, "2.0.0");

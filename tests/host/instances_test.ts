@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { hosted } from "../support/hosted.ts";
-import { putInStore } from "../support/store.ts";
+import { putInstalled } from "../support/installed.ts";
 
 const RESEARCHER = "primary.subagents.researcher";
 const WRITER = "primary.subagents.writer";
@@ -146,7 +146,7 @@ test("K-063 a plugin of the store runs when the operator has enabled it, and its
   // A host reads the store when it is made: make it anew over the store.
   const started = async (record: string | null) => {
     await using h = await hosted({ yaml: project, start: false });
-    if (record !== null) await putInStore(h.home, "echo", plugin.dir, record);
+    if (record !== null) await putInstalled(h.home, "echo", plugin.dir, record);
     const { createHost } = await import("../../src/create_host.ts");
     await using host = await createHost({ project: h.dir, home: h.home, audit: [] });
     const { running, failed, pending } = await host.start();
@@ -174,7 +174,7 @@ test("K-063 a plugin of the store runs when the operator has enabled it, and its
 test("K-063 a local plugin nobody declares runs once for the host, and serves no agent's tools", async () => {
   await using plugin = await fixturePlugin("answers_hooks");
   await using h = await hosted({ yaml: { primary: {} }, start: false });
-  await putInStore(h.home, "answers-hooks", plugin.dir, "local = true\nenabled = true");
+  await putInstalled(h.home, "answers-hooks", plugin.dir, "local = true\nenabled = true");
   const { createHost } = await import("../../src/create_host.ts");
   await using host = await createHost({ project: h.dir, home: h.home, audit: [] });
   assert.deepEqual((await host.start()).running, ["answers-hooks"]);

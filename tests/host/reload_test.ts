@@ -8,7 +8,7 @@ import { changePlugin, fixturePlugin } from "../support/fixture_plugins.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
 import { allGone } from "../support/processes.ts";
 import { processesIn } from "../support/processes_in.ts";
-import { putInStore } from "../support/store.ts";
+import { putInstalled } from "../support/installed.ts";
 
 const at = { agent: "primary", session: "ses_1" };
 const dirOf = (h: Hosted, plugin: string): string => h.host.view.plugin(plugin).dir;
@@ -267,7 +267,7 @@ test("K-052 files of the store that changed are not reloaded, however harmless o
   await using v1 = await fixturePlugin("echo");
   await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0" } });
   await using h = await hosted({ yaml: { primary: { plugins: { e: { package: "@test/echo" } } } }, start: false });
-  const place = await putInStore(h.home, "echo", v1.dir, "local = true\nenabled = true");
+  const place = await putInstalled(h.home, "echo", v1.dir, "local = true\nenabled = true");
   await h.host.start();
   await h.host.reload(); // Takes up what was installed.
   assert.deepEqual(states(h), ["1.0.0 running"]);
@@ -279,7 +279,7 @@ test("K-052 files of the store that changed are not reloaded, however harmless o
   assert.deepEqual(h.host.view.plugin("echo").manifest.capabilities, []);
   await rm(place, { recursive: true });
   await rm(join(h.home, "local.toml"));
-  await putInStore(h.home, "echo", v2.dir, "local = true\nenabled = true");
+  await putInstalled(h.home, "echo", v2.dir, "local = true\nenabled = true");
   await h.host.reload("echo");
   assert.deepEqual(states(h), ["2.0.0 running"]);
   assert.equal((await h.next("plugin.reloaded")).data.old_version, "1.0.0");

@@ -5,12 +5,12 @@ import { test } from "node:test";
 import { createHost } from "../../src/create_host.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { hosted } from "../support/hosted.ts";
-import { putInStore } from "../support/store.ts";
+import { putInstalled } from "../support/installed.ts";
 
 test("K-052 files that changed since install are not started, at the first start and at every later one", async () => {
   await using plugin = await fixturePlugin("echo");
   await using h = await hosted({ yaml: { primary: { plugins: { e: { package: "@test/echo" } } } }, start: false });
-  const place = await putInStore(h.home, "echo", plugin.dir, "local = true\nenabled = true");
+  const place = await putInstalled(h.home, "echo", plugin.dir, "local = true\nenabled = true");
   await using host = await createHost({ project: h.dir, home: h.home, audit: [] });
   assert.deepEqual((await host.start()).running, ["echo@music/primary"]);
   await host.stop();

@@ -13,7 +13,7 @@ import { type ServedHost, serveHost } from "../../src/http/serve_host.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import { createHost } from "../../src/create_host.ts";
 import { fixturePlugin } from "./fixture_plugins.ts";
-import { putInStore } from "./store.ts";
+import { putInstalled } from "./installed.ts";
 
 /** A project that is served. */
 export interface ConsoleProject extends AsyncDisposable {
@@ -200,7 +200,7 @@ export async function consoleProject(
   if (installed) {
     const { manifest, enabled } = installed;
     const record = `enabled = ${enabled}\npackage = "@harbor/web-clipper"\nprojects = ["harbor"]`;
-    await putInStore(home, "web-clipper", await folder("echo", { ...CLIPPER, ...manifest }), record);
+    await putInstalled(home, "web-clipper", await folder("echo", { ...CLIPPER, ...manifest }), record);
   }
   const plugins: Record<string, string> = {
     "@kaged/memory-markdown": await shelved("memory-markdown"),

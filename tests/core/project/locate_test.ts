@@ -7,7 +7,7 @@ import { loadProject } from "../../../src/core/project/load_project.ts";
 import { parseLocalConfig } from "../../../src/core/project/local_config.ts";
 import { pluginLocator } from "../../../src/core/project/locate.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
-import { putInStore } from "../../support/store.ts";
+import { putInstalled } from "../../support/installed.ts";
 
 const manifest = (name: string) =>
   `name: ${name}\nversion: 0.1.0\nkaged_api: 1\ndescription: A plugin\ncommand: [js, ./p.js]\ncapabilities: []\n`;
@@ -90,7 +90,7 @@ test("a folder in the store without a record is not installed, and a record with
 test("loadProject() goes from a folder to what runs", async (t) => {
   const home = await scratchDir(t);
   const { files } = await detectRuntime();
-  await putInStore(home, "notes", await plugin(join(home, "notes"), "notes"));
+  await putInstalled(home, "notes", await plugin(join(home, "notes"), "notes"));
   await mkdir(join(home, "p"));
   await writeFile(join(home, "p/project.yaml"), "primary: { plugins: { n: { package: notes } } }\n");
   const { project, resolved } = await loadProject({ dir: join(home, "p"), home, files, env: () => null });
@@ -100,7 +100,7 @@ test("loadProject() goes from a folder to what runs", async (t) => {
 test("K-030 what is doubtful about a manifest is told once, however many agents declare the plugin", async (t) => {
   const home = await scratchDir(t);
   const { files } = await detectRuntime();
-  await putInStore(home, "file", await plugin(join(home, "file"), "file"));
+  await putInstalled(home, "file", await plugin(join(home, "file"), "file"));
   await mkdir(join(home, "p"));
   const agents =
     "primary: { plugins: { f: { package: file } }, subagents: { a: { plugins: { f: { package: file } } } } }";

@@ -19,13 +19,13 @@ test("a file that stands in a report twice counts once, with its best figures", 
 test("the table adds up rooms and the whole, and lists files below 95 %, the worst first", () => {
   const table = coverageTable(coverageOf(
     record("src/core/cage/a.ts", [99, 100, 1, 1]) + record("src/core/cage/b.ts", [0, 100, 1, 1]) +
-      record("src/core/feed.ts", [94, 100, 20, 20]),
+      record("src/jobs/sqlite/feed.ts", [94, 100, 20, 20]),
   ));
   assert.deepEqual(table.split("\n"), [
     "| room | lines | branches |",
     "| --- | ---: | ---: |",
     "| src/core/cage | 49.5 % | 100.0 % |",
-    "| src/core/feed.ts | 94.0 % | 100.0 % |",
+    "| src/jobs | 94.0 % | 100.0 % |",
     "| **whole** | 64.3 % | 100.0 % |",
     "",
     "2 of 3 files are below 95 %:",
@@ -33,7 +33,7 @@ test("the table adds up rooms and the whole, and lists files below 95 %, the wor
     "| file | lines | branches |",
     "| --- | ---: | ---: |",
     "| src/core/cage/b.ts | 0.0 % | 100.0 % |",
-    "| src/core/feed.ts | 94.0 % | 100.0 % |",
+    "| src/jobs/sqlite/feed.ts | 94.0 % | 100.0 % |",
   ]);
 });
 

@@ -1,5 +1,5 @@
 /**
- * A store as install leaves it, for tests that are about something else.
+ * Installed plugins, as install leaves them, for tests that are about something else.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { hashTree } from "../../src/core/files/tree.ts";
 
-/** Puts a plugin's folder into the store of `home`, with a record that pins it; `fields` are lines of TOML. */
-export async function putInStore(home: string, name: string, dir: string, fields = "local = true"): Promise<string> {
+/** Copies a plugin's folder to its place in `home`, with a record that pins its hash; `fields` are lines of TOML. */
+export async function putInstalled(home: string, name: string, dir: string, fields = "local = true"): Promise<string> {
   const { files } = await detectRuntime();
   const place = join(home, "plugins", name);
   await mkdir(join(home, "plugins"), { recursive: true });
