@@ -56,6 +56,7 @@ export interface HostErrorOptions {
   readonly data?: unknown;
   /** The next step, for a person. */
   readonly hint?: string;
+  /** The original failure, for logs and debuggers. */
   readonly cause?: unknown;
   /** The JSON-RPC number, where the other side chose one that differs from the table's. */
   readonly rpc?: number;

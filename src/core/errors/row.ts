@@ -8,6 +8,7 @@
 export interface ErrorRow {
   /** JSON-RPC error number on the wire. */
   readonly rpc: number;
+  /** HTTP status with which the API answers. */
   readonly http: number;
   /** Why it happens, without a closing period. */
   readonly cause: string;

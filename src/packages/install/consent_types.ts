@@ -8,16 +8,23 @@ import type { MissingPlugin } from "../../core/project/types.ts";
 
 /** A plugin as its manifest describes it, for the operator to accept or decline. */
 export interface ConsentOffer {
+  /** Name in its manifest, which tools and records use. */
   readonly name: string;
+  /** SemVer version in its manifest. */
   readonly version: string;
   /** Plugin API version it is written for. */
   readonly kaged_api: number;
+  /** One line, written by the plugin's author: show it as text. */
   readonly description: string;
+  /** Null where the manifest names none. */
   readonly author: string | null;
+  /** SPDX expression, or null where the manifest names none. */
   readonly license: string | null;
+  /** An http or https address, or null where the manifest names none. */
   readonly homepage: string | null;
   /** Hash of its files: an answer must name it. */
   readonly hash: string;
+  /** Sum of the sizes of its files. */
   readonly bytes: number;
   /** Everything it would be allowed to do, in plain words. */
   readonly capabilities: readonly CapabilityDescription[];
@@ -31,6 +38,7 @@ export interface ConsentOffer {
 
 /** A question to the operator. */
 export interface ConsentRequest extends MissingPlugin {
+  /** Names the request in `approve()` and `decline()`. */
   readonly id: string;
   /**
    * The next question: `source`, from where to install the plugin; `fetch`, whether {@link source} may be fetched;
