@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Source } from "../scripts/pictures/rooms.ts";
 import { sourcesIn } from "./support/sources.ts";
+import { until, untilSettled } from "./support/until.ts";
 
 /** Returns the lines of the suite that break a rule, as `file:line: text`. */
 async function linesWith(
@@ -49,6 +50,23 @@ test("no test waits in a loop of its own: until() says what is missing when it d
   const step = String.raw`(?:moment\(|turn\(|Promise\.resolve\(|new Promise)`;
   assert.deepEqual(await linesWith(new RegExp(`while \\(.*\\) await ${step}|for \\(.*;.*; await `)), []);
   assert.deepEqual(await linesWith(isEmptyLoop), []);
+});
+
+test("until() returns what it found, and fails with what is missing when it does not come", async () => {
+  let looks = 0;
+  assert.equal(await until(() => ++looks === 3 && "found", "the third look", "turn"), "found");
+  await assert.rejects(until(() => false, () => `a word; there were ${looks}`, "turn", 3), {
+    message: "Waited in vain: a word; there were 3",
+  });
+  await assert.rejects(until(() => looks > 3, undefined, "moment", 3), { message: /^Waited in vain: .*looks > 3$/ });
+});
+
+test("untilSettled() settles as its promise does, and moves the clock meanwhile", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let moves = 0;
+  const meanwhile = (): void => void (++moves === 2 && resolve("so"));
+  assert.equal(await untilSettled(promise, "it", { step: "turn", meanwhile }), "so");
+  await assert.rejects(untilSettled(Promise.reject(new Error("no")), "it"), { message: "no" });
 });
 
 test("no test measures time: a slow machine is not a wrong one", async () => {

@@ -35,8 +35,9 @@ export async function until<T>(
   look: () => T | Promise<T>,
   missing: string | (() => string) = look.toString(),
   step: Step = "moment",
+  most: number = MOST[step],
 ): Promise<T> {
-  for (let looks = 0; looks < MOST[step]; looks++) {
+  for (let looks = 0; looks < most; looks++) {
     const found = await look();
     if (found) return found;
     await (step === "turn" ? turn() : moment());

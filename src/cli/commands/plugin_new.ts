@@ -12,6 +12,7 @@ import {
   SCAFFOLD_RUNTIMES,
   type ScaffoldRuntime,
 } from "../../operator/scaffold/scaffold.ts";
+import { shellWord } from "../../hooks/files/shell_words.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface NewFlags {
@@ -85,9 +86,4 @@ async function makePlugin(
   line(`${paint.green("✓")} Made ${paint.bold(name)} in ${path}`);
   for (const file of made.keys()) line(`    ${file}`);
   line(`${paint.dim("→")} check it with: kaged plugin check ${shellWord(dir)}`);
-}
-
-/** Returns text that a shell reads as one word. */
-function shellWord(text: string): string {
-  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

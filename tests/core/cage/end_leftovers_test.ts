@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { endLeftovers } from "../../../src/core/cage/end_leftovers.ts";
@@ -7,6 +8,7 @@ import { probeCage } from "../../../src/core/cage/probe_cage.ts";
 import { placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { untilSettled } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files } = runtime;
@@ -14,7 +16,7 @@ const { files } = runtime;
 /** A process that holds a file open as its descriptor 6, as bubblewrap's child does. */
 async function holder(path: string): Promise<{ pid: number; ended: Promise<string | null>; end(): void }> {
   const child = spawn("/bin/bash", ["--norc", "-c", `exec 6<'${path}'; echo ready; exec sleep 600`], { env: {} });
-  await new Promise((resolve) => child.stdout.once("data", resolve));
+  await untilSettled(once(child.stdout, "data"), "the first output of the child");
   const ended = new Promise<string | null>((resolve) => child.once("exit", (_code, signal) => resolve(signal)));
   return { pid: child.pid ?? 0, ended, end: () => void child.kill("SIGTERM") };
 }

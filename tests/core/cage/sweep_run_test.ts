@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import process from "node:process";
+import { once } from "node:events";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
@@ -8,6 +9,7 @@ import { sweepRun } from "../../../src/core/cage/sweep_run.ts";
 import { placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { untilSettled } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files } = runtime;
@@ -36,7 +38,7 @@ test("a launcher whose host is gone is ended, and no other process with its id",
   const start = async (file: string): Promise<{ pid: number; ended: Promise<string | null>; end(): void }> => {
     const script = `exec 7>'${dir}/${file}'; echo ready; exec sleep 600`;
     const child = spawn("/bin/bash", ["--norc", "-c", script], { env: {} });
-    await new Promise((resolve) => child.stdout.once("data", resolve));
+    await untilSettled(once(child.stdout, "data"), "the first output of the child");
     const ended = new Promise<string | null>((resolve) => child.once("exit", (_code, signal) => resolve(signal)));
     return { pid: child.pid ?? 0, ended, end: () => void child.kill("SIGTERM") };
   };

@@ -9,7 +9,7 @@ import type { Files } from "../../../src/core/ports/ports.ts";
 import { placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
-import { until } from "../../support/until.ts";
+import { until, untilSettled } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files } = runtime;
@@ -28,7 +28,7 @@ async function waiting(t: TestContext, file: string, args: readonly string[]): P
     child.stdin.end();
     await closed;
   });
-  await once(child.stdout, "data");
+  await untilSettled(once(child.stdout, "data"), "the first output of the child");
   return child.pid!;
 }
 

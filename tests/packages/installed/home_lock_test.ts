@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { withHomeLock } from "../../../src/core/files/home_lock.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { untilSettled } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const HOLDER: string = fileURLToPath(new URL("fixtures/holds_lock.ts", import.meta.url));
@@ -40,7 +41,7 @@ test("a process that is killed leaves no lock behind", async (t) => {
   const home = await scratchDir(t);
   const deno = process.versions["deno"] ? ["run", "-A", "--quiet"] : [];
   const child = spawn(process.execPath, [...deno, HOLDER, home], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(child.stdout, "data");
+  await untilSettled(once(child.stdout, "data"), "the first output of the process that holds the lock");
   await assert.rejects(withHomeLock(home, runtime, () => assert.fail("ran"), { waitMs: 0 }), { code: "install.busy" });
   process.kill(child.pid!, "SIGKILL");
   await once(child, "exit");
