@@ -7,7 +7,7 @@ import { CagedProcess, type CagedProcessOptions } from "../../../src/core/cage/c
 import type { Runtime } from "../../../src/core/ports/ports.ts";
 import { placesIn, requestOf } from "../../support/cage_requests.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
-import { moment } from "../../support/moment.ts";
+import { until } from "../../support/until.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 /** A bash script in a cage of its own, with everything it printed and what was cleaned up after it. */
@@ -78,7 +78,7 @@ test("K-064 terminate() lets a program end by itself, and kills one that ignores
     const { runtime, seen, start } = await caged(t, `trap '${trap}' TERM; echo up; while :; do read -t 1; done`);
     const program = await start({ runtime: { ...runtime, clock } });
     t.after(() => program.kill());
-    while (seen.out === "") await moment();
+    await until(() => seen.out !== "", "output of the caged program");
     assert.equal(await program.terminate(), true);
     if (trap === "") {
       assert.ok(clock.isDueIn(2_000));
@@ -93,7 +93,7 @@ test("K-064 terminate() lets a program end by itself, and kills one that ignores
 test("K-064 kill() ends a program with everything it started", async (t) => {
   const { seen, start, left } = await caged(t, "exec 3<&0; read -r <&3 & read -r <&3 & echo up; wait");
   const program = await start();
-  while (seen.out === "") await moment();
+  await until(() => seen.out !== "", "output of the caged program");
   const { exit } = await program.kill();
   assert.deepEqual([exit.signal ?? exit.code, await left()], ["SIGKILL", []]);
 });

@@ -132,7 +132,7 @@ test("B-007 a server that has ended is started again after a second, by the supe
     await handler(hookEvent(), { signal: new AbortController().signal } as never)
   );
   await assert.rejects(die!(), { code: "mcp.server_failed", message: /it ended with exit code 5/ });
-  while (!clock.isDueIn(1_000)) await moment();
+  await until(() => clock.isDueIn(1_000), "the timer of the restart");
   await assert.rejects(remember!(), { code: "mcp.server_failed", message: /is down and is tried again/ });
   clock.advance(1_000);
   assert.equal((await remember!())?.action, "injectContext");
