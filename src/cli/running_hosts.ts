@@ -64,7 +64,10 @@ export async function notifyHosts(
 ): Promise<{ readonly notified: number; readonly failures: readonly HostError[] }> {
   if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();
   const path = `/api/v1/plugins/${encodeURIComponent(plugin)}/${order}`;
-  const answers = await Promise.all((await liveHosts(home)).map((host) => send(host, path, { method: "POST" })));
+  const answers = await Promise.all(
+    (await liveHosts(home)).map((host) => send(host, path, { method: "POST" }).catch(() => null) // A host that ended meanwhile runs nothing any more.
+    ),
+  );
   const known = answers.filter((failure) => failure?.code !== "plugin.unknown");
   return { notified: known.length, failures: known.filter((failure) => failure !== null) };
 }
@@ -106,11 +109,9 @@ async function get<K extends keyof Answers>(host: LiveHost, route: K, plugin = "
   return null;
 }
 
-/** Sends a request that changes something; returns why the host refused it, or null. */
+/** Sends a request that changes something; returns why the host refused it, or null. Rejects when it cannot be asked. */
 async function send(host: LiveHost, path: string, init: RequestInit): Promise<HostError | null> {
-  // A host that ended meanwhile runs nothing any more.
-  const response = await host.request(new Request(`http://kaged${path}`, init)).catch(() => null);
-  if (response === null) return null;
+  const response = await host.request(new Request(`http://kaged${path}`, init));
   const answer: Problem | object = await response.json();
   if (!("code" in answer)) return null;
   const { code, detail, hint, data } = answer;

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** The document, as JSON. */
+/** The document as JSON text. */
 export const OPENAPI_TEXT: string = `{
   "openapi": "3.1.0",
   "info": {
@@ -44,6 +44,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -77,6 +80,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -84,7 +90,7 @@ export const OPENAPI_TEXT: string = `{
     "/metrics": {
       "get": {
         "operationId": "getMetrics",
-        "summary": "What was counted, as Prometheus reads it",
+        "summary": "Counters and states of the host, in the text format of Prometheus",
         "responses": {
           "200": {
             "description": "Done",
@@ -100,6 +106,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -114,53 +123,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "version": {
-                      "type": "string"
-                    },
-                    "project": {
-                      "type": "object",
-                      "properties": {
-                        "id": {
-                          "type": "string"
-                        },
-                        "dir": {
-                          "type": "string"
-                        }
-                      },
-                      "required": [
-                        "id",
-                        "dir"
-                      ],
-                      "additionalProperties": false
-                    },
-                    "sessions": {
-                      "type": "object",
-                      "properties": {
-                        "count": {
-                          "type": "number"
-                        },
-                        "ids": {
-                          "type": "array",
-                          "items": {
-                            "type": "string"
-                          }
-                        }
-                      },
-                      "required": [
-                        "count",
-                        "ids"
-                      ],
-                      "additionalProperties": false
-                    }
-                  },
-                  "required": [
-                    "version",
-                    "project",
-                    "sessions"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/HostInfo"
                 }
               }
             }
@@ -173,6 +136,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -212,6 +178,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -219,7 +188,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}": {
       "get": {
         "operationId": "getPluginsName",
-        "summary": "One plugin: its manifest, what it may do in plain words, its instances, its config without secrets",
+        "summary": "One plugin: its manifest, its capabilities in plain words, its instances, its config without secrets",
         "parameters": [
           {
             "name": "name",
@@ -252,6 +221,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -292,6 +264,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "502": {
             "description": "\`plugin.unavailable\`: The plugin is not running",
@@ -342,6 +317,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -349,7 +327,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/reload": {
       "post": {
         "operationId": "postPluginsNameReload",
-        "summary": "Start a plugin anew beside the one that runs, and swap them once it is ready",
+        "summary": "Start a plugin anew beside the one that runs, and swap them once the new one is ready",
         "parameters": [
           {
             "name": "name",
@@ -392,6 +370,9 @@ export const OPENAPI_TEXT: string = `{
                 }
               }
             }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "502": {
             "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
@@ -436,6 +417,9 @@ export const OPENAPI_TEXT: string = `{
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
             "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
           }
@@ -462,47 +446,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "tables": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "name": {
-                            "type": "string"
-                          },
-                          "rows": {
-                            "anyOf": [
-                              {
-                                "type": "number"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "bytes": {
-                            "type": "number"
-                          }
-                        },
-                        "required": [
-                          "name",
-                          "rows",
-                          "bytes"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "bytes": {
-                      "type": "number"
-                    }
-                  },
-                  "required": [
-                    "tables",
-                    "bytes"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/StorageReport"
                 }
               }
             }
@@ -518,6 +462,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "502": {
             "description": "\`storage.unavailable\`: This runtime has no SQLite that can be fenced",
@@ -601,7 +548,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The route does not take this path, query or body; \`protocol.params_invalid\`: The method does not take these params",
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`protocol.params_invalid\`: The method does not take these params",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -614,22 +561,25 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
-            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown"
+            "$ref": "#/components/responses/plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown"
           },
           "409": {
-            "$ref": "#/components/responses/protocol.busy-instance.ambiguous"
+            "$ref": "#/components/responses/protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable"
           },
           "422": {
-            "$ref": "#/components/responses/plugin.error"
+            "$ref": "#/components/responses/plugin.error-plugin.config_invalid"
           },
           "429": {
             "$ref": "#/components/responses/http.rate_limited"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
-            "$ref": "#/components/responses/plugin.unavailable-protocol.timeout"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
           }
         }
       },
@@ -702,7 +652,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The route does not take this path, query or body; \`http.body_invalid\`: The body is not JSON; \`protocol.params_invalid\`: The method does not take these params",
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON; \`protocol.params_invalid\`: The method does not take these params",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -715,16 +665,16 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
-            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown"
+            "$ref": "#/components/responses/plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown"
           },
           "408": {
             "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
-            "$ref": "#/components/responses/protocol.busy-instance.ambiguous"
+            "$ref": "#/components/responses/protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable"
           },
           "413": {
             "$ref": "#/components/responses/http.body_too_large"
@@ -733,13 +683,16 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.media_type"
           },
           "422": {
-            "$ref": "#/components/responses/plugin.error"
+            "$ref": "#/components/responses/plugin.error-plugin.config_invalid"
           },
           "429": {
             "$ref": "#/components/responses/http.rate_limited"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
-            "$ref": "#/components/responses/plugin.unavailable-protocol.timeout"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
           }
         }
       }
@@ -747,7 +700,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/knobs": {
       "get": {
         "operationId": "getPluginsNameKnobs",
-        "summary": "A plugin's knobs and how far each is turned, for every agent that has the plugin",
+        "summary": "A plugin's knobs with their values, for each agent that declares the plugin",
         "parameters": [
           {
             "name": "name",
@@ -772,7 +725,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/Knobs"
+                  "$ref": "#/components/schemas/PluginKnobs"
                 }
               }
             }
@@ -795,6 +748,9 @@ export const OPENAPI_TEXT: string = `{
                 }
               }
             }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -802,7 +758,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/knobs/{knob}": {
       "put": {
         "operationId": "putPluginsNameKnobsKnob",
-        "summary": "Turn a knob: the plugin is told, project.yaml is changed in that one place",
+        "summary": "Turn a knob: the plugin gets the new config, and project.yaml is changed in that one place",
         "parameters": [
           {
             "name": "name",
@@ -849,7 +805,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/Knobs"
+                  "$ref": "#/components/schemas/PluginKnobs"
                 }
               }
             }
@@ -864,7 +820,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`plugin.unknown\`: No plugin of that name is registered; \`knob.unknown\`: The plugin has no such knob",
+            "description": "\`plugin.unknown\`: No plugin of that name is registered; \`agent.unknown\`: The project has no such agent; \`knob.unknown\`: The plugin has no such knob",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -901,6 +857,9 @@ export const OPENAPI_TEXT: string = `{
                 }
               }
             }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -908,7 +867,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/schemas": {
       "get": {
         "operationId": "getPluginsNameSchemas",
-        "summary": "What a plugin's config looks like: the project's side and the operator's, shapes and never values",
+        "summary": "JSON Schemas of a plugin's config, the project's side and the operator's, without values",
         "parameters": [
           {
             "name": "name",
@@ -925,38 +884,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "plugin": {
-                      "type": "string"
-                    },
-                    "project": {
-                      "anyOf": [
-                        {
-                          "type": "object"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "system": {
-                      "anyOf": [
-                        {
-                          "type": "object"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    }
-                  },
-                  "required": [
-                    "plugin",
-                    "project",
-                    "system"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/ConfigSchemas"
                 }
               }
             }
@@ -972,6 +900,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1011,6 +942,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1051,6 +985,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/agent.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       },
@@ -1141,31 +1078,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "result": {
-                      "type": "string"
-                    },
-                    "usage": {
-                      "$ref": "#/components/schemas/Usage"
-                    },
-                    "toolsUsed": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "conversationId": {
-                      "type": "string"
-                    }
-                  },
-                  "required": [
-                    "result",
-                    "usage",
-                    "toolsUsed",
-                    "conversationId"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/RunResult"
                 }
               },
               "text/event-stream": {}
@@ -1229,7 +1142,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.media_type"
           },
           "500": {
-            "description": "\`jobs.run_failed\`: The agent failed",
+            "description": "\`host.internal\`: The host broke one of its own rules; \`jobs.run_failed\`: The agent failed",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -1264,167 +1177,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "agent": {
-                      "type": "string"
-                    },
-                    "strategy": {
-                      "enum": [
-                        "drop",
-                        "summarize"
-                      ],
-                      "type": "string"
-                    },
-                    "delegate": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "compactor": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "observers": {
-                      "type": "array",
-                      "items": {
-                        "type": "string"
-                      }
-                    },
-                    "target_tokens": {
-                      "anyOf": [
-                        {
-                          "type": "number"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "target_messages": {
-                      "anyOf": [
-                        {
-                          "type": "number"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "keep_last": {
-                      "type": "number"
-                    },
-                    "recent": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "timestamp": {
-                            "type": "string"
-                          },
-                          "session_id": {
-                            "type": "string"
-                          },
-                          "trigger": {
-                            "type": "string"
-                          },
-                          "by": {
-                            "enum": [
-                              "compactor",
-                              "drop",
-                              "summarize",
-                              "none"
-                            ],
-                            "type": "string"
-                          },
-                          "before": {
-                            "$ref": "#/components/schemas/Size"
-                          },
-                          "after": {
-                            "$ref": "#/components/schemas/Size"
-                          },
-                          "superseded": {
-                            "type": "number"
-                          },
-                          "summary": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          },
-                          "retained": {
-                            "type": "array",
-                            "items": {
-                              "type": "object",
-                              "properties": {
-                                "plugin": {
-                                  "type": "string"
-                                },
-                                "text": {
-                                  "type": "string"
-                                }
-                              },
-                              "required": [
-                                "plugin",
-                                "text"
-                              ],
-                              "additionalProperties": false
-                            }
-                          },
-                          "fallback": {
-                            "anyOf": [
-                              {
-                                "type": "string"
-                              },
-                              {
-                                "type": "null"
-                              }
-                            ]
-                          }
-                        },
-                        "required": [
-                          "timestamp",
-                          "session_id",
-                          "trigger",
-                          "by",
-                          "before",
-                          "after",
-                          "superseded",
-                          "summary",
-                          "retained",
-                          "fallback"
-                        ],
-                        "additionalProperties": false
-                      }
-                    }
-                  },
-                  "required": [
-                    "agent",
-                    "strategy",
-                    "delegate",
-                    "compactor",
-                    "observers",
-                    "target_tokens",
-                    "target_messages",
-                    "keep_last",
-                    "recent"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/AgentCompaction"
                 }
               }
             }
@@ -1440,6 +1193,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/agent.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1499,30 +1255,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "jobs": {
-                      "type": "array",
-                      "items": {
-                        "$ref": "#/components/schemas/Job"
-                      }
-                    },
-                    "before": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    }
-                  },
-                  "required": [
-                    "jobs",
-                    "before"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/JobPage"
                 }
               }
             }
@@ -1538,6 +1271,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
@@ -1582,6 +1318,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
@@ -1634,6 +1373,9 @@ export const OPENAPI_TEXT: string = `{
                 }
               }
             }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
@@ -1689,6 +1431,9 @@ export const OPENAPI_TEXT: string = `{
               }
             }
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
           }
@@ -1698,7 +1443,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/jobs/{id}/stream": {
       "get": {
         "operationId": "getJobsIdStream",
-        "summary": "What a job told, what it tells, then done",
+        "summary": "The events of a job, past and new, then done",
         "parameters": [
           {
             "name": "id",
@@ -1741,6 +1486,9 @@ export const OPENAPI_TEXT: string = `{
           "404": {
             "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "503": {
             "$ref": "#/components/responses/jobs.store_unavailable"
           }
@@ -1750,7 +1498,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents": {
       "get": {
         "operationId": "getConsents",
-        "summary": "Plugins the project declares and has not, or not in that version: what each would be allowed to do",
+        "summary": "Plugins the project declares and lacks, or lacks in that version, with the capabilities each asks for",
         "responses": {
           "200": {
             "description": "Done",
@@ -1782,6 +1530,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1789,7 +1540,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents/{id}/approve": {
       "post": {
         "operationId": "postConsentsIdApprove",
-        "summary": "Say yes to the next step: to fetch an address, then to grant what was fetched each capability by name",
+        "summary": "Approve the next step: fetching from an address, then granting each capability by name",
         "parameters": [
           {
             "name": "id",
@@ -1849,7 +1600,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The route does not take this path, query or body; \`http.body_invalid\`: The body is not JSON; \`install.source_invalid\`: The source is no path and no address",
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON; \`install.source_invalid\`: The source is no path and no address",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -1903,6 +1654,9 @@ export const OPENAPI_TEXT: string = `{
               }
             }
           },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
           "502": {
             "description": "\`install.source_unreachable\`: The address could not be fetched",
             "content": {
@@ -1919,7 +1673,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents/{id}/decline": {
       "post": {
         "operationId": "postConsentsIdDecline",
-        "summary": "Say no: the project stays without the plugin",
+        "summary": "Decline: the project stays without the plugin",
         "parameters": [
           {
             "name": "id",
@@ -1953,6 +1707,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/consent.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -1960,7 +1717,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/events": {
       "get": {
         "operationId": "getEvents",
-        "summary": "Audit events and notifications: what is kept as JSON; from now on, or after Last-Event-ID, as server-sent events (Accept: text/event-stream) or over a WebSocket (Upgrade: websocket)",
+        "summary": "Audit events and notifications: the kept ones as JSON; new ones, or all after Last-Event-ID, as server-sent events (Accept: text/event-stream) or over a WebSocket (Upgrade: websocket)",
         "parameters": [
           {
             "name": "kind",
@@ -2006,52 +1763,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "entries": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "id": {
-                            "type": "string"
-                          },
-                          "kind": {
-                            "enum": [
-                              "audit",
-                              "notification"
-                            ],
-                            "type": "string"
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "data": {
-                            "type": "object"
-                          }
-                        },
-                        "required": [
-                          "id",
-                          "kind",
-                          "plugin",
-                          "data"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "last_event_id": {
-                      "type": "string"
-                    },
-                    "missed": {
-                      "type": "boolean"
-                    }
-                  },
-                  "required": [
-                    "entries",
-                    "last_event_id",
-                    "missed"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/EventPage"
                 }
               },
               "text/event-stream": {}
@@ -2065,6 +1777,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -2072,7 +1787,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins/{name}/logs": {
       "get": {
         "operationId": "getPluginsNameLogs",
-        "summary": "What a plugin wrote to stderr lately; with Accept: text/event-stream also what it writes from now on",
+        "summary": "The newest lines a plugin wrote to stderr; with Accept: text/event-stream also each new line",
         "parameters": [
           {
             "name": "name",
@@ -2116,65 +1831,7 @@ export const OPENAPI_TEXT: string = `{
             "content": {
               "application/json": {
                 "schema": {
-                  "type": "object",
-                  "properties": {
-                    "entries": {
-                      "type": "array",
-                      "items": {
-                        "type": "object",
-                        "properties": {
-                          "id": {
-                            "type": "string"
-                          },
-                          "kind": {
-                            "const": "log"
-                          },
-                          "plugin": {
-                            "type": "string"
-                          },
-                          "data": {
-                            "type": "object",
-                            "properties": {
-                              "timestamp": {
-                                "type": "string"
-                              },
-                              "instance": {
-                                "type": "string"
-                              },
-                              "line": {
-                                "type": "string"
-                              }
-                            },
-                            "required": [
-                              "timestamp",
-                              "instance",
-                              "line"
-                            ],
-                            "additionalProperties": false
-                          }
-                        },
-                        "required": [
-                          "id",
-                          "kind",
-                          "plugin",
-                          "data"
-                        ],
-                        "additionalProperties": false
-                      }
-                    },
-                    "last_event_id": {
-                      "type": "string"
-                    },
-                    "missed": {
-                      "type": "boolean"
-                    }
-                  },
-                  "required": [
-                    "entries",
-                    "last_event_id",
-                    "missed"
-                  ],
-                  "additionalProperties": false
+                  "$ref": "#/components/schemas/LogPage"
                 }
               },
               "text/event-stream": {}
@@ -2191,6 +1848,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
           }
         }
       }
@@ -2224,8 +1884,18 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
+      "host.internal": {
+        "description": "\`host.internal\`: The host broke one of its own rules",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
       "http.body_timeout": {
-        "description": "\`http.body_timeout\`: The body took too long to come",
+        "description": "\`http.body_timeout\`: The body took too long to arrive",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2235,7 +1905,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.body_too_large": {
-        "description": "\`http.body_too_large\`: The body is larger than it may be",
+        "description": "\`http.body_too_large\`: The body is larger than the limit",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2254,8 +1924,18 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
+      "http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied": {
+        "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`plugin.capability_denied\`: The plugin was not granted this; \`plugin.storage_denied\`: Storage outside the plugin's own tables",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
       "http.input_invalid": {
-        "description": "\`http.input_invalid\`: The route does not take this path, query or body",
+        "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2265,7 +1945,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.input_invalid-http.body_invalid": {
-        "description": "\`http.input_invalid\`: The route does not take this path, query or body; \`http.body_invalid\`: The body is not JSON",
+        "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2285,7 +1965,7 @@ export const OPENAPI_TEXT: string = `{
         }
       },
       "http.rate_limited": {
-        "description": "\`http.rate_limited\`: More calls came than are taken in a second",
+        "description": "\`http.rate_limited\`: More calls arrived in a second than the limit allows",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2334,18 +2014,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "plugin.error": {
-        "description": "\`plugin.error\`: The plugin reported an error of its own",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            }
-          }
-        }
-      },
-      "plugin.unavailable-protocol.timeout": {
-        "description": "\`plugin.unavailable\`: The plugin is not running; \`protocol.timeout\`: No answer came in time",
+      "plugin.error-plugin.config_invalid": {
+        "description": "\`plugin.error\`: The plugin reported an error of its own; \`plugin.config_invalid\`: The plugin refused its configuration",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2364,8 +2034,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "plugin.unknown-protocol.method_unknown": {
-        "description": "\`plugin.unknown\`: No plugin of that name is registered; \`protocol.method_unknown\`: The method does not exist",
+      "plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown": {
+        "description": "\`plugin.unknown\`: No plugin of that name is registered; \`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`protocol.method_unknown\`: The method does not exist",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2374,8 +2044,18 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "protocol.busy-instance.ambiguous": {
-        "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run",
+      "protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable": {
+        "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run; \`plugin.not_initialized\`: The handshake is not complete; \`plugin.not_applicable\`: The method does not apply here",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable": {
+        "description": "\`protocol.internal\`: The other side failed in an unspecified way; \`protocol.closed\`: The connection ended before the answer came; \`protocol.oversize_message\`: A line is longer than 4 MiB; \`protocol.timeout\`: No answer came in time; \`plugin.unavailable\`: The plugin is not running",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2386,16 +2066,164 @@ export const OPENAPI_TEXT: string = `{
       }
     },
     "schemas": {
+      "Problem": {
+        "description": "The body of an answer with a status of 400 or more.",
+        "type": "object",
+        "properties": {
+          "type": {
+            "description": "\`urn:kaged:error:\` and the code.",
+            "type": "string"
+          },
+          "title": {
+            "description": "The cause, the same for every failure of the code.",
+            "type": "string"
+          },
+          "status": {
+            "description": "The HTTP status, once more.",
+            "type": "number"
+          },
+          "detail": {
+            "description": "The failure in one sentence, for a person.",
+            "type": "string"
+          },
+          "code": {
+            "description": "Code of the error table, for a program.",
+            "type": "string"
+          },
+          "hint": {
+            "description": "The next step, for a person.",
+            "type": "string"
+          },
+          "data": {
+            "description": "Facts for a program; their shape depends on the code."
+          }
+        },
+        "required": [
+          "type",
+          "title",
+          "status",
+          "detail",
+          "code"
+        ],
+        "additionalProperties": false
+      },
+      "HostInfo": {
+        "description": "The host, its project and its open sessions.",
+        "type": "object",
+        "properties": {
+          "project": {
+            "description": "Id and folder of the project.",
+            "type": "object",
+            "properties": {
+              "id": {
+                "type": "string"
+              },
+              "dir": {
+                "type": "string"
+              }
+            },
+            "required": [
+              "id",
+              "dir"
+            ],
+            "additionalProperties": false
+          },
+          "version": {
+            "type": "string"
+          },
+          "sessions": {
+            "type": "object",
+            "properties": {
+              "count": {
+                "type": "number"
+              },
+              "ids": {
+                "type": "array",
+                "items": {
+                  "type": "string"
+                }
+              }
+            },
+            "required": [
+              "count",
+              "ids"
+            ],
+            "additionalProperties": false
+          }
+        },
+        "required": [
+          "project",
+          "version",
+          "sessions"
+        ],
+        "additionalProperties": false
+      },
+      "CageLimitStatus": {
+        "description": "The limits of one cage and the way they are enforced.",
+        "type": "object",
+        "properties": {
+          "memory_mb": {
+            "description": "Memory, in MiB.",
+            "type": "number"
+          },
+          "cpu_shares": {
+            "description": "Share of the processor when others want it too; 1024 is the share of a program without a limit.",
+            "type": "number"
+          },
+          "pids": {
+            "description": "Processes and threads together.",
+            "type": "number"
+          },
+          "tier": {
+            "description": "\`watchdog\` is the weakest: it looks every 250 ms and cannot hold a cage to its CPU shares.",
+            "enum": [
+              "cgroup2",
+              "systemd",
+              "cgroup1",
+              "watchdog"
+            ]
+          }
+        },
+        "required": [
+          "memory_mb",
+          "cpu_shares",
+          "pids",
+          "tier"
+        ],
+        "additionalProperties": false
+      },
+      "PluginCage": {
+        "description": "The cage of a running plugin as operators see it.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "description": "Names it in audit events.",
+            "type": "string"
+          },
+          "limits": {
+            "description": "Its limits, and the way they are enforced.",
+            "$ref": "#/components/schemas/CageLimitStatus"
+          }
+        },
+        "required": [
+          "id",
+          "limits"
+        ],
+        "additionalProperties": false
+      },
       "Failure": {
+        "description": "A failure that is part of a good answer, such as why a plugin is down.",
         "type": "object",
         "properties": {
           "code": {
+            "description": "Code of the error table.",
             "type": "string"
           },
           "message": {
             "type": "string"
           },
           "hint": {
+            "description": "The next step for the operator.",
             "type": "string"
           }
         },
@@ -2406,9 +2234,11 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "Instance": {
+        "description": "One process of a plugin: a plugin has one for each agent, or one for all.",
         "type": "object",
         "properties": {
           "key": {
+            "description": "The key its first agent declares it under, or null where no agent does.",
             "anyOf": [
               {
                 "type": "string"
@@ -2419,24 +2249,30 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "plugin": {
+            "description": "The name in its manifest.",
             "type": "string"
           },
           "package": {
+            "description": "Package, such as \`@kaged/memory-markdown\`.",
             "type": "string"
           },
           "version": {
+            "description": "The version that runs; while none does, the version of its files.",
             "type": "string"
           },
           "instance": {
+            "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
             "type": "string"
           },
           "agents": {
+            "description": "Agents it serves; none for a plugin of the operator's that no agent declares.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "state": {
+            "description": "\`stopped\` before the host starts.",
             "enum": [
               "disabled",
               "spawning",
@@ -2444,72 +2280,41 @@ export const OPENAPI_TEXT: string = `{
               "crashed",
               "failed",
               "stopped"
-            ],
-            "type": "string"
+            ]
           },
           "isolation": {
+            "description": "\`agent\` when each agent has a process of its own.",
             "enum": [
               "agent",
               "project"
-            ],
-            "type": "string"
+            ]
           },
           "hooks": {
+            "description": "Names of the hooks it is called for.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "tools": {
+            "description": "Full names of its tools, without those that the project switched off.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "methods": {
+            "description": "Methods that can be called; none while it is down.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "cage": {
+            "description": "The cage of its process, with the limits and the tier that enforces them; null without a process.",
             "anyOf": [
               {
-                "type": "object",
-                "properties": {
-                  "id": {
-                    "type": "string"
-                  },
-                  "limits": {
-                    "type": "object",
-                    "properties": {
-                      "tier": {
-                        "type": "string"
-                      },
-                      "memory_mb": {
-                        "type": "number"
-                      },
-                      "cpu_shares": {
-                        "type": "number"
-                      },
-                      "pids": {
-                        "type": "number"
-                      }
-                    },
-                    "required": [
-                      "tier",
-                      "memory_mb",
-                      "cpu_shares",
-                      "pids"
-                    ],
-                    "additionalProperties": false
-                  }
-                },
-                "required": [
-                  "id",
-                  "limits"
-                ],
-                "additionalProperties": false
+                "$ref": "#/components/schemas/PluginCage"
               },
               {
                 "type": "null"
@@ -2517,9 +2322,11 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "restarts": {
+            "description": "Starts after the first one.",
             "type": "number"
           },
           "error": {
+            "description": "Why it is down; \`plugin.reload_failed\` while it runs files that were to be replaced.",
             "anyOf": [
               {
                 "$ref": "#/components/schemas/Failure"
@@ -2548,20 +2355,20 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "PluginName": {
-        "type": "string",
-        "pattern": "^[a-z][a-z0-9-]{0,63}$"
-      },
-      "Capability": {
+      "CapabilityDescription": {
+        "description": "A capability in plain words.",
         "type": "object",
         "properties": {
           "capability": {
+            "description": "The capability in canonical form.",
             "type": "string"
           },
           "text": {
+            "description": "For example \`Can read everything under /opt/oh-my-pi\`.",
             "type": "string"
           },
           "danger": {
+            "description": "Why to think twice, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -2579,20 +2386,127 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Plugin": {
+      "ManifestTool": {
+        "description": "A tool a plugin offers, under its own short name.",
         "type": "object",
         "properties": {
-          "plugin": {
-            "type": "string"
-          },
-          "package": {
-            "type": "string"
-          },
-          "version": {
+          "name": {
+            "description": "Short name; agents see \`<plugin>.<name>\`.",
             "type": "string"
           },
           "description": {
+            "description": "What the tool does, for the model.",
             "type": "string"
+          },
+          "parameters_schema": {
+            "description": "What its arguments look like.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "name",
+          "description",
+          "parameters_schema"
+        ],
+        "additionalProperties": false
+      },
+      "PluginUse": {
+        "description": "A plugin as one agent has it.",
+        "type": "object",
+        "properties": {
+          "agent": {
+            "description": "Path of the agent, such as \`primary.subagents.researcher\`.",
+            "type": "string"
+          },
+          "key": {
+            "description": "The key the agent declares it under.",
+            "type": "string"
+          },
+          "instance": {
+            "description": "Id of the instance that serves the agent.",
+            "type": "string"
+          },
+          "config": {
+            "description": "Its config; values that the operator set are replaced by a mark.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "agent",
+          "key",
+          "instance",
+          "config"
+        ],
+        "additionalProperties": false
+      },
+      "Plugin": {
+        "description": "A plugin: its manifest, its capabilities in plain words, its processes and the agents that declare it.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "description": "The name in its manifest.",
+            "type": "string"
+          },
+          "package": {
+            "description": "Package, such as \`@kaged/memory-markdown\`.",
+            "type": "string"
+          },
+          "dir": {
+            "description": "Absolute path of its folder.",
+            "type": "string"
+          },
+          "capabilities": {
+            "description": "Its capabilities in plain words.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/CapabilityDescription"
+            }
+          },
+          "version": {
+            "description": "Its version (SemVer).",
+            "type": "string"
+          },
+          "description": {
+            "description": "One line, at most 200 characters.",
+            "type": "string"
+          },
+          "roles": {
+            "description": "What it is to an agent.",
+            "type": "array",
+            "items": {
+              "enum": [
+                "observer",
+                "compactor"
+              ]
+            }
+          },
+          "hooks": {
+            "description": "Lifecycle hooks it subscribes to.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "tools": {
+            "description": "Tools it offers.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/ManifestTool"
+            }
+          },
+          "methods": {
+            "description": "Methods of its own.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "notifications": {
+            "description": "Notifications it may send.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
           },
           "author": {
             "anyOf": [
@@ -2624,87 +2538,11 @@ export const OPENAPI_TEXT: string = `{
               }
             ]
           },
-          "dir": {
-            "type": "string"
-          },
-          "roles": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "capabilities": {
-            "type": "array",
-            "items": {
-              "$ref": "#/components/schemas/Capability"
-            }
-          },
-          "hooks": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "methods": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "notifications": {
-            "type": "array",
-            "items": {
-              "type": "string"
-            }
-          },
-          "tools": {
-            "type": "array",
-            "items": {
-              "type": "object",
-              "properties": {
-                "name": {
-                  "type": "string"
-                },
-                "description": {
-                  "type": "string"
-                },
-                "parameters_schema": {
-                  "type": "object"
-                }
-              },
-              "required": [
-                "name",
-                "description",
-                "parameters_schema"
-              ],
-              "additionalProperties": false
-            }
-          },
           "agents": {
+            "description": "Config values that the operator set are replaced by a mark.",
             "type": "array",
             "items": {
-              "type": "object",
-              "properties": {
-                "agent": {
-                  "type": "string"
-                },
-                "key": {
-                  "type": "string"
-                },
-                "instance": {
-                  "type": "string"
-                },
-                "config": {
-                  "type": "object"
-                }
-              },
-              "required": [
-                "agent",
-                "key",
-                "instance",
-                "config"
-              ],
-              "additionalProperties": false
+              "$ref": "#/components/schemas/PluginUse"
             }
           },
           "instances": {
@@ -2717,64 +2555,161 @@ export const OPENAPI_TEXT: string = `{
         "required": [
           "plugin",
           "package",
+          "dir",
+          "capabilities",
           "version",
           "description",
+          "roles",
+          "hooks",
+          "tools",
+          "methods",
+          "notifications",
           "author",
           "license",
           "homepage",
-          "dir",
-          "roles",
-          "capabilities",
-          "hooks",
-          "methods",
-          "notifications",
-          "tools",
           "agents",
           "instances"
         ],
         "additionalProperties": false
       },
-      "Problem": {
+      "TableReport": {
+        "description": "One table of a plugin.",
         "type": "object",
         "properties": {
-          "type": {
+          "name": {
+            "description": "Its name, as the plugin knows it.",
             "type": "string"
           },
-          "title": {
-            "type": "string"
+          "rows": {
+            "description": "Rows in it, or null for a table that cannot tell.",
+            "anyOf": [
+              {
+                "type": "number"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
-          "status": {
+          "bytes": {
+            "description": "Bytes it takes in the file, indexes and search data included.",
             "type": "number"
-          },
-          "detail": {
-            "type": "string"
-          },
-          "code": {
-            "type": "string"
-          },
-          "hint": {
-            "type": "string"
-          },
-          "data": {}
+          }
         },
         "required": [
-          "type",
-          "title",
-          "status",
-          "detail",
-          "code"
-        ]
+          "name",
+          "rows",
+          "bytes"
+        ],
+        "additionalProperties": false
       },
-      "AgentPath": {
-        "type": "string",
-        "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+      "StorageReport": {
+        "description": "What a plugin keeps.",
+        "type": "object",
+        "properties": {
+          "tables": {
+            "description": "Its tables, by name.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/TableReport"
+            }
+          },
+          "bytes": {
+            "description": "Bytes of all of them.",
+            "type": "number"
+          }
+        },
+        "required": [
+          "tables",
+          "bytes"
+        ],
+        "additionalProperties": false
       },
-      "SessionId": {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": 200
+      "PluginLogEntry": {
+        "description": "One line of a plugin's log.",
+        "type": "object",
+        "properties": {
+          "timestamp": {
+            "description": "ISO 8601, when the host read the line.",
+            "type": "string"
+          },
+          "instance": {
+            "description": "Instance that wrote it; null for a line of the host about lines it lost.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "line": {
+            "description": "The text, without its line break.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "timestamp",
+          "instance",
+          "line"
+        ],
+        "additionalProperties": false
+      },
+      "LogEntry": {
+        "description": "One line that a plugin wrote to stderr.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this entry.",
+            "type": "string"
+          },
+          "kind": {
+            "const": "log"
+          },
+          "plugin": {
+            "type": "string"
+          },
+          "data": {
+            "$ref": "#/components/schemas/PluginLogEntry"
+          }
+        },
+        "required": [
+          "id",
+          "kind",
+          "plugin",
+          "data"
+        ],
+        "additionalProperties": false
+      },
+      "LogPage": {
+        "description": "The newest log lines of a plugin, oldest first.",
+        "type": "object",
+        "properties": {
+          "last_event_id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this page.",
+            "type": "string"
+          },
+          "missed": {
+            "description": "Whether entries after the one the client named are no longer kept.",
+            "type": "boolean"
+          },
+          "entries": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/LogEntry"
+            }
+          }
+        },
+        "required": [
+          "last_event_id",
+          "missed",
+          "entries"
+        ],
+        "additionalProperties": false
       },
       "CallResult": {
+        "description": "The return value of a plugin's method; null where the plugin returned nothing.",
         "type": "object",
         "properties": {
           "result": {}
@@ -2784,7 +2719,138 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Knobs": {
+      "TurnedKnob": {
+        "description": "A knob of the manifest with its value for one agent.",
+        "type": "object",
+        "properties": {
+          "type": {
+            "description": "Which control it is.",
+            "enum": [
+              "range",
+              "int_range",
+              "enum",
+              "boolean",
+              "text",
+              "multiline",
+              "model_alias",
+              "path"
+            ]
+          },
+          "label": {
+            "description": "Short name beside the control, at most 64 characters.",
+            "type": "string"
+          },
+          "description": {
+            "description": "Help text, at most 280 characters.",
+            "type": "string"
+          },
+          "binds_to": {
+            "description": "The config field it writes: \`config.<field>\`.",
+            "type": "string"
+          },
+          "default": {
+            "description": "Value before anyone turned it."
+          },
+          "min": {
+            "description": "Least value of a range.",
+            "type": "number"
+          },
+          "max": {
+            "description": "Greatest value of a range.",
+            "type": "number"
+          },
+          "step": {
+            "description": "Step of a range.",
+            "type": "number"
+          },
+          "values": {
+            "description": "Choices of an enum.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "labels": {
+            "description": "What the choices are called on screen.",
+            "type": "object",
+            "additionalProperties": {
+              "type": "string"
+            }
+          },
+          "max_length": {
+            "description": "Greatest length of a text.",
+            "type": "number"
+          },
+          "pattern": {
+            "description": "Pattern a text must match.",
+            "type": "string"
+          },
+          "filter": {
+            "description": "Which models a model alias may name.",
+            "enum": [
+              "any",
+              "reasoning",
+              "fast"
+            ]
+          },
+          "prefixes": {
+            "description": "Prefixes a path may have.",
+            "type": "array",
+            "items": {
+              "enum": [
+                "project:",
+                "config:"
+              ]
+            }
+          },
+          "must_exist": {
+            "description": "Whether the path must exist.",
+            "type": "boolean"
+          },
+          "value": {
+            "description": "The agent's config value, else the default, else null."
+          }
+        },
+        "required": [
+          "type",
+          "label",
+          "binds_to",
+          "value"
+        ],
+        "additionalProperties": false
+      },
+      "AgentKnobs": {
+        "description": "The knobs of a plugin as one agent has them, by name.",
+        "type": "object",
+        "properties": {
+          "agent": {
+            "description": "Agent path.",
+            "type": "string"
+          },
+          "key": {
+            "description": "The key the agent declares the plugin under.",
+            "type": "string"
+          },
+          "instance": {
+            "type": "string"
+          },
+          "knobs": {
+            "type": "object",
+            "additionalProperties": {
+              "$ref": "#/components/schemas/TurnedKnob"
+            }
+          }
+        },
+        "required": [
+          "agent",
+          "key",
+          "instance",
+          "knobs"
+        ],
+        "additionalProperties": false
+      },
+      "PluginKnobs": {
+        "description": "The knobs of a plugin for each agent that declares it.",
         "type": "object",
         "properties": {
           "plugin": {
@@ -2793,48 +2859,7 @@ export const OPENAPI_TEXT: string = `{
           "agents": {
             "type": "array",
             "items": {
-              "type": "object",
-              "properties": {
-                "agent": {
-                  "type": "string"
-                },
-                "key": {
-                  "type": "string"
-                },
-                "instance": {
-                  "type": "string"
-                },
-                "knobs": {
-                  "type": "object",
-                  "propertyNames": {
-                    "type": "string"
-                  },
-                  "additionalProperties": {
-                    "type": "object",
-                    "properties": {
-                      "type": {
-                        "type": "string"
-                      },
-                      "label": {
-                        "type": "string"
-                      },
-                      "value": {}
-                    },
-                    "required": [
-                      "type",
-                      "label",
-                      "value"
-                    ]
-                  }
-                }
-              },
-              "required": [
-                "agent",
-                "key",
-                "instance",
-                "knobs"
-              ],
-              "additionalProperties": false
+              "$ref": "#/components/schemas/AgentKnobs"
             }
           }
         },
@@ -2844,13 +2869,127 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "ConfigSchemas": {
+        "description": "JSON Schemas of a plugin's config, never its values; null where the manifest has none.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "type": "string"
+          },
+          "project": {
+            "description": "For the values in project.yaml.",
+            "anyOf": [
+              {
+                "type": "object"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "system": {
+            "description": "For the values in the operator's local.toml.",
+            "anyOf": [
+              {
+                "type": "object"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "plugin",
+          "project",
+          "system"
+        ],
+        "additionalProperties": false
+      },
+      "AgentPlugin": {
+        "description": "A plugin as one agent has it.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "description": "The name in its manifest.",
+            "type": "string"
+          },
+          "package": {
+            "description": "Package, such as \`@kaged/memory-markdown\`.",
+            "type": "string"
+          },
+          "version": {
+            "description": "The version that runs; while none does, the version of its files.",
+            "type": "string"
+          },
+          "instance": {
+            "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
+            "type": "string"
+          },
+          "state": {
+            "description": "\`stopped\` before the host starts.",
+            "enum": [
+              "disabled",
+              "spawning",
+              "running",
+              "crashed",
+              "failed",
+              "stopped"
+            ]
+          },
+          "isolation": {
+            "description": "\`agent\` when each agent has a process of its own.",
+            "enum": [
+              "agent",
+              "project"
+            ]
+          },
+          "hooks": {
+            "description": "Names of the hooks it is called for.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "tools": {
+            "description": "Full names of its tools, without those that the project switched off.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "key": {
+            "description": "The key the agent declares the plugin under.",
+            "type": "string"
+          },
+          "config": {
+            "description": "Values that the operator set are replaced by a mark.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "plugin",
+          "package",
+          "version",
+          "instance",
+          "state",
+          "isolation",
+          "hooks",
+          "tools",
+          "key",
+          "config"
+        ],
+        "additionalProperties": false
+      },
       "Agent": {
+        "description": "An agent with its plugins, in the order they are declared.",
         "type": "object",
         "properties": {
           "path": {
             "type": "string"
           },
           "parent": {
+            "description": "Path of the agent above it, or null for the primary agent.",
             "anyOf": [
               {
                 "type": "string"
@@ -2863,62 +3002,7 @@ export const OPENAPI_TEXT: string = `{
           "plugins": {
             "type": "array",
             "items": {
-              "type": "object",
-              "properties": {
-                "key": {
-                  "type": "string"
-                },
-                "plugin": {
-                  "type": "string"
-                },
-                "package": {
-                  "type": "string"
-                },
-                "version": {
-                  "type": "string"
-                },
-                "instance": {
-                  "type": "string"
-                },
-                "isolation": {
-                  "enum": [
-                    "agent",
-                    "project"
-                  ],
-                  "type": "string"
-                },
-                "state": {
-                  "type": "string"
-                },
-                "hooks": {
-                  "type": "array",
-                  "items": {
-                    "type": "string"
-                  }
-                },
-                "tools": {
-                  "type": "array",
-                  "items": {
-                    "type": "string"
-                  }
-                },
-                "config": {
-                  "type": "object"
-                }
-              },
-              "required": [
-                "key",
-                "plugin",
-                "package",
-                "version",
-                "instance",
-                "isolation",
-                "state",
-                "hooks",
-                "tools",
-                "config"
-              ],
-              "additionalProperties": false
+              "$ref": "#/components/schemas/AgentPlugin"
             }
           }
         },
@@ -2929,16 +3013,224 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Usage": {
+      "Size": {
+        "description": "How large a list of messages is.",
+        "type": "object",
+        "properties": {
+          "messages": {
+            "description": "How many.",
+            "type": "number"
+          },
+          "tokens": {
+            "description": "How many tokens, by the embedder's count.",
+            "type": "number"
+          }
+        },
+        "required": [
+          "messages",
+          "tokens"
+        ],
+        "additionalProperties": false
+      },
+      "CompactionRecord": {
+        "description": "One compaction. Texts are cut to 2000 characters.",
+        "type": "object",
+        "properties": {
+          "timestamp": {
+            "description": "ISO 8601, when the compaction ended.",
+            "type": "string"
+          },
+          "session_id": {
+            "description": "Session whose window was compacted.",
+            "type": "string"
+          },
+          "trigger": {
+            "description": "Why the window was compacted then.",
+            "type": "string"
+          },
+          "by": {
+            "description": "The compactor plugin, one of the host's strategies, or \`none\` when the window stayed as it was.",
+            "enum": [
+              "compactor",
+              "drop",
+              "summarize",
+              "none"
+            ]
+          },
+          "before": {
+            "description": "Size of the window before the compaction.",
+            "$ref": "#/components/schemas/Size"
+          },
+          "after": {
+            "description": "Size of the window after it, retained texts included.",
+            "$ref": "#/components/schemas/Size"
+          },
+          "superseded": {
+            "description": "Number of messages that were replaced.",
+            "type": "number"
+          },
+          "summary": {
+            "description": "Summary of the replaced messages, or null where they were dropped.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "retained": {
+            "description": "Texts that observers asked to keep, at most 50.",
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "plugin": {
+                  "type": "string"
+                },
+                "text": {
+                  "type": "string"
+                }
+              },
+              "required": [
+                "plugin",
+                "text"
+              ],
+              "additionalProperties": false
+            }
+          },
+          "fallback": {
+            "description": "Why the agent's first choice of compaction failed, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "timestamp",
+          "session_id",
+          "trigger",
+          "by",
+          "before",
+          "after",
+          "superseded",
+          "summary",
+          "retained",
+          "fallback"
+        ],
+        "additionalProperties": false
+      },
+      "AgentCompaction": {
+        "description": "The compaction settings of an agent, the plugins that take part, and its newest compactions.",
+        "type": "object",
+        "properties": {
+          "strategy": {
+            "description": "What is done when no compactor plugin does it.",
+            "enum": [
+              "drop",
+              "summarize"
+            ]
+          },
+          "delegate": {
+            "description": "Key of the plugin that compacts, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "target_tokens": {
+            "description": "Tokens to come down to, or null for the caller's choice.",
+            "anyOf": [
+              {
+                "type": "number"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "target_messages": {
+            "description": "Messages to come down to, or null.",
+            "anyOf": [
+              {
+                "type": "number"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "keep_last": {
+            "description": "How many of the newest messages always stay. Default 4.",
+            "type": "number"
+          },
+          "compactor": {
+            "description": "The plugin that compacts, or null when the strategy does.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "observers": {
+            "description": "Plugins with a \`pre_compact\` or \`post_compact\` hook, which may ask for text to be kept.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "recent": {
+            "description": "At most 20, newest first.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/CompactionRecord"
+            }
+          },
+          "agent": {
+            "description": "Agent path.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "strategy",
+          "delegate",
+          "target_tokens",
+          "target_messages",
+          "keep_last",
+          "compactor",
+          "observers",
+          "recent",
+          "agent"
+        ],
+        "additionalProperties": false
+      },
+      "TokenUsage": {
+        "description": "Tokens that went through a model.",
         "type": "object",
         "properties": {
           "promptTokens": {
+            "description": "Tokens that the model read.",
             "type": "number"
           },
           "completionTokens": {
+            "description": "Tokens that the model wrote.",
             "type": "number"
           },
           "totalTokens": {
+            "description": "Sum of the two.",
             "type": "number"
           }
         },
@@ -2949,72 +3241,98 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Size": {
+      "RunResult": {
+        "description": "The outcome of a run that the client waited for.",
         "type": "object",
         "properties": {
-          "messages": {
-            "type": "number"
+          "result": {
+            "type": "string"
           },
-          "tokens": {
-            "type": "number"
+          "usage": {
+            "$ref": "#/components/schemas/TokenUsage"
+          },
+          "toolsUsed": {
+            "description": "Full names of the tools that the run called.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "conversationId": {
+            "type": "string"
           }
         },
         "required": [
-          "messages",
-          "tokens"
+          "result",
+          "usage",
+          "toolsUsed",
+          "conversationId"
         ],
         "additionalProperties": false
       },
       "Job": {
+        "description": "A background run of an agent.",
         "type": "object",
         "properties": {
           "id": {
+            "description": "Its id.",
             "type": "string"
           },
           "agentName": {
+            "description": "The agent's path.",
             "type": "string"
           },
           "input": {
+            "description": "What the agent is asked.",
             "type": "string"
           },
           "conversationId": {
+            "description": "The session it belongs to.",
             "type": "string"
           },
           "scopeId": {
+            "description": "Whose it is, where one host serves several tenants.",
             "type": "string"
           },
           "status": {
+            "description": "Where it is in its life.",
             "enum": [
               "queued",
               "running",
               "completed",
               "failed",
               "cancelled"
-            ],
-            "type": "string"
+            ]
           },
           "result": {
+            "description": "What the agent answered, when completed.",
             "type": "string"
           },
           "error": {
+            "description": "Why it failed, when failed.",
             "type": "string"
           },
           "usage": {
-            "$ref": "#/components/schemas/Usage"
+            "description": "Tokens it took.",
+            "$ref": "#/components/schemas/TokenUsage"
           },
           "toolsUsed": {
+            "description": "Full names of the tools it called.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "createdAt": {
+            "description": "When it was accepted, ISO 8601.",
             "type": "string"
           },
           "startedAt": {
+            "description": "When its last run began.",
             "type": "string"
           },
           "completedAt": {
+            "description": "When it came to its end.",
             "type": "string"
           }
         },
@@ -3028,7 +3346,36 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "JobPage": {
+        "description": "Jobs of a page, oldest first.",
+        "type": "object",
+        "properties": {
+          "jobs": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Job"
+            }
+          },
+          "before": {
+            "description": "The id to ask the next, older page with, or null on the last one.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "jobs",
+          "before"
+        ],
+        "additionalProperties": false
+      },
       "Success": {
+        "description": "The request was carried out.",
         "type": "object",
         "properties": {
           "success": {
@@ -3040,22 +3387,28 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "Offer": {
+      "ConsentOffer": {
+        "description": "A plugin as its manifest describes it, for the operator to accept or decline.",
         "type": "object",
         "properties": {
           "name": {
+            "description": "Name in its manifest, which tools and records use.",
             "type": "string"
           },
           "version": {
+            "description": "SemVer version in its manifest.",
             "type": "string"
           },
           "kaged_api": {
+            "description": "Plugin API version it is written for.",
             "type": "number"
           },
           "description": {
+            "description": "One line, written by the plugin's author: show it as text.",
             "type": "string"
           },
           "author": {
+            "description": "Null where the manifest names none.",
             "anyOf": [
               {
                 "type": "string"
@@ -3066,6 +3419,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "license": {
+            "description": "SPDX expression, or null where the manifest names none.",
             "anyOf": [
               {
                 "type": "string"
@@ -3076,6 +3430,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "homepage": {
+            "description": "An http or https address, or null where the manifest names none.",
             "anyOf": [
               {
                 "type": "string"
@@ -3086,18 +3441,22 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "hash": {
+            "description": "Hash of its files: an answer must name it.",
             "type": "string"
           },
           "bytes": {
+            "description": "Sum of the sizes of its files.",
             "type": "number"
           },
           "capabilities": {
+            "description": "Everything it would be allowed to do, in plain words.",
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/Capability"
+              "$ref": "#/components/schemas/CapabilityDescription"
             }
           },
           "installed": {
+            "description": "Version that is installed already, for this or another project, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3108,12 +3467,14 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "added": {
+            "description": "Capabilities the installed one does not have.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "removed": {
+            "description": "Capabilities only the installed one has.",
             "type": "array",
             "items": {
               "type": "string"
@@ -3138,15 +3499,15 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "Consent": {
+        "description": "A plugin that the project declares and lacks, and how far its installation has come.",
         "type": "object",
         "properties": {
-          "id": {
-            "type": "string"
-          },
           "package": {
+            "description": "Package.",
             "type": "string"
           },
           "source": {
+            "description": "Where it can be had, as written, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3157,6 +3518,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "version": {
+            "description": "Range of versions that will do, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3167,31 +3529,37 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "agents": {
+            "description": "Agents that declare it.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
+          "id": {
+            "description": "Names the request in \`approve()\` and \`decline()\`.",
+            "type": "string"
+          },
           "step": {
+            "description": "The next question: \`source\`, from where to install the plugin; \`fetch\`, whether \`source\` may be fetched; \`grant\`, whether the plugin in \`offer\` may be installed with all its capabilities.",
             "enum": [
               "source",
               "fetch",
               "grant"
-            ],
-            "type": "string"
+            ]
           },
           "state": {
+            "description": "While a plugin is not installed, its project is \`pending\`.",
             "enum": [
               "waiting",
               "declined",
               "installed"
-            ],
-            "type": "string"
+            ]
           },
           "offer": {
+            "description": "Null until the plugin's files are at hand.",
             "anyOf": [
               {
-                "$ref": "#/components/schemas/Offer"
+                "$ref": "#/components/schemas/ConsentOffer"
               },
               {
                 "type": "null"
@@ -3199,6 +3567,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "error": {
+            "description": "Why the last attempt failed.",
             "anyOf": [
               {
                 "$ref": "#/components/schemas/Failure"
@@ -3210,17 +3579,85 @@ export const OPENAPI_TEXT: string = `{
           }
         },
         "required": [
-          "id",
           "package",
           "source",
           "version",
           "agents",
+          "id",
           "step",
           "state",
           "offer",
           "error"
         ],
         "additionalProperties": false
+      },
+      "EventEntry": {
+        "description": "One audit event or notification.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this entry.",
+            "type": "string"
+          },
+          "kind": {
+            "enum": [
+              "audit",
+              "notification"
+            ]
+          },
+          "plugin": {
+            "type": "string"
+          },
+          "data": {
+            "type": "object"
+          }
+        },
+        "required": [
+          "id",
+          "kind",
+          "plugin",
+          "data"
+        ],
+        "additionalProperties": false
+      },
+      "EventPage": {
+        "description": "The kept events, oldest first.",
+        "type": "object",
+        "properties": {
+          "last_event_id": {
+            "description": "Goes into \`Last-Event-ID\` to go on after this page.",
+            "type": "string"
+          },
+          "missed": {
+            "description": "Whether entries after the one the client named are no longer kept.",
+            "type": "boolean"
+          },
+          "entries": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/EventEntry"
+            }
+          }
+        },
+        "required": [
+          "last_event_id",
+          "missed",
+          "entries"
+        ],
+        "additionalProperties": false
+      },
+      "PluginName": {
+        "type": "string",
+        "pattern": "^[a-z][a-z0-9-]{0,63}$"
+      },
+      "AgentPath": {
+        "type": "string",
+        "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,511}$"
+      },
+      "SessionId": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 200
       },
       "EventId": {
         "type": "string",
