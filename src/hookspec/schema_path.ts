@@ -7,7 +7,7 @@
 import type { HostErrorCode } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { shown } from "../core/values/shown_value.ts";
-import type { DocumentPath } from "../core/documents/document_report.ts";
+import type { DocumentPath } from "../core/documents/places.ts";
 import { pascalCase } from "./names.ts";
 import type { SpecDocument } from "./spec_document.ts";
 

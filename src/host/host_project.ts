@@ -7,7 +7,6 @@ import type { Runtime } from "../core/ports/ports.ts";
 import { loadProject } from "../core/project/load_project.ts";
 import { pluginLocator } from "../core/project/locate.ts";
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";
-import { parseProject } from "../core/project/read_project.ts";
 import { resolveProject } from "../core/project/resolve_project.ts";
 import type { Project, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
 
@@ -33,8 +32,8 @@ export interface HostProject {
   readonly operator: OperatorConfig;
   /** Whether an instance may run: the embedder vouches for it, or the operator enabled it. */
   isEnabled(instance: ResolvedInstance): boolean;
-  /** Resolves another text of the project file, with everything else as it was. */
-  resolveText(text: string): Promise<ResolvedProject>;
+  /** Resolves the project as another text of its file has it, with everything else as it was. */
+  resolve(written: Project): Promise<ResolvedProject>;
 }
 
 /**
@@ -56,14 +55,12 @@ export async function loadHostProject({ dir, home, plugins, runtime }: HostPlace
     operator,
     isEnabled: ({ package: pkg, plugin }) =>
       Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
-    async resolveText(text) {
-      const written = await parseProject(text, { dir, file: project.file });
-      return await resolveProject({
+    resolve: (written) =>
+      resolveProject({
         project: written,
         local,
         locate: pluginLocator({ plugins, home, local, files, projectId: written.id }),
         env,
-      });
-    },
+      }),
   };
 }

@@ -59,8 +59,9 @@ export async function turnKnob(
   const { manifest, instance } = plugin;
   const file = await files.realPath(loaded.project.file);
   const before = await files.readText(file);
-  const { text } = await writeKnob(before, { agentPath: agent, key, knob, value, manifest, dir: loaded.project.dir });
-  const fresh = await loaded.resolveText(text);
+  const write = { agentPath: agent, key, knob, value, manifest, dir: loaded.project.dir };
+  const { text, project } = await writeKnob(before, write);
+  const fresh = await loaded.resolve(project);
   checkTaken(turn, fresh);
   const [old, next] = [model.project, fresh].map(({ instances }) => configOf(instances, instance));
   const isChanged = JSON.stringify(old) !== JSON.stringify(next);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ErrorRow, row, yamlRows } from "./row.ts";
+import { type ErrorRow, jsonRows, row, yamlRows } from "./row.ts";
 
 /** What can be wrong with a hook file. */
 function fileRow(cause: string, fix: string): ErrorRow {
@@ -13,6 +13,7 @@ function fileRow(cause: string, fix: string): ErrorRow {
 /** The rows. */
 export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hook", "hook file"),
+  ...jsonRows("hook"),
   "hook.unknown": row(-32601, 404, "There is no such hook", "Use one of the hooks in the guide"),
   "hook.result_invalid": row(-32603, 502, "A hook returned what it may not", "Return null, a text or { inject }"),
   "hook.option_invalid": row(-32602, 400, "A handler was registered with what it may not have", "Correct the option"),
@@ -26,12 +27,6 @@ export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hook.input_invalid": row(-32602, 400, "A hook was fired with what its schema refuses", "Follow its schema"),
   "hook.notes_invalid": row(-32603, 500, "What a built-in handler kept cannot be read", "Move the file away"),
   "hook.output_invalid": row(-32603, 502, "A plugin answered what the schema refuses", "Follow its schema"),
-  "hook.json_syntax": fileRow("The JSON cannot be read", "Correct the syntax at this place"),
-  "hook.json_comment": fileRow(
-    "The file is JSON with comments, and JSON has none",
-    "Take the comments out; say what you have to say in a description",
-  ),
-  "hook.duplicate_key": fileRow("A key stands twice in one map", "Keep one of the two"),
   "hook.unknown_dialect": fileRow("The file is no hook file that is read here", "See docs/hook-files.md"),
   "hook.version_unknown": fileRow("The version of the hook file is not known", 'Write "version": 1'),
   "hook.unknown_event": fileRow("A moment is not known", "See the list of moments in docs/hook-files.md"),

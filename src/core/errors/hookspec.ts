@@ -3,20 +3,20 @@
  *
  * @module
  */
-import { type ErrorRow, row, yamlRows } from "./row.ts";
+import { type ErrorRow, jsonRows, row, yamlRows } from "./row.ts";
 
 const bad = (cause: string, fix: string): ErrorRow => row(-32602, 400, cause, fix);
 
 /** The rows. */
 export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hookspec", "hookspec"),
+  ...jsonRows("hookspec"),
   "hookspec.missing": bad("There is no hookspec here", "Name the folder that holds _meta and kinds"),
   "hookspec.out_taken": bad(
     "A folder holds what follows from another hookspec",
     "Give each hookspec a folder of its own",
   ),
   "hookspec.too_many_files": bad("A hookspec has more files than it may have", "Keep it under 2000 files"),
-  "hookspec.not_json": bad("A schema file is not JSON", "Write the schema as JSON"),
   "hookspec.dispatch_classes_changed": bad(
     "The list of dispatch classes is not the closed one",
     "Restore the five classes: a new one is a decision of its own",

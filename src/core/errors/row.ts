@@ -47,6 +47,20 @@ export function yamlRows(room: string, it: string): Record<string, ErrorRow> {
   );
 }
 
+/** Rows of the kinds of files that are, or may be, JSON. */
+export function jsonRows(room: string): Record<string, ErrorRow> {
+  return {
+    [`${room}.json_syntax`]: row(-32602, 400, "The JSON cannot be read", "Correct the syntax at this place"),
+    [`${room}.json_comment`]: row(
+      -32602,
+      400,
+      "The file is JSON with comments, and JSON has none",
+      "Take the comments out; say what you have to say in a description",
+    ),
+    [`${room}.duplicate_key`]: row(-32602, 400, "A key stands twice in one map", "Keep one of the two"),
+  };
+}
+
 /** What can be wrong with any TOML file of the operator's. */
 export function tomlRows(room: string, it: string): Record<string, ErrorRow> {
   return {

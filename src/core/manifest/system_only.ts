@@ -3,14 +3,14 @@
  *
  * @module
  */
+import type { DocumentReport } from "../documents/document_report.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { ManifestReport } from "./manifest_report.ts";
 
 type Data = Record<string, unknown>;
 
 /** Returns the manifest with such fields in system_config_schema, and a warning for each. */
-export function moveSystemOnly(data: Data, report: ManifestReport): Data {
+export function moveSystemOnly(data: Data, report: DocumentReport): Data {
   const schema = mapOf(data, "config_schema");
   const fields = mapOf(schema, "properties");
   // A field that both schemas have stays in both: that is a rule of its own to break.

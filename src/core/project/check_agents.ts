@@ -7,16 +7,16 @@ import type { HostError } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
 import type { CascadeEntry } from "./cascade.ts";
-import { errorAt, issueAt, stepsOf } from "./issue_at.ts";
 import { pluginNameOf } from "./locate.ts";
-import type {
-  AgentSpec,
-  CompactionSettings,
-  Issue,
-  PluginRefusal,
-  Project,
-  ResolvedAgent,
-  ResolvedPlugin,
+import {
+  type AgentSpec,
+  type CompactionSettings,
+  type Issue,
+  type PluginRefusal,
+  type Project,
+  type ResolvedAgent,
+  type ResolvedPlugin,
+  stepsTo,
 } from "./types.ts";
 
 /** A plugin of one agent, or why there is none. */
@@ -77,9 +77,9 @@ function clash(
     readonly sharedKeys: ReadonlyMap<string, string>;
   },
 ): HostError | null {
-  const path = [...stepsOf(agent.path), "plugins", key];
+  const path = stepsTo(agent.path, "plugins", key);
   const refuse = (message: string, first: string, second: string): HostError =>
-    errorAt(project, "project.duplicate_plugin", path, {
+    project.document.report.failure("project.duplicate_plugin", path, {
       message,
       part: "key",
       data: {
@@ -110,7 +110,7 @@ function secondCompactor(
   const isCompactor = (one: Pick<ResolvedPlugin, "manifest">): boolean => one.manifest.roles.includes("compactor");
   const first = isCompactor({ manifest }) ? before.find(isCompactor) : undefined;
   if (!first) return null;
-  return errorAt(project, "project.second_compactor", [...stepsOf(agent.path), "plugins", key], {
+  return project.document.report.failure("project.second_compactor", stepsTo(agent.path, "plugins", key), {
     message: `Agent "${agent.path}" has a compactor already: "${first.plugin}"; "${plugin}" is refused`,
     part: "key",
     data: { first: first.plugin, second: plugin, agent_path: agent.path },
@@ -120,9 +120,9 @@ function secondCompactor(
 function warnOfHooks(project: Project, agent: AgentSpec, plugins: readonly ResolvedPlugin[], warnings: Issue[]): void {
   for (const { key, plugin, illegalHooks } of plugins) {
     for (const hook of illegalHooks) {
-      warnings.push(issueAt(project, "project.hook_illegal", [...stepsOf(agent.path), "plugins", key, "hooks"], {
-        message: `Hook "${hook}" of "${plugin}" fires for the primary agent only, and never for "${agent.path}"`,
-      }));
+      const message = `Hook "${hook}" of "${plugin}" fires for the primary agent only, and never for "${agent.path}"`;
+      const path = stepsTo(agent.path, "plugins", key, "hooks");
+      warnings.push(project.document.report.issue("project.hook_illegal", path, { message }));
     }
   }
 }
@@ -144,7 +144,7 @@ function warnOfTools(project: Project, agent: AgentSpec, own: readonly Outcome[]
       absent.includes(null)
     ) continue;
     const otherwise = tools.length > 0 ? `Tools of this agent: ${tools.join(", ")}` : "This agent has no plugin tools";
-    warnings.push(issueAt(project, "project.unknown_tool", [...stepsOf(agent.path), "tools", name], {
+    warnings.push(project.document.report.issue("project.unknown_tool", stepsTo(agent.path, "tools", name), {
       message: `No plugin of "${agent.path}" has a tool ${shown(name)}`,
       hint: didYouMean(name, tools, otherwise),
       part: "key",
@@ -176,12 +176,12 @@ function checkDelegate(
       ? `Compactor ${shown(delegate)} does not get the hook pre_compact on "${agentPath}"`
       : `Plugin ${shown(delegate)} is no compactor`;
     const hint = plugin ? undefined : didYouMean(delegate, keys, `Plugins of this agent: ${keys.join(", ") || "none"}`);
-    const error = errorAt(project, "project.invalid_delegate", [
-      ...stepsOf(agentPath),
-      "compaction",
-      "delegate",
-      "plugin",
-    ], { message, ...(hint && { hint }), data: { agent_path: agentPath, delegate } });
+    const path = stepsTo(agentPath, "compaction", "delegate", "plugin");
+    const error = project.document.report.failure("project.invalid_delegate", path, {
+      message,
+      ...(hint && { hint }),
+      data: { agent_path: agentPath, delegate },
+    });
     refusals.push({ agent: agentPath, key: delegate, instance: null, error });
   }
   return { ...compaction, delegate: null };

@@ -7,12 +7,10 @@ import { HostError } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { DEFAULT_HOOK_SETTINGS } from "./hook_settings.ts";
-import { HTTP_SETTING_KINDS } from "./http_settings.ts";
-import { LIMIT_NAMES } from "./operator_config.ts";
-
-/** What a setting holds. */
-export type SettingKind = "text" | "number" | "flag" | "list";
+import { HOOK_RULES } from "./hook_settings.ts";
+import { HTTP_RULES } from "./http_settings.ts";
+import { LIMIT_RULES } from "./operator_config.ts";
+import type { SettingKind, SettingRules } from "./setting_rules.ts";
 
 /** A setting, and where it stands in the file. */
 export interface Setting {
@@ -26,16 +24,14 @@ export interface Setting {
   readonly kind: SettingKind;
 }
 
-const limits: [string, SettingKind][] = LIMIT_NAMES.map((name) => [name, "number"]);
-
 /** Every setting and what it holds; a part in `<…>` is the operator's to name. */
 export const CONFIG_SETTINGS: Readonly<Record<string, SettingKind>> = {
   log_level: "text",
-  ...under("limits", limits),
-  ...under("plugin_limits.<plugin>", limits),
+  ...under("limits", LIMIT_RULES),
+  ...under("plugin_limits.<plugin>", LIMIT_RULES),
   "runtimes.<name>": "text",
-  ...under("hooks", Object.entries(DEFAULT_HOOK_SETTINGS).map(([name, value]) => [name, kindOf(value)])),
-  ...under("http", Object.entries(HTTP_SETTING_KINDS)),
+  ...under("hooks", HOOK_RULES),
+  ...under("http", HTTP_RULES),
 };
 
 /**
@@ -70,12 +66,8 @@ function isSetting(key: string): boolean {
   }
 }
 
-function under(table: string, settings: readonly [string, SettingKind][]): Record<string, SettingKind> {
-  return Object.fromEntries(settings.map(([name, kind]) => [`${table}.${name}`, kind]));
-}
-
-function kindOf(value: unknown): SettingKind {
-  return Array.isArray(value) ? "list" : typeof value === "boolean" ? "flag" : "text";
+function under(table: string, rules: SettingRules): Record<string, SettingKind> {
+  return Object.fromEntries(Object.entries(rules).map(([name, { kind }]) => [`${table}.${name}`, kind]));
 }
 
 function unknownSetting(key: string, known: string): HostError {

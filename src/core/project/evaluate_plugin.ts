@@ -8,8 +8,7 @@ import { PRIMARY_HOOKS } from "../contract/hook_names.ts";
 import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
 import { canonicalText } from "../values/canonical_text.ts";
 import { shown } from "../values/shown_value.ts";
-import type { CascadeEntry, EffectiveDeclaration } from "./cascade.ts";
-import { errorAt, stepsOf } from "./issue_at.ts";
+import { type CascadeEntry, type EffectiveDeclaration, failure } from "./cascade.ts";
 import type { LocatedPlugin } from "./locate.ts";
 import { configError, pluginConfig, type SystemSide } from "./plugin_config.ts";
 import type { Project, ResolvedPlugin } from "./types.ts";
@@ -80,35 +79,34 @@ export async function evaluatePlugin(
 
 async function versionErrors(
   project: Project,
-  { agent, declaration: { key } }: CascadeEntry,
-  { declaration, location: { manifest } }: Pick<EvaluateOptions, "declaration" | "location">,
+  entry: CascadeEntry,
+  { declaration, location: { manifest: { name, version } } }: Pick<EvaluateOptions, "declaration" | "location">,
 ): Promise<HostError[]> {
   const errors: HostError[] = [];
   for (const range of declaration.versions) {
-    if (await isInRange(manifest.version, range)) continue;
-    const path = [...stepsOf(agent.path), "plugins", key, "version"];
-    errors.push(errorAt(project, "project.version_mismatch", path, {
-      message: `Plugin "${manifest.name}" has version ${manifest.version}, which is not in ${shown(range)}`,
-      data: { agent_path: agent.path, name: manifest.name, version: manifest.version, range },
-    }));
+    if (await isInRange(version, range)) continue;
+    const message = `Plugin "${name}" has version ${version}, which is not in ${shown(range)}`;
+    const data = { name, version, range };
+    errors.push(failure(project, entry, { code: "project.version_mismatch", field: "version", message, data }));
   }
   return errors;
 }
 
 function hookErrors(
   project: Project,
-  { agent, declaration: { key } }: CascadeEntry,
+  entry: CascadeEntry,
   { declaration, location: { manifest, dir } }: Pick<EvaluateOptions, "declaration" | "location">,
 ): HostError[] {
-  return (declaration.hooks ?? []).filter((hook) => !manifest.hooks.includes(hook)).map((hook) => {
-    const path = [...stepsOf(agent.path), "plugins", key, "hooks"];
-    const offered = manifest.hooks.length > 0 ? manifest.hooks.join(", ") : "none";
-    return errorAt(project, "project.hook_not_offered", path, {
-      message: `Hook "${hook}" is not in ${dir}/${MANIFEST_FILE}`,
-      hint: `Hooks of "${manifest.name}": ${offered}`,
-      data: { agent_path: agent.path, name: manifest.name, hook, manifest: `${dir}/${MANIFEST_FILE}` },
-    });
-  });
+  const file = `${dir}/${MANIFEST_FILE}`;
+  return (declaration.hooks ?? []).filter((hook) => !manifest.hooks.includes(hook)).map((hook) =>
+    failure(project, entry, {
+      code: "project.hook_not_offered",
+      field: "hooks",
+      message: `Hook "${hook}" is not in ${file}`,
+      hint: `Hooks of "${manifest.name}": ${manifest.hooks.join(", ") || "none"}`,
+      data: { name: manifest.name, hook, manifest: file },
+    })
+  );
 }
 
 /** Returns the fields of `config` that differ from the base's, or null when none does. */

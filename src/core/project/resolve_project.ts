@@ -10,19 +10,19 @@ import { checkAgents, type Outcome } from "./check_agents.ts";
 import { evaluatePlugin } from "./evaluate_plugin.ts";
 import { Finder } from "./finder.ts";
 import { hostPlugins } from "./host_plugins.ts";
-import { issueAt, stepsOf } from "./issue_at.ts";
 import type { LocalConfig } from "./local_config.ts";
 import { type Locate, pluginNameOf } from "./locate.ts";
-import type {
-  AgentSpec,
-  Issue,
-  MissingPlugin,
-  PluginRefusal,
-  Project,
-  ResolvedAgent,
-  ResolvedInstance,
-  ResolvedPlugin,
-  ResolvedProject,
+import {
+  type AgentSpec,
+  type Issue,
+  type MissingPlugin,
+  type PluginRefusal,
+  type Project,
+  type ResolvedAgent,
+  type ResolvedInstance,
+  type ResolvedPlugin,
+  type ResolvedProject,
+  stepsTo,
 } from "./types.ts";
 import { variablePlaces } from "./variables.ts";
 
@@ -131,8 +131,8 @@ function noteMissing(
 /** Committed files are not filled: what looks like a variable there is a slip. */
 function warnOfVariables({ agent, declaration }: CascadeEntry, project: Project, warnings: Issue[]): void {
   for (const place of variablePlaces(declaration.config ?? {})) {
-    const path = [...stepsOf(agent.path), "plugins", declaration.key, "config", ...place];
-    warnings.push(issueAt(project, "project.variable_unfilled", path, {}));
+    const path = [...stepsTo(agent.path, "plugins", declaration.key, "config"), ...place];
+    warnings.push(project.document.report.issue("project.variable_unfilled", path));
   }
 }
 

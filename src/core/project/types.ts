@@ -3,10 +3,10 @@
  *
  * @module
  */
+import type { DocumentIssue } from "../documents/document_report.ts";
+import type { YamlDocument } from "../documents/read_yaml.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { DocumentIssue } from "../documents/document_report.ts";
-import type { PlaceFinder } from "../documents/document_report.ts";
 
 /** One thing wrong with a file a person wrote: the same shape as a manifest's. */
 export type Issue = DocumentIssue;
@@ -76,8 +76,13 @@ export interface Project {
   readonly agents: readonly AgentSpec[];
   /** What is allowed and yet looks like a slip. */
   readonly warnings: readonly Issue[];
-  /** Where its values stand in the file. */
-  readonly places: PlaceFinder;
+  /** The file as it was read: its report knows the places of its values, and an editor can change it. */
+  readonly document: YamlDocument;
+}
+
+/** Returns the keys that lead to a value of an agent: `["primary", "subagents", "researcher", "plugins"]`. */
+export function stepsTo(agentPath: string, ...rest: readonly string[]): string[] {
+  return [...agentPath.split("."), ...rest];
 }
 
 /** A plugin as an agent gets it. */

@@ -7,7 +7,7 @@
 import { HostError } from "../errors/host_error.ts";
 import type { JsonSchema } from "./json_schema.ts";
 import { isMap } from "../values/plain_data.ts";
-import type { DocumentPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 import { type BoundedDraft, boundedDraft, BudgetSpent } from "./bounded_draft.ts";
 import { withDefaults } from "./defaults.ts";
 import { issueOf, type SchemaIssue } from "./issue_text.ts";

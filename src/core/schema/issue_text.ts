@@ -6,7 +6,8 @@
  */
 import type { JsonError } from "json-schema-library";
 import { shown } from "../values/shown_value.ts";
-import { type DocumentPath, formatPath } from "../documents/document_report.ts";
+import { formatPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 
 /** One thing wrong with a value. */
 export interface SchemaIssue {

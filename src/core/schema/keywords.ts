@@ -4,7 +4,7 @@
  * @module
  */
 import { isMap } from "../values/plain_data.ts";
-import type { DocumentPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 
 /** A schema inside another one. */
 export interface Subschema {

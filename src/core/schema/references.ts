@@ -4,7 +4,7 @@
  * @module
  */
 import { isMap } from "../values/plain_data.ts";
-import type { DocumentPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 import { subschemas } from "./keywords.ts";
 
 /** Every schema inside a schema, by where it stands and by its anchor. */

@@ -5,7 +5,7 @@
  */
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 import { libraryProblems } from "./compile_schema.ts";
 import { subschemas } from "./keywords.ts";
 import { patternReader } from "./linear_pattern.ts";

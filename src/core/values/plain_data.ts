@@ -10,7 +10,7 @@ export function isMap(value: unknown): value is Record<string, unknown> {
 }
 
 /** Returns the map under `key`, or an empty one. */
-export function mapOf(data: Record<string, unknown>, key: string): Record<string, unknown> {
+export function mapOf(data: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> {
   const value = Object.hasOwn(data, key) ? data[key] : undefined;
   return isMap(value) ? value : {};
 }

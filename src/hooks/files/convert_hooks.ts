@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { yamlText } from "../../core/documents/edit_yaml.ts";
 import { nativeName } from "./event_names.ts";
 import { shellWord } from "./shell_words.ts";
 import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
@@ -67,7 +68,7 @@ export async function convertHooks(
     if (entry === null) continue;
     (events[name] ??= []).push(entry);
     carried++;
-    tellDifferences(hook, name, to, note);
+    noteDifferences(hook, name, to, note);
   }
   return { text: await textOf(events, to, agent ?? parsed.hooks[0]?.agent ?? "agent"), carried, notes };
 }
@@ -131,7 +132,7 @@ function inFolder(script: string, cwd: string | undefined): string {
   return cwd === undefined || cwd === "." ? script : `cd ${shellWord(cwd)} || exit 1; ${script}`;
 }
 
-function tellDifferences(hook: FileHook, name: string, to: ConvertTarget, note: Note): void {
+function noteDifferences(hook: FileHook, name: string, to: ConvertTarget, note: Note): void {
   const [from, family] = [FAMILY[hook.dialect], FAMILY[to]];
   if (hook.agent !== null && to !== "agent") {
     note(hook, "changed", `It is for every agent there, not for "${hook.agent}"`);
@@ -153,6 +154,5 @@ function tellDifferences(hook: FileHook, name: string, to: ConvertTarget, note: 
 async function textOf(events: Record<string, unknown[]>, to: ConvertTarget, agent: string): Promise<string> {
   if (to === "copilot") return `${JSON.stringify({ version: 1, hooks: events }, null, 2)}\n`;
   if (to !== "agent") return `${JSON.stringify({ hooks: events }, null, 2)}\n`;
-  const { stringify } = await import("yaml");
-  return `---\n${stringify({ name: agent, hooks: events })}---\n`;
+  return `---\n${await yamlText({ name: agent, hooks: events })}---\n`;
 }

@@ -4,14 +4,14 @@
  * @module
  */
 import { ERRORS, HostError, messageOf } from "../../core/errors/host_error.ts";
-import type { DocumentIssue } from "../../core/documents/document_report.ts";
+import { type DocumentIssue, DocumentReport } from "../../core/documents/document_report.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { DEFAULT_HOOK_SETTINGS, type HookSettings } from "../../core/project/hook_settings.ts";
 import { readDocumentText } from "../../core/documents/read_text.ts";
 import { isInTheCloud } from "./event_names.ts";
 import { findHookFiles, type FoundHookFile } from "./find_hook_files.ts";
 import { mcpHookId, serverProblem } from "./mcp_server.ts";
-import { MAX_HOOK_FILE_BYTES, parseHookFile, reportOn } from "./parse_hook_file.ts";
+import { HOOK_FILE, parseHookFile } from "./parse_hook_file.ts";
 import type { FileHook, ParsedHookFile } from "./types.ts";
 
 /** Where hook files are read from. */
@@ -131,14 +131,14 @@ interface ReadFile {
 
 async function readOne(found: FoundHookFile, dir: string, files: Files): Promise<ReadFile> {
   const { file, origin } = found;
-  const report = reportOn(file);
+  const report = new DocumentReport(file, HOOK_FILE);
   try {
     const real = await files.realPath(file);
     if (origin === "repository" && !real.startsWith(`${dir}/`)) {
-      report.errorAt("hook.outside", { line: 1, column: 1 }, { message: `The file leads to "${real}"` });
+      report.errorAt("hook.outside", undefined, { message: `The file leads to "${real}"` });
       report.throwErrors();
     }
-    const text = await readDocumentText(file, files, { report, maxBytes: MAX_HOOK_FILE_BYTES });
+    const text = await readDocumentText(report, files);
     if (text === null) return { errors: [] }; // It went away since it was found.
     return { good: { parsed: await parseHookFile(text, found), found, text }, errors: [] };
   } catch (error) {

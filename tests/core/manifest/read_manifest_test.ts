@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { DocumentIssue } from "../../../src/core/documents/document_report.ts";
-import { describeIssues } from "../../../src/core/manifest/manifest_report.ts";
+import { describeIssues } from "../../../src/core/documents/document_report.ts";
 import { MAX_MANIFEST_BYTES, parseManifest, readManifest } from "../../../src/core/manifest/read_manifest.ts";
 import type { Files } from "../../../src/core/ports/ports.ts";
 import { FILE, issuesOf, manifestText } from "./manifest_text.ts";

@@ -82,7 +82,7 @@ test("a value that is no good is refused with what is allowed, and the file stay
       ["limits.pids", "many", "config.invalid_value", /whole number above 0/],
       ["http.port", 65_536, "config.invalid_value", /whole number from 0 to 65535/],
       ["http.calls_per_second", 0.5, "config.invalid_value", /from 1 to 1000000/],
-      ["log_level", "debg", "config.invalid_value", /"debg" is no log level/],
+      ["log_level", "debg", "config.invalid_value", /"debg" is none of debug, info/],
       ["runtimes.deno", "deno", "config.invalid_value", /not absolute/],
       ["hooks.network", ["*"], "config.invalid_value", /hooks\.network/],
       ["hooks.git_writable", "yes", "config.wrong_type", /Expected true or false, got a text/],

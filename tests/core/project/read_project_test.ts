@@ -127,7 +127,7 @@ test("every rule of a project file has its issue, at its place", async () => {
     ["primary:\n  compaction: { keep_last: -1 }", "project.invalid_value 2:28 primary.compaction.keep_last"],
     ["primary:\n  compaction: { target_tokens: 0 }", "project.invalid_value 2:32 primary.compaction.target_tokens"],
     ["primary:\n  compaction: { delegate: memory }", "project.wrong_type 2:27 primary.compaction.delegate"],
-    ["primary:\n  compaction: { delegate: {} }", "project.wrong_type 2:27 primary.compaction.delegate.plugin"],
+    ["primary:\n  compaction: { delegate: {} }", "project.missing_field 2:27 primary.compaction.delegate.plugin"],
     ["primary:\n  compaction: { keep: 1 }", "project.unknown_key 2:17 primary.compaction.keep"],
     ["primary:\n  subagents: [a]", "project.wrong_type 2:14 primary.subagents"],
     ["primary:\n  subagents: { a.b: {} }", 'project.invalid_agent_name 2:16 primary.subagents["a.b"]'],
