@@ -68,7 +68,10 @@ export function parseKind(document: SpecDocument, folder: string, schemas: Schem
   const list = fields.require("hooks", HOOKS) ?? [];
   const description = oneLine(fields.require("description", SOME_TEXT) ?? "");
   const pluginTimeoutMs = fields.get("plugin_timeout_ms", MILLISECONDS) ?? null;
-  const reader = new HookReader(document, schemas);
+  const reader = new HookReader(document, schemas, (hook) => ({
+    wireMethod: template?.replace("{hook}", hook) ?? null,
+    mcpToolName: MCP_TOOL_NAME_TEMPLATE.replace("{kind}", kind ?? "").replace("{hook}", hook),
+  }));
   const hooks = list.map((item, index) => reader.read(item, index)).filter((hook) => hook !== null);
   if (kind === undefined) return null;
   const head = { kind, version, major, description, file: path };
@@ -96,12 +99,18 @@ function versionIn(fields: Fields, path: string): { version: string; major: numb
 class HookReader {
   readonly #document: SpecDocument;
   readonly #schemas: SchemaReader;
+  readonly #callsOf: (hook: string) => Pick<HookSpec, "wireMethod" | "mcpToolName">;
   readonly #names = new Set<string>();
   readonly #foreign = new Map<string, string>();
 
-  constructor(document: SpecDocument, schemas: SchemaReader) {
+  constructor(
+    document: SpecDocument,
+    schemas: SchemaReader,
+    callsOf: (hook: string) => Pick<HookSpec, "wireMethod" | "mcpToolName">,
+  ) {
     this.#document = document;
     this.#schemas = schemas;
+    this.#callsOf = callsOf;
   }
 
   read(item: unknown, index: number): HookSpec | null {
@@ -115,9 +124,9 @@ class HookReader {
     const output = this.#schema(fields, "output_schema");
     const portableName = fields.get("portable_name", SOME_TEXT) ?? null;
     if (portableName !== null) this.#claim("portable", portableName, name, fields.at("portable_name"));
+    const isExposed = isMcpTool(fields);
     const known = {
       description,
-      mcpToolNameTemplate: toolNameTemplate(fields),
       executionModel: fields.choice("execution_model", EXECUTION_MODELS) ?? null,
       portableName,
       aliases: this.#aliases(fields.fields("aliases"), name),
@@ -125,7 +134,8 @@ class HookReader {
       defaultTimeoutMs: fields.get("default_timeout_ms", MILLISECONDS) ?? null,
     };
     if (name === undefined || !dispatch || input === undefined || output === undefined) return null;
-    return { name, dispatch, input, output, ...known };
+    const { wireMethod, mcpToolName } = this.#callsOf(name);
+    return { name, dispatch, input, output, wireMethod, mcpToolName: isExposed ? mcpToolName : null, ...known };
   }
 
   #name(fields: Fields): string | undefined {
@@ -181,9 +191,8 @@ class HookReader {
   }
 }
 
-/** Returns the template of a hook that is offered as an MCP tool, else null. */
-function toolNameTemplate(fields: Fields): string | null {
-  const isExposed = fields.require("mcp_exposed", FLAG);
+/** Whether a hook is offered as an MCP tool; there is one template for the names of such tools. */
+function isMcpTool(fields: Fields): boolean {
   const template = fields.get("mcp_tool_name_template", SOME_TEXT) ?? MCP_TOOL_NAME_TEMPLATE;
   if (template !== MCP_TOOL_NAME_TEMPLATE) {
     fields.error("invalid_template", "mcp_tool_name_template", {
@@ -191,5 +200,5 @@ function toolNameTemplate(fields: Fields): string | null {
       hint: `Write "${MCP_TOOL_NAME_TEMPLATE}"`,
     });
   }
-  return isExposed === true ? template : null;
+  return fields.require("mcp_exposed", FLAG) ?? false;
 }

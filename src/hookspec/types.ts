@@ -73,8 +73,10 @@ export interface HookSpec {
   readonly input: string;
   /** Name of the type it gives. */
   readonly output: string;
-  /** What its MCP tool is called; null when it is not offered as one. */
-  readonly mcpToolNameTemplate: string | null;
+  /** Method that calls it on the wire; null when it never leaves the process. */
+  readonly wireMethod: string | null;
+  /** Name of its MCP tool, with `{plugin}` in it; null when it is not offered as one. */
+  readonly mcpToolName: string | null;
   /** How its work is done; null when nothing is said. */
   readonly executionModel: ExecutionModel | null;
   /** Name in the portable hook model; null when it has none. */

@@ -4,11 +4,9 @@
  * @module
  */
 import type { Runtime } from "../core/ports/ports.ts";
-import { loadProject } from "../core/project/load_project.ts";
-import { pluginLocator } from "../core/project/locate.ts";
+import { type LoadedProject, loadProject } from "../core/project/load_project.ts";
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";
-import { resolveProject } from "../core/project/resolve_project.ts";
-import type { Project, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
+import type { ResolvedInstance } from "../core/project/types.ts";
 
 /** Where a project and its plugins are. */
 export interface HostPlaces {
@@ -23,17 +21,11 @@ export interface HostPlaces {
 }
 
 /** A project with all that it was made of. */
-export interface HostProject {
-  /** As written. */
-  readonly project: Project;
-  /** Ready to run. */
-  readonly resolved: ResolvedProject;
+export interface HostProject extends Pick<LoadedProject, "project" | "resolved" | "resolve"> {
   /** How the host runs on this machine. */
   readonly operator: OperatorConfig;
   /** Whether an instance may run: the embedder vouches for it, or the operator enabled it. */
   isEnabled(instance: ResolvedInstance): boolean;
-  /** Resolves the project as another text of its file has it, with everything else as it was. */
-  resolve(written: Project): Promise<ResolvedProject>;
 }
 
 /**
@@ -44,23 +36,14 @@ export interface HostProject {
  */
 export async function loadHostProject({ dir, home, plugins, runtime }: HostPlaces): Promise<HostProject> {
   const { files } = runtime;
-  const env = (name: string): string | null => runtime.env(name);
-  const [{ project, local, resolved }, operator] = await Promise.all([
-    loadProject({ dir, home, plugins, files, env }),
+  const [{ local, ...loaded }, operator] = await Promise.all([
+    loadProject({ dir, home, plugins, files, env: (name) => runtime.env(name) }),
     readOperatorConfig(home, files),
   ]);
   return {
-    project,
-    resolved,
+    ...loaded,
     operator,
     isEnabled: ({ package: pkg, plugin }) =>
       Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
-    resolve: (written) =>
-      resolveProject({
-        project: written,
-        local,
-        locate: pluginLocator({ plugins, home, local, files, projectId: written.id }),
-        env,
-      }),
   };
 }

@@ -111,7 +111,6 @@ function checkTools(data: Data, report: DocumentReport): void {
   }
   for (const [tool, itemPath] of tools) {
     if (!isMap(tool)) continue;
-    checkSchema(tool.parameters_schema, [...itemPath, "parameters_schema"], report);
     if (typeof tool.name !== "string") continue;
     const path = [...itemPath, "name"];
     if (names.has(tool.name)) {
@@ -127,7 +126,6 @@ function checkTools(data: Data, report: DocumentReport): void {
 }
 
 function checkConfigSchemas(data: Data, report: DocumentReport): void {
-  for (const key of ["config_schema", "system_config_schema"]) checkSchema(data[key], [key], report);
   const project = mapOf(mapOf(data, "config_schema"), "properties");
   const system = mapOf(mapOf(data, "system_config_schema"), "properties");
   for (const field of Object.keys(system)) {
@@ -140,20 +138,6 @@ function checkConfigSchemas(data: Data, report: DocumentReport): void {
       const message = `Field ${shown(field)} has a name the host keeps for install records`;
       report.error("manifest.reserved_config_field", path, { message, part: "key" });
     }
-  }
-}
-
-/** Checks of a plugin's JSON Schema what others rely on: that its properties are a map of schemas. */
-function checkSchema(schema: unknown, path: DocumentPath, report: DocumentReport): void {
-  if (!isMap(schema) || !Object.hasOwn(schema, "properties")) return;
-  const { properties } = schema;
-  if (!isMap(properties)) {
-    return report.error("manifest.invalid_schema", [...path, "properties"], { message: "properties is not a map" });
-  }
-  for (const [name, property] of Object.entries(properties)) {
-    if (isMap(property) || typeof property === "boolean") continue;
-    const message = `Property ${shown(name)} is not a schema`;
-    report.error("manifest.invalid_schema", [...path, "properties", name], { message });
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import type { DocumentReport, IssueText } from "../documents/document_report.ts";
-import { Fields } from "../documents/fields.ts";
+import { Fields, typeName } from "../documents/fields.ts";
 import type { DocumentPath } from "../documents/places.ts";
 import { ERRORS, type HostErrorCode } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
@@ -43,7 +43,8 @@ function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: Do
   }
   const part = last?.origin === "key" ? "key" : "value";
   if (!Object.hasOwn(ERRORS, issue.message) || isOfAnotherType(issue)) {
-    const message = `Expected ${expectedType(issue)}, got ${typeName(issue.input)}`;
+    const expected = TYPE_NAMES[issue.expected ?? ""] ?? issue.expected ?? "another type";
+    const message = `Expected ${expected}, got ${typeName(issue.input)}`;
     const isUnquoted = issue.expected === "string" && ["number", "boolean"].includes(typeof issue.input);
     const hint = isUnquoted ? "Put it in quotes" : undefined;
     return report.error("manifest.wrong_type", path, { message, part, ...(hint && { hint }) });
@@ -121,13 +122,11 @@ function listsInPlaceOfMaps(data: Record<string, unknown>): DocumentPath[] {
   return places.filter(([value]) => Array.isArray(value)).map(([, path]) => path);
 }
 
-function expectedType(issue: v.BaseIssue<unknown>): string {
-  const names: Record<string, string> = { Object: "a map", Array: "a list" };
-  return names[issue.expected ?? ""] ?? issue.expected ?? "another type";
-}
-
-function typeName(value: unknown): string {
-  if (value === null) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "a map" : `${typeof value} ${shown(value)}`;
-}
+/** Types in the words of {@link typeName}. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  Object: "a map",
+  Array: "a list",
+  string: "a text",
+  number: "a number",
+  boolean: "true or false",
+};

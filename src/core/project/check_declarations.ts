@@ -7,6 +7,7 @@ import { canonicalHook, HOOK_NAMES } from "../contract/hook_names.ts";
 import { formatPath } from "../documents/document_report.ts";
 import { type Fields, LIST, TEXT } from "../documents/fields.ts";
 import { didYouMean } from "../values/nearest_word.ts";
+import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import type { PluginDeclaration } from "./types.ts";
 import { rangeProblem } from "./version_range.ts";
@@ -42,26 +43,21 @@ async function declarationOf(key: string, fields: Fields): Promise<PluginDeclara
   if (source !== undefined && !SOURCE.test(source)) refuse("source", source);
   if (version !== undefined && await rangeProblem(version)) refuse("version", version);
   const isolation = fields.choice("isolation", ["agent", "project"]);
-  const hooks = hooksOf(fields);
   const config = fields.fields("config");
   const hasConfig = config.isMap && (fields.data.config ?? null) !== null;
   return {
     key,
-    ...(pkg !== undefined && { package: pkg }),
-    ...(source !== undefined && { source }),
-    ...(version !== undefined && { version }),
-    ...(isolation !== undefined && { isolation }),
-    ...(hooks && { hooks }),
+    ...defined({ package: pkg, source, version, isolation, hooks: hooksOf(fields) }),
     ...(hasConfig && { config: config.data }),
     at: { ...fields.report.placeOf(fields.path, "key"), path: formatPath(fields.path) },
   };
 }
 
-/** Returns the hooks a declaration lists by their canonical names, or null when it lists none. */
-function hooksOf(fields: Fields): string[] | null {
-  if (fields.data.hooks === null) return null;
+/** Returns the hooks a declaration lists by their canonical names; undefined when it lists none. */
+function hooksOf(fields: Fields): string[] | undefined {
+  if (fields.data.hooks === null) return undefined;
   const hooks = fields.get("hooks", LIST, { hint: "Write hooks: [ … ]" });
-  if (!hooks) return null;
+  if (!hooks) return undefined;
   const found = new Set<string>();
   hooks.forEach((hook, index) => {
     const name = typeof hook === "string" ? canonicalHook(hook) : null;

@@ -38,50 +38,8 @@ export async function evaluatePlugin(
 ): Promise<ResolvedPlugin | HostError[]> {
   const { agent, declaration: { key, hooks: ownHooks } } = entry;
   const { manifest, dir, hash } = location;
+  const { name, version } = manifest;
   const { isolation } = declaration;
-  const errors = [
-    ...await versionErrors(project, entry, { declaration, location }),
-    ...hookErrors(project, entry, { declaration, location }),
-  ];
-  const result = await pluginConfig(manifest, { declared: declaration.config, isolation, system });
-  if (!("config" in result)) {
-    for (const problem of result) {
-      const file = problem.side === "system" ? localFile : project.file;
-      errors.push(configError(problem, { plugin: manifest.name, agent: agent.path, file }));
-    }
-    return errors;
-  }
-  if (errors.length > 0) return errors;
-  const isPrimary = agent.parent === null;
-  const toolsOff = Object.keys(agent.tools).filter((tool) => {
-    return tool.startsWith(`${manifest.name}.`) && !agent.tools[tool]!.enabled;
-  });
-  const wanted = declaration.hooks ?? manifest.hooks;
-  const isLegal = (hook: string): boolean => isPrimary || !PRIMARY_HOOKS.includes(hook);
-  return {
-    key,
-    package: declaration.package,
-    plugin: manifest.name,
-    dir,
-    ...(hash !== undefined && { hash }),
-    manifest,
-    isolation,
-    instance,
-    hooks: manifest.hooks.filter((hook) => wanted.includes(hook) && isLegal(hook)),
-    illegalHooks: (ownHooks ?? []).filter((hook) => !isLegal(hook)),
-    tools: manifest.tools.map(({ name }) => `${manifest.name}.${name}`).filter((tool) => !toolsOff.includes(tool)),
-    toolsOff,
-    config: result.config,
-    shownConfig: result.shown,
-    override: base && overrideOf(result.config, base.config),
-  };
-}
-
-async function versionErrors(
-  project: Project,
-  entry: CascadeEntry,
-  { declaration, location: { manifest: { name, version } } }: Pick<EvaluateOptions, "declaration" | "location">,
-): Promise<HostError[]> {
   const errors: HostError[] = [];
   for (const range of declaration.versions) {
     if (await isInRange(version, range)) continue;
@@ -89,24 +47,45 @@ async function versionErrors(
     const data = { name, version, range };
     errors.push(failure(project, entry, { code: "project.version_mismatch", field: "version", message, data }));
   }
-  return errors;
-}
-
-function hookErrors(
-  project: Project,
-  entry: CascadeEntry,
-  { declaration, location: { manifest, dir } }: Pick<EvaluateOptions, "declaration" | "location">,
-): HostError[] {
-  const file = `${dir}/${MANIFEST_FILE}`;
-  return (declaration.hooks ?? []).filter((hook) => !manifest.hooks.includes(hook)).map((hook) =>
-    failure(project, entry, {
-      code: "project.hook_not_offered",
-      field: "hooks",
-      message: `Hook "${hook}" is not in ${file}`,
-      hint: `Hooks of "${manifest.name}": ${manifest.hooks.join(", ") || "none"}`,
-      data: { name: manifest.name, hook, manifest: file },
-    })
-  );
+  for (const hook of declaration.hooks ?? []) {
+    if (manifest.hooks.includes(hook)) continue;
+    const file = `${dir}/${MANIFEST_FILE}`;
+    const message = `Hook "${hook}" is not in ${file}`;
+    const hint = `Hooks of "${name}": ${manifest.hooks.join(", ") || "none"}`;
+    const data = { name, hook, manifest: file };
+    errors.push(failure(project, entry, { code: "project.hook_not_offered", field: "hooks", message, hint, data }));
+  }
+  const result = await pluginConfig(manifest, { declared: declaration.config, isolation, system });
+  if (!("config" in result)) {
+    for (const problem of result) {
+      const file = problem.side === "system" ? localFile : project.file;
+      errors.push(configError(problem, { plugin: name, agent: agent.path, file }));
+    }
+    return errors;
+  }
+  if (errors.length > 0) return errors;
+  const wanted = declaration.hooks ?? manifest.hooks;
+  const isLegal = (hook: string): boolean => agent.parent === null || !PRIMARY_HOOKS.includes(hook);
+  const toolsOff = Object.keys(agent.tools).filter((tool) => {
+    return tool.startsWith(`${name}.`) && !agent.tools[tool]!.enabled;
+  });
+  return {
+    key,
+    package: declaration.package,
+    plugin: name,
+    dir,
+    ...(hash !== undefined && { hash }),
+    manifest,
+    isolation,
+    instance,
+    hooks: manifest.hooks.filter((hook) => wanted.includes(hook) && isLegal(hook)),
+    illegalHooks: (ownHooks ?? []).filter((hook) => !isLegal(hook)),
+    tools: manifest.tools.map((tool) => `${name}.${tool.name}`).filter((tool) => !toolsOff.includes(tool)),
+    toolsOff,
+    config: result.config,
+    shownConfig: result.shown,
+    override: base && overrideOf(result.config, base.config),
+  };
 }
 
 /** Returns the fields of `config` that differ from the base's, or null when none does. */

@@ -32,6 +32,8 @@ export interface LoadedProject {
   readonly local: LocalConfig;
   /** Ready to run. */
   readonly resolved: ResolvedProject;
+  /** Resolves the project as another text of its file has it, with everything else as it was. */
+  resolve(written: Project): Promise<ResolvedProject>;
 }
 
 /**
@@ -41,11 +43,9 @@ export interface LoadedProject {
  */
 export async function loadProject({ dir, home, plugins = {}, files, env }: LoadOptions): Promise<LoadedProject> {
   const [project, local] = await Promise.all([readProject(dir, files), readLocalConfig(home, files)]);
-  const resolved = await resolveProject({
-    project,
-    local,
-    locate: pluginLocator({ plugins, home, local, files, projectId: project.id }),
-    env,
-  });
-  return { project, local, resolved };
+  const resolve = (written: Project): Promise<ResolvedProject> => {
+    const locate = pluginLocator({ plugins, home, local, files, projectId: written.id });
+    return resolveProject({ project: written, local, locate, env });
+  };
+  return { project, local, resolved: await resolve(project), resolve };
 }

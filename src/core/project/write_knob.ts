@@ -49,13 +49,7 @@ export interface KnobWritten {
 export async function writeKnob(text: string, write: KnobWrite): Promise<KnobWritten> {
   const { agentPath, key, knob: name, value, manifest, dir } = write;
   const knob = Object.hasOwn(manifest.knobs, name) ? manifest.knobs[name]! : null;
-  if (!knob) {
-    const names = Object.keys(manifest.knobs);
-    throw new HostError("knob.unknown", `Plugin "${manifest.name}" has no knob ${shown(name)}`, {
-      data: { name: manifest.name, knob: name },
-      hint: didYouMean(name, names, names.length > 0 ? `Knobs: ${names.join(", ")}` : "It has none"),
-    });
-  }
+  if (!knob) throw unknownKnob(manifest, name);
   const problem = await knobProblem(knob, value);
   if (problem !== null) throw invalid(write, problem);
   const field = knob.binds_to.slice("config.".length);
@@ -83,6 +77,15 @@ export async function writeKnob(text: string, write: KnobWrite): Promise<KnobWri
   throw new HostError("knob.edit_refused", `Cannot set ${formatPath(path)} without touching something else`, {
     data: { path: formatPath(path) },
     hint: "Edit project.yaml by hand: an anchor, an alias or an unusual layout stands in the way",
+  });
+}
+
+/** Returns the error for a knob that a plugin does not have. */
+export function unknownKnob({ name, knobs }: Manifest, knob: string): HostError {
+  const names = Object.keys(knobs);
+  return new HostError("knob.unknown", `Plugin "${name}" has no knob ${shown(knob)}`, {
+    data: { name, knob },
+    hint: didYouMean(knob, names, names.length > 0 ? `Knobs: ${names.join(", ")}` : "It has none"),
   });
 }
 

@@ -21,13 +21,6 @@ const NAMES: ReadonlyMap<string, PortableHookName> = new Map(
   }),
 );
 
-/** Names of manifests, by portable name. */
-const CANONICAL: ReadonlyMap<PortableHookName, string> = new Map(
-  HOOKS.flatMap(({ name, portableName }) =>
-    portableName === null ? [] : [[portableName as PortableHookName, name] as const]
-  ),
-);
-
 /**
  * Returns the portable name of a hook, given any of its names; null when it has none.
  *
@@ -40,11 +33,6 @@ const CANONICAL: ReadonlyMap<PortableHookName, string> = new Map(
  */
 export function portableHook(name: string): PortableHookName | null {
   return NAMES.get(name) ?? null;
-}
-
-/** Returns the name of a portable hook in plugins' manifests and on the wire, such as `pre_tool_use`. */
-export function manifestHook(hook: PortableHookName): string {
-  return CANONICAL.get(hook)!;
 }
 
 /** Returns the portable name of a hook. Throws `hook.unknown`. */

@@ -79,26 +79,16 @@ function nameIn({ hook, nativeName: own, dialect }: FileHook, to: ConvertTarget)
   return nativeName(hook, family);
 }
 
-/** One hook, or null when nothing of it can be carried over. */
+/** Returns one hook as its text will have it, or null when nothing of it can be carried over. */
 function entryIn(hook: FileHook, to: ConvertTarget, note: Note): unknown {
   const { commands, env, cwd, matcher, timeoutMs, background, priority, onFailure, advisory } = hook;
-  const ours = {
-    ...(priority !== undefined && { priority }),
-    ...(onFailure !== undefined && { onFailure }),
-    ...(advisory && { advisory }),
-  };
+  // Fields that are undefined are left out of the text.
+  const ours = { priority, onFailure, advisory: advisory || undefined };
   const timeout = timeoutMs / 1000;
+  const hasEnv = Object.keys(env).length > 0;
   if (FAMILY[to] === "copilot") {
     if (background) note(hook, "lost", '"async": the agent waits for it there');
-    return {
-      type: "command",
-      ...commands,
-      ...(cwd !== undefined && { cwd }),
-      ...(Object.keys(env).length > 0 && { env }),
-      ...(matcher !== undefined && { matcher }),
-      timeoutSec: timeout,
-      ...ours,
-    };
+    return { type: "command", ...commands, cwd, env: hasEnv ? env : undefined, matcher, timeoutSec: timeout, ...ours };
   }
   const script = commands.bash ?? commands.command;
   if (script === undefined) {
@@ -106,20 +96,14 @@ function entryIn(hook: FileHook, to: ConvertTarget, note: Note): unknown {
     return null;
   }
   if (commands.powershell !== undefined) note(hook, "lost", `"powershell": ${to} has one command`);
-  if (hook.dialect === "copilot" || hook.dialect === "agent") {
-    for (const key of ["cwd", "env"] as const) {
-      const isThere = key === "cwd" ? cwd !== undefined && cwd !== "." : Object.keys(env).length > 0;
+  if (FAMILY[hook.dialect] === "copilot") {
+    const isElsewhere = cwd !== undefined && cwd !== ".";
+    for (const [key, isThere] of [["cwd", isElsewhere], ["env", hasEnv]] as const) {
       if (isThere) note(hook, "changed", `"${key}": it has become part of the command`);
     }
   }
-  const entry = {
-    type: "command",
-    command: inFolder(withVariables(script, env), cwd),
-    timeout,
-    ...(background && { async: true }),
-    ...ours,
-  };
-  return { ...(matcher !== undefined && { matcher }), hooks: [entry] };
+  const command = inFolder(withVariables(script, env), cwd);
+  return { matcher, hooks: [{ type: "command", command, timeout, async: background || undefined, ...ours }] };
 }
 
 function withVariables(script: string, env: Readonly<Record<string, string>>): string {

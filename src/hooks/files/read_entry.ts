@@ -6,6 +6,7 @@
 import { type DocumentReport, formatPath } from "../../core/documents/document_report.ts";
 import { Fields, FLAG, NUMBER, SOME_TEXT, TEXT } from "../../core/documents/fields.ts";
 import type { DocumentPath } from "../../core/documents/places.ts";
+import { defined } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import type { NativeEvent } from "./event_names.ts";
 import { DEFAULT_TIMEOUT_MS, readTimeout } from "./hook_timeout.ts";
@@ -78,18 +79,15 @@ export function readEntry(
     line: report.placeOf(path, "value").line,
     path: where,
     commands,
-    ...(cwd !== undefined && { cwd }),
     env: envOf(entry),
     timeoutMs: readTimeout(entry, {
       keys: family === "flat" ? ["timeoutSec", "timeout"] : ["timeout"],
       defaultMs: DEFAULT_TIMEOUT_MS[dialect],
     }),
-    ...(matcher !== undefined && matcher !== "" && matcher !== "*" && { matcher }),
     background: flag("async"),
     agent,
-    ...(priority !== undefined && { priority }),
-    ...(onFailure !== undefined && { onFailure }),
     advisory: flag("advisory"),
+    ...defined({ cwd, priority, onFailure, matcher: matcher === "" || matcher === "*" ? undefined : matcher }),
   };
 }
 
@@ -113,11 +111,7 @@ function flatCommands(entry: Fields): HookCommands {
   const bash = entry.get("bash", SOME_TEXT) ?? entry.get("linux", SOME_TEXT);
   const powershell = entry.get("powershell", SOME_TEXT) ?? entry.get("windows", SOME_TEXT);
   const command = entry.get("command", SOME_TEXT);
-  return {
-    ...(bash !== undefined && { bash }),
-    ...(powershell !== undefined && { powershell }),
-    ...(command !== undefined && { command }),
-  };
+  return defined({ bash, powershell, command });
 }
 
 /** Returns a command of Claude Code: shell text, or words that no shell takes apart. */

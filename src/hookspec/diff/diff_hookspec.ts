@@ -89,7 +89,7 @@ function kindChanges(old: KindSpec, now: KindSpec): SpecChange[] {
 function hookChanges(old: HookSpec, now: HookSpec): SpecChange[] {
   const changes: SpecChange[] = [];
   const add = (effect: ChangeEffect, message: string): void => void changes.push(change(now.name, effect, message));
-  const [wasTool, isTool] = [old.mcpToolNameTemplate !== null, now.mcpToolNameTemplate !== null];
+  const [wasTool, isTool] = [old.mcpToolName !== null, now.mcpToolName !== null];
   if (old.dispatch !== now.dispatch) add("breaking", `is dispatched as ${now.dispatch}, was ${old.dispatch}`);
   if (wasTool !== isTool) add(isTool ? "compatible" : "breaking", `is ${isTool ? "now" : "no longer"} an MCP tool`);
   if (old.executionModel !== now.executionModel) {

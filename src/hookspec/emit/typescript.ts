@@ -6,7 +6,7 @@
  */
 import { camelCase, pluginTypeName } from "../names.ts";
 import { DISPATCH_CLASSES, type HookSpec, type KindSpec, type NamedType, type SpecType } from "../types.ts";
-import { generatedHead, wrapped } from "./text.ts";
+import { generatedHead, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 120;
 
@@ -26,7 +26,7 @@ export function emitTypeScript(spec: KindSpec): string {
       spec.hooks.map(({ name }) => `  | ${text(name)}`).join("\n")
     };\n`,
     `${doc("Every hook, in the order of the file.")}\nexport const HOOKS: readonly HookMetadata[] = [\n${
-      spec.hooks.map((hook) => metadata(hook, spec)).join("\n")
+      spec.hooks.map(metadata).join("\n")
     }\n];\n`,
     SCHEMA,
     ...spec.types.map(namedType),
@@ -92,17 +92,17 @@ const map: v.GenericSchema<Record<string, unknown>> = v.custom(
 );
 `;
 
-function metadata(hook: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
-  const { name, dispatch, description, mcpToolNameTemplate: tool, portableName, aliases, scope } = hook;
+function metadata(hook: HookSpec): string {
+  const { name, dispatch, description, portableName, aliases, scope, wireMethod, mcpToolName } = hook;
   const platforms = Object.entries(aliases).map(([platform, names]) => `${platform}: [${names.map(text).join(", ")}]`);
   return `  {
     name: ${text(name)},
     method: ${text(camelCase(name))},
     description: ${text(description)},
     dispatch: ${text(dispatch)},
-    wireMethod: ${text(wireMethodTemplate?.replace("{hook}", name) ?? null)},
-    mcpExposed: ${tool !== null},
-    mcpToolName: ${text(tool?.replace("{kind}", kind).replace("{hook}", name) ?? null)},
+    wireMethod: ${text(wireMethod)},
+    mcpExposed: ${mcpToolName !== null},
+    mcpToolName: ${text(mcpToolName)},
     executionModel: ${text(hook.executionModel)},
     portableName: ${text(portableName)},
     aliases: {${platforms.length === 0 ? "" : ` ${platforms.join(", ")} `}},
@@ -159,15 +159,12 @@ ${schemas.join("")}};
 `;
 }
 
-/** The interface of a plugin. */
-function plugin({ kind, hooks, types }: KindSpec): string {
-  const methods = hooks.map(({ name, description, dispatch, input, output }) => {
-    const shape = types.find((type) => type.name === input)!.shape;
-    const takesNothing = shape.type === "record" && shape.fields.length === 0;
-    const params = takesNothing ? "" : `input: ${input}`;
-    return `${doc(description, "  ")}\n  ${
-      camelCase(name)
-    }(${params}): ${output} | Promise<${output}>; // ${dispatch}\n`;
+function plugin(spec: KindSpec): string {
+  const { kind } = spec;
+  const methods = spec.hooks.map((hook) => {
+    const { name, description, dispatch, input, output } = hook;
+    const call = `${camelCase(name)}(${takesNothing(hook, spec) ? "" : `input: ${input}`})`;
+    return `${doc(description, "  ")}\n  ${call}: ${output} | Promise<${output}>; // ${dispatch}\n`;
   });
   return `${doc(`What a plugin of the kind ${kind} offers.`)}
 export interface ${pluginTypeName(kind)} {
@@ -175,25 +172,23 @@ ${methods.join("")}}
 `;
 }
 
+const WRITER: TypeWriter = {
+  plain: {
+    any: "unknown",
+    null: "null",
+    boolean: "boolean",
+    string: "string",
+    integer: "number",
+    number: "number",
+  },
+  choice: (values) => values.map(text).join(" | "),
+  list: (item) => `readonly ${grouped(item)}[]`,
+  map: (value) => `Readonly<Record<string, ${type(value)}>>`,
+  union: (options) => options.map(type).join(" | "),
+};
+
 function type(spec: SpecType): string {
-  switch (spec.type) {
-    case "any":
-      return "unknown";
-    case "string":
-      return spec.values?.map(text).join(" | ") ?? "string";
-    case "integer":
-      return "number";
-    case "list":
-      return `readonly ${grouped(spec.items)}[]`;
-    case "map":
-      return `Readonly<Record<string, ${type(spec.values)}>>`;
-    case "union":
-      return spec.options.map(type).join(" | ");
-    case "named":
-      return spec.name;
-    default:
-      return spec.type;
-  }
+  return writeType(spec, WRITER);
 }
 
 /** A type as it stands before `[]`. */
