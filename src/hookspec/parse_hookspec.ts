@@ -5,6 +5,7 @@
  */
 import { throwIssues } from "../core/documents/document_report.ts";
 import { Fields, LIST, MAP, SOME_TEXT } from "../core/documents/fields.ts";
+import { followPath } from "../core/values/relative_path.ts";
 import { shown } from "../core/values/shown_value.ts";
 import { parseKind } from "./parse_kind.ts";
 import { SchemaReader } from "./schema_reader.ts";
@@ -91,18 +92,12 @@ function targetsIn(document: SpecDocument | undefined): Hookspec["targets"] {
   return found;
 }
 
-/** Whether a folder, from the hookspec's own, stays within the one that holds it. */
-function isWithin(folder: string): boolean {
-  let depth = 1;
-  for (const step of folder.split("/")) {
-    if (step === "..") depth--;
-    else if (step !== "." && step !== "") depth++;
-    if (depth < 0) return false;
-  }
-  return !folder.startsWith("/") && !folder.includes("\0");
-}
-
 /** By code units: the same order on every machine. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Whether a folder, from the hookspec's own, stays within the one that holds it. */
+function isWithin(folder: string): boolean {
+  return !folder.startsWith("/") && followPath(["hookspec"], folder) !== null;
 }

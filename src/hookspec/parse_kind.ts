@@ -68,10 +68,7 @@ export function parseKind(document: SpecDocument, folder: string, schemas: Schem
   const list = fields.require("hooks", HOOKS) ?? [];
   const description = oneLine(fields.require("description", SOME_TEXT) ?? "");
   const pluginTimeoutMs = fields.get("plugin_timeout_ms", MILLISECONDS) ?? null;
-  const reader = new HookReader(document, schemas, (hook) => ({
-    wireMethod: template?.replace("{hook}", hook) ?? null,
-    mcpToolName: MCP_TOOL_NAME_TEMPLATE.replace("{kind}", kind ?? "").replace("{hook}", hook),
-  }));
+  const reader = new HookReader(document, schemas, { kind: kind ?? "", template: template ?? null });
   const hooks = list.map((item, index) => reader.read(item, index)).filter((hook) => hook !== null);
   if (kind === undefined) return null;
   const head = { kind, version, major, description, file: path };
@@ -99,18 +96,14 @@ function versionIn(fields: Fields, path: string): { version: string; major: numb
 class HookReader {
   readonly #document: SpecDocument;
   readonly #schemas: SchemaReader;
-  readonly #callsOf: (hook: string) => Pick<HookSpec, "wireMethod" | "mcpToolName">;
+  readonly #kind: { readonly kind: string; readonly template: string | null };
   readonly #names = new Set<string>();
   readonly #foreign = new Map<string, string>();
 
-  constructor(
-    document: SpecDocument,
-    schemas: SchemaReader,
-    callsOf: (hook: string) => Pick<HookSpec, "wireMethod" | "mcpToolName">,
-  ) {
+  constructor(document: SpecDocument, schemas: SchemaReader, kind: { kind: string; template: string | null }) {
     this.#document = document;
     this.#schemas = schemas;
-    this.#callsOf = callsOf;
+    this.#kind = kind;
   }
 
   read(item: unknown, index: number): HookSpec | null {
@@ -134,8 +127,10 @@ class HookReader {
       defaultTimeoutMs: fields.get("default_timeout_ms", MILLISECONDS) ?? null,
     };
     if (name === undefined || !dispatch || input === undefined || output === undefined) return null;
-    const { wireMethod, mcpToolName } = this.#callsOf(name);
-    return { name, dispatch, input, output, wireMethod, mcpToolName: isExposed ? mcpToolName : null, ...known };
+    const { kind, template } = this.#kind;
+    const wireMethod = template?.replace("{hook}", name) ?? null;
+    const mcpToolName = isExposed ? MCP_TOOL_NAME_TEMPLATE.replace("{kind}", kind).replace("{hook}", name) : null;
+    return { name, dispatch, input, output, wireMethod, mcpToolName, ...known };
   }
 
   #name(fields: Fields): string | undefined {

@@ -9,7 +9,6 @@ import { HostError } from "../../core/errors/host_error.ts";
 import type { HostModel } from "../../host/model.ts";
 import type { HostProject } from "../../host/host_project.ts";
 import type { ResolvedPlugin } from "../../core/project/types.ts";
-import { unknownKnob } from "../../core/project/write_knob.ts";
 import { type Operator, withOperator } from "../operator.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { turnInHost } from "../running_hosts.ts";
@@ -97,7 +96,10 @@ async function show(name: string, knob: string | undefined, flags: KnobFlags, te
   await withOperator(flags, terminal, async (operator) => {
     const { plugin } = await find(name, flags, operator, terminal);
     const all = knobsOf(plugin);
-    if (knob !== undefined && !Object.hasOwn(all, knob)) throw unknownKnob(plugin.manifest, knob);
+    if (knob !== undefined && !Object.hasOwn(all, knob)) {
+      const { unknownKnob } = await import("../../core/project/write_knob.ts");
+      throw unknownKnob(plugin.manifest, knob);
+    }
     const shown = knob === undefined ? all : { [knob]: all[knob]! };
     const { line, paint } = terminal.out;
     if (flags.json) return line(JSON.stringify({ name, agent: flags.agent, knobs: shown }, null, 2));

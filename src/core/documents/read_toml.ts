@@ -7,7 +7,7 @@
 import { messageOf } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 import { type DocumentKind, DocumentReport, type SourceDocument } from "./document_report.ts";
-import { FILE_START, type Place, Spot } from "./places.ts";
+import { FILE_START, type Place, placeFinder, Spot } from "./places.ts";
 import { readDocumentText } from "./read_text.ts";
 
 /** A TOML document that was read, with the comments in it: an editor must not lose any. */
@@ -102,14 +102,13 @@ function atLeastOne(value: unknown): number {
 
 /** Finds where brackets are nested deeper than any such file needs: the parser goes one call deeper for each. */
 function tooDeep(text: string): Place | null {
-  let [depth, line, lineStart] = [0, 1, 0];
-  for (let index = 0; index < text.length; index++) {
-    const char = text[index];
-    if (char === "\n") [line, lineStart] = [line + 1, index + 1];
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
     // Brackets inside texts count too: no key or secret needs this many that never close.
     if (char === "[" || char === "{") depth++;
     if (char === "]" || char === "}") depth = Math.max(0, depth - 1);
-    if (depth > MAX_DEPTH * 4) return { line, column: index - lineStart + 1 };
+    if (depth > MAX_DEPTH * 4) return placeFinder(text)(at);
   }
   return null;
 }

@@ -9,6 +9,7 @@ import type { DocumentPath } from "../documents/places.ts";
 import { KIND, KIND_API_VERSION } from "../contract/generated/agent_lifecycle.ts";
 import { kindMismatch } from "../contract/kind_compatibility.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
+import { followPath } from "../values/relative_path.ts";
 import { isSemanticVersion } from "../values/semantic_version.ts";
 import { shown } from "../values/shown_value.ts";
 import { capabilityEntries, formatCapability, parseCapability } from "./capability.ts";
@@ -82,12 +83,7 @@ function checkNames({ name }: Data, report: DocumentReport): void {
 function checkCommand(data: Data, report: DocumentReport): void {
   const [program] = itemsOf(data, "command");
   if (typeof program?.[0] !== "string" || program[0].startsWith("/") || !program[0].includes("/")) return;
-  let depth = 0;
-  for (const segment of program[0].split("/")) {
-    if (segment === "..") depth--;
-    else if (segment !== "." && segment !== "") depth++;
-    if (depth < 0) return report.error("manifest.outside_command", program[1]);
-  }
+  if (followPath([], program[0]) === null) report.error("manifest.outside_command", program[1]);
 }
 
 function checkRoles(data: Data, report: DocumentReport): void {

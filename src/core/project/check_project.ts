@@ -4,7 +4,7 @@
  * @module
  */
 import type { DocumentReport } from "../documents/document_report.ts";
-import { Fields, FLAG } from "../documents/fields.ts";
+import { Fields, FLAG, TEXT } from "../documents/fields.ts";
 import { didYouMean, nearestWord } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
 import { checkCompaction } from "./check_compaction.ts";
@@ -57,12 +57,9 @@ function checkProjectKeys(project: Fields): void {
 }
 
 function checkId(project: Fields): string | null {
-  if (!project.has("id")) return null;
-  const { id } = project.data;
-  if (typeof id === "string" && ID.test(id)) return id;
-  if (typeof id === "string") project.error("invalid_id", "id");
-  else project.error("wrong_type", "id", { message: "The id is not a text", hint: "Put it in quotes" });
-  return null;
+  const id = project.get("id", TEXT);
+  if (id !== undefined && !ID.test(id)) project.error("invalid_id", "id");
+  return id ?? null;
 }
 
 /** Checks one agent and the agents below it. The order is the tree's: an agent, then its subagents one by one. */

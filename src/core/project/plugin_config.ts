@@ -38,8 +38,6 @@ export interface ConfigProblem {
   readonly side: ConfigSide;
   /** What is wrong, without values. */
   readonly errors: readonly SchemaIssue[];
-  /** The next step, when the table's is not the best. */
-  readonly hint?: string;
   /** Line of local.toml it is about, when it is. */
   readonly line?: number;
 }
@@ -140,9 +138,15 @@ function canHold({ type, enum: choices }: Readonly<Record<string, unknown>>, iso
   return type === undefined || type === "string";
 }
 
-/** Returns a problem as an error: `data` is what `plugin.config_validation_failed` carries. */
+const HINTS: Readonly<Record<string, string>> = {
+  "project.system_config_key": "Move it to local.toml, under the plugin's package",
+  "project.isolation_contradiction": "Set isolation beside package:, and leave it out of config:",
+  "project.variable_missing": "Set the variable where the host runs, or write $${ for a literal ${",
+};
+
+/** Returns a problem as an error; its data are those of the event `plugin.config_validation_failed`. */
 export function configError(
-  { code, side, errors, hint, line }: ConfigProblem,
+  { code, side, errors, line }: ConfigProblem,
   { plugin, agent, file }: { readonly plugin: string; readonly agent: string; readonly file: string },
 ): HostError {
   const { path, message } = errors[0]!;
@@ -151,15 +155,6 @@ export function configError(
   const first = path === "" ? message : `${path}: ${message}`;
   return new HostError(code, `${place}: The ${side} config of "${plugin}" for "${agent}" is wrong: ${first}${more}`, {
     data: { name: plugin, side, errors, agent_path: agent, file, ...(line !== undefined && { line }) },
-    hint: hint ?? hintFor(code, plugin),
+    hint: HINTS[code] ?? `See the config schema in the manifest of "${plugin}"`,
   });
-}
-
-function hintFor(code: string, plugin: string): string {
-  const hints: Record<string, string> = {
-    "project.system_config_key": "Move it to local.toml, under the plugin's package",
-    "project.isolation_contradiction": "Set isolation beside package:, and leave it out of config:",
-    "project.variable_missing": "Set the variable where the host runs, or write $${ for a literal ${",
-  };
-  return hints[code] ?? `See the config schema in the manifest of "${plugin}"`;
 }

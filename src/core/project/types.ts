@@ -101,7 +101,7 @@ export interface ResolvedPlugin {
   readonly manifest: Manifest;
   /** For each agent, or shared. */
   readonly isolation: Isolation;
-  /** Id of the instance that serves this agent. */
+  /** Id of the instance that serves this agent: `<plugin>@<project>/<agent>`, `<plugin>@<project>` or `<plugin>`. */
   readonly instance: string;
   /** Hooks that fire for this agent, canonical names, in manifest order. */
   readonly hooks: readonly string[];
@@ -133,22 +133,9 @@ export interface ResolvedAgent {
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
-/** One process to run. */
-export interface ResolvedInstance {
-  /** `<plugin>@<project_id>/<agent_path>`, `<plugin>@<project_id>` or `<plugin>`. */
-  readonly instance: string;
-  /** Package. */
-  readonly package: string;
-  /** The plugin's own name. */
-  readonly plugin: string;
-  /** Its folder. */
-  readonly dir: string;
-  /** Hash its folder must have, for one of the store. */
-  readonly hash?: string;
-  /** Its manifest. */
-  readonly manifest: Manifest;
-  /** Its base config, sent as `config.update`. Holds secrets. */
-  readonly config: Readonly<Record<string, unknown>>;
+/** One process to run. Its `config` is the base that the process gets as `config.update`, and holds secrets. */
+export interface ResolvedInstance
+  extends Pick<ResolvedPlugin, "instance" | "package" | "plugin" | "dir" | "hash" | "manifest" | "config"> {
   /** Agents it serves; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
 }

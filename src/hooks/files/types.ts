@@ -23,11 +23,15 @@ export interface HookCommands {
   readonly command?: string;
 }
 
-/** Where in a file something stands. */
+/** The moment of a hook, and the hook's place in its file. */
 export interface HookPlace {
-  /** The file, absolute. */
+  /** By its portable name. */
+  readonly hook: PortableHookName;
+  /** The moment as the file calls it. */
+  readonly nativeName: string;
+  /** Absolute path. */
   readonly file: string;
-  /** Line, from 1. */
+  /** Counted from 1. */
   readonly line: number;
   /** Path inside the file, such as `hooks.preToolUse[0]`. */
   readonly path: string;
@@ -37,10 +41,6 @@ export interface HookPlace {
 export interface FileHook extends HookPlace {
   /** Names it: the file below its folder, and where in it. */
   readonly id: string;
-  /** The moment, by its portable name. */
-  readonly hook: PortableHookName;
-  /** The moment as the file calls it. */
-  readonly nativeName: string;
   /** Kind of the file. */
   readonly dialect: HookDialect;
   /** What runs. */
@@ -67,10 +67,6 @@ export interface FileHook extends HookPlace {
 
 /** One entry of an MCP hook map: a tool that answers a moment. */
 export interface McpHook extends HookPlace {
-  /** The moment, by its portable name. */
-  readonly hook: PortableHookName;
-  /** The moment as the file calls it. */
-  readonly nativeName: string;
   /** The tool as written, such as `memory.load_session_memory`. */
   readonly tool: string;
   /** Lowest first. Default 50. */

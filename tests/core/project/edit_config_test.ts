@@ -154,3 +154,9 @@ test("every setting that commands know is one that hosts read, and holds what th
   assert.deepEqual(http, { port: 7, host: "::1", allowed_hosts: ["a"], calls_per_second: 7 });
   assert.deepEqual([hooks.surface, hooks.git_writable], ["cloud", true]);
 });
+
+test("a byte order mark in front of config.toml stays through a change", async (t) => {
+  const { set, text } = await home(t, "\ufeff[limits]\npids = 3\n");
+  await set("limits.pids", 4);
+  assert.equal(await text(), "\ufeff[limits]\npids = 4\n");
+});

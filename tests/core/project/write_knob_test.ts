@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parse } from "yaml";
+import { Lexer, parse } from "yaml";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { knobProblem } from "../../../src/core/manifest/knob_value.ts";
 import { DocumentReport } from "../../../src/core/documents/document_report.ts";
@@ -85,6 +85,21 @@ test("K-039 an agent's own block is written, whatever its style; it starts with 
   assert.deepEqual(flow.config, { budget: "mid", tags: ["a", "b"], turns: 7 });
   const empty = await write("store", "project:/notes", "primary.subagents.writer");
   assert.equal(empty.text, `${TEXT.trimEnd()} { config: { store: project:/notes } }\n`);
+});
+
+test("K-039 the project's text is read once before the change and once after it", async (t) => {
+  const { lex } = Lexer.prototype;
+  t.after(() => Lexer.prototype.lex = lex);
+  let passes = 0;
+  Lexer.prototype.lex = function (...args) {
+    passes++;
+    return lex.apply(this, args);
+  };
+  const { text, project } = await write("budget", "high");
+  // A read goes over the lexemes twice: to bound them, and to parse them.
+  assert.equal(passes, 4);
+  assert.equal(project.document.text, text);
+  assert.equal(project.agents[0]?.plugins[0]?.config?.budget, "high");
 });
 
 test("K-039 writing the value that stands there changes nothing", async () => {
