@@ -12,23 +12,17 @@ import type { DocumentPath } from "../core/documents/places.ts";
 import { pascalCase } from "./names.ts";
 import type { SpecDocument } from "./spec_document.ts";
 
-/** A schema that was found. */
+/** A schema, and its place among the files. */
 export interface FoundSchema {
-  /** The schema. */
   readonly schema: unknown;
-  /** The file it is in. */
   readonly document: SpecDocument;
-  /** Where in it. */
   readonly path: DocumentPath;
-  /** What its type is called. */
   readonly name: string;
 }
 
-/** Why none was found. */
+/** Why a reference leads to no schema. */
 export interface LostSchema {
-  /** Code of the error table. */
   readonly code: HostErrorCode;
-  /** What is wrong. */
   readonly message: string;
 }
 

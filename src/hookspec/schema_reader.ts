@@ -1,5 +1,5 @@
 /**
- * JSON Schemas of a hookspec to types. What a schema says must be the same in every language, so a keyword that some
+ * JSON Schemas of a hookspec to types. A schema must mean the same in every language, so a keyword that some
  * language cannot carry is refused and never dropped.
  *
  * @module
@@ -17,7 +17,6 @@ import type { NamedType, RecordShape, SpecField, SpecType } from "./types.ts";
 type Schema = Readonly<Record<string, unknown>>;
 type Bounds = Readonly<Record<string, number>>;
 
-/** Where a schema stands. */
 interface Spot {
   readonly document: SpecDocument;
   readonly path: DocumentPath;

@@ -16,7 +16,7 @@ export const HOOKSPEC_FILE: DocumentKind = {
   maxParts: 200_000,
 };
 
-/** A file that was read. */
+/** A file with its data and its mistakes. */
 export interface SpecDocument {
   /** From the hookspec's folder. */
   readonly path: string;

@@ -1,5 +1,5 @@
 /**
- * From files to what a host runs.
+ * Reads the files of a project and of the operator, for a host.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { type LoadedProject, loadProject } from "../core/project/load_project.ts
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 
-/** Where a project and its plugins are. */
+/** Folders of a project, of the operator and of plugins. */
 export interface HostPlaces {
   /** Folder of the project, absolute, links resolved. */
   readonly dir: string;
@@ -16,7 +16,6 @@ export interface HostPlaces {
   readonly home: string;
   /** Package → folder the embedder vouches for. */
   readonly plugins: Readonly<Record<string, string>>;
-  /** The runtime. */
   readonly runtime: Runtime;
 }
 

@@ -12,29 +12,22 @@ import { replaceText } from "../core/files/replace_text.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";
 
-/** Which knob, and how far. */
+/** A knob and its new value. */
 export interface KnobTurn {
-  /** Agent path. */
   readonly agent: string;
   /** Key the plugin is declared under. */
   readonly key: string;
-  /** Name of the knob. */
   readonly knob: string;
-  /** The new value. */
   readonly value: unknown;
 }
 
-/** What turning a knob needs of the host around it. */
+/** The parts of a host that turning a knob uses. */
 export interface KnobPorts {
-  /** What the host knows of the project. */
   readonly model: HostModel;
-  /** What the project was made of. */
   readonly loaded: HostProject;
-  /** Hands an instance its config. */
+  /** Hands a running instance its config; rejects when the plugin refuses it. */
   updateConfig(instance: string, config: Readonly<Record<string, unknown>>): Promise<void>;
-  /** The file system. */
   readonly files: Files;
-  /** Makes names. */
   readonly ids: Ids;
 }
 

@@ -175,7 +175,7 @@ test("D-002 a name on another platform means one hook", async () => {
   );
 });
 
-test("D-001 what is wrong in any file is told at once, in the order of the files", async () => {
+test("D-001 mistakes in all files are reported at once, in the order of the files", async () => {
   const texts = changed({
     [KIND]: KIND_TEXT.replace("singleton", "solo"),
     "kinds/greeter/schemas/greet.output.json": '{\n  "type": "strin"\n}',

@@ -19,7 +19,7 @@ interface KnobFlags extends ProjectFlags {
   readonly agent: string;
 }
 
-/** Adds both commands. */
+/** Adds `plugin knobs get` and `plugin knobs set`. */
 export function addPluginKnobs(parent: Command, terminal: Terminal): void {
   const knobs = parent.command("knobs")
     .summary("look at and turn a plugin's settings in a project")
@@ -35,8 +35,8 @@ export function addPluginKnobs(parent: Command, terminal: Terminal): void {
   const set = knobs.command("set")
     .summary("turn a knob")
     .description(
-      "Turns a knob: checks the value, tells the plugin where a host runs the project, and changes project.yaml in that\n" +
-        "one place.",
+      "Turns a knob: checks the value, hands it to the plugin where a host runs the project, and changes project.yaml in\n" +
+        "that one place.",
     )
     .argument("<name>", "the plugin's name")
     .argument("<knob>", "the knob")

@@ -10,12 +10,10 @@ import { type DocumentPath, FILE_START, type Place, Spot } from "./places.ts";
 export interface DocumentIssue {
   /** The rule that was broken, such as `manifest.unknown_key`. */
   readonly code: HostErrorCode;
-  /** The mistake in words. */
   readonly message: string;
   readonly file: string;
-  /** Counted from 1. */
   readonly line: number;
-  /** Counted from 1, in UTF-16 units. */
+  /** In UTF-16 units. Lines and columns count from 1. */
   readonly column: number;
   /** Path within the document, such as `tools[0].name`. Empty for the whole of it. */
   readonly path: string;
@@ -27,7 +25,7 @@ export interface DocumentIssue {
 export interface IssueText {
   /** Default: the row's cause. */
   readonly message?: string;
-  /** Default: the row's fix. */
+  /** The next step. Default: the row's fix. */
   readonly hint?: string;
   /** Whether the key or the value is at fault. Default: the value. */
   readonly part?: "key" | "value";
@@ -115,7 +113,7 @@ export class DocumentReport {
     this.#add(this.#errors, { ...this.issue(code, [], text), ...place });
   }
 
-  /** Adds a warning. */
+  /** Adds a warning; warnings never make a file invalid. */
   warn(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): void {
     this.#add(this.#warnings, this.issue(code, path, text));
   }

@@ -9,10 +9,10 @@ import { isMap } from "../values/plain_data.ts";
 import { DocumentReport } from "./document_report.ts";
 import { readToml, type TomlDocument } from "./read_toml.ts";
 
-/** A value that can be written. */
+/** A value that an edit may set. */
 export type TomlValue = string | number | boolean | readonly string[];
 
-/** A change of one table. */
+/** A change of one table: keys to set, and keys to remove. */
 export interface TableEdit {
   /** Keys that lead to the table: `["plugins", "notes"]` for `[plugins.notes]`, none for the top of the file. */
   readonly table: readonly string[];

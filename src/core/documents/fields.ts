@@ -1,6 +1,6 @@
 /**
- * The fields of one map in a document that a person wrote: each is read by its type, and every mistake is reported at its
- * place, under the codes that all kinds of files share.
+ * The fields of one map in a document that a person wrote: each is read by its type, and every mistake is reported at
+ * its place, under the codes that all kinds of files share.
  *
  * @module
  */
@@ -22,17 +22,17 @@ export interface ValueType<T> {
 const isString = (value: unknown): value is string => typeof value === "string";
 const isSomeText = (value: unknown): value is string => isString(value) && value.trim() !== "" && !value.includes("\0");
 
-/** Any text. */
+/** Any text, also an empty one. */
 export const TEXT: ValueType<string> = { name: "a text", fits: isString };
 /** A text with more than white space in it, and without NUL. */
 export const SOME_TEXT: ValueType<string> = { name: "a text", fits: isSomeText };
-/** A boolean. */
+/** The values true and false. */
 export const FLAG: ValueType<boolean> = { name: "true or false", fits: (value) => typeof value === "boolean" };
 /** A number other than infinity and NaN. */
 export const NUMBER: ValueType<number> = { name: "a number", fits: (value): value is number => Number.isFinite(value) };
-/** A list of anything. */
+/** A list; its items are checked by the caller. */
 export const LIST: ValueType<readonly unknown[]> = { name: "a list", fits: Array.isArray };
-/** A map of anything. */
+/** A map; its fields are checked by the caller. */
 export const MAP: ValueType<Readonly<Record<string, unknown>>> = { name: "a map", fits: isMap };
 
 /** Reads the fields of one map. */
@@ -93,7 +93,7 @@ export class Fields {
     return new Fields((this.has(key) ? this.data[key] : null) ?? {}, this.at(key), this.report, text);
   }
 
-  /** Returns the value under `key` when it is one of `choices`; any other is reported, by default as `invalid_value`. */
+  /** Returns the value under `key` when it is one of `choices`; any other is reported, by default as invalid_value. */
   choice<T extends string>(key: string, choices: readonly T[], reason = "invalid_value"): T | undefined {
     const value = this.has(key) ? this.data[key] : undefined;
     if (value === undefined || choices.includes(value as T)) return value as T | undefined;

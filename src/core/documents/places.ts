@@ -7,10 +7,9 @@
 /** Keys and indexes that lead from the root of a document to a value. */
 export type DocumentPath = readonly (string | number)[];
 
-/** A place in a file, both numbers from 1. */
+/** A place in a file: both numbers count from 1, columns in UTF-16 units. */
 export interface Place {
   readonly line: number;
-  /** In UTF-16 units. */
   readonly column: number;
 }
 

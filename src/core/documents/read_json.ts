@@ -17,8 +17,8 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
 
 /**
- * Reads JSON. The first mistake goes to `report`, and then null is returned. With `comments`, the text may hold comments
- * and a comma behind the last item, as VS Code allows in its own files.
+ * Reads JSON. The first mistake goes to `report`, and then null is returned. With `comments`, the text may hold
+ * comments and a comma behind the last item, as VS Code allows in its own files.
  */
 export function readJson(
   text: string,

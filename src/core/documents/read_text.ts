@@ -8,8 +8,8 @@ import type { Files } from "../ports/ports.ts";
 import type { DocumentReport } from "./document_report.ts";
 
 /**
- * Returns the text of the report's file, or null when there is none. No more than one byte above the size of its kind is
- * read.
+ * Returns the text of the report's file, or null when there is none. No more than one byte above the size of its kind
+ * is read.
  *
  * @throws {HostError} `<room>.unreadable`, or `<room>.invalid` when it is too large or no UTF-8.
  */

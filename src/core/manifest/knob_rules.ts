@@ -1,5 +1,5 @@
 /**
- * What a knob says of itself and of the config field it binds to.
+ * Checks each knob, alone and against the config field it binds to.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the fields of a manifest say of each other. Each rule reads what it needs from data of any shape, so that a
+ * Checks the fields of a manifest against each other. Each rule reads what it needs from data of any shape, so that a
  * mistake in one field never hides one in another.
  *
  * @module
@@ -113,7 +113,7 @@ function checkTools(data: Data, report: DocumentReport): void {
       report.error("manifest.duplicate_tool", path, { message: `Two tools are named ${shown(tool.name)}` });
     }
     names.add(tool.name);
-    if (typeof owner !== "string") continue; // Told already; and an object may refuse to become text.
+    if (typeof owner !== "string") continue; // Reported already; and an object may refuse to become text.
     const wireName = `${owner}.${tool.name}`;
     if (methods.has(wireName)) {
       report.error("manifest.taken_tool_name", path, { message: `${shown(wireName)} is a method's name already` });

@@ -1,5 +1,5 @@
 /**
- * What a manifest of an MCP server may not ask for: parts of the plugin wire that such a server does not speak.
+ * Refuses fields in the manifest of an MCP server that only make sense on the plugin wire.
  *
  * @module
  */

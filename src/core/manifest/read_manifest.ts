@@ -18,11 +18,11 @@ export const MAX_MANIFEST_BYTES: number = 256 * 1024;
 
 const KIND: DocumentKind = { room: "manifest", title: "Manifest", maxBytes: MAX_MANIFEST_BYTES };
 
-/** A manifest that follows the rules, and what is still doubtful about it. */
+/** A manifest that follows the rules, and the doubts about it. */
 export interface ParsedManifest {
   /** The manifest, with every default filled in and everything in canonical form. */
   readonly manifest: Manifest;
-  /** What is allowed and yet looks like a slip. */
+  /** Entries that are allowed and look like slips. */
   readonly warnings: readonly DocumentIssue[];
 }
 

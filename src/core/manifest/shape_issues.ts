@@ -1,5 +1,5 @@
 /**
- * Checks a manifest's shape and says what does not fit.
+ * Checks a manifest's shape, and words the mistakes that the schema library finds.
  *
  * @module
  */
@@ -59,7 +59,7 @@ function isOfAnotherType({ type, input, expected }: v.BaseIssue<unknown>): boole
   return type === "picklist" && typeof input !== "string" || type === "variant" && expected === "Object";
 }
 
-/** Returns the code that says best what a name collides with. */
+/** Returns the code that names the collision of a forbidden name. */
 function refinedCode(code: string, input: unknown): HostErrorCode {
   const name = String(input);
   if (code === "manifest.invalid_env_name" && name.startsWith("LD_")) return "manifest.forbidden_env_name";
@@ -84,7 +84,7 @@ function hintFor(code: string, issue: v.BaseIssue<unknown>): Pick<IssueText, "hi
   return {};
 }
 
-/** Two names of other hosts mean something that cannot be caged here. */
+/** Two runtimes of other hosts cannot be caged here. */
 function runtimeHint(name: string): string {
   if (name === "in_process") return "A plugin runs in a process of its own: write kaged_stdio, or leave it out";
   if (name === "mcp_http") return "A server elsewhere cannot be caged: run it here over stdio, as mcp_stdio";

@@ -1,5 +1,5 @@
 /**
- * What each declaration of a plugin comes to: alone for `isolation: agent`, over a base for `isolation: project`
+ * Resolves each declaration of a plugin: alone for `isolation: agent`, over a base for `isolation: project`
  * (Plugin host, Isolation).
  *
  * @module
@@ -11,29 +11,24 @@ import { type AgentSpec, type Isolation, type PluginDeclaration, type Project, s
 
 /** A declaration with everything it inherits. */
 export interface EffectiveDeclaration {
-  /** Package. */
   readonly package: string;
-  /** Where it can be had, or null. */
+  /** Folder or address to install it from, or null. */
   readonly source: string | null;
-  /** Ranges its version must be in. */
+  /** Ranges that must all hold the plugin's version. */
   readonly versions: readonly string[];
-  /** For each agent, or shared. */
   readonly isolation: Isolation;
   /** Hooks to fire, or null for all of the manifest's. */
   readonly hooks: readonly string[] | null;
-  /** Project-side config. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 /** One declaration, by one agent. */
 export interface CascadeEntry {
-  /** The agent. */
   readonly agent: AgentSpec;
-  /** As written. */
   readonly declaration: PluginDeclaration;
   /** The declaration it is based on, when it shares another agent's. */
   readonly base: CascadeEntry | null;
-  /** What it comes to, or why it cannot. */
+  /** The declaration with everything it inherits, or why there is none. */
   readonly outcome: EffectiveDeclaration | HostError;
 }
 
@@ -60,7 +55,7 @@ interface Written {
   readonly declaration: PluginDeclaration;
 }
 
-/** What a declaration comes to that is based on no other. */
+/** Resolves a declaration that is based on no other. */
 function alone(project: Project, { agent, declaration }: Written): CascadeEntry {
   const { package: pkg, source = null, version, isolation = "agent", hooks = null, config = {} } = declaration;
   const outcome = pkg === undefined ? missingPackage(project, { agent, declaration }, null) : {
@@ -74,7 +69,7 @@ function alone(project: Project, { agent, declaration }: Written): CascadeEntry 
   return { agent, declaration, base: null, outcome };
 }
 
-/** What a declaration comes to when another one of its key is the base. */
+/** Resolves a declaration whose key another agent declares first. */
 function other(project: Project, written: Written, base: CascadeEntry | null): CascadeEntry {
   const { agent, declaration } = written;
   const refuse = (outcome: HostError): CascadeEntry => ({ agent, declaration, base: null, outcome });

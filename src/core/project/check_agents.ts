@@ -1,5 +1,5 @@
 /**
- * What plugins of one agent, and of one project, may not be together.
+ * Checks the plugins of one agent, and of one project, against each other.
  *
  * @module
  */
@@ -23,13 +23,12 @@ import {
 
 /** A plugin of one agent, or why there is none. */
 export interface Outcome {
-  /** The declaration. */
   readonly entry: CascadeEntry;
-  /** Id of its instance, when the plugin is known. */
+  /** Id of its instance; null when no such plugin was found. */
   readonly instance: string | null;
-  /** The plugin, when it can be used. */
+  /** Null when the plugin cannot be used. */
   readonly plugin: ResolvedPlugin | null;
-  /** Why it cannot. None for a plugin that is not installed. */
+  /** Why the plugin cannot be used. Empty for one that is not installed. */
   readonly errors: readonly HostError[];
 }
 

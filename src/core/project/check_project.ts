@@ -91,7 +91,7 @@ function isMisplaced(fields: Fields, key: string, hints: ReadonlyMap<string, str
   return true;
 }
 
-/** Checks the switches of an agent's tools. Other fields of an entry belong to the part of the system that brings it. */
+/** Checks the switches of an agent's tools. Other fields of an entry belong to other parts of the system. */
 function checkTools(agent: Fields): Record<string, { enabled: boolean }> {
   const switches = agent.fields("tools");
   const tools: Record<string, { enabled: boolean }> = {};

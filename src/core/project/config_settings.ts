@@ -1,5 +1,5 @@
 /**
- * What can be set in `config.toml`, by the names commands use: `limits.memory_mb`, `log_level`.
+ * The settings of `config.toml`, by the names that commands use: `limits.memory_mb`, `log_level`.
  *
  * @module
  */
@@ -14,17 +14,15 @@ import type { SettingKind, SettingRules } from "./setting_rules.ts";
 
 /** A setting, and where it stands in the file. */
 export interface Setting {
-  /** Its whole name. */
   readonly key: string;
-  /** Keys of its table; none at the top of the file. */
+  /** Keys that lead to its table; none at the top of the file. */
   readonly table: readonly string[];
-  /** Its key there. */
+  /** Its key within the table. */
   readonly name: string;
-  /** What it holds. */
   readonly kind: SettingKind;
 }
 
-/** Every setting and what it holds; a part in `<…>` is the operator's to name. */
+/** Every setting by its type of value; a part in `<…>` is the operator's to name. */
 export const CONFIG_SETTINGS: Readonly<Record<string, SettingKind>> = {
   log_level: "text",
   ...under("limits", LIMIT_RULES),
@@ -48,7 +46,7 @@ export function settingOf(key: string): Setting {
   return { key, table: steps.slice(0, -1), name: steps.at(-1)!, kind: CONFIG_SETTINGS[known]! };
 }
 
-/** Returns the settings in a file's data, by name, in the order of the file. What is none is left out. */
+/** Returns the settings in a file's data, by name, in the order of the file. Unknown keys are left out. */
 export function settingsIn(data: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(leavesOf([], data).filter(([key]) => isSetting(key)));
 }

@@ -14,13 +14,13 @@ import { type Setting, settingsIn } from "./config_settings.ts";
 import { openOperatorFile, operatorConfigOf } from "./operator_config.ts";
 import type { Issue } from "./types.ts";
 
-/** What the file says. */
+/** The settings of `config.toml` as they are in the file. */
 export interface ConfigFile {
-  /** Where it is, whether it exists or not. */
+  /** Path of the file, whether it exists or not. */
   readonly file: string;
-  /** What it sets, by name, in its own order. */
+  /** By name, in the order of the file. */
   readonly settings: ReadonlyMap<string, unknown>;
-  /** What is allowed and yet looks like a slip. */
+  /** Keys that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }
 

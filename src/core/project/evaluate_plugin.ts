@@ -14,19 +14,16 @@ import { configError, pluginConfig, type SystemSide } from "./plugin_config.ts";
 import type { Project, ResolvedPlugin } from "./types.ts";
 import { isInRange } from "./version_range.ts";
 
-/** What one plugin is evaluated from. */
+/** Everything that decides how one agent gets one plugin. */
 export interface EvaluateOptions {
-  /** The declaration with what it inherits. */
+  /** With everything it inherits. */
   readonly declaration: EffectiveDeclaration;
-  /** The plugin. */
   readonly location: LocatedPlugin;
-  /** Id of the instance that serves the agent. */
   readonly instance: string;
-  /** The operator's side of its config. */
   readonly system: SystemSide;
-  /** What it shares, when another agent declared it first. */
+  /** The plugin it shares, when another agent declared it first. */
   readonly base: ResolvedPlugin | null;
-  /** Name of local.toml. */
+  /** Path of `local.toml`, for errors. */
   readonly localFile: string;
 }
 

@@ -9,19 +9,17 @@ import type { Locate, LocatedPlugin } from "./locate.ts";
 import { type SystemSide, systemSide } from "./plugin_config.ts";
 import type { Issue } from "./types.ts";
 
-/** What a finder works with. */
+/** Sources a finder looks in. */
 export interface FinderOptions {
-  /** Finds plugins. */
   readonly locate: Locate;
-  /** What the operator set. */
   readonly local: LocalConfig;
   /** A variable of the host's environment, or null. */
   readonly env: (name: string) => string | null;
-  /** Gets what is doubtful about what is found. */
+  /** Takes the warnings about manifests and secrets that are found. */
   readonly warnings: Issue[];
 }
 
-/** Finds each package once. */
+/** Finds each package once, however many agents declare it. */
 export class Finder {
   readonly #options: FinderOptions;
   readonly #plugins = new Map<string, Promise<LocatedPlugin | HostError | null>>();

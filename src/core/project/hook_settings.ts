@@ -1,5 +1,5 @@
 /**
- * `[hooks]` of `config.toml`: what the operator lets hook files do beyond the project's folder.
+ * `[hooks]` of `config.toml`: rights that the operator gives hook files beyond the project's folder.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export const DEFAULT_HOOK_SETTINGS: HookSettings = {
   disable: [],
 };
 
-/** The rules of the table. */
+/** The rules of the settings in `[hooks]`. */
 export const HOOK_RULES: SettingRules<keyof HookSettings> = {
   network: { kind: "list", problem: (host) => capabilityProblem(`net:${host}`) },
   readable: { kind: "list", problem: (path) => pathProblem("read", String(path)) },

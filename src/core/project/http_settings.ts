@@ -9,7 +9,6 @@ import { rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
 export interface HttpSettings {
   /** 0 takes any port that is free. */
   readonly port?: number;
-  /** Address to listen at. */
   readonly host?: string;
   /** Names that requests may be addressed to, beside addresses and `localhost`. */
   readonly allowed_hosts?: readonly string[];
@@ -17,7 +16,7 @@ export interface HttpSettings {
   readonly calls_per_second?: number;
 }
 
-/** The rules of the table. */
+/** The rules of the settings in `[http]`. */
 export const HTTP_RULES: SettingRules<keyof HttpSettings> = {
   port: wholeNumber(0, 65_535, "The port is not a whole number from 0 to 65535"),
   host: rule("text", isHostName, "The host is no address and no name"),

@@ -18,7 +18,6 @@ export interface LoadOptions {
   readonly home: string;
   /** Package → folder, used in place of the store. */
   readonly plugins?: Readonly<Record<string, string>>;
-  /** The file system. */
   readonly files: Files;
   /** A variable of the host's environment, or null. */
   readonly env: (name: string) => string | null;
@@ -26,11 +25,8 @@ export interface LoadOptions {
 
 /** A project, as written and as resolved. */
 export interface LoadedProject {
-  /** As written. */
   readonly project: Project;
-  /** What the operator set. */
   readonly local: LocalConfig;
-  /** Ready to run. */
   readonly resolved: ResolvedProject;
   /** Resolves the project as another text of its file has it, with everything else as it was. */
   resolve(written: Project): Promise<ResolvedProject>;

@@ -14,23 +14,21 @@ import type { Issue } from "./types.ts";
 const LOCAL_FILE = "local.toml";
 const KIND: DocumentKind = { room: "local", title: LOCAL_FILE, maxBytes: 1024 * 1024 };
 
-/** What is known of an installed plugin: `[plugins.<name>]`. */
+/** The record of an installed plugin: `[plugins.<name>]`. */
 export interface InstallRecord {
-  /** The plugin's name. */
   readonly name: string;
-  /** What install wrote when it installed it. */
+  /** Version that `kaged install` put there; absent for a table that holds secrets only. */
   readonly installed?: string;
-  /** Its version. */
   readonly version?: string;
-  /** Hash of its folder. */
+  /** Hash of its folder as the operator agreed to it. */
   readonly hash?: string;
   /** Whether it serves every project. */
   readonly local: boolean;
-  /** Whether it may run. */
+  /** Whether the operator lets it run. */
   readonly enabled: boolean;
   /** The package it came from, when it is known. */
   readonly package?: string;
-  /** Where it was had: a path or an address. */
+  /** Path or address it was installed from. */
   readonly source?: string;
   /** Ids of the projects it serves when it is not `local`. */
   readonly projects: readonly string[];
@@ -38,23 +36,21 @@ export interface InstallRecord {
 
 /** Values the operator set for a plugin: `[plugins."<package>"]`, variables not filled in yet. Holds secrets. */
 export interface SystemValues {
-  /** The values. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where a value stands in the file. */
+  /** Returns the place of a value in the file. */
   placeOf(path: DocumentPath): Place;
 }
 
-/** What the operator set on this machine. */
+/** The operator's file on this machine. */
 export interface LocalConfig {
   /** The file, whether it exists or not. */
   readonly file: string;
   /** Installed plugins by name. */
   readonly records: ReadonlyMap<string, InstallRecord>;
-  /** Secrets by package. */
   readonly secrets: ReadonlyMap<string, SystemValues>;
   /** Names of models by alias: `[models]`. */
   readonly models: ReadonlyMap<string, unknown>;
-  /** What is allowed and yet looks like a slip. */
+  /** Keys that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }
 

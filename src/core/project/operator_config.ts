@@ -22,7 +22,6 @@ export interface OperatorLimits {
   readonly cpu_shares?: number;
   /** Processes and threads together. */
   readonly pids?: number;
-  /** Size of its tables. */
   readonly storage_mb?: number;
 }
 
@@ -46,17 +45,17 @@ export interface OperatorConfig {
   readonly limits: OperatorLimits;
   /** For one plugin: `[plugin_limits.<name>]`. */
   readonly pluginLimits: Readonly<Record<string, OperatorLimits>>;
-  /** What hooks of files may do: `[hooks]`. */
+  /** Rights of hook files: `[hooks]`. */
   readonly hooks: HookSettings;
   /** Settings of the HTTP API: `[http]`. */
   readonly http: HttpSettings;
-  /** What plugins are told to log. */
+  /** Least level that plugins are asked to log. Default `info`. */
   readonly logLevel: LogLevel;
-  /** What is allowed and yet looks like a slip. */
+  /** Keys that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }
 
-/** How much is logged. */
+/** Levels of log lines, the most talkative first. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];

@@ -16,10 +16,10 @@ import type { SystemValues } from "./local_config.ts";
 import type { Isolation } from "./types.ts";
 import { fillVariables } from "./variables.ts";
 
-/** What stands for a value of the operator's side wherever config is shown. */
+/** Replaces a value of the operator's side wherever config is shown. */
 export const SET_BY_OPERATOR = "‹set by operator›";
 
-/** A plugin's config. */
+/** A plugin's config for one agent, both sides joined. */
 export interface PluginConfig {
   /** Defaults, project side and system side. Holds secrets: never shown. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -30,13 +30,11 @@ export interface PluginConfig {
 /** A side of a plugin's config, as audit events name it. */
 export type ConfigSide = "project" | "system";
 
-/** Something wrong with one side. */
+/** A mistake in one side of a plugin's config. */
 export interface ConfigProblem {
-  /** Code of the error table. */
   readonly code: HostErrorCode;
-  /** Which side. */
   readonly side: ConfigSide;
-  /** What is wrong, without values. */
+  /** The mistakes, without values: those may be secrets. */
   readonly errors: readonly SchemaIssue[];
   /** Line of local.toml it is about, when it is. */
   readonly line?: number;
@@ -46,7 +44,6 @@ export interface ConfigProblem {
 export interface SystemSide {
   /** The values, with variables filled in and defaults. Holds secrets. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What is wrong with it. */
   readonly problems: readonly ConfigProblem[];
   /** Names of values that were left out because the plugin declares none. */
   readonly undeclared: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Rules of the settings in one table of `config.toml`. A setting that is misspelt would not hold, so every table refuses
- * keys without a rule.
+ * Rules of the settings in one table of `config.toml`. A setting that is misspelt would not hold, so every table
+ * refuses keys without a rule.
  *
  * @module
  */
@@ -15,10 +15,10 @@ export interface SettingProblem {
   readonly hint?: string;
 }
 
-/** The rule of one setting. */
+/** The type of one setting, and the check of its value. */
 export interface SettingRule {
   readonly kind: SettingKind;
-  /** Returns why a value cannot be used, or null. Of a list, it is asked about each text; of a flag, about a boolean. */
+  /** Returns why a value cannot be used, or null. It is asked about each text of a list, and about a flag's boolean. */
   problem(value: unknown): SettingProblem | null;
 }
 

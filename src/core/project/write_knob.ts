@@ -15,17 +15,13 @@ import { configError, pluginConfig } from "./plugin_config.ts";
 import { parseProject, projectOf } from "./read_project.ts";
 import { type Project, stepsTo } from "./types.ts";
 
-/** Which knob of which plugin to turn, and how far. */
+/** A new value for one knob of one plugin. */
 export interface KnobWrite {
-  /** Path of the agent. */
   readonly agentPath: string;
   /** Key the plugin is declared under. */
   readonly key: string;
-  /** Name of the knob. */
   readonly knob: string;
-  /** The new value. */
   readonly value: unknown;
-  /** The plugin's manifest. */
   readonly manifest: Manifest;
   /** The project's folder, for messages. */
   readonly dir: string;
@@ -36,7 +32,7 @@ export interface KnobWritten {
   readonly text: string;
   /** The project as the new text has it. */
   readonly project: Project;
-  /** The project-side config of that declaration with what it inherits, as it is now. */
+  /** The project-side config of that declaration after the change, with what it inherits. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 

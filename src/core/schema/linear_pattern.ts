@@ -19,7 +19,7 @@ export interface LinearPattern {
   test(text: string): boolean;
 }
 
-/** Reads patterns. */
+/** Compiles patterns, each once. */
 export interface PatternReader {
   /** Returns the pattern, or why it cannot be run. */
   read(source: string): LinearPattern | { readonly problem: string };

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a plugin's JSON Schema before any value is checked with it.
+ * Checks a plugin's JSON Schema before any value is checked with it.
  *
  * @module
  */
@@ -11,11 +11,10 @@ import { subschemas } from "./keywords.ts";
 import { patternReader } from "./linear_pattern.ts";
 import { indexSchema, resolveReference, type SchemaIndex } from "./references.ts";
 
-/** One thing wrong with a schema. */
+/** One mistake in a plugin's schema. */
 export interface SchemaProblem {
   /** Keys and indexes that lead to it from the schema's root. */
   readonly path: DocumentPath;
-  /** What is wrong. */
   readonly message: string;
   /** The next step, when there is one to name. */
   readonly hint?: string;
@@ -143,7 +142,7 @@ function referenceProblems(
   return target === undefined ? [{ path: at, message: `Reference ${shown(reference)} leads to nothing` }] : [];
 }
 
-/** What each keyword must be, where a check relies on it. */
+/** Types of keywords that a check relies on. */
 const SHAPES: readonly (readonly [readonly string[], string, (value: unknown) => boolean])[] = [
   [["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"], "a map", isMap],
   [

@@ -11,29 +11,26 @@ import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
 /** Dialects that hooks can be written in. */
 export type ConvertTarget = "copilot" | "claude" | "plugin" | "agent";
 
-/** Something that is not carried over, or means something else there. */
+/** A part of a hook that is not carried over, or means something else there. */
 export interface ConversionNote {
-  /** Where it is in the file that was read. */
+  /** Path in the file that was read. */
   readonly path: string;
-  /** Its line. */
   readonly line: number;
   /** Whether it is gone, or there and different. */
   readonly kind: "lost" | "changed";
-  /** What, and why. */
+  /** The difference and its reason. */
   readonly text: string;
 }
 
-/** A converted file. */
+/** A converted file, and how it differs from the first. */
 export interface Conversion {
-  /** Its text. */
   readonly text: string;
   /** Hooks that were carried over. */
   readonly carried: number;
-  /** What is not the same, in the order of the file. */
+  /** Differences, in the order of the file. */
   readonly notes: readonly ConversionNote[];
 }
 
-/** What a place in the file is, for notes. */
 type Place = Pick<FileHook, "path" | "line">;
 type Note = (place: Place, kind: ConversionNote["kind"], text: string) => void;
 
@@ -112,7 +109,7 @@ function withVariables(script: string, env: Readonly<Record<string, string>>): s
 }
 
 function inFolder(script: string, cwd: string | undefined): string {
-  // Nothing of the script runs elsewhere when the folder is gone, however it goes on.
+  // When the folder is missing, the script ends there: none of its commands may run in another folder.
   return cwd === undefined || cwd === "." ? script : `cd ${shellWord(cwd)} || exit 1; ${script}`;
 }
 

@@ -7,7 +7,7 @@ import type { Fields } from "../../core/documents/fields.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import type { HookDialect } from "./types.ts";
 
-/** What a hook gets that says nothing, by the documents of its dialect. */
+/** Timeout of a hook without one, by the documents of its dialect. */
 export const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, number>> = {
   copilot: 30_000,
   agent: 30_000,
@@ -15,7 +15,7 @@ export const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, nu
   plugin: 60_000,
 };
 
-/** No hook gets more: an agent that waits longer looks dead. */
+/** Upper bound for every hook: an agent that waits longer looks dead. */
 export const MAX_TIMEOUT_MS = 600_000;
 const MAX_SECONDS = MAX_TIMEOUT_MS / 1000;
 

@@ -1,5 +1,5 @@
 /**
- * Reads every hook file of a repository and of the operator. A broken file is told of and left out: the others go on.
+ * Reads every hook file of a repository and of the operator. A broken file is reported and left out: the others go on.
  *
  * @module
  */
@@ -14,15 +14,14 @@ import { mcpHookId, serverProblem } from "./mcp_server.ts";
 import { HOOK_FILE, parseHookFile } from "./parse_hook_file.ts";
 import type { FileHook, ParsedHookFile } from "./types.ts";
 
-/** Where hook files are read from. */
+/** The sources of hook files. */
 export interface LoadHookFilesOptions {
   /** The repository's folder, absolute. */
   readonly dir: string;
-  /** The file system. */
   readonly files: Files;
   /** The operator's home, for `~/.copilot/hooks`; absent: no user-level hooks. */
   readonly userHome?: string | null;
-  /** What the operator set. Default: {@link DEFAULT_HOOK_SETTINGS}. */
+  /** The operator's `[hooks]`. Default: {@link DEFAULT_HOOK_SETTINGS}. */
   readonly settings?: HookSettings;
   /** System the commands are for, as the runtime names it. Default `linux`. */
   readonly platform?: string;
@@ -30,9 +29,8 @@ export interface LoadHookFilesOptions {
 
 /** A hook with the command that is run for it here. */
 export interface LoadedHook extends FileHook {
-  /** Shell text. */
+  /** Shell text for this system. */
   readonly script: string;
-  /** Whose file it is in. */
   readonly origin: "repository" | "user";
 }
 
@@ -40,7 +38,6 @@ export interface LoadedHook extends FileHook {
 export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings"> {
   /** Its path below its folder, for people. */
   readonly name: string;
-  /** Whose it is. */
   readonly origin: "repository" | "user";
   /** Its text, which is what the operator trusts. */
   readonly text: string;
@@ -48,11 +45,9 @@ export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings
   readonly hooks: readonly LoadedHook[];
 }
 
-/** A hook that does not run here, and why. */
+/** A hook that does not run here, with the reason. */
 export interface LeftOutHook {
-  /** Its id. */
   readonly id: string;
-  /** Why. */
   readonly reason: string;
 }
 
@@ -64,9 +59,9 @@ export interface HookFiles {
   readonly files: readonly LoadedHookFile[];
   /** Hooks that do not run here. */
   readonly leftOut: readonly LeftOutHook[];
-  /** What is wrong with files: those are left out whole. */
+  /** Mistakes in files: those are left out whole. */
   readonly errors: readonly DocumentIssue[];
-  /** What is allowed and yet looks like a slip. */
+  /** Entries that are allowed and look like slips. */
   readonly warnings: readonly DocumentIssue[];
 }
 

@@ -17,9 +17,8 @@ import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
 /** Every hook file, JSON or front matter. */
 export const HOOK_FILE: DocumentKind = { room: "hook", title: "The hook file", maxBytes: 1024 * 1024 };
 
-/** How a file is read. */
+/** The name of a file and, where it is known, its dialect. */
 export interface HookFileOptions {
-  /** Absolute path. */
   readonly file: string;
   /** The file as people know it, below its folder. Default: {@link file}. */
   readonly name?: string;

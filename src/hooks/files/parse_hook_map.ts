@@ -14,7 +14,6 @@ import type { FileHook } from "./types.ts";
 
 /** A moment of a map with the entries of its list. */
 interface EventList {
-  /** As written. */
   readonly nativeName: string;
   readonly event: NativeEvent;
   readonly entries: readonly { readonly entry: unknown; readonly path: DocumentPath }[];

@@ -1,5 +1,5 @@
 /**
- * One command hook as a file writes it. Both families of files share this: what differs is which keys there are.
+ * One command hook as a file writes it. Both families of files share this and differ in their keys.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export interface EntryContext {
   readonly dialect: Exclude<HookDialect, "mcp">;
   /** The set of its keys: those of `.github/hooks`, or those inside a matcher group of Claude Code. */
   readonly family: "flat" | "nested";
-  /** The moment as written. */
+  /** Name of the moment as written. */
   readonly nativeName: string;
   readonly event: NativeEvent;
   /** Matcher of the group around it. */

@@ -7,7 +7,7 @@ import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import type { PortableHookName } from "../engine/types.ts";
 
 /**
- * Which kind of file: `copilot` is `.github/hooks/*.json` and `~/.copilot/hooks/*.json`, `claude` is
+ * The kind of a file: `copilot` is `.github/hooks/*.json` and `~/.copilot/hooks/*.json`, `claude` is
  * `.claude/settings*.json`, `plugin` is `hooks/hooks.json` of a plugin, `agent` is the front matter of `*.agent.md`,
  * `mcp` is the hook map of `mcp.json`.
  */
@@ -15,23 +15,19 @@ export type HookDialect = "copilot" | "claude" | "plugin" | "agent" | "mcp";
 
 /** A command in the shells it is written for. */
 export interface HookCommands {
-  /** For bash. */
   readonly bash?: string;
-  /** For PowerShell. */
   readonly powershell?: string;
-  /** For any shell. */
+  /** For any shell, where the one of the system has none of its own. */
   readonly command?: string;
 }
 
 /** The moment of a hook, and the hook's place in its file. */
 export interface HookPlace {
-  /** By its portable name. */
+  /** The moment, by its portable name. */
   readonly hook: PortableHookName;
   /** The moment as the file calls it. */
   readonly nativeName: string;
-  /** Absolute path. */
   readonly file: string;
-  /** Counted from 1. */
   readonly line: number;
   /** Path inside the file, such as `hooks.preToolUse[0]`. */
   readonly path: string;
@@ -39,27 +35,24 @@ export interface HookPlace {
 
 /** One command hook of a file. */
 export interface FileHook extends HookPlace {
-  /** Names it: the file below its folder, and where in it. */
+  /** The file below its folder, and the path in it. */
   readonly id: string;
-  /** Kind of the file. */
   readonly dialect: HookDialect;
-  /** What runs. */
   readonly commands: HookCommands;
   /** Folder it runs in, as written; absent: the project's. */
   readonly cwd?: string;
   /** Variables it gets besides the host's. */
   readonly env: Readonly<Record<string, string>>;
-  /** Time it may take. */
   readonly timeoutMs: number;
-  /** Which tools, or which causes of the moment, it is for; absent: all. */
+  /** The tools, or the causes of the moment, that it is for; absent: all. */
   readonly matcher?: string;
-  /** Nobody waits for it, and its answer is not read. */
+  /** The agent does not wait for it, and its answer is not read. */
   readonly background: boolean;
   /** The agent it is for, or null for all. */
   readonly agent: string | null;
   /** Lowest first; absent: the engine's default. */
   readonly priority?: number;
-  /** What a failure of it means; absent: pass. */
+  /** Whether the agent goes on after a failure of it; default `pass`. */
   readonly onFailure?: "pass" | "block";
   /** Whether it may only warn and inject. */
   readonly advisory: boolean;
@@ -75,7 +68,6 @@ export interface McpHook extends HookPlace {
 
 /** A server an `mcp.json` names. */
 export interface McpServerEntry {
-  /** Its name. */
   readonly name: string;
   /** The program and its arguments as written, or null when it is no program that could be caged. */
   readonly command: readonly string[] | null;
@@ -83,11 +75,9 @@ export interface McpServerEntry {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A hook file, read. */
+/** The content of a hook file, whatever its dialect. */
 export interface ParsedHookFile {
-  /** The file, absolute. */
   readonly file: string;
-  /** Kind of the file. */
   readonly dialect: HookDialect;
   /** Its command hooks, in the order of the file. */
   readonly hooks: readonly FileHook[];
@@ -95,6 +85,6 @@ export interface ParsedHookFile {
   readonly tools: readonly McpHook[];
   /** The MCP servers it names; absent: none. */
   readonly servers?: readonly McpServerEntry[];
-  /** What is allowed and yet looks like a slip. */
+  /** Entries that are allowed and look like slips. */
   readonly warnings: readonly DocumentIssue[];
 }

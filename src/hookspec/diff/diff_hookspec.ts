@@ -1,5 +1,5 @@
 /**
- * What has changed between two versions of a hookspec, and whether their numbers say so.
+ * Compares two versions of a hookspec, and checks that their version numbers follow from the changes.
  *
  * @module
  */
@@ -7,15 +7,13 @@ import type { HookSpec, Hookspec, KindSpec } from "../types.ts";
 import { type ChangeEffect, isEnough, neededVersion, type SpecChange } from "./spec_change.ts";
 import { TypeComparison } from "./type_changes.ts";
 
-/** What has changed about one kind. */
+/** The changes of one kind, and the version they need. */
 export interface KindDiff {
-  /** The kind. */
   readonly kind: string;
   /** Its version before; null for a kind that is new. */
   readonly from: string | null;
   /** Its version now; null for a kind that is gone. */
   readonly to: string | null;
-  /** Every change. */
   readonly changes: readonly SpecChange[];
   /** The least version these changes ask for; null for a kind that is new or gone. */
   readonly needed: string | null;

@@ -21,15 +21,15 @@ const Kind = ${text(spec.kind)}
 // KindAPIVersion is its version.
 const KindAPIVersion = ${text(spec.version)}
 
-// HookMetadata is what is known of one hook before anything is called.
+// HookMetadata holds facts about one hook that hold before anything is called.
 type HookMetadata struct {
 	// Name is the canonical name.
 	Name string
 	// Dispatch is how it is dispatched.
 	Dispatch string
-	// WireMethod is what it is called on the wire; empty when it never leaves the process.
+	// WireMethod calls it on the wire; empty when it never leaves the process.
 	WireMethod string
-	// MCPToolName is what its MCP tool is called, with {plugin} in it; empty when it is not offered as one.
+	// MCPToolName names its MCP tool, with {plugin} in it; empty when it is not offered as one.
 	MCPToolName string
 }
 
@@ -102,7 +102,7 @@ function plugin(spec: KindSpec): string {
     const note = comment(`${pascalCase(name)} (${dispatch}): ${description}`, "\t");
     return `${note}\t${pascalCase(name)}(${takesNothing(hook, spec) ? "" : `input ${input}`}) (${output}, error)\n`;
   });
-  return `// ${pluginTypeName(kind)} is what a plugin of the kind ${kind} offers.
+  return `// ${pluginTypeName(kind)} has the hooks that a plugin of the kind ${kind} offers.
 type ${pluginTypeName(kind)} interface {
 ${methods.join("")}}
 `;

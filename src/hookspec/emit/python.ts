@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 KIND = ${text(spec.kind)}
 KIND_API_VERSION = ${text(spec.version)}
 
-# How each hook is dispatched, what it is called on the wire, and what its MCP tool is called.
+# Dispatch class, wire method and MCP tool of each hook.
 HOOKS: Dict[str, Dict[str, Any]] = {
 ${spec.hooks.map(metadata).join("\n")}
 }
@@ -31,7 +31,7 @@ ${spec.types.map(namedType).join("\n")}
 
 @runtime_checkable
 class ${pluginTypeName(spec.kind)}(Protocol):
-${docString(`What a plugin of the kind ${spec.kind} offers.`, "    ")}
+${docString(`The hooks that a plugin of the kind ${spec.kind} offers.`, "    ")}
 
 ${spec.hooks.map((hook) => method(hook, spec)).join("\n")}`;
 }
@@ -71,7 +71,7 @@ function limits(spec: SpecType): string[] {
   return Object.entries(known).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]);
 }
 
-/** What the model does not check, in words. */
+/** Returns the bounds that the model does not check, in words. */
 function unchecked(spec: SpecType): string {
   return spec.type === "list" ? boundsInWords(spec) : "";
 }

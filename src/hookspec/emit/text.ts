@@ -5,7 +5,7 @@
  */
 import type { HookSpec, KindSpec, SpecType } from "../types.ts";
 
-/** What every generated file says of itself. */
+/** Part of the first lines of every generated file, by which leftovers are found. */
 export const GENERATED_MARK = "enerated by `kaged hookspec emit` from ";
 
 /** The line that heads every generated file. */
@@ -61,7 +61,7 @@ export function writeType(spec: SpecType, writer: TypeWriter): string {
   }
 }
 
-/** What a value may be beyond its type, in words: `at least 0`, `1 to 5 characters`; empty when nothing is said. */
+/** Returns the bounds of a value in words: `at least 0`, `1 to 5 characters`; empty when there are none. */
 export function boundsInWords(type: SpecType): string {
   switch (type.type) {
     case "integer":

@@ -99,7 +99,7 @@ test("a file that breaks a rule elsewhere is refused, and can be mended by the s
   assert.deepEqual([...(await readConfigFile(dir, runtime.files)).settings], [["limits.pids", 7]]);
 });
 
-test("a half-written file is told of with its place, and left alone", async (t) => {
+test("a half-written file is reported with its place, and left alone", async (t) => {
   const half = "[limits]\npids = 2\nmemory_mb =";
   const { set, text, dir, runtime } = await home(t, half);
   const refusal = { code: "config.invalid", message: /config\.toml:3:/ };

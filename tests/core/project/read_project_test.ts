@@ -143,7 +143,7 @@ test("every rule of a project file has its issue, at its place", async () => {
   for (const [text, expected] of cases) assert.deepEqual(await problems(text), [expected], text);
 });
 
-test("all issues of a file are told at once, in its order", async () => {
+test("all issues of a file are reported at once, in its order", async () => {
   const text =
     "id: A\nmemory: 1\nprimary:\n  plugins:\n    m: { package: X, hooks: [nope] }\n  compaction: { keep: 1 }\n";
   assert.deepEqual((await problems(text)).map((problem) => problem.split(" ")[0]), [
@@ -188,7 +188,7 @@ test("any folder's name gives an id that is one", () => {
   }));
 });
 
-test("a folder without project.yaml, a folder in its place, a file of 10 MB and one that is no UTF-8 are told apart", async (t) => {
+test("a folder without project.yaml, a folder in its place, a file of 10 MB and one that is no UTF-8 have errors of their own", async (t) => {
   const dir = await scratchDir(t);
   const { files } = await detectRuntime();
   const codeOf = async (): Promise<string> => {

@@ -125,7 +125,7 @@ test("a knob bound to isolation cannot contradict the declaration", async () => 
   assert.equal(await codeOf(write("isolation", "project")), "done");
 });
 
-test("an unknown knob, agent or plugin is told", async () => {
+test("an unknown knob, agent or plugin is refused by name", async () => {
   await assert.rejects(write("bugdet", "mid"), { code: "knob.unknown", hint: 'Did you mean "budget"?' });
   assert.equal(await codeOf(write("budget", "mid", "primary.subagents.nobody")), "knob.unknown");
   assert.equal(await codeOf(write("constructor", 1)), "knob.unknown");

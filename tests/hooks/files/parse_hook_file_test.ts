@@ -295,7 +295,7 @@ test("B-007 hooks of other types and keys nobody reads are left out with a warni
   ]);
 });
 
-test("B-003 moments that only this host fires are taken and told apart", async () => {
+test("B-003 moments that only this host fires are taken, with a warning", async () => {
   assert.deepEqual(await warningsOf(copilot({ OnBudgetExceeded: [run({})], PostCompact: [run({})] })), [
     "4 hook.extension_event hooks.OnBudgetExceeded",
     "10 hook.extension_event hooks.PostCompact",
