@@ -10,8 +10,11 @@ import { type DocumentPath, FILE_START, type Place, Spot } from "./places.ts";
 export interface DocumentIssue {
   /** The rule that was broken, such as `manifest.unknown_key`. */
   readonly code: HostErrorCode;
+  /** The mistake in words, with names and values in quotes. */
   readonly message: string;
+  /** Path of the file, as it was given to the reader. */
   readonly file: string;
+  /** Line of the mistake; the first is 1. */
   readonly line: number;
   /** In UTF-16 units. Lines and columns count from 1. */
   readonly column: number;

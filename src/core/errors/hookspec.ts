@@ -1,5 +1,5 @@
 /**
- * What can be wrong with a hookspec.
+ * Failures of reading and emitting hookspecs.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import { type ErrorRow, jsonRows, row, yamlRows } from "./row.ts";
 
 const bad = (cause: string, fix: string): ErrorRow => row(-32602, 400, cause, fix);
 
-/** The rows. */
+/** Rows of the family `hookspec`. */
 export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hookspec", "hookspec"),
   ...jsonRows("hookspec"),
   "hookspec.missing": bad("There is no hookspec here", "Name the folder that holds _meta and kinds"),
   "hookspec.out_taken": bad(
-    "A folder holds what follows from another hookspec",
+    "The folder holds the generated files of another hookspec",
     "Give each hookspec a folder of its own",
   ),
   "hookspec.too_many_files": bad("A hookspec has more files than it may have", "Keep it under 2000 files"),

@@ -1,50 +1,21 @@
 /**
- * What can be wrong with a manifest and its capabilities.
+ * Failures of reading manifests and capabilities.
  *
  * @module
  */
-import { type ErrorRow, row } from "./row.ts";
+import { type ErrorRow, row, yamlRows } from "./row.ts";
 
-/** The rows. */
+/** Rows of the families `manifest` and `capability`. */
 export const MANIFEST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "manifest.missing": row(-32602, 400, "The folder holds no kaged-plugin.yaml", "Run kaged plugin new"),
-  "manifest.invalid": row(-32602, 400, "The manifest breaks the rules listed", "Correct each listed place"),
-  "manifest.unreadable": row(
-    -32602,
-    400,
-    "The manifest cannot be read",
-    "Check that kaged-plugin.yaml is a file you may read",
-  ),
+  ...yamlRows("manifest", "manifest"),
   "manifest.too_large": row(
     -32602,
     400,
     "The manifest is larger than a manifest may be",
     "Keep it under 256 KiB and write less",
   ),
-  "manifest.too_deep": row(
-    -32602,
-    400,
-    "The manifest is nested too deeply",
-    "Keep every structure in it within 64 levels",
-  ),
-  "manifest.not_utf8": row(-32602, 400, "The manifest is not UTF-8 text", "Save it as UTF-8"),
   "manifest.not_a_map": row(-32602, 400, "The manifest is not a map of fields", "Start with name: and version:"),
-  "manifest.yaml_syntax": row(-32602, 400, "The YAML cannot be read", "Correct the syntax at this place"),
-  "manifest.yaml_documents": row(
-    -32602,
-    400,
-    "The file holds more than one YAML document",
-    "Keep one document, without --- between parts",
-  ),
-  "manifest.yaml_duplicate_key": row(-32602, 400, "A key stands twice in one map", "Keep one of the two"),
-  "manifest.yaml_key": row(-32602, 400, "A key is not a string", "Use plain text as the key"),
-  "manifest.yaml_tag": row(-32602, 400, "A YAML tag has no meaning in a manifest", "Leave the tag out"),
-  "manifest.yaml_alias": row(-32602, 400, "An alias points at nothing, or at itself", "Write the value out"),
-  "manifest.yaml_number": row(-32602, 400, "A number is not finite", "Write a number that JSON can hold"),
-  "manifest.missing_field": row(-32602, 400, "A required field is missing", "Add it"),
-  "manifest.unknown_key": row(-32602, 400, "A key is not known here", "Remove it"),
-  "manifest.forbidden_key": row(-32602, 400, "A key has a name that is never allowed", "Choose another name"),
-  "manifest.wrong_type": row(-32602, 400, "A value has the wrong type", "Give a value of the type named"),
   "manifest.invalid_name": row(
     -32602,
     400,

@@ -1,11 +1,11 @@
 /**
- * What can be wrong with a project and the operator's files.
+ * Failures of reading projects and the operator's files.
  *
  * @module
  */
 import { type ErrorRow, row, tomlRows, yamlRows } from "./row.ts";
 
-/** The rows. */
+/** Rows of the families `project`, `local` and `config`. */
 export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("project", "project file"),
   "project.duplicate_id": row(-32602, 409, "Two folders hold projects of one id", "Set another id: in one of them"),
@@ -139,5 +139,5 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "project.unknown_tool": row(-32602, 422, "No plugin of the agent has this tool", "Use the tool's full name"),
   ...tomlRows("local", "local.toml"),
   ...tomlRows("config", "config.toml"),
-  "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or go by what holds without it"),
+  "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or leave it to its default"),
 };

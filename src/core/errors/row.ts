@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What one failure means, on the wire, over HTTP and to a person. */
+/** One failure: its numbers on the wire and over HTTP, and its words for a person. */
 export interface ErrorRow {
   /** JSON-RPC error number. */
   readonly rpc: number;
@@ -21,7 +21,7 @@ export function row(rpc: number, http: number, cause: string, fix: string): Erro
   return { rpc, http, cause, fix };
 }
 
-/** What can be wrong with any YAML file, whatever it is about. */
+/** Rows that every kind of YAML file shares. */
 export function yamlRows(room: string, it: string): Record<string, ErrorRow> {
   const reasons: Record<string, [string, string]> = {
     unreadable: [`The ${it} cannot be read`, "Check that it is a file you may read"],
@@ -47,7 +47,7 @@ export function yamlRows(room: string, it: string): Record<string, ErrorRow> {
   );
 }
 
-/** Rows of the kinds of files that are, or may be, JSON. */
+/** Rows that every kind of JSON file shares. */
 export function jsonRows(room: string): Record<string, ErrorRow> {
   return {
     [`${room}.json_syntax`]: row(-32602, 400, "The JSON cannot be read", "Correct the syntax at this place"),
@@ -61,7 +61,7 @@ export function jsonRows(room: string): Record<string, ErrorRow> {
   };
 }
 
-/** What can be wrong with any TOML file of the operator's. */
+/** Rows that every TOML file of the operator shares. */
 export function tomlRows(room: string, it: string): Record<string, ErrorRow> {
   return {
     [`${room}.unreadable`]: row(-32603, 500, `${it} cannot be read`, "Check that it is a file you may read"),

@@ -33,10 +33,13 @@ export interface Knob {
   readonly binds_to: string;
   /** Value before anyone turned it. */
   readonly default?: unknown;
+  /** Least value of a range, inclusive. */
   readonly min?: number;
+  /** Greatest value of a range, inclusive. */
   readonly max?: number;
   /** Values of a range are `min` plus a whole number of steps. */
   readonly step?: number;
+  /** Choices of an enum, in the order to show. */
   readonly values?: readonly string[];
   /** Names of the choices of an enum on screen. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -56,6 +59,7 @@ export interface Knob {
 export interface Manifest {
   /** The plugin's name: `^[a-z][a-z0-9-]*$`, at most 64 characters. */
   readonly name: string;
+  /** The plugin's own version (SemVer 2.0.0). */
   readonly version: string;
   /** Plugin API version it is written for. */
   readonly kaged_api: number;
@@ -63,9 +67,11 @@ export interface Manifest {
   readonly kind_api_version?: string;
   /** One line, at most 200 characters. */
   readonly description: string;
+  /** A name or a handle, shown at install. */
   readonly author?: string;
   /** An SPDX expression, such as `MIT OR Apache-2.0`. */
   readonly license?: string;
+  /** An http or https address, shown at install. */
   readonly homepage?: string;
   /** Default `kaged_stdio`. */
   readonly runtime?: PluginProtocol;
@@ -79,6 +85,7 @@ export interface Manifest {
   readonly roles: readonly PluginRole[];
   /** Lifecycle hooks it subscribes to. */
   readonly hooks: readonly string[];
+  /** Tools it offers; an MCP server lists its tools when it runs. */
   readonly tools: readonly ManifestTool[];
   /** Methods beside its tools, by their full names. */
   readonly methods: readonly string[];

@@ -133,11 +133,13 @@ export interface ResolvedInstance
 
 /** A plugin that an agent declares and that is not installed. */
 export interface MissingPlugin {
+  /** Package name as the declaration has it. */
   readonly package: string;
   /** Folder or address to install it from, as written, or null. */
   readonly source: string | null;
   /** Range of versions that will do, or null. */
   readonly version: string | null;
+  /** Paths of the agents that declare it. */
   readonly agents: readonly string[];
 }
 

@@ -18,6 +18,7 @@ export interface CoveredFile {
   readonly path: string;
   /** SHA-256 of its bytes, in hex. */
   readonly sha256: string;
+  /** The bytes that the hash is of. */
   readonly bytes: Uint8Array;
   /** Whether it may be run as a program. */
   readonly executable: boolean;

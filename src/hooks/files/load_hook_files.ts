@@ -18,6 +18,7 @@ import type { FileHook, ParsedHookFile } from "./types.ts";
 export interface LoadHookFilesOptions {
   /** The repository's folder, absolute. */
   readonly dir: string;
+  /** The file system of the runtime. */
   readonly files: Files;
   /** The operator's home, for `~/.copilot/hooks`; absent: no user-level hooks. */
   readonly userHome?: string | null;
@@ -31,6 +32,7 @@ export interface LoadHookFilesOptions {
 export interface LoadedHook extends FileHook {
   /** Shell text for this system. */
   readonly script: string;
+  /** A repository's hooks need trust; the operator's own do not. */
   readonly origin: "repository" | "user";
 }
 
@@ -38,6 +40,7 @@ export interface LoadedHook extends FileHook {
 export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings"> {
   /** Its path below its folder, for people. */
   readonly name: string;
+  /** A repository's files need trust; the operator's own do not. */
   readonly origin: "repository" | "user";
   /** Its text, which is what the operator trusts. */
   readonly text: string;
@@ -47,7 +50,9 @@ export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings
 
 /** A hook that does not run here, with the reason. */
 export interface LeftOutHook {
+  /** The file below its folder, and the path in it. */
   readonly id: string;
+  /** Why it does not run, as a sentence. */
   readonly reason: string;
 }
 

@@ -19,6 +19,7 @@ export const HOOK_FILE: DocumentKind = { room: "hook", title: "The hook file", m
 
 /** The name of a file and, where it is known, its dialect. */
 export interface HookFileOptions {
+  /** Absolute path, which also decides the dialect. */
   readonly file: string;
   /** The file as people know it, below its folder. Default: {@link file}. */
   readonly name?: string;

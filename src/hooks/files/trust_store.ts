@@ -16,6 +16,7 @@ const TRUST_FILE = "trust.json";
 export interface TrustedFile {
   /** Path below the repository's folder. */
   readonly path: string;
+  /** SHA-256 of its bytes, in hex. */
   readonly sha256: string;
   /** Its text, to show what changed; absent when it was long or no text. */
   readonly text?: string;
@@ -25,7 +26,9 @@ export interface TrustedFile {
 export interface TrustRecord {
   /** The hash that was trusted. */
   readonly hash: string;
+  /** Time of the operator's decision, ISO 8601. */
   readonly trusted_at: string;
+  /** The hook file and the scripts it names. */
   readonly files: readonly TrustedFile[];
 }
 

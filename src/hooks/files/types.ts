@@ -15,7 +15,9 @@ export type HookDialect = "copilot" | "claude" | "plugin" | "agent" | "mcp";
 
 /** A command in the shells it is written for. */
 export interface HookCommands {
+  /** Shell text for bash, used on every system but Windows. */
   readonly bash?: string;
+  /** Shell text for PowerShell, used on Windows. */
   readonly powershell?: string;
   /** For any shell, where the one of the system has none of its own. */
   readonly command?: string;
@@ -27,7 +29,9 @@ export interface HookPlace {
   readonly hook: PortableHookName;
   /** The moment as the file calls it. */
   readonly nativeName: string;
+  /** Absolute path of the file. */
   readonly file: string;
+  /** Line of the entry; the first is 1. */
   readonly line: number;
   /** Path inside the file, such as `hooks.preToolUse[0]`. */
   readonly path: string;
@@ -37,12 +41,15 @@ export interface HookPlace {
 export interface FileHook extends HookPlace {
   /** The file below its folder, and the path in it. */
   readonly id: string;
+  /** The dialect of the file it is in. */
   readonly dialect: HookDialect;
+  /** Shell text for each shell; at least one. */
   readonly commands: HookCommands;
   /** Folder it runs in, as written; absent: the project's. */
   readonly cwd?: string;
   /** Variables it gets besides the host's. */
   readonly env: Readonly<Record<string, string>>;
+  /** Default: by the dialect, 30 or 60 seconds. */
   readonly timeoutMs: number;
   /** The tools, or the causes of the moment, that it is for; absent: all. */
   readonly matcher?: string;
@@ -68,6 +75,7 @@ export interface McpHook extends HookPlace {
 
 /** A server an `mcp.json` names. */
 export interface McpServerEntry {
+  /** The key that `<server>.<tool>` refers to. */
   readonly name: string;
   /** The program and its arguments as written, or null when it is no program that could be caged. */
   readonly command: readonly string[] | null;
@@ -77,7 +85,9 @@ export interface McpServerEntry {
 
 /** The content of a hook file, whatever its dialect. */
 export interface ParsedHookFile {
+  /** Absolute path of the file. */
   readonly file: string;
+  /** The dialect that the file was read as. */
   readonly dialect: HookDialect;
   /** Its command hooks, in the order of the file. */
   readonly hooks: readonly FileHook[];
