@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { readManifest as readOwn } from "../../../mod.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
-import type { DocumentIssue } from "../../../src/core/documents/document_report.ts";
-import { describeIssues } from "../../../src/core/documents/document_report.ts";
+import { describeIssues, type DocumentIssue } from "../../../src/core/documents/document_report.ts";
 import { MAX_MANIFEST_BYTES, parseManifest, readManifest } from "../../../src/core/manifest/read_manifest.ts";
 import type { Files } from "../../../src/core/ports/ports.ts";
+import { scratchDir } from "../../support/scratch_dir.ts";
 import { FILE, issuesOf, manifestText } from "./manifest_text.ts";
 
 /** A file system that holds one file. */
@@ -115,4 +118,10 @@ kaged-plugin.yaml:7:9  manifest.unknown_hook  hooks[0]: A hook is not known: "on
     describeIssues(await issuesOf("")),
     "kaged-plugin.yaml:1:1  manifest.not_a_map  The manifest is not a map of fields\n  hint: Start with name: and version:",
   );
+});
+
+test("K-040 readManifest() of the entry reads from the runtime's own file system", async (t) => {
+  const dir = await scratchDir(t);
+  await writeFile(join(dir, "kaged-plugin.yaml"), manifestText());
+  assert.equal((await readOwn(dir)).manifest.name, "notes");
 });
