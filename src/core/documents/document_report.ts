@@ -184,27 +184,6 @@ export function formatPath(path: DocumentPath): string {
   }, "");
 }
 
-/**
- * Returns issues as text for an operator: place, code, path and message on one line each, the hint below it.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * const issue = { code: "manifest.unknown_key", message: 'Unknown key "tool"', file: "kaged-plugin.yaml", line: 7 };
- * assert.equal(
- *   describeIssues([{ ...issue, column: 1, path: "tool", hint: 'Did you mean "tools"?' }]),
- *   'kaged-plugin.yaml:7:1  manifest.unknown_key  tool: Unknown key "tool"\n  hint: Did you mean "tools"?',
- * );
- * ```
- */
-export function describeIssues(issues: readonly DocumentIssue[]): string {
-  return issues.map(({ file, line, column, code, path, message, hint }) => {
-    const subject = path === "" ? message : `${path}: ${message}`;
-    const first = `${file}:${line}:${column}  ${code}  ${subject}`;
-    return hint === undefined ? first : `${first}\n  hint: ${hint}`;
-  }).join("\n");
-}
-
 function inFileOrder(issues: Map<string, DocumentIssue>): DocumentIssue[] {
   return [...issues.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }

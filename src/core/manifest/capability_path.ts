@@ -7,7 +7,7 @@ import type { HostErrorCode } from "../errors/host_error.ts";
 import { type CapabilityProblem, problem } from "./capability_problem.ts";
 
 /** Folders a path may be relative to, besides the root of the file system. */
-export const PATH_PREFIXES: readonly string[] = ["config:", "project:", "plugin:"];
+const PATH_PREFIXES: readonly string[] = ["config:", "project:", "plugin:"];
 
 const MAX_PATH_BYTES = 4096;
 // Controls, line separators and direction marks: the path shown at consent must be the path that is granted.

@@ -49,7 +49,7 @@ export async function checkProject(
 
 function checkProjectKeys(project: Fields): void {
   for (const key of Object.keys(project.data)) {
-    // Keys that start so are for anchors and notes, as in other YAML formats.
+    // Keys that start with x- hold anchors and notes, as in other YAML formats.
     if (PROJECT_KEYS.includes(key) || key.startsWith("x-") || isMisplaced(project, key, MISPLACED_AT_ROOT)) continue;
     const hint = didYouMean(key, PROJECT_KEYS, `Keys here: ${PROJECT_KEYS.join(", ")}; fields of an agent go below it`);
     project.error("unknown_key", key, { message: `Unknown key ${shown(key)}`, hint, part: "key" });

@@ -1,5 +1,5 @@
 /**
- * A project from its folder to what runs: reads its file, the operator's file and the manifests.
+ * Loads a project: reads its file, the operator's file and the manifests, and resolves them.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface LoadOptions {
   readonly dir: string;
   /** The operator's folder, absolute. */
   readonly home: string;
-  /** Package → folder, used in place of the store. */
+  /** Package → folder, used in place of the installed plugin. */
   readonly plugins?: Readonly<Record<string, string>>;
   readonly files: Files;
   /** A variable of the host's environment, or null. */

@@ -17,7 +17,7 @@ import type { Isolation } from "./types.ts";
 import { fillVariables } from "./variables.ts";
 
 /** Replaces a value of the operator's side wherever config is shown. */
-export const SET_BY_OPERATOR = "‹set by operator›";
+const SET_BY_OPERATOR = "‹set by operator›";
 
 /** A plugin's config for one agent, both sides joined. */
 export interface PluginConfig {

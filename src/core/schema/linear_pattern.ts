@@ -6,7 +6,7 @@
  */
 
 /** Longest pattern that is read. */
-export const MAX_PATTERN_LENGTH = 1000;
+const MAX_PATTERN_LENGTH = 1000;
 
 /** Parts a compiled pattern may have: nested counts grow far beyond their text. */
 const MAX_PROGRAM = 5000;

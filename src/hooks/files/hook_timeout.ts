@@ -16,7 +16,7 @@ export const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, nu
 };
 
 /** Upper bound for every hook: an agent that waits longer looks dead. */
-export const MAX_TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 600_000;
 const MAX_SECONDS = MAX_TIMEOUT_MS / 1000;
 
 /** Returns the timeout of an entry whose seconds stand under one of `keys`. */

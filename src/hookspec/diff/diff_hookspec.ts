@@ -41,7 +41,7 @@ export function diffHookspecs(old: Hookspec, now: Hookspec): KindDiff[] {
 }
 
 /** Compares two versions of one kind. */
-export function diffKinds(old: KindSpec, now: KindSpec): KindDiff {
+function diffKinds(old: KindSpec, now: KindSpec): KindDiff {
   const types = new TypeComparison(old.types, now.types);
   const hooks = new Map(now.hooks.map((hook) => [hook.name, hook]));
   const changes = kindChanges(old, now);
