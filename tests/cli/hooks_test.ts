@@ -79,7 +79,7 @@ test("B-018 kaged hooks trust shows the commands and, where nobody can be asked,
   assert.match(asked.stdout, /Has no network/);
   assert.match(asked.stdout, /Covers \.github\/hooks\/guard\.json, check\.sh/);
   const hash = /hash ([0-9a-f]{64})/.exec(asked.stdout)?.[1] ?? "";
-  assert.match(asked.stderr, new RegExp(`error\\[hooks\\.untrusted\\].*\\n.*--yes ${hash.slice(0, 16)}`));
+  assert.match(asked.stderr, new RegExp(`error\\[hook\\.untrusted\\].*\\n.*--yes ${hash.slice(0, 16)}`));
   const elsewhere = await runKaged(["hooks", "trust", "--dir", repo.dir, "--home", repo.home], { cwd: repo.home });
   assert.match(elsewhere.stderr, new RegExp(`then: kaged hooks trust --dir ${repo.dir} --yes ${hash.slice(0, 16)}\n`));
   for (const wrong of ["y", hash.slice(0, 8), `${hash.slice(0, 20)}${"0".repeat(20)}`]) {
