@@ -81,7 +81,8 @@ export type {
   ConsentAudit,
 } from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
-export { type ParsedManifest, readManifest } from "./src/core/manifest/read_manifest.ts";
+export type { ParsedManifest } from "./src/core/manifest/read_manifest.ts";
+export { readManifest } from "./src/read_manifest.ts";
 export type { Knob, Manifest, ManifestTool, PluginProtocol, PluginRole } from "./src/core/manifest/manifest.ts";
 export type { JsonSchema } from "./src/core/schema/json_schema.ts";
 export type { DocumentIssue } from "./src/core/documents/document_report.ts";

@@ -1,5 +1,5 @@
 /**
- * What the commands about a hookspec share: which one, and the files that follow from it.
+ * The options that the commands about a hookspec share, and the files that follow from a hookspec.
  *
  * @module
  */
@@ -12,11 +12,8 @@ import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */
 export interface HookspecFlags {
-  /** `--dir`. */
   readonly dir: string;
-  /** `--out`. */
   readonly out?: string;
-  /** `--json`. */
   readonly json?: boolean;
 }
 
@@ -24,13 +21,11 @@ export interface HookspecFlags {
 export interface FollowingFile {
   /** Path as the command was given it. */
   readonly path: string;
-  /** The same, absolute. */
   readonly file: string;
-  /** Its language. */
   readonly language: TargetLanguage;
-  /** What it should hold. */
+  /** The text that follows from the hookspec. */
   readonly text: string;
-  /** What it holds; null when it is not there. */
+  /** The text in the file; null when there is no file. */
   readonly found: string | null;
 }
 
@@ -45,13 +40,12 @@ export function addHookspecOptions(command: Command): Command {
 /** A generated file that nothing gives any more. */
 export type LeftoverFile = Pick<FollowingFile, "path" | "file" | "language">;
 
-/** What follows from a hookspec, and what is there. */
+/** The files that follow from a hookspec, beside those that are there. */
 export interface Following {
   /** Every file that follows from it. */
   readonly all: readonly FollowingFile[];
   /** Generated files of kinds that are gone. */
   readonly leftovers: readonly LeftoverFile[];
-  /** The file system. */
   readonly files: Files;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Names: how one name is spelled in each language, and which names some language keeps for itself.
+ * Names: the spelling of one name in each language, and the names that a language reserves.
  *
  * @module
  */
@@ -42,7 +42,7 @@ const PYDANTIC_WORDS: readonly string[] =
   model_extra model_fields model_fields_set model_json_schema model_parametrized_name model_post_init model_rebuild
   model_validate model_validate_json model_validate_strings`.split(/\s+/);
 
-/** What every JavaScript object has already. */
+/** Properties that every JavaScript object has already. */
 const OBJECT_WORDS: readonly string[] =
   `constructor hasOwnProperty isPrototypeOf propertyIsEnumerable prototype toLocaleString toString valueOf`.split(
     /\s+/,

@@ -3,12 +3,13 @@
  *
  * @module
  */
-import { isMap } from "../core/values/plain_data.ts";
+import { Fields, FLAG, SOME_TEXT, type ValueType } from "../core/documents/fields.ts";
+import type { DocumentPath } from "../core/documents/places.ts";
 import { isSemanticVersion } from "../core/values/semantic_version.ts";
 import { shown } from "../core/values/shown_value.ts";
 import { isReservedHook, isReservedKind, pascalCase, SNAKE_CASE } from "./names.ts";
 import type { SchemaReader } from "./schema_reader.ts";
-import { FieldReader, isBoolean, isMilliseconds, isText, oneLine, type SpecDocument } from "./spec_document.ts";
+import { MILLISECONDS, oneLine, type SpecDocument } from "./spec_document.ts";
 import { DISPATCH_CLASSES, EXECUTION_MODELS, type HookSpec, type KindSpec, MCP_TOOL_NAME_TEMPLATE } from "./types.ts";
 
 const KIND_KEYS: readonly string[] = [
@@ -37,30 +38,37 @@ const FILE_NAME = /^v(0|[1-9][0-9]{0,5})\.yaml$/;
 const WIRE_METHOD = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*\.\{hook\}$/;
 /** A name on another platform: letters and digits, in any case. */
 const FOREIGN_NAME = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
-const TIME = "a whole number of milliseconds up to an hour";
+/** The hooks of a kind: at least one. */
+const HOOKS: ValueType<readonly unknown[]> = {
+  name: "a list with a hook in it",
+  fits: (value): value is unknown[] => Array.isArray(value) && value.length > 0,
+};
 
-/** Returns the kind a file describes, or null when it has no name; what is wrong goes to the files' reports. */
+/** Returns the kind a file describes, or null when it has no name; mistakes go to the files' reports. */
 export function parseKind(document: SpecDocument, folder: string, schemas: SchemaReader): KindSpec | null {
   const { path, data, report } = document;
-  const fields = new FieldReader(data, [], report, KIND_KEYS);
-  const kind = fields.required("kind", "a text", isText);
+  const fields = new Fields(data, [], report);
+  fields.expectKeys(KIND_KEYS);
+  const kind = fields.require("kind", SOME_TEXT);
   if (kind !== undefined && !SNAKE_CASE.test(kind)) {
-    fields.error("hookspec.invalid_name", "kind", `Kind ${shown(kind)} is not snake_case`);
+    fields.error("invalid_name", "kind", { message: `Kind ${shown(kind)} is not snake_case` });
   } else if (kind !== undefined && isReservedKind(kind)) {
-    fields.error("hookspec.reserved_name", "kind", `No kind may be called "${kind}"`);
+    fields.error("reserved_name", "kind", { message: `No kind may be called "${kind}"` });
   } else if (kind !== undefined && kind !== folder) {
-    fields.error("hookspec.kind_misplaced", "kind", `Kind "${kind}" stands in the folder ${shown(folder)}`);
+    fields.error("kind_misplaced", "kind", { message: `Kind "${kind}" stands in the folder ${shown(folder)}` });
   }
   const { version, major } = versionIn(fields, path);
-  const template = fields.optional("wire_method_template", "a text", isText);
+  const template = fields.get("wire_method_template", SOME_TEXT);
   if (template !== undefined && !WIRE_METHOD.test(template)) {
-    const hint = "Write words in lower case between dots and end with {hook}, such as app.hook.{hook}";
-    fields.error("hookspec.invalid_template", "wire_method_template", `${shown(template)} names no method`, hint);
+    fields.error("invalid_template", "wire_method_template", {
+      message: `${shown(template)} names no method`,
+      hint: "Write words in lower case between dots and end with {hook}, such as app.hook.{hook}",
+    });
   }
-  const list = fields.required("hooks", "a list with a hook in it", isFullList) ?? [];
-  const description = oneLine(fields.required("description", "a text", isText) ?? "");
-  const pluginTimeoutMs = fields.optional("plugin_timeout_ms", TIME, isMilliseconds) ?? null;
-  const reader = new HookReader(document, schemas);
+  const list = fields.require("hooks", HOOKS) ?? [];
+  const description = oneLine(fields.require("description", SOME_TEXT) ?? "");
+  const pluginTimeoutMs = fields.get("plugin_timeout_ms", MILLISECONDS) ?? null;
+  const reader = new HookReader(document, schemas, { kind: kind ?? "", template: template ?? null });
   const hooks = list.map((item, index) => reader.read(item, index)).filter((hook) => hook !== null);
   if (kind === undefined) return null;
   const head = { kind, version, major, description, file: path };
@@ -68,123 +76,124 @@ export function parseKind(document: SpecDocument, folder: string, schemas: Schem
 }
 
 /** Reads the version, and holds it against the name of the file. */
-function versionIn(fields: FieldReader, path: string): { version: string; major: number } {
+function versionIn(fields: Fields, path: string): { version: string; major: number } {
   const name = path.split("/").at(-1)!;
   const major = Number(FILE_NAME.exec(name)?.[1] ?? NaN);
-  const version = fields.required("kind_api_version", "a text such as 1.0.0", isText);
+  const version = fields.require("kind_api_version", SOME_TEXT);
   if (version === undefined) return { version: "0.0.0", major };
   if (!isSemanticVersion(version)) {
-    fields.error("hookspec.invalid_version", "kind_api_version", `${shown(version)} is not a SemVer version`);
+    fields.error("invalid_version", "kind_api_version", { message: `${shown(version)} is not a SemVer version` });
   } else if (Number(version.split(".")[0]) !== major) {
-    const message = `Version ${version} stands in ${shown(name)}`;
-    fields.error("hookspec.version_misplaced", "kind_api_version", message, `Call the file v${parseInt(version)}.yaml`);
+    fields.error("version_misplaced", "kind_api_version", {
+      message: `Version ${version} stands in ${shown(name)}`,
+      hint: `Call the file v${parseInt(version)}.yaml`,
+    });
   }
   return { version, major };
 }
-
-const isFullList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
 
 /** Reads the hooks of one kind. */
 class HookReader {
   readonly #document: SpecDocument;
   readonly #schemas: SchemaReader;
+  readonly #kind: { readonly kind: string; readonly template: string | null };
   readonly #names = new Set<string>();
   readonly #foreign = new Map<string, string>();
 
-  constructor(document: SpecDocument, schemas: SchemaReader) {
+  constructor(document: SpecDocument, schemas: SchemaReader, kind: { kind: string; template: string | null }) {
     this.#document = document;
     this.#schemas = schemas;
+    this.#kind = kind;
   }
 
   read(item: unknown, index: number): HookSpec | null {
-    const fields = new FieldReader(item, ["hooks", index], this.#document.report, HOOK_KEYS);
+    const fields = new Fields(item, ["hooks", index], this.#document.report);
+    fields.expectKeys(HOOK_KEYS);
     const name = this.#name(fields);
-    const dispatch = fields.choice("dispatch", DISPATCH_CLASSES, "hookspec.unknown_dispatch");
-    if (!fields.has("dispatch")) fields.required("dispatch", "a dispatch class", isText);
-    const description = oneLine(fields.required("description", "a text", isText) ?? "");
+    const dispatch = fields.choice("dispatch", DISPATCH_CLASSES, "unknown_dispatch");
+    if (!fields.has("dispatch")) fields.require("dispatch", SOME_TEXT);
+    const description = oneLine(fields.require("description", SOME_TEXT) ?? "");
     const input = this.#schema(fields, "input_schema");
     const output = this.#schema(fields, "output_schema");
-    const portableName = this.#foreignName(fields, name);
+    const portableName = fields.get("portable_name", SOME_TEXT) ?? null;
+    if (portableName !== null) this.#claim("portable", portableName, name, fields.at("portable_name"));
+    const isExposed = isMcpTool(fields);
     const known = {
       description,
-      mcpToolNameTemplate: toolNameTemplate(fields),
       executionModel: fields.choice("execution_model", EXECUTION_MODELS) ?? null,
       portableName,
-      aliases: this.#aliases(fields, name),
+      aliases: this.#aliases(fields.fields("aliases"), name),
       scope: fields.choice("scope", ["primary", "any"]) ?? "any" as const,
-      defaultTimeoutMs: fields.optional("default_timeout_ms", TIME, isMilliseconds) ?? null,
+      defaultTimeoutMs: fields.get("default_timeout_ms", MILLISECONDS) ?? null,
     };
     if (name === undefined || !dispatch || input === undefined || output === undefined) return null;
-    return { name, dispatch, input, output, ...known };
+    const { kind, template } = this.#kind;
+    const wireMethod = template?.replace("{hook}", name) ?? null;
+    const mcpToolName = isExposed ? MCP_TOOL_NAME_TEMPLATE.replace("{kind}", kind).replace("{hook}", name) : null;
+    return { name, dispatch, input, output, wireMethod, mcpToolName, ...known };
   }
 
-  #name(fields: FieldReader): string | undefined {
-    const name = fields.required("name", "a text", isText);
+  #name(fields: Fields): string | undefined {
+    const name = fields.require("name", SOME_TEXT);
     if (name === undefined) return undefined;
-    if (!SNAKE_CASE.test(name)) fields.error("hookspec.invalid_name", "name", `Hook ${shown(name)} is not snake_case`);
-    else if (isReservedHook(name)) fields.error("hookspec.reserved_name", "name", `"${name}" is a word of Python`);
-    else if (this.#names.has(pascalCase(name))) {
-      fields.error("hookspec.duplicate_hook", "name", `Hook "${name}" stands twice`);
-    }
+    const refuse = (reason: string, message: string): void => fields.error(reason, "name", { message });
+    if (!SNAKE_CASE.test(name)) refuse("invalid_name", `Hook ${shown(name)} is not snake_case`);
+    else if (isReservedHook(name)) refuse("reserved_name", `"${name}" is a word of Python`);
+    else if (this.#names.has(pascalCase(name))) refuse("duplicate_hook", `Hook "${name}" stands twice`);
     this.#names.add(pascalCase(name));
     return name;
   }
 
-  /** Returns the type of the schema a hook names; what it takes must be an object, as params are. */
-  #schema(fields: FieldReader, key: "input_schema" | "output_schema"): string | undefined {
-    const file = fields.required(key, "the path of a schema", isText);
+  /** Returns the type of the schema a hook names; the input must be an object, as params are. */
+  #schema(fields: Fields, key: "input_schema" | "output_schema"): string | undefined {
+    const file = fields.require(key, SOME_TEXT);
     if (file === undefined) return undefined;
-    const type = this.#schemas.fromFile(file, this.#document, [...fields.path, key]);
+    const type = this.#schemas.fromFile(file, this.#document, fields.at(key));
     const shape = type && this.#schemas.types.find(({ name }) => name === type)?.shape;
     if (shape && key === "input_schema" && shape.type !== "record") {
-      const hint = 'Write "type": "object" with "properties"';
-      fields.error("hookspec.invalid_schema", key, `${shown(file)} is not an object with known fields`, hint);
+      fields.error("invalid_schema", key, {
+        message: `${shown(file)} is not an object with known fields`,
+        hint: 'Write "type": "object" with "properties"',
+      });
     }
     return type ?? undefined;
   }
 
-  #foreignName(fields: FieldReader, hook: string | undefined): string | null {
-    const name = fields.optional("portable_name", "a text", isText) ?? null;
-    if (name !== null) this.#claim("portable", name, hook, [...fields.path, "portable_name"]);
-    return name;
-  }
-
-  #aliases(fields: FieldReader, hook: string | undefined): Record<string, readonly string[]> {
+  #aliases(platforms: Fields, hook: string | undefined): Record<string, readonly string[]> {
     const aliases: Record<string, readonly string[]> = {};
-    for (const [platform, names] of Object.entries(fields.optional("aliases", "a map", isMap) ?? {})) {
-      const path = [...fields.path, "aliases", platform];
-      const { report } = this.#document;
-      if (!SNAKE_CASE.test(platform)) report.error("hookspec.invalid_name", path, { part: "key" });
+    for (const [platform, names] of Object.entries(platforms.data)) {
+      if (!SNAKE_CASE.test(platform)) platforms.error("invalid_name", platform, { part: "key" });
       else if (!Array.isArray(names) || names.length === 0) {
-        report.error("hookspec.wrong_type", path, { message: `Expected a list of names, got ${shown(names)}` });
+        platforms.error("wrong_type", platform, { message: `Expected a list of names, got ${shown(names)}` });
       } else {
-        names.forEach((name, index) => this.#claim(platform, name, hook, [...path, index]));
+        names.forEach((name, index) => this.#claim(platform, name, hook, [...platforms.at(platform), index]));
         aliases[platform] = names;
       }
     }
     return aliases;
   }
 
-  #claim(platform: string, name: unknown, hook: string | undefined, path: readonly (string | number)[]): void {
+  /** Notes that a name on a platform means this hook; a name that means another already is an error. */
+  #claim(platform: string, name: unknown, hook: string | undefined, path: DocumentPath): void {
     const { report } = this.#document;
     const holder = this.#foreign.get(`${platform} ${name}`);
     if (typeof name !== "string" || !FOREIGN_NAME.test(name)) {
       const hint = "Write letters and digits";
       report.error("hookspec.invalid_name", path, { message: `${shown(name)} is no name of a hook`, hint });
     } else if (holder !== undefined) {
-      const message = `"${name}" of ${platform} is "${holder}" already`;
-      report.error("hookspec.duplicate_alias", path, { message });
+      report.error("hookspec.duplicate_alias", path, { message: `"${name}" of ${platform} is "${holder}" already` });
     } else this.#foreign.set(`${platform} ${name}`, hook ?? "another hook");
   }
 }
 
-/** Returns the template of a hook that is offered as an MCP tool, else null. */
-function toolNameTemplate(fields: FieldReader): string | null {
-  const isExposed = fields.required("mcp_exposed", "true or false", isBoolean);
-  const template = fields.optional("mcp_tool_name_template", "a text", isText) ?? MCP_TOOL_NAME_TEMPLATE;
+/** Whether a hook is offered as an MCP tool; there is one template for the names of such tools. */
+function isMcpTool(fields: Fields): boolean {
+  const template = fields.get("mcp_tool_name_template", SOME_TEXT) ?? MCP_TOOL_NAME_TEMPLATE;
   if (template !== MCP_TOOL_NAME_TEMPLATE) {
-    const message = `${shown(template)} is not how MCP tools are named`;
-    fields.error("hookspec.invalid_template", "mcp_tool_name_template", message, `Write "${MCP_TOOL_NAME_TEMPLATE}"`);
+    fields.error("invalid_template", "mcp_tool_name_template", {
+      message: `${shown(template)} is not how MCP tools are named`,
+      hint: `Write "${MCP_TOOL_NAME_TEMPLATE}"`,
+    });
   }
-  return isExposed === true ? template : null;
+  return fields.require("mcp_exposed", FLAG) ?? false;
 }

@@ -8,9 +8,9 @@ import type { Files } from "../core/ports/ports.ts";
 import { DocumentReport } from "../core/documents/document_report.ts";
 import { readDocumentText } from "../core/documents/read_text.ts";
 import { parseHookspec } from "./parse_hookspec.ts";
+import { HOOKSPEC_FILE } from "./spec_document.ts";
 import type { Hookspec } from "./types.ts";
 
-const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 2000;
 
 /**
@@ -28,13 +28,13 @@ export async function readHookspec(dir: string, files: Files): Promise<Hookspec>
   const realRoot = await files.realPath(root);
   for (const path of await pathsIn(root, files)) {
     const file = `${root}/${path}`;
-    const report = new DocumentReport(file, { room: "hookspec", title: "Hookspec" });
-    const real = await files.realPath(file).catch(() => file); // A link to nothing is told when it is read.
+    const report = new DocumentReport(file, HOOKSPEC_FILE);
+    const real = await files.realPath(file).catch(() => file); // A link to nothing fails when it is read.
     if (real !== file && !real.startsWith(`${realRoot}/`)) {
-      report.errorAt("hookspec.schema_outside", { line: 1, column: 1 }, { message: `The file leads to "${real}"` });
+      report.errorAt("hookspec.schema_outside", undefined, { message: `The file leads to "${real}"` });
       report.throwErrors();
     }
-    const text = await readDocumentText(file, files, { report, maxBytes: MAX_BYTES });
+    const text = await readDocumentText(report, files);
     if (text !== null) texts.set(path, text);
   }
   return await parseHookspec(texts, { root });

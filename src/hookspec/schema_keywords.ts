@@ -20,7 +20,7 @@ export const ANNOTATIONS: readonly string[] = [
 /** Keywords at the root of a file alone. */
 export const ROOT_KEYWORDS: readonly string[] = ["$schema", "$defs"];
 
-/** What is said of a value of each type beside its type. */
+/** Keywords that constrain a value, by its type. */
 export const TYPE_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   null: [],
   boolean: [],
@@ -41,7 +41,7 @@ export const TYPE_MAKING: readonly string[] = [
   ...new Set(Object.values(TYPE_KEYWORDS).flat()),
 ];
 
-/** Words for who used a keyword that has a better one. */
+/** Hints for keywords that have a better one. */
 export const INSTEAD: Readonly<Record<string, string>> = {
   oneOf: "Use anyOf",
   allOf: "Write the fields out, or refer to one schema",

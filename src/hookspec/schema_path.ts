@@ -6,28 +6,23 @@
  */
 import type { HostErrorCode } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
+import { followPath } from "../core/values/relative_path.ts";
 import { shown } from "../core/values/shown_value.ts";
-import type { DocumentPath } from "../core/documents/document_report.ts";
+import type { DocumentPath } from "../core/documents/places.ts";
 import { pascalCase } from "./names.ts";
 import type { SpecDocument } from "./spec_document.ts";
 
-/** A schema that was found. */
+/** A schema, and its place among the files. */
 export interface FoundSchema {
-  /** The schema. */
   readonly schema: unknown;
-  /** The file it is in. */
   readonly document: SpecDocument;
-  /** Where in it. */
   readonly path: DocumentPath;
-  /** What its type is called. */
   readonly name: string;
 }
 
-/** Why none was found. */
+/** Why a reference leads to no schema. */
 export interface LostSchema {
-  /** Code of the error table. */
   readonly code: HostErrorCode;
-  /** What is wrong. */
   readonly message: string;
 }
 
@@ -63,11 +58,5 @@ export function resolveSchema(
 /** Returns `path`, as written in the file `from`, from the hookspec's folder; null when it leads out of that. */
 function relativePath(path: string, from: string): string | null {
   if (/^[a-z][a-z0-9+.-]*:/i.test(path) || path.startsWith("/") || path.includes("\\")) return null;
-  const steps = from.split("/").slice(0, -1);
-  for (const step of path.split("/")) {
-    if (step === "..") {
-      if (steps.pop() === undefined) return null;
-    } else if (step !== "." && step !== "") steps.push(step);
-  }
-  return steps.join("/");
+  return followPath(from.split("/").slice(0, -1), path)?.join("/") ?? null;
 }

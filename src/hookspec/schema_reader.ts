@@ -1,5 +1,5 @@
 /**
- * JSON Schemas of a hookspec to types. What a schema says must be the same in every language, so a keyword that some
+ * JSON Schemas of a hookspec to types. A schema must mean the same in every language, so a keyword that some
  * language cannot carry is refused and never dropped.
  *
  * @module
@@ -7,7 +7,7 @@
 import type { HostErrorCode } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { shown } from "../core/values/shown_value.ts";
-import type { DocumentPath } from "../core/documents/document_report.ts";
+import type { DocumentPath } from "../core/documents/places.ts";
 import { FIELD_NAME, isReservedField, isReservedType, pascalCase } from "./names.ts";
 import { ANNOTATIONS, DIALECT, INSTEAD, ROOT_KEYWORDS, TYPE_KEYWORDS, TYPE_MAKING } from "./schema_keywords.ts";
 import { resolveSchema } from "./schema_path.ts";
@@ -17,7 +17,6 @@ import type { NamedType, RecordShape, SpecField, SpecType } from "./types.ts";
 type Schema = Readonly<Record<string, unknown>>;
 type Bounds = Readonly<Record<string, number>>;
 
-/** Where a schema stands. */
 interface Spot {
   readonly document: SpecDocument;
   readonly path: DocumentPath;

@@ -1,5 +1,5 @@
 /**
- * A hookspec once it is read: kinds, their hooks, and the types of what hooks take and give. Emitters see nothing else.
+ * A hookspec once it is read: kinds, their hooks, and the types of inputs and outputs. Emitters see nothing else.
  *
  * @module
  */
@@ -19,19 +19,19 @@ export const DISPATCH_CLASSES: readonly DispatchClass[] = [
 /** How a hook's work is done, where a kind says so. */
 export type ExecutionModel = "async" | "sync" | "thread_cpu_bound" | "process_cpu_bound";
 
-/** Every execution model. */
+/** Every execution model, for checks and hints. */
 export const EXECUTION_MODELS: readonly ExecutionModel[] = ["async", "sync", "thread_cpu_bound", "process_cpu_bound"];
 
-/** What an MCP tool that stands for a hook is called. */
+/** The names of MCP tools that stand for hooks. */
 export const MCP_TOOL_NAME_TEMPLATE = "{kind}.{plugin}.{hook}";
 
 /** Languages a hookspec can be written out in. */
 export type TargetLanguage = "typescript" | "python" | "go" | "openrpc" | "markdown";
 
-/** Every target language. */
+/** Every target language, in the order of emitted files. */
 export const TARGET_LANGUAGES: readonly TargetLanguage[] = ["typescript", "python", "go", "openrpc", "markdown"];
 
-/** A whole hookspec. */
+/** A hookspec: its kinds, and the folders for generated files. */
 export interface Hookspec {
   /** Its kinds, by name and then by version. */
   readonly kinds: readonly KindSpec[];
@@ -39,19 +39,16 @@ export interface Hookspec {
   readonly targets: Readonly<Partial<Record<TargetLanguage, string>>>;
 }
 
-/** One version of one kind. */
+/** One version of one kind of plugin. */
 export interface KindSpec {
-  /** Name, in snake_case. */
   readonly kind: string;
-  /** SemVer version. */
   readonly version: string;
   /** The N of its file `v<N>.yaml`. */
   readonly major: number;
-  /** What it is for, on one line. */
   readonly description: string;
   /** Its file, from the hookspec's folder. */
   readonly file: string;
-  /** What a hook is called on the wire, with `{hook}` in it; null when its hooks stay within the process. */
+  /** Wire method of its hooks, with `{hook}` in it; null when they stay within the process. */
   readonly wireMethodTemplate: string | null;
   /** Time a plugin gets for a hook, unless its manifest says otherwise; null when nothing is said. */
   readonly pluginTimeoutMs: number | null;
@@ -61,11 +58,9 @@ export interface KindSpec {
   readonly types: readonly NamedType[];
 }
 
-/** One hook. */
+/** One hook of a kind, with the names it goes by elsewhere. */
 export interface HookSpec {
-  /** Name, in snake_case. */
   readonly name: string;
-  /** How it is dispatched. */
   readonly dispatch: DispatchClass;
   /** When it fires or what it does, on one line. */
   readonly description: string;
@@ -73,8 +68,10 @@ export interface HookSpec {
   readonly input: string;
   /** Name of the type it gives. */
   readonly output: string;
-  /** What its MCP tool is called; null when it is not offered as one. */
-  readonly mcpToolNameTemplate: string | null;
+  /** Method that calls it on the wire; null when it never leaves the process. */
+  readonly wireMethod: string | null;
+  /** Name of its MCP tool, with `{plugin}` in it; null when it is not offered as one. */
+  readonly mcpToolName: string | null;
   /** How its work is done; null when nothing is said. */
   readonly executionModel: ExecutionModel | null;
   /** Name in the portable hook model; null when it has none. */
@@ -89,9 +86,8 @@ export interface HookSpec {
 
 /** A type with a name of its own. */
 export interface NamedType {
-  /** Name, in PascalCase. */
   readonly name: string;
-  /** What it is, on one line; empty when the schema does not say. */
+  /** On one line; empty when the schema has none. */
   readonly description: string;
   /** A record, or another name for a type. */
   readonly shape: RecordShape | SpecType;
@@ -99,7 +95,6 @@ export interface NamedType {
 
 /** An object with known fields. */
 export interface RecordShape {
-  /** Which shape it is. */
   readonly type: "record";
   /** Its fields, in the order of the schema. */
   readonly fields: readonly SpecField[];
@@ -107,21 +102,19 @@ export interface RecordShape {
   readonly isOpen: boolean;
 }
 
-/** One field of a record. */
+/** A field of a record, the same in every language. */
 export interface SpecField {
   /** Name, the same in every language and on the wire. */
   readonly name: string;
-  /** What it is, on one line; empty when the schema does not say. */
+  /** On one line; empty when the schema has none. */
   readonly description: string;
   /** Whether it is always there. */
   readonly isRequired: boolean;
-  /** What it holds. */
   readonly type: SpecType;
 }
 
-/** What a value can be. */
+/** The type of a value: plain, or made of others. */
 export type SpecType =
-  /** Anything JSON can hold. */
   | { readonly type: "any" }
   | { readonly type: "null" }
   | { readonly type: "boolean" }
@@ -136,7 +129,6 @@ export type SpecType =
   | { readonly type: "list"; readonly items: SpecType; readonly minItems?: number; readonly maxItems?: number }
   /** An object with any fields, whose values are all of one type. */
   | { readonly type: "map"; readonly values: SpecType }
-  /** One of several. */
   | { readonly type: "union"; readonly options: readonly SpecType[] }
   /** A type with a name of its own. */
   | { readonly type: "named"; readonly name: string };

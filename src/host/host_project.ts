@@ -1,17 +1,14 @@
 /**
- * From files to what a host runs.
+ * Reads the files of a project and of the operator, for a host.
  *
  * @module
  */
 import type { Runtime } from "../core/ports/ports.ts";
-import { loadProject } from "../core/project/load_project.ts";
-import { pluginLocator } from "../core/project/locate.ts";
+import { type LoadedProject, loadProject } from "../core/project/load_project.ts";
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";
-import { parseProject } from "../core/project/read_project.ts";
-import { resolveProject } from "../core/project/resolve_project.ts";
-import type { Project, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
+import type { ResolvedInstance } from "../core/project/types.ts";
 
-/** Where a project and its plugins are. */
+/** Folders of a project, of the operator and of plugins. */
 export interface HostPlaces {
   /** Folder of the project, absolute, links resolved. */
   readonly dir: string;
@@ -19,22 +16,15 @@ export interface HostPlaces {
   readonly home: string;
   /** Package → folder the embedder vouches for. */
   readonly plugins: Readonly<Record<string, string>>;
-  /** The runtime. */
   readonly runtime: Runtime;
 }
 
 /** A project with all that it was made of. */
-export interface HostProject {
-  /** As written. */
-  readonly project: Project;
-  /** Ready to run. */
-  readonly resolved: ResolvedProject;
+export interface HostProject extends Pick<LoadedProject, "project" | "resolved" | "resolve"> {
   /** How the host runs on this machine. */
   readonly operator: OperatorConfig;
   /** Whether an instance may run: the embedder vouches for it, or the operator enabled it. */
   isEnabled(instance: ResolvedInstance): boolean;
-  /** Resolves another text of the project file, with everything else as it was. */
-  resolveText(text: string): Promise<ResolvedProject>;
 }
 
 /**
@@ -45,25 +35,14 @@ export interface HostProject {
  */
 export async function loadHostProject({ dir, home, plugins, runtime }: HostPlaces): Promise<HostProject> {
   const { files } = runtime;
-  const env = (name: string): string | null => runtime.env(name);
-  const [{ project, local, resolved }, operator] = await Promise.all([
-    loadProject({ dir, home, plugins, files, env }),
+  const [{ local, ...loaded }, operator] = await Promise.all([
+    loadProject({ dir, home, plugins, files, env: (name) => runtime.env(name) }),
     readOperatorConfig(home, files),
   ]);
   return {
-    project,
-    resolved,
+    ...loaded,
     operator,
     isEnabled: ({ package: pkg, plugin }) =>
       Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
-    async resolveText(text) {
-      const written = await parseProject(text, { dir, file: project.file });
-      return await resolveProject({
-        project: written,
-        local,
-        locate: pluginLocator({ plugins, home, local, files, projectId: written.id }),
-        env,
-      });
-    },
   };
 }

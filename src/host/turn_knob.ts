@@ -12,29 +12,22 @@ import { replaceText } from "../core/files/replace_text.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";
 
-/** Which knob, and how far. */
+/** A knob and its new value. */
 export interface KnobTurn {
-  /** Agent path. */
   readonly agent: string;
   /** Key the plugin is declared under. */
   readonly key: string;
-  /** Name of the knob. */
   readonly knob: string;
-  /** The new value. */
   readonly value: unknown;
 }
 
-/** What turning a knob needs of the host around it. */
+/** The parts of a host that turning a knob uses. */
 export interface KnobPorts {
-  /** What the host knows of the project. */
   readonly model: HostModel;
-  /** What the project was made of. */
   readonly loaded: HostProject;
-  /** Hands an instance its config. */
+  /** Hands a running instance its config; rejects when the plugin refuses it. */
   updateConfig(instance: string, config: Readonly<Record<string, unknown>>): Promise<void>;
-  /** The file system. */
   readonly files: Files;
-  /** Makes names. */
   readonly ids: Ids;
 }
 
@@ -59,8 +52,9 @@ export async function turnKnob(
   const { manifest, instance } = plugin;
   const file = await files.realPath(loaded.project.file);
   const before = await files.readText(file);
-  const { text } = await writeKnob(before, { agentPath: agent, key, knob, value, manifest, dir: loaded.project.dir });
-  const fresh = await loaded.resolveText(text);
+  const write = { agentPath: agent, key, knob, value, manifest, dir: loaded.project.dir };
+  const { text, project } = await writeKnob(before, write);
+  const fresh = await loaded.resolve(project);
   checkTaken(turn, fresh);
   const [old, next] = [model.project, fresh].map(({ instances }) => configOf(instances, instance));
   const isChanged = JSON.stringify(old) !== JSON.stringify(next);

@@ -62,7 +62,7 @@ test("config names the setting that was meant, and every slip in a file that a p
   await writeFile(join(home, "config.toml"), "[htpp]\nport = 1\n[limits]\npids = 3\n");
   const { stdout, stderr } = await config("list");
   assert.equal(stdout, "limits.pids = 3\n");
-  assert.match(stderr, /^warning: .*config\.toml:1:1: Unknown key "htpp"\. Did you mean "http"\?\n$/);
+  assert.match(stderr, /^warning: .*config\.toml:1:2: The key "htpp" is not read\. Did you mean "http"\?\n$/);
 });
 
 test("config set says that running hosts go on as they were", async (t) => {

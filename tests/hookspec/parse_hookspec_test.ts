@@ -36,7 +36,8 @@ test("D-002 every field of a hook is read", async () => {
     description: "Says hello.",
     input: "GreetInput",
     output: "GreetOutput",
-    mcpToolNameTemplate: "{kind}.{plugin}.{hook}",
+    wireMethod: null,
+    mcpToolName: "greeter.{plugin}.greet",
     executionModel: "thread_cpu_bound",
     portableName: "Greeting",
     aliases: { claude: ["Hello", "Hi"] },
@@ -174,7 +175,7 @@ test("D-002 a name on another platform means one hook", async () => {
   );
 });
 
-test("D-001 what is wrong in any file is told at once, in the order of the files", async () => {
+test("D-001 mistakes in all files are reported at once, in the order of the files", async () => {
   const texts = changed({
     [KIND]: KIND_TEXT.replace("singleton", "solo"),
     "kinds/greeter/schemas/greet.output.json": '{\n  "type": "strin"\n}',
@@ -203,7 +204,7 @@ test("D-008 the kinds tool, orchestrator and agent_lifecycle are described as 1.
     return [
       kind,
       version,
-      hooks.map(({ name, dispatch, mcpToolNameTemplate: tool }) => `${name}: ${dispatch}${tool ? ", exposed" : ""}`),
+      hooks.map(({ name, dispatch, mcpToolName: tool }) => `${name}: ${dispatch}${tool ? ", exposed" : ""}`),
     ];
   });
   assert.deepEqual(facts.slice(1), [
@@ -235,7 +236,7 @@ test("D-011 the parser of a kind has about 200 lines, and no emitter more than 3
 test("D-010 the hooks of an orchestrator stay within the process, and those that start work are idempotent", async () => {
   const { hooks, types, wireMethodTemplate } = (await ownHookspec()).kinds.find(({ kind }) => kind === "orchestrator")!;
   assert.equal(wireMethodTemplate, null);
-  for (const { mcpToolNameTemplate } of hooks) assert.equal(mcpToolNameTemplate, null);
+  for (const { mcpToolName } of hooks) assert.equal(mcpToolName, null);
   for (const name of ["EnqueueInput", "BackfillInput"]) {
     const shape = types.find((type) => type.name === name)?.shape;
     assert.ok(shape?.type === "record");

@@ -200,8 +200,8 @@ test("D-001 a schema file holds JSON, whatever its indentation, and nothing else
     return texts.set("kinds/greeter/schemas/greet.output.json", json);
   };
   assert.deepEqual(await problems(text('{\n\t"type":\t"string"\r\n}\n')), []);
-  assert.deepEqual(await problems(text("type: string\n")), ["hookspec.not_json greet.output.json:1:1"]);
-  assert.match((await problems(text('{ "type": "string" '))).join(), /hookspec.yaml_syntax greet.output.json:1:/);
-  assert.match((await problems(text('{"type": "string",\n "type": "null"}'))).join(), /hookspec.yaml_duplicate_key/);
+  assert.deepEqual(await problems(text("type: string\n")), ["hookspec.json_syntax greet.output.json:1:1"]);
+  assert.match((await problems(text('{ "type": "string" '))).join(), /hookspec.json_syntax greet.output.json:1:/);
+  assert.match((await problems(text('{"type": "string",\n "type": "null"}'))).join(), /hookspec.duplicate_key/);
   assert.match((await problems(text(`${"[".repeat(500)}${"]".repeat(500)}`))).join(), /hookspec.too_deep/);
 });

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 KIND = "agent_lifecycle"
 KIND_API_VERSION = "1.0.0"
 
-# How each hook is dispatched, what it is called on the wire, and what its MCP tool is called.
+# Dispatch class, wire method and MCP tool of each hook.
 HOOKS: Dict[str, Dict[str, Any]] = {
     "on_session_start": {"dispatch": "broadcast_collect", "wire_method": "kaged.hook.on_session_start", "mcp_tool_name": None},
     "on_session_idle": {"dispatch": "broadcast_notify", "wire_method": "kaged.hook.on_session_idle", "mcp_tool_name": None},
@@ -246,7 +246,7 @@ HookOutput = Union[None, HookResponse]
 
 @runtime_checkable
 class AgentLifecyclePlugin(Protocol):
-    """What a plugin of the kind agent_lifecycle offers."""
+    """The hooks that a plugin of the kind agent_lifecycle offers."""
 
     def on_session_start(self) -> InjectOutput:  # broadcast_collect
         """Before the first message of a session reaches the model. Text that is returned goes

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 KIND = "orchestrator"
 KIND_API_VERSION = "1.0.0"
 
-# How each hook is dispatched, what it is called on the wire, and what its MCP tool is called.
+# Dispatch class, wire method and MCP tool of each hook.
 HOOKS: Dict[str, Dict[str, Any]] = {
     "enqueue": {"dispatch": "singleton", "wire_method": None, "mcp_tool_name": None},
     "status": {"dispatch": "singleton", "wire_method": None, "mcp_tool_name": None},
@@ -84,7 +84,7 @@ class BackfillOutput(BaseModel, extra="allow"):
 
 @runtime_checkable
 class OrchestratorPlugin(Protocol):
-    """What a plugin of the kind orchestrator offers."""
+    """The hooks that a plugin of the kind orchestrator offers."""
 
     def enqueue(self, input: EnqueueInput) -> EnqueueOutput:  # singleton
         """Starts a run of a task, unless its key has started one before."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 KIND = "tool"
 KIND_API_VERSION = "1.0.0"
 
-# How each hook is dispatched, what it is called on the wire, and what its MCP tool is called.
+# Dispatch class, wire method and MCP tool of each hook.
 HOOKS: Dict[str, Dict[str, Any]] = {
     "get_schema": {"dispatch": "broadcast_collect", "wire_method": None, "mcp_tool_name": None},
     "execute": {"dispatch": "singleton", "wire_method": None, "mcp_tool_name": "tool.{plugin}.execute"},
@@ -43,7 +43,7 @@ class ExecuteOutput(BaseModel, extra="allow"):
 
 @runtime_checkable
 class ToolPlugin(Protocol):
-    """What a plugin of the kind tool offers."""
+    """The hooks that a plugin of the kind tool offers."""
 
     def get_schema(self) -> GetSchemaOutput:  # broadcast_collect
         """The JSON Schemas of the arguments that execute takes, from every plugin."""

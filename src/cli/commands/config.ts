@@ -11,7 +11,7 @@ import type { TomlValue } from "../../core/documents/edit_toml.ts";
 import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
-/** Adds the commands. */
+/** Adds `config list`, `get`, `set` and `unset`. */
 export function addConfig(parent: Command, terminal: Terminal): void {
   const config = parent.command("config")
     .summary("look at and change config.toml")
@@ -116,8 +116,8 @@ async function change(
   await withOperator(flags, terminal, async ({ home, runtime }) => {
     const isChanged = await writeSetting(home, setting, value, runtime);
     if (flags.json) return out.line(JSON.stringify({ key, value, changed: isChanged }, null, 2));
-    const told = value === null ? `${key} is not set` : `${key} = ${JSON.stringify(value)}`;
-    out.line(`${out.paint.green("✓")} ${printable(told)}${isChanged ? "" : ", as before"}`);
+    const shown = value === null ? `${key} is not set` : `${key} = ${JSON.stringify(value)}`;
+    out.line(`${out.paint.green("✓")} ${printable(shown)}${isChanged ? "" : ", as before"}`);
     const { length: count } = isChanged ? await liveHosts(home) : [];
     const hosts = count === 1
       ? "1 running host goes on as it was; it takes"

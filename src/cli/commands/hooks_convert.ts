@@ -20,7 +20,7 @@ interface ConvertFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command. */
+/** Adds `hooks convert`. */
 export function addHooksConvert(parent: Command, terminal: Terminal): void {
   parent.command("convert")
     .summary("write a hook file in another dialect")

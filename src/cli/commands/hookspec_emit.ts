@@ -9,7 +9,7 @@ import { addHookspecOptions, followingFiles, type HookspecFlags } from "../hooks
 import { claimOut } from "../hookspec_owner.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
-/** Adds the command. */
+/** Adds `hookspec emit`. */
 export function addHookspecEmit(parent: Command, terminal: Terminal): void {
   const command = parent.command("emit")
     .summary("write the files that follow from a hookspec")

@@ -19,7 +19,7 @@ interface KnobFlags extends ProjectFlags {
   readonly agent: string;
 }
 
-/** Adds both commands. */
+/** Adds `plugin knobs get` and `plugin knobs set`. */
 export function addPluginKnobs(parent: Command, terminal: Terminal): void {
   const knobs = parent.command("knobs")
     .summary("look at and turn a plugin's settings in a project")
@@ -35,8 +35,8 @@ export function addPluginKnobs(parent: Command, terminal: Terminal): void {
   const set = knobs.command("set")
     .summary("turn a knob")
     .description(
-      "Turns a knob: checks the value, tells the plugin where a host runs the project, and changes project.yaml in that\n" +
-        "one place.",
+      "Turns a knob: checks the value, hands it to the plugin where a host runs the project, and changes project.yaml in\n" +
+        "that one place.",
     )
     .argument("<name>", "the plugin's name")
     .argument("<knob>", "the knob")
@@ -96,7 +96,10 @@ async function show(name: string, knob: string | undefined, flags: KnobFlags, te
   await withOperator(flags, terminal, async (operator) => {
     const { plugin } = await find(name, flags, operator, terminal);
     const all = knobsOf(plugin);
-    if (knob !== undefined && !Object.hasOwn(all, knob)) throw unknownKnob(name, knob, all);
+    if (knob !== undefined && !Object.hasOwn(all, knob)) {
+      const { unknownKnob } = await import("../../core/project/write_knob.ts");
+      throw unknownKnob(plugin.manifest, knob);
+    }
     const shown = knob === undefined ? all : { [knob]: all[knob]! };
     const { line, paint } = terminal.out;
     if (flags.json) return line(JSON.stringify({ name, agent: flags.agent, knobs: shown }, null, 2));
@@ -155,11 +158,4 @@ function valueOf(text: string, { manifest }: ResolvedPlugin, knob: string): unkn
   } catch {
     return text;
   }
-}
-
-function unknownKnob(name: string, knob: string, all: Knobs): HostError {
-  return new HostError("knob.unknown", `Plugin "${name}" has no knob "${knob}"`, {
-    data: { name, knob },
-    hint: Object.keys(all).length > 0 ? `Knobs: ${Object.keys(all).join(", ")}` : "It has none",
-  });
 }

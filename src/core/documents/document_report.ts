@@ -1,99 +1,94 @@
 /**
- * Collects what is wrong with a file a person wrote, and says it.
+ * Collects everything that is wrong with a file that a person wrote, with the place of each mistake.
  *
  * @module
  */
 import { ERRORS, HostError, type HostErrorCode, isErrorCode } from "../errors/host_error.ts";
+import { type DocumentPath, FILE_START, type Place, Spot } from "./places.ts";
 
 /** One mistake in a document that a person wrote, with its place. */
 export interface DocumentIssue {
   /** The rule that was broken, such as `manifest.unknown_key`. */
   readonly code: HostErrorCode;
-  /** What is wrong, for a person. */
+  /** The mistake in words, with names and values in quotes. */
   readonly message: string;
-  /** The file it is in. */
+  /** Path of the file, as it was given to the reader. */
   readonly file: string;
-  /** Line, from 1. */
+  /** Line of the mistake; the first is 1. */
   readonly line: number;
-  /** Column, from 1. */
+  /** In UTF-16 units. Lines and columns count from 1. */
   readonly column: number;
-  /** Where in the document: `tools[0].name`. Empty for the whole of it. */
+  /** Path within the document, such as `tools[0].name`. Empty for the whole of it. */
   readonly path: string;
-  /** The next step. */
+  /** The next step for the person. */
   readonly hint?: string;
-}
-
-/** Keys and indexes that lead from the root of a document to a value. */
-export type DocumentPath = readonly (string | number)[];
-
-/** A place in a file, both from 1. */
-export interface Place {
-  /** Line. */
-  readonly line: number;
-  /** Column, in UTF-16 units. */
-  readonly column: number;
-}
-
-/** What a report needs to know of the document it is about. */
-export interface PlaceFinder {
-  /** Where the value at `path` stands, or its key; for a path that is not there, the nearest place above it. */
-  placeOf(path: DocumentPath, part: "key" | "value"): Place;
 }
 
 /** How one issue differs from its row in the error table. */
 export interface IssueText {
-  /** What is wrong, instead of the row's cause. */
+  /** Default: the row's cause. */
   readonly message?: string;
-  /** The next step, instead of the row's fix. */
+  /** The next step. Default: the row's fix. */
   readonly hint?: string;
   /** Whether the key or the value is at fault. Default: the value. */
   readonly part?: "key" | "value";
 }
 
+/** A kind of file that people write. */
+export interface DocumentKind {
+  /** Family of its error codes: `manifest` for `manifest.invalid`, `manifest.yaml_syntax` and the rest. */
+  readonly room: string;
+  /** Name of such a file in error messages. */
+  readonly title: string;
+  /** Larger files are refused unread. */
+  readonly maxBytes: number;
+  /** Lexemes a YAML file may have, and twice the values it may unfold to. Default 50,000. */
+  readonly maxParts?: number;
+}
+
+/** A document that was read: its text, its data, and the report that knows the places of its values. */
+export interface SourceDocument<Data = unknown> {
+  readonly text: string;
+  readonly data: Data;
+  readonly report: DocumentReport;
+}
+
 /** Issues an error lists at most: a hostile file must not make a huge report. */
 const MAX_ISSUES = 100;
 
-/** What kind of file a report is about. */
-export interface DocumentKind {
-  /** Room of its error codes: `manifest` for `manifest.invalid`, `manifest.yaml_syntax` and the rest. */
-  readonly room: string;
-  /** What its error calls it. */
-  readonly title: string;
-}
-
 /** Gathers issues and warnings about one file. */
 export class DocumentReport {
-  readonly #file: string;
-  readonly #kind: DocumentKind;
+  readonly file: string;
+  readonly kind: DocumentKind;
   readonly #errors = new Map<string, DocumentIssue>();
   readonly #warnings = new Map<string, DocumentIssue>();
   readonly #unreadable = new Set<string>();
-  #places: PlaceFinder = { placeOf: () => ({ line: 1, column: 1 }) };
+  #root = new Spot(FILE_START);
 
   /** Starts an empty report about `file`. */
   constructor(file: string, kind: DocumentKind) {
-    this.#file = file;
-    this.#kind = kind;
+    this.file = file;
+    this.kind = kind;
   }
 
-  /** Returns the code of this kind of file for a reason every kind has, such as `yaml_syntax`. */
+  /** Returns the code of this kind of file for a reason that several kinds share, such as `yaml_syntax`. */
   code(reason: string): HostErrorCode {
-    const code = `${this.#kind.room}.${reason}`;
+    const code = `${this.kind.room}.${reason}`;
     if (!isErrorCode(code)) throw new TypeError(`No row "${code}" in the error table`);
     return code;
   }
 
-  /** Takes places from `finder` from now on. */
-  locateWith(finder: PlaceFinder): void {
-    this.#places = finder;
+  /** Takes places from a reader's tree from now on. */
+  locateWith(root: Spot): void {
+    this.#root = root;
   }
 
-  /** Where a value stands, or its key. */
+  /** Returns the place of a value, or of its key. */
   placeOf(path: DocumentPath, part: "key" | "value"): Place {
-    return this.#places.placeOf(path, part);
+    return this.#root.placeOf(path, part);
   }
 
-  /** Whether nothing is wrong so far. */
+  /** Whether no error was added so far. */
   get isClean(): boolean {
     return this.#errors.size === 0;
   }
@@ -108,46 +103,76 @@ export class DocumentReport {
     return inFileOrder(this.#warnings);
   }
 
-  /** Adds an error. One place breaks one rule once, and what is no good YAML is not judged further. */
+  /** Adds an error. One place breaks one rule once, and a value that is no good YAML is not judged further. */
   error(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): void {
     const where = formatPath(path);
-    if (code.startsWith(`${this.#kind.room}.yaml_`)) this.#unreadable.add(where);
+    if (code.startsWith(`${this.kind.room}.yaml_`)) this.#unreadable.add(where);
     else if (this.#unreadable.has(where)) return;
-    this.#add(this.#errors, code, path, this.#places.placeOf(path, text.part ?? "value"), text);
+    this.#add(this.#errors, this.issue(code, path, text));
   }
 
-  /** Adds an error at a place of its own. */
-  errorAt(code: HostErrorCode, place: Place, text: IssueText = {}): void {
-    this.#add(this.#errors, code, [], place, text);
+  /** Adds an error at a place of its own; default: the start of the file. */
+  errorAt(code: HostErrorCode, place: Place = FILE_START, text: IssueText = {}): void {
+    this.#add(this.#errors, { ...this.issue(code, [], text), ...place });
   }
 
-  /** Adds a warning. */
+  /** Adds a warning; warnings never make a file invalid. */
   warn(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): void {
-    this.#add(this.#warnings, code, path, this.#places.placeOf(path, text.part ?? "value"), text);
+    this.#add(this.#warnings, this.issue(code, path, text));
+  }
+
+  /** Returns an issue about the value at `path` without adding it. */
+  issue(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): DocumentIssue {
+    const { message = ERRORS[code].cause, hint = ERRORS[code].fix, part = "value" } = text;
+    return { code, message, file: this.file, ...this.placeOf(path, part), path: formatPath(path), hint };
+  }
+
+  /** Returns an error about the value at `path`, with its place in the message and in its data. */
+  failure(
+    code: HostErrorCode,
+    path: DocumentPath,
+    { data = {}, ...text }: IssueText & { readonly data?: Readonly<Record<string, unknown>> },
+  ): HostError {
+    const { message, file, line, column, path: where, hint } = this.issue(code, path, text);
+    return new HostError(code, `${file}:${line}:${column}: ${message}`, {
+      data: { file, line, column, path: where, ...data },
+      ...(hint !== undefined && { hint }),
+    });
   }
 
   /** Throws `<room>.invalid` with every error, unless there is none. */
   throwErrors(): void {
-    if (this.isClean) return;
-    const all = inFileOrder(this.#errors);
-    const issues = all.slice(0, MAX_ISSUES);
-    const { file, line, column, message, hint } = all[0]!;
-    const count = all.length === 1 ? "1 issue" : `${all.length} issues`;
-    const first = `${file}:${line}:${column}: ${message}`;
-    throw new HostError(this.code("invalid"), `${this.#kind.title} has ${count}, first at ${first}`, {
-      data: { issues, total: all.length },
-      ...(hint && { hint }),
-    });
+    throwIssues(this.kind, this.errors);
   }
 
-  #add(list: Map<string, DocumentIssue>, code: HostErrorCode, path: DocumentPath, place: Place, text: IssueText): void {
-    const row = ERRORS[code];
-    const where = formatPath(path);
-    const key = `${code} ${where} ${place.line}:${place.column}`;
-    if (list.has(key)) return;
-    const message = text.message ?? row.cause;
-    list.set(key, { code, message, file: this.#file, ...place, path: where, hint: text.hint ?? row.fix });
+  /** Whether a text is within the size of its kind; a larger one is reported as `<room>.too_large`. */
+  fits(text: string): boolean {
+    const { maxBytes } = this.kind;
+    // A UTF-16 unit has at most three bytes: short texts need not be encoded.
+    if (text.length * 3 <= maxBytes || new TextEncoder().encode(text).length <= maxBytes) return true;
+    this.errorAt(this.code("too_large"));
+    return false;
   }
+
+  #add(list: Map<string, DocumentIssue>, issue: DocumentIssue): void {
+    const key = `${issue.code} ${issue.path} ${issue.line}:${issue.column}`;
+    if (!list.has(key)) list.set(key, issue);
+  }
+}
+
+/** Throws `<room>.invalid` with the issues of one file or of several; does nothing when there are none. */
+export function throwIssues(
+  { room, title }: Pick<DocumentKind, "room" | "title">,
+  all: readonly DocumentIssue[],
+): void {
+  if (all.length === 0) return;
+  const { file, line, column, message, hint } = all[0]!;
+  const count = all.length === 1 ? "1 issue" : `${all.length} issues`;
+  const text = `${title} has ${count}, first at ${file}:${line}:${column}: ${message}`;
+  throw new HostError(`${room}.invalid` as HostErrorCode, text, {
+    data: { issues: all.slice(0, MAX_ISSUES), total: all.length },
+    ...(hint && { hint }),
+  });
 }
 
 /** Returns a path as people write it: `tools[0].name`. */
@@ -157,27 +182,6 @@ export function formatPath(path: DocumentPath): string {
     if (!/^[A-Za-z_$][\w$-]*$/.test(step)) return `${text}[${JSON.stringify(step)}]`;
     return text === "" ? step : `${text}.${step}`;
   }, "");
-}
-
-/**
- * Returns issues as text for an operator: place, code, path and message on one line each, the hint below it.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * const issue = { code: "manifest.unknown_key", message: 'Unknown key "tool"', file: "kaged-plugin.yaml", line: 7 };
- * assert.equal(
- *   describeIssues([{ ...issue, column: 1, path: "tool", hint: 'Did you mean "tools"?' }]),
- *   'kaged-plugin.yaml:7:1  manifest.unknown_key  tool: Unknown key "tool"\n  hint: Did you mean "tools"?',
- * );
- * ```
- */
-export function describeIssues(issues: readonly DocumentIssue[]): string {
-  return issues.map(({ file, line, column, code, path, message, hint }) => {
-    const subject = path === "" ? message : `${path}: ${message}`;
-    const first = `${file}:${line}:${column}  ${code}  ${subject}`;
-    return hint === undefined ? first : `${first}\n  hint: ${hint}`;
-  }).join("\n");
 }
 
 function inFileOrder(issues: Map<string, DocumentIssue>): DocumentIssue[] {

@@ -4,118 +4,113 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import { readTomlTree } from "./toml_tree.ts";
 import { canonicalText } from "../values/canonical_text.ts";
 import { isMap } from "../values/plain_data.ts";
 import { DocumentReport } from "./document_report.ts";
+import { readToml, type TomlDocument } from "./read_toml.ts";
 
-/** A value that can be written. */
+/** A value that an edit may set. */
 export type TomlValue = string | number | boolean | readonly string[];
 
-/** What to change in one table. */
+/** A change of one table: keys to set, and keys to remove. */
 export interface TableEdit {
-  /** Name of the file, for errors: `local.toml`. */
-  readonly file: "local.toml" | "config.toml";
   /** Keys that lead to the table: `["plugins", "notes"]` for `[plugins.notes]`, none for the top of the file. */
   readonly table: readonly string[];
-  /** Keys to set. */
   readonly set?: Readonly<Record<string, TomlValue>>;
   /** Keys to remove; a table that is left empty goes with them. */
   readonly unset?: readonly string[];
-  /** Whether a table stays for the sake of comments inside it. */
+  /** Whether a table that is left empty stays for the sake of comments inside it. */
   readonly keepsComments?: boolean;
 }
 
-type Data = Record<string, unknown>;
+type Data = Readonly<Record<string, unknown>>;
 
 /**
- * Returns `text` with that one change.
+ * Returns the document with that one change, read again from its new text.
  *
- * @throws {HostError} `<file>.edit_refused` when it cannot be made without touching something else.
+ * @throws {HostError} `<room>.edit_refused` when the change cannot be made without touching something else.
  */
-export async function editTomlTable(text: string, edit: TableEdit): Promise<string> {
-  const before = await dataIn(text, edit);
-  if (before === null) throw refused(edit, "the file cannot be read");
-  let above: unknown = before;
+export async function editTomlTable(before: TomlDocument, edit: TableEdit): Promise<TomlDocument> {
+  const { text, data, comments, report: { file, kind } } = before;
+  let above: unknown = data;
   edit.table.forEach((name, depth) => {
     above = isMap(above) && Object.hasOwn(above, name) ? above[name] : {};
     const isLast = depth === edit.table.length - 1;
-    if (!isMap(above)) throw refused(edit, isLast ? "it is no table" : `"${name}" is no table`);
+    if (!isMap(above)) throw refused(before, edit, isLast ? "it is no table" : `"${name}" is no table`);
   });
-  const wanted = canonicalText(pruned(withEdit(before, edit)));
-  const isWanted = (data: Data | null): boolean => data !== null && canonicalText(pruned(data)) === wanted;
-  if (isWanted(before)) return text;
-  for (const attempt of [appended, inserted, cut, cutKeys, patched]) {
-    const result = await attempt(text, edit);
-    if (result === null || !isWanted(await dataIn(result, edit))) continue;
-    // What was cut out took its own comments with it.
-    if (attempt !== patched || await keepsComments(text, result)) return result;
+  const wanted = canonicalText(pruned(withEdit(data, edit)));
+  if (canonicalText(pruned(data)) === wanted) return before;
+  const reread = async (changed: string): Promise<TomlDocument | null> => {
+    const after = await readToml(changed, new DocumentReport(file, kind));
+    return after && canonicalText(pruned(after.data)) === wanted ? after : null;
+  };
+  for (const changed of lineEdits(text, edit)) {
+    const after = await reread(changed);
+    if (after) return after;
   }
-  throw refused(edit, "something else would change with it");
+  const changed = await patched(text, edit);
+  const after = changed === null ? null : await reread(changed);
+  // Lines that are cut out above take their own comments with them; the library may lose others.
+  if (after && keepsAll(comments, after.comments)) return after;
+  throw refused(before, edit, "something else would change with it");
 }
 
-/** A table that is not there yet is written at the end, where nothing else can be disturbed. */
-function appended(text: string, { table, set = {} }: TableEdit): string | null {
-  if (table.length === 0) return null;
-  const gap = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";
-  return `${text}${gap}[${table.map(keyText).join(".")}]\n${settingLines(set).join("\n")}\n`;
-}
-
-/** Keys that are not there yet go after the last line of their table, or before what follows the top of the file. */
-function inserted(text: string, edit: TableEdit): string | null {
+/** Yields texts in which lines were added or cut out; the caller takes the first that reads as it should. */
+function* lineEdits(text: string, { table, set = {}, unset, keepsComments }: TableEdit): Generator<string> {
+  const added = settingLines(set);
+  if (table.length > 0) {
+    // A table that is not there yet goes to the end, where nothing else can be disturbed.
+    const gap = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";
+    yield `${text}${gap}[${table.map(keyText).join(".")}]\n${added.join("\n")}\n`;
+  }
   const lines = text.split("\n");
-  const range = linesOf(lines, edit);
-  if (range === null || edit.unset) return null;
-  const [start, end] = range;
+  const range = linesOf(lines, table);
+  if (range === null) return;
+  if (!unset) yield withLines(lines, range, added);
+  const isNoted = lines.slice(range[0], aboveTable(lines, range[1])).some((line) => NOTED.test(line));
+  if (table.length > 0 && !(keepsComments && isNoted)) yield withoutTable(lines, range);
+  if (unset) yield withoutKeys(lines, range, unset);
+}
+
+/** A line without a value: empty, or a comment. */
+const OPEN = /^\s*(?:#.*)?$/;
+/** A comment, or a header with one behind it. */
+const NOTED = /^\s*(?:\[[^#]*\]\s*)?#/;
+
+/** Lines of a table, from its header (or -1 for the top of the file) to the line after its last. */
+type Range = readonly [start: number, end: number];
+
+/** New keys go behind the last value of their table; at the top of a file without any, above the first table. */
+function withLines(lines: readonly string[], [start, end]: Range, added: readonly string[]): string {
   let at = end;
-  const isOpen = (line: string): boolean => /^\s*(?:#.*)?$/.test(line);
-  while (at > start + 1 && isOpen(lines[at - 1]!)) at--;
-  const added = settingLines(edit.set ?? {});
-  if (at === 0 && end < lines.length) {
-    at = aboveTable(lines, end);
-    added.push("");
-  } else if (at === 0) at = end - (lines[end - 1] === "" ? 1 : 0);
-  return [...lines.slice(0, at), ...added, ...lines.slice(at)].join("\n");
+  while (at > start + 1 && OPEN.test(lines[at - 1]!)) at--;
+  const gap = at === 0 && end < lines.length ? [""] : [];
+  if (at === 0) at = gap.length > 0 ? aboveTable(lines, end) : end - (lines[end - 1] === "" ? 1 : 0);
+  return [...lines.slice(0, at), ...added, ...gap, ...lines.slice(at)].join("\n");
 }
 
-/** A table that has its own header and goes away as a whole: its lines are cut out. */
-function cut(text: string, edit: TableEdit): string | null {
-  const lines = text.split("\n");
-  const range = linesOf(lines, edit);
-  if (range === null || edit.table.length === 0) return null;
-  const [start] = range;
-  let [, end] = range;
+function withoutTable(lines: readonly string[], [start, last]: Range): string {
+  let end = last;
   // Comments and gaps before the next table are about that one.
-  while (end > start + 1 && /^\s*(?:#.*)?$/.test(lines[end - 1]!)) end--;
-  if (edit.keepsComments && lines.slice(start, aboveTable(lines, range[1])).some(isNoted)) return null;
+  while (end > start + 1 && OPEN.test(lines[end - 1]!)) end--;
   while (end < lines.length - 1 && /^\s*$/.test(lines[end]!)) end++;
   return [...lines.slice(0, start), ...lines.slice(end)].join("\n");
 }
 
-/** Comments right above a table are about it: the line before those, for a table at `index`. */
+function withoutKeys(lines: readonly string[], [start, end]: Range, unset: readonly string[]): string {
+  const patterns = unset.map((key) => new RegExp(`^\\s*${keyPattern(key)}\\s*=`));
+  const isGone = (index: number): boolean =>
+    index > start && index < end && patterns.some((pattern) => pattern.test(lines[index]!));
+  // A gap after the first line of the file was that line's.
+  const isGap = (index: number): boolean => index === 1 && isGone(0) && lines[1] === "";
+  return lines.filter((_, index) => !isGone(index) && !isGap(index)).join("\n");
+}
+
+/** Comments right above a table are about it: returns the first line of those, for a table at `index`. */
 function aboveTable(lines: readonly string[], index: number): number {
   let at = index;
   while (index < lines.length && at > 0 && /^\s*#/.test(lines[at - 1]!)) at--;
   return at;
-}
-
-/** Whether a line is a comment, or a header with one. */
-function isNoted(line: string): boolean {
-  return /^\s*(?:\[[^#]*\]\s*)?#/.test(line);
-}
-
-/** Single lines of a table that has its own header: each that sets a key to be removed is cut out. */
-function cutKeys(text: string, edit: TableEdit): string | null {
-  const lines = text.split("\n");
-  const range = linesOf(lines, edit);
-  if (range === null) return null;
-  const [start, end] = range;
-  const gone = (edit.unset ?? []).map((key) => new RegExp(`^\\s*${keyPattern(key)}\\s*=`));
-  const isGone = (index: number): boolean =>
-    index > start && index < end && gone.some((pattern) => pattern.test(lines[index]!));
-  // A gap after the first line of the file was that line's.
-  const isGap = (index: number): boolean => index === 1 && isGone(0) && lines[1] === "";
-  return lines.filter((_, index) => !isGone(index) && !isGap(index)).join("\n");
 }
 
 function settingLines(set: Readonly<Record<string, TomlValue>>): string[] {
@@ -124,19 +119,18 @@ function settingLines(set: Readonly<Record<string, TomlValue>>): string[] {
   );
 }
 
-/** A key as TOML has it. */
 function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Finds a key, quoted or not. */
+/** Matches a key, quoted or not. */
 function keyPattern(key: string): string {
   const plain = key.replace(/[^A-Za-z0-9_-]/g, "\\$&");
   return `(?:${plain}|"${plain}"|'${plain}')`;
 }
 
-/** The line of a table's header, and the line after its last; the top of the file has its header before the first. */
-function linesOf(lines: readonly string[], { table }: TableEdit): [number, number] | null {
+/** Returns the lines of a table; null for one without a header of its own. */
+function linesOf(lines: readonly string[], table: readonly string[]): Range | null {
   const header = new RegExp(`^\\s*\\[\\s*${table.map(keyPattern).join("\\s*\\.\\s*")}\\s*\\]\\s*(?:#.*)?$`);
   const start = table.length === 0 ? -1 : lines.findIndex((line) => header.test(line));
   if (start === -1 && table.length > 0) return null;
@@ -144,7 +138,7 @@ function linesOf(lines: readonly string[], { table }: TableEdit): [number, numbe
   return [start, next === -1 ? lines.length : next];
 }
 
-/** Whatever is written in another way is left to the library, on its own values: dates are not JSON. */
+/** Leaves a table that is written inline or with dots to the library, on its own values: dates are not JSON. */
 async function patched(text: string, edit: TableEdit): Promise<string | null> {
   const toml = await import("@decimalturn/toml-patch");
   try {
@@ -152,11 +146,6 @@ async function patched(text: string, edit: TableEdit): Promise<string | null> {
   } catch {
     return null; // A text it cannot change, or not in this way.
   }
-}
-
-async function dataIn(text: string, { file }: TableEdit): Promise<Data | null> {
-  if (text.trim() === "") return {};
-  return await readTomlTree(text, new DocumentReport(file, { room: roomOf(file), title: file }));
 }
 
 /** Returns the data as the edit makes it. A table that is left empty goes. */
@@ -178,48 +167,23 @@ function pruned(data: Data): Data {
   );
 }
 
-/** Whether no comment got lost; those inside a table that was cut went with it. */
-async function keepsComments(before: string, after: string): Promise<boolean> {
-  const left = await commentsIn(after);
-  return (await commentsIn(before)).every((comment) => {
+function keepsAll(before: readonly string[], after: readonly string[]): boolean {
+  const left = [...after];
+  return before.every((comment) => {
     const at = left.indexOf(comment);
     return at !== -1 && left.splice(at, 1).length === 1;
   });
 }
 
-/** A part of the library's syntax tree. */
-interface Node {
-  readonly type?: string;
-  readonly raw?: string;
-  readonly key?: unknown;
-  readonly value?: unknown;
-  readonly item?: unknown;
-  readonly items?: unknown;
-}
-
-async function commentsIn(text: string): Promise<string[]> {
-  const toml = await import("@decimalturn/toml-patch");
-  const found: string[] = [];
-  const visit = (part: unknown): void => {
-    if (Array.isArray(part)) return part.forEach(visit);
-    if (typeof part !== "object" || part === null) return;
-    const { type, raw, key, value, item, items } = part as Node;
-    if (type === "Comment") found.push(raw ?? "");
-    else [key, value, item, items].forEach(visit);
-  };
-  for (const block of toml.parseDocument(text).cst) visit(block);
-  return found;
-}
-
-function roomOf(file: TableEdit["file"]): "local" | "config" {
-  return file === "local.toml" ? "local" : "config";
-}
-
-function refused({ file, table }: TableEdit, why: string): HostError {
+function refused({ report }: TomlDocument, { table }: TableEdit, why: string): HostError {
   const name = table.map(keyText).join(".");
-  const place = name === "" ? file : `[${name}] in ${file}`;
-  return new HostError(`${roomOf(file)}.edit_refused`, `Cannot change ${place}: ${why}`, {
-    data: { table: name },
-    hint: name === "" ? "Edit it by hand" : `Write it as a table of its own, under [${name}]`,
-  });
+  const file = report.kind.title;
+  return new HostError(
+    report.code("edit_refused"),
+    `Cannot change ${name === "" ? file : `[${name}] in ${file}`}: ${why}`,
+    {
+      data: { table: name },
+      hint: name === "" ? "Edit it by hand" : `Write it as a table of its own, under [${name}]`,
+    },
+  );
 }

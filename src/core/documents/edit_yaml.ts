@@ -4,13 +4,13 @@
  *
  * @module
  */
-import type { Document, Pair, YAMLMap } from "yaml";
-import { HostError } from "../errors/host_error.ts";
-import { formatPath } from "./document_report.ts";
+import type { Pair, YAMLMap } from "yaml";
+import { DocumentReport } from "./document_report.ts";
+import { readYaml, type YamlDocument } from "./read_yaml.ts";
 
 type Yaml = typeof import("yaml");
 
-/** A change of a text: what stands between two offsets becomes something else. */
+/** A change of a text: the characters between two offsets are replaced. */
 interface Splice {
   readonly from: number;
   readonly to: number;
@@ -19,31 +19,25 @@ interface Splice {
 }
 
 /**
- * Returns `text` with `value` at `path`. Maps on the way that are not there yet are added.
- *
- * @throws {HostError} `knob.edit_refused`
+ * Returns the document with `value` at `path`. Maps on the way that are not there yet are added. Returns null when the
+ * change cannot be made without touching something else, as behind an anchor or in an unusual layout.
  */
-export async function setYamlValue(text: string, path: readonly string[], value: unknown): Promise<string> {
-  const yaml = await import("yaml");
-  const before = dataOf(yaml, text);
-  const wanted = JSON.stringify(withValue(before, path, value));
-  if (JSON.stringify(before) === wanted) return text;
-  const splice = spliceFor(yaml, text, path);
+export async function setYamlValue(
+  before: YamlDocument,
+  path: readonly string[],
+  value: unknown,
+): Promise<YamlDocument | null> {
+  const { text, data, report: { file, kind } } = before;
+  const wanted = JSON.stringify(withValue(data, path, value));
+  if (JSON.stringify(data) === wanted) return before;
+  const splice = spliceFor(await import("yaml"), before, path);
   for (const rendered of splice ? renderings(value, text.slice(splice.from, splice.to)) : []) {
     const { from, to, wrap } = splice!;
-    const after = text.slice(0, from) + wrap(rendered) + text.slice(to);
-    if (JSON.stringify(dataOf(yaml, after)) === wanted) return after;
+    const report = new DocumentReport(file, kind);
+    const after = await readYaml(text.slice(0, from) + wrap(rendered) + text.slice(to), report);
+    if (after && report.isClean && JSON.stringify(after.data) === wanted) return after;
   }
-  throw new HostError("knob.edit_refused", `Cannot set ${formatPath(path)} without touching something else`, {
-    data: { path: formatPath(path) },
-    hint: "Edit project.yaml by hand: an anchor, an alias or an unusual layout stands in the way",
-  });
-}
-
-/** Returns the data of a text, or undefined when it cannot be read. */
-function dataOf(yaml: Yaml, text: string): unknown {
-  const document = yaml.parseDocument(text, { logLevel: "error", prettyErrors: false });
-  return document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: 1000 });
+  return null;
 }
 
 /** Returns a copy of `data` with `value` at `path`; a field that is new comes last in its map. */
@@ -64,10 +58,9 @@ function renderings(value: unknown, old: string): string[] {
   return old.startsWith('"') ? [json] : [...plain, json];
 }
 
-/** Finds what to change: the value itself, or the nearest map above it that is there. */
-function spliceFor(yaml: Yaml, text: string, path: readonly string[]): Splice | null {
-  const document: Document = yaml.parseDocument(text, { logLevel: "error", prettyErrors: false });
-  let node: unknown = document.contents;
+/** Finds the text to change: the value itself, or the nearest map above it that is there. */
+function spliceFor(yaml: Yaml, { text, syntax }: YamlDocument, path: readonly string[]): Splice | null {
+  let node: unknown = syntax.contents;
   for (const [index, step] of path.entries()) {
     if (!yaml.isMap(node)) return null;
     const pair: Pair | undefined = node.items.find(({ key }) => yaml.isScalar(key) && key.value === step);
@@ -131,4 +124,10 @@ function keyText(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) && !/^(?:true|false|null|y|n|yes|no|on|off)$/i.test(name)
     ? name
     : JSON.stringify(name);
+}
+
+/** Returns data as the text of a new YAML document. */
+export async function yamlText(data: unknown): Promise<string> {
+  const { stringify } = await import("yaml");
+  return stringify(data);
 }

@@ -1,41 +1,38 @@
 /**
- * Reads a file a person wrote, up to a size.
+ * Reads the text of a file that a person wrote.
  *
  * @module
  */
-import { ERRORS, HostError, type HostErrorCode, messageOf } from "../errors/host_error.ts";
+import { ERRORS, HostError, messageOf } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 import type { DocumentReport } from "./document_report.ts";
 
 /**
- * Returns the text of `file`, or null when there is none. No more than one byte above `maxBytes` is read.
+ * Returns the text of the report's file, or null when there is none. No more than one byte above the size of its kind
+ * is read.
  *
  * @throws {HostError} `<room>.unreadable`, or `<room>.invalid` when it is too large or no UTF-8.
  */
-export async function readDocumentText(
-  file: string,
-  files: Files,
-  { report, maxBytes }: { readonly report: DocumentReport; readonly maxBytes: number },
-): Promise<string | null> {
-  const bytes = await readBounded(file, files, { code: report.code("unreadable"), maxBytes });
+export async function readDocumentText(report: DocumentReport, files: Files): Promise<string | null> {
+  const { file, kind: { maxBytes } } = report;
+  const bytes = await readHead(report, files);
   if (bytes === null) return null;
   // A file that is cut may end inside a character: its size comes first.
-  if (bytes.length > maxBytes) report.errorAt(report.code("too_large"), { line: 1, column: 1 });
+  if (bytes.length > maxBytes) report.errorAt(report.code("too_large"));
   report.throwErrors();
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // A byte order mark stays, so that an edited file keeps it.
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    report.errorAt(report.code("not_utf8"), { line: 1, column: 1 });
+    report.errorAt(report.code("not_utf8"));
     report.throwErrors();
-    return null;
+    throw new TypeError(`"${file}" is no UTF-8`);
   }
 }
 
-async function readBounded(
-  file: string,
-  files: Files,
-  { code, maxBytes }: { readonly code: HostErrorCode; readonly maxBytes: number },
-): Promise<Uint8Array | null> {
+async function readHead(report: DocumentReport, files: Files): Promise<Uint8Array | null> {
+  const { file, kind: { maxBytes } } = report;
+  const code = report.code("unreadable");
   const hint = ERRORS[code].fix;
   let kind: string | undefined;
   try {

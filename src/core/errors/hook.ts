@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { type ErrorRow, row, rows, yamlRows } from "./row.ts";
+import { type ErrorRow, jsonRows, row, rows, yamlRows } from "./row.ts";
 
 export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hook", "hook file"),
+  ...jsonRows("hook"),
   "hook.unknown": row(-32601, 404, "There is no such hook", "Use one of the hooks in the guide"),
   ...rows("hook", -32603, 502, {
     result_invalid: ["A hook returned a value it may not return", "Return null, a text or { inject }"],
@@ -22,12 +23,6 @@ export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
     option_invalid: ["A registration of a handler cannot be read", "Correct the option that is named"],
     event_invalid: ["An event lacks its session or agent", "Give it the fields that are named"],
     input_invalid: ["The schema of a hook refuses its input", "Follow the schema"],
-    json_syntax: ["The JSON cannot be read", "Correct the syntax at this place"],
-    json_comment: [
-      "The file is JSON with comments, and JSON has none",
-      "Take the comments out; say what you have to say in a description",
-    ],
-    duplicate_key: ["A key stands twice in one map", "Keep one of the two"],
     unknown_dialect: ["The file is no hook file that is read here", "See docs/hook-files.md"],
     version_unknown: ["The version of the hook file is not known", 'Write "version": 1'],
     unknown_event: ["A moment is not known", "See the list of moments in docs/hook-files.md"],

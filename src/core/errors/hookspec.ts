@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { type ErrorRow, rows, yamlRows } from "./row.ts";
+import { type ErrorRow, jsonRows, rows, yamlRows } from "./row.ts";
 
 export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...yamlRows("hookspec", "hookspec"),
+  ...jsonRows("hookspec"),
   ...rows("hookspec", -32602, 400, {
     missing: ["There is no hookspec here", "Name the folder that holds _meta and kinds"],
     out_taken: [
@@ -14,7 +15,6 @@ export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Give each hookspec a folder of its own",
     ],
     too_many_files: ["A hookspec has more files than it may have", "Keep it under 2000 files"],
-    not_json: ["A schema file is not JSON", "Write the schema as JSON"],
     dispatch_classes_changed: [
       "The list of dispatch classes is not the closed one",
       "Restore the five classes: a new one is a decision of its own",

@@ -56,6 +56,18 @@ export function yamlRows(family: string, it: string): Record<string, ErrorRow> {
   });
 }
 
+/** Returns the rows for every mistake that a JSON file can hold. */
+export function jsonRows(family: string): Record<string, ErrorRow> {
+  return rows(family, -32602, 400, {
+    json_syntax: ["The JSON cannot be read", "Correct the syntax at this place"],
+    json_comment: [
+      "The file is JSON with comments, and JSON has none",
+      "Take the comments out; say what you have to say in a description",
+    ],
+    duplicate_key: ["A key stands twice in one map", "Keep one of the two"],
+  });
+}
+
 /** Returns the rows for every mistake that a TOML file of the operator can hold. */
 export function tomlRows(family: string, it: string): Record<string, ErrorRow> {
   return {

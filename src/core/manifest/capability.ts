@@ -1,5 +1,5 @@
 /**
- * The capability grammar: what a plugin may ask for, one string each.
+ * The capability grammar: rights that a plugin may ask for, one string each.
  *
  * @module
  */

@@ -7,10 +7,10 @@ import type { HostErrorCode } from "../errors/host_error.ts";
 import { type CapabilityProblem, problem } from "./capability_problem.ts";
 
 /** Folders a path may be relative to, besides the root of the file system. */
-export const PATH_PREFIXES: readonly string[] = ["config:", "project:", "plugin:"];
+const PATH_PREFIXES: readonly string[] = ["config:", "project:", "plugin:"];
 
 const MAX_PATH_BYTES = 4096;
-// Controls, line separators and direction marks: what is shown at consent must be what is granted.
+// Controls, line separators and direction marks: the path shown at consent must be the path that is granted.
 // deno-lint-ignore no-control-regex
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const GLOB = /[*?[\]{}]/;

@@ -8,11 +8,9 @@ import { shown } from "../values/shown_value.ts";
 
 /** Why a text is no capability. */
 export interface CapabilityProblem {
-  /** Which rule it breaks: `capability.<reason>`. */
+  /** The rule that the text breaks: `capability.<reason>`. */
   readonly code: HostErrorCode;
-  /** What is wrong, for a person. */
   readonly message: string;
-  /** The next step. */
   readonly hint?: string;
 }
 

@@ -5,7 +5,7 @@
  */
 import { type Capability, parseCapability } from "./capability.ts";
 
-/** Returns what a plugin may do with its storage: writing implies reading. */
+/** Returns the access a plugin has to its storage: writing implies reading. */
 export function storageAccess(capabilities: readonly string[]): "none" | "read" | "write" {
   const granted = capabilities.flatMap(parsed).filter((capability) => capability.kind === "storage");
   if (granted.length === 0) return "none";
@@ -22,7 +22,7 @@ export function excessCapabilities(claimed: readonly unknown[], declared: readon
   });
 }
 
-/** Whether who holds `grant` also holds `claim`. */
+/** Whether a plugin with `grant` also has `claim`. */
 export function covers(grant: Capability, claim: Capability): boolean {
   switch (claim.kind) {
     case "fs":

@@ -3,18 +3,18 @@
  *
  * @module
  */
+import type { DocumentReport } from "../documents/document_report.ts";
 import { isMap } from "../values/plain_data.ts";
 import { canonicalHook } from "../contract/hook_names.ts";
 import { checkKnobs } from "./knob_rules.ts";
 import type { Manifest } from "./manifest.ts";
-import type { ManifestReport } from "./manifest_report.ts";
 import { checkCapabilities, checkRules } from "./manifest_rules.ts";
 import { checkSchemas } from "./schema_rules.ts";
 import { checkShape } from "./shape_issues.ts";
 import { moveSystemOnly } from "./system_only.ts";
 
 /** Checks everything there is to check. Returns the manifest in canonical form, or null when `report` says why not. */
-export async function checkManifest(written: unknown, report: ManifestReport): Promise<Manifest | null> {
+export async function checkManifest(written: unknown, report: DocumentReport): Promise<Manifest | null> {
   if (!isMap(written)) {
     report.error("manifest.not_a_map", []);
     return null;
@@ -24,7 +24,7 @@ export async function checkManifest(written: unknown, report: ManifestReport): P
   const input = checkShape(data, report);
   const capabilities = checkCapabilities(data, report);
   checkRules(data, report);
-  checkKnobs(data, report);
+  await checkKnobs(data, report);
   if (!input || !report.isClean) return null;
   const { role, roles: listed, ...fields } = input;
   const hooks = distinct(input.hooks.map(canonicalHook));

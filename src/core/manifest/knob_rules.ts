@@ -1,11 +1,16 @@
 /**
- * What a knob says of itself and of the config field it binds to.
+ * Checks each knob, alone and against the config field it binds to.
  *
  * @module
  */
+import * as v from "valibot";
+import type { DocumentReport } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
+import { patternReader } from "../schema/linear_pattern.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
+import { knobInput } from "./knob_schema.ts";
+import { knobProblem } from "./knob_value.ts";
 
 type Data = Record<string, unknown>;
 
@@ -22,16 +27,15 @@ const SCHEMA_TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Checks every knob: its bounds, its default, and the field it writes. */
-export function checkKnobs(data: Data, report: ManifestReport): void {
+export async function checkKnobs(data: Data, report: DocumentReport): Promise<void> {
   const targets = new Set<unknown>();
   for (const [name, knob] of Object.entries(mapOf(data, "knobs"))) {
     if (!isMap(knob)) continue;
     const path = ["knobs", name];
     checkBounds(knob, path, report);
     checkChoices(knob, path, report);
-    checkText(knob, path, report);
-    checkPathDefault(knob, path, report);
     checkTarget(knob, path, { data, report });
+    if (await hasSoundPattern(knob, path, report)) await checkDefault(knob, path, report);
     if (typeof knob.binds_to === "string" && targets.has(knob.binds_to)) {
       const message = `Two knobs bind to ${shown(knob.binds_to)}`;
       report.warn("manifest.duplicate_knob_target", [...path, "binds_to"], { message });
@@ -40,40 +44,27 @@ export function checkKnobs(data: Data, report: ManifestReport): void {
   }
 }
 
-function checkBounds({ type, min, max, step, default: start }: Data, path: DocumentPath, report: ManifestReport): void {
+function checkBounds({ type, min, max, step }: Data, path: DocumentPath, report: DocumentReport): void {
   if (type !== "range" && type !== "int_range") return;
   if (typeof min !== "number" || typeof max !== "number") return;
-  if (min >= max) {
-    return report.error("manifest.invalid_knob_bounds", [...path, "max"], {
-      message: `min ${min} is not below max ${max}`,
-    });
-  }
-  if (typeof step === "number" && (step <= 0 || step > max - min)) {
-    const message = `step ${step} is not between 0 and ${max - min}`;
-    report.error("manifest.invalid_knob_bounds", [...path, "step"], { message });
-  }
-  if (typeof start === "number" && (start < min || start > max)) {
-    const message = `default ${start} is not between ${min} and ${max}`;
-    report.error("manifest.invalid_knob_default", [...path, "default"], { message });
+  const refuse = (field: string, message: string): void =>
+    report.error("manifest.invalid_knob_bounds", [...path, field], { message });
+  if (min >= max) refuse("max", `min ${min} is not below max ${max}`);
+  else if (typeof step === "number" && (step <= 0 || step > max - min)) {
+    refuse("step", `step ${step} is not between 0 and ${max - min}`);
   }
 }
 
-function checkChoices(
-  { type, values, labels, default: start }: Data,
-  path: DocumentPath,
-  report: ManifestReport,
-): void {
+function checkChoices({ type, values, labels, prefixes }: Data, path: DocumentPath, report: DocumentReport): void {
+  if (type === "path" && Array.isArray(prefixes) && new Set(prefixes).size !== prefixes.length) {
+    report.error("manifest.invalid_knob_prefixes", [...path, "prefixes"]);
+  }
   if (type !== "enum" || !Array.isArray(values)) return;
   values.forEach((value, index) => {
     if (values.indexOf(value) === index) return;
-    report.error("manifest.invalid_knob_values", [...path, "values", index], {
-      message: `${shown(value)} stands twice`,
-    });
+    const message = `${shown(value)} stands twice`;
+    report.error("manifest.invalid_knob_values", [...path, "values", index], { message });
   });
-  if (typeof start === "string" && !values.includes(start)) {
-    const message = `default ${shown(start)} is not one of the values`;
-    report.error("manifest.invalid_knob_default", [...path, "default"], { message });
-  }
   for (const label of isMap(labels) ? Object.keys(labels) : []) {
     if (values.includes(label)) continue;
     const message = `${shown(label)} is not one of the values`;
@@ -81,26 +72,28 @@ function checkChoices(
   }
 }
 
-function checkText(knob: Data, path: DocumentPath, report: ManifestReport): void {
-  const { type, max_length: maxLength, default: start } = knob;
-  if (type !== "text" && type !== "multiline") return;
-  if (typeof start !== "string") return;
-  const refuse = (message: string) => report.error("manifest.invalid_knob_default", [...path, "default"], { message });
-  if (typeof maxLength === "number" && start.length > maxLength) refuse(`default is longer than ${maxLength}`);
-  if (type === "text" && /[\r\n]/.test(start)) refuse("default has more than one line");
+async function hasSoundPattern({ type, pattern }: Data, path: DocumentPath, report: DocumentReport): Promise<boolean> {
+  if (type !== "text" || typeof pattern !== "string") return true;
+  const read = (await patternReader()).read(pattern);
+  if (!("problem" in read)) return true;
+  report.error("manifest.invalid_knob_pattern", [...path, "pattern"], { message: read.problem });
+  return false;
 }
 
-function checkPathDefault({ type, prefixes, default: start }: Data, path: DocumentPath, report: ManifestReport): void {
-  if (type !== "path" || !Array.isArray(prefixes)) return;
-  if (new Set(prefixes).size !== prefixes.length) report.error("manifest.invalid_knob_prefixes", [...path, "prefixes"]);
-  if (typeof start !== "string") return;
-  const prefix = prefixes.find((prefix) => typeof prefix === "string" && start.startsWith(`${prefix}/`));
-  if (prefix !== undefined && !start.split("/").includes("..")) return;
-  const message = `default ${shown(start)} is no path under ${prefixes.map((prefix) => `${prefix}/`).join(" or ")}`;
-  report.error("manifest.invalid_knob_default", [...path, "default"], { message });
+/** Checks the default of a knob that is whole otherwise, as a value that an operator sets. */
+async function checkDefault(knob: Data, path: DocumentPath, report: DocumentReport): Promise<void> {
+  const shape = v.safeParse(knobInput, knob);
+  if (!shape.success || shape.output.type === "model_alias") return;
+  // A default may lie between two steps: a control shows it, and moves on from there.
+  const { step: _, ...unstepped } = shape.output;
+  const problem = await knobProblem(unstepped, knob.default);
+  if (problem === null) return;
+  report.error("manifest.invalid_knob_default", [...path, "default"], {
+    message: `The default does not fit: ${problem}`,
+  });
 }
 
-function checkTarget(knob: Data, path: DocumentPath, { data, report }: { data: Data; report: ManifestReport }): void {
+function checkTarget(knob: Data, path: DocumentPath, { data, report }: { data: Data; report: DocumentReport }): void {
   const { binds_to: target } = knob;
   if (typeof target !== "string") return;
   const fields = mapOf(mapOf(data, "config_schema"), "properties");

@@ -49,7 +49,7 @@ const fieldsByType = {
   },
 };
 
-/** The shape of a knob. */
+/** The fields of a knob, which follow from its type. */
 export const knobInput: v.GenericSchema<unknown, Knob> = v.variant("type", [
   v.strictObject({ type: v.literal("range"), ...common, ...fieldsByType.range }),
   v.strictObject({ type: v.literal("int_range"), ...common, ...fieldsByType.int_range }),
@@ -61,7 +61,7 @@ export const knobInput: v.GenericSchema<unknown, Knob> = v.variant("type", [
   v.strictObject({ type: v.literal("path"), ...common, ...fieldsByType.path }),
 ], "manifest.unknown_knob_type");
 
-/** Every type of knob. */
+/** Every type of knob, for hints. */
 export const KNOB_TYPES: readonly Knob["type"][] = Object.keys(fieldsByType) as Knob["type"][];
 
 /** Returns every key a knob of this type may have, or null when the type is not known. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DocumentPath } from "./manifest_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 
 /** Returns the items of the list under `key` with their paths; none when there is no list. */
 export function itemsOf(data: Record<string, unknown>, key: string): [unknown, DocumentPath][] {

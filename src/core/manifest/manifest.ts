@@ -1,29 +1,29 @@
 /**
- * What a plugin says of itself in `kaged-plugin.yaml`, with every default filled in.
+ * The type of `kaged-plugin.yaml`, with every default filled in.
  *
  * @module
  */
 import type { JsonSchema } from "../schema/json_schema.ts";
 
-/** What a plugin may be to an agent. */
+/** A part that a plugin plays for its agent: observers hear hooks, a compactor also makes the window smaller. */
 export type PluginRole = "observer" | "compactor";
 
-/** What a plugin's process speaks: the plugin wire, or MCP over stdio. */
+/** The protocol of a plugin's process: the plugin wire, or MCP over stdio. */
 export type PluginProtocol = "kaged_stdio" | "mcp_stdio";
 
 /** A tool a plugin offers, under its own short name. */
 export interface ManifestTool {
   /** Short name; agents see `<plugin>.<name>`. */
   readonly name: string;
-  /** What the tool does, for the model. */
+  /** Read by the model, which chooses tools by it. */
   readonly description: string;
-  /** What its arguments look like. */
+  /** JSON Schema of its arguments; calls that do not fit never reach the plugin. */
   readonly parameters_schema: JsonSchema;
 }
 
 /** A setting an operator may turn. */
 export interface Knob {
-  /** Which control it is. */
+  /** The control that shows it; the type decides which fields below it has. */
   readonly type: "range" | "int_range" | "enum" | "boolean" | "text" | "multiline" | "model_alias" | "path";
   /** Short name beside the control, at most 64 characters. */
   readonly label: string;
@@ -33,17 +33,17 @@ export interface Knob {
   readonly binds_to: string;
   /** Value before anyone turned it. */
   readonly default?: unknown;
-  /** Least value of a range. */
+  /** Least value of a range, inclusive. */
   readonly min?: number;
-  /** Greatest value of a range. */
+  /** Greatest value of a range, inclusive. */
   readonly max?: number;
-  /** Step of a range. */
+  /** Values of a range are `min` plus a whole number of steps. */
   readonly step?: number;
-  /** Choices of an enum. */
+  /** Choices of an enum, in the order to show. */
   readonly values?: readonly string[];
-  /** What the choices are called on screen. */
+  /** Names of the choices of an enum on screen. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Greatest length of a text. */
+  /** In UTF-16 units. */
   readonly max_length?: number;
   /** Pattern a text must match. */
   readonly pattern?: string;
@@ -55,11 +55,11 @@ export interface Knob {
   readonly must_exist?: boolean;
 }
 
-/** A plugin's manifest. */
+/** A plugin's manifest, checked and in canonical form. */
 export interface Manifest {
   /** The plugin's name: `^[a-z][a-z0-9-]*$`, at most 64 characters. */
   readonly name: string;
-  /** Its version (SemVer). */
+  /** The plugin's own version (SemVer 2.0.0). */
   readonly version: string;
   /** Plugin API version it is written for. */
   readonly kaged_api: number;
@@ -67,40 +67,40 @@ export interface Manifest {
   readonly kind_api_version?: string;
   /** One line, at most 200 characters. */
   readonly description: string;
-  /** Who wrote it. */
+  /** A name or a handle, shown at install. */
   readonly author?: string;
-  /** SPDX licence identifier. */
+  /** An SPDX expression, such as `MIT OR Apache-2.0`. */
   readonly license?: string;
-  /** Where to read more. */
+  /** An http or https address, shown at install. */
   readonly homepage?: string;
-  /** What its process speaks. Absent: `kaged_stdio`. */
+  /** Default `kaged_stdio`. */
   readonly runtime?: PluginProtocol;
   /** The program and its arguments; relative paths are inside the plugin's folder. */
   readonly command: readonly string[];
   /** Environment variables on top of the host's. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it asks for, each in canonical form. */
+  /** Rights it asks for, each in canonical form. */
   readonly capabilities: readonly string[];
-  /** What it is to an agent. */
+  /** Default: `observer` when it has hooks. */
   readonly roles: readonly PluginRole[];
   /** Lifecycle hooks it subscribes to. */
   readonly hooks: readonly string[];
-  /** Tools it offers. */
+  /** Tools it offers; an MCP server lists its tools when it runs. */
   readonly tools: readonly ManifestTool[];
-  /** Methods of its own. */
+  /** Methods beside its tools, by their full names. */
   readonly methods: readonly string[];
   /** Notifications it may send. */
   readonly notifications: readonly string[];
-  /** What its project-side config looks like. */
+  /** JSON Schema of the config that projects give it. */
   readonly config_schema?: JsonSchema;
-  /** What its operator-side config looks like. */
+  /** JSON Schema of the config that operators give it: secrets. */
   readonly system_config_schema?: JsonSchema;
   /** Settings an operator may turn. */
   readonly knobs: Readonly<Record<string, Knob>>;
   /** Seconds between `shutdown` and SIGTERM. */
   readonly shutdown_timeout_sec: number;
-  /** Seconds between pings. */
+  /** Seconds between pings; default 30. */
   readonly health_interval_sec: number;
-  /** Seconds a hook may take. */
+  /** Seconds it gets for a hook, then the chain goes on without it. */
   readonly hook_timeout_sec: number;
 }

@@ -1,18 +1,20 @@
 /**
- * What the fields of a manifest say of each other. Each rule reads what it needs from data of any shape, so that a
+ * Checks the fields of a manifest against each other. Each rule reads what it needs from data of any shape, so that a
  * mistake in one field never hides one in another.
  *
  * @module
  */
+import type { DocumentReport } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 import { KIND, KIND_API_VERSION } from "../contract/generated/agent_lifecycle.ts";
 import { kindMismatch } from "../contract/kind_compatibility.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
+import { followPath } from "../values/relative_path.ts";
 import { isSemanticVersion } from "../values/semantic_version.ts";
 import { shown } from "../values/shown_value.ts";
 import { capabilityEntries, formatCapability, parseCapability } from "./capability.ts";
 import { canonicalHook } from "../contract/hook_names.ts";
 import { itemsOf, stringsOf } from "./listed_items.ts";
-import type { DocumentPath, ManifestReport } from "./manifest_report.ts";
 import { checkMcpRules } from "./mcp_rules.ts";
 import { RECORD_KEYS } from "./record_keys.ts";
 
@@ -31,7 +33,7 @@ const SYSTEM_METHODS: readonly string[] = [
 ];
 
 /** Checks every rule between fields. */
-export function checkRules(data: Data, report: ManifestReport): void {
+export function checkRules(data: Data, report: DocumentReport): void {
   checkNames(data, report);
   checkCommand(data, report);
   checkRoles(data, report);
@@ -43,7 +45,7 @@ export function checkRules(data: Data, report: ManifestReport): void {
 }
 
 /** A plugin written for other hooks than the host has is refused, with the reason; the others go on. */
-function checkKindVersion({ kind_api_version: version }: Data, report: ManifestReport): void {
+function checkKindVersion({ kind_api_version: version }: Data, report: DocumentReport): void {
   if (typeof version !== "string" || !isSemanticVersion(version)) return;
   const mismatch = kindMismatch(version, KIND_API_VERSION);
   if (mismatch === null) return;
@@ -52,7 +54,7 @@ function checkKindVersion({ kind_api_version: version }: Data, report: ManifestR
 }
 
 /** Checks every capability. Returns them in canonical form, each once. */
-export function checkCapabilities(data: Data, report: ManifestReport): string[] {
+export function checkCapabilities(data: Data, report: DocumentReport): string[] {
   const found: [string, DocumentPath][] = [];
   for (const [item, itemPath] of itemsOf(data, "capabilities")) {
     const entries = capabilityEntries(item);
@@ -72,24 +74,19 @@ export function checkCapabilities(data: Data, report: ManifestReport): string[] 
   return [...new Set(found.map(([text]) => text))];
 }
 
-function checkNames({ name }: Data, report: ManifestReport): void {
+function checkNames({ name }: Data, report: DocumentReport): void {
   if (typeof name === "string" && BUILTIN_NAMES.includes(name)) {
     report.warn("manifest.builtin_name", ["name"], { message: `${shown(name)} is also a group of built-in tools` });
   }
 }
 
-function checkCommand(data: Data, report: ManifestReport): void {
+function checkCommand(data: Data, report: DocumentReport): void {
   const [program] = itemsOf(data, "command");
   if (typeof program?.[0] !== "string" || program[0].startsWith("/") || !program[0].includes("/")) return;
-  let depth = 0;
-  for (const segment of program[0].split("/")) {
-    if (segment === "..") depth--;
-    else if (segment !== "." && segment !== "") depth++;
-    if (depth < 0) return report.error("manifest.outside_command", program[1]);
-  }
+  if (followPath([], program[0]) === null) report.error("manifest.outside_command", program[1]);
 }
 
-function checkRoles(data: Data, report: ManifestReport): void {
+function checkRoles(data: Data, report: DocumentReport): void {
   if (Object.hasOwn(data, "role") && Object.hasOwn(data, "roles")) {
     report.error("manifest.role_and_roles", ["role"], { part: "key" });
   }
@@ -100,7 +97,7 @@ function checkRoles(data: Data, report: ManifestReport): void {
   if (compactor && !hooks.includes("pre_compact")) report.error("manifest.compactor_without_hook", compactor[1]);
 }
 
-function checkTools(data: Data, report: ManifestReport): void {
+function checkTools(data: Data, report: DocumentReport): void {
   const methods = new Set([...SYSTEM_METHODS, ...stringsOf(data, "methods").map(([method]) => method)]);
   const names = new Set<string>();
   const tools = itemsOf(data, "tools");
@@ -110,14 +107,13 @@ function checkTools(data: Data, report: ManifestReport): void {
   }
   for (const [tool, itemPath] of tools) {
     if (!isMap(tool)) continue;
-    checkSchema(tool.parameters_schema, [...itemPath, "parameters_schema"], report);
     if (typeof tool.name !== "string") continue;
     const path = [...itemPath, "name"];
     if (names.has(tool.name)) {
       report.error("manifest.duplicate_tool", path, { message: `Two tools are named ${shown(tool.name)}` });
     }
     names.add(tool.name);
-    if (typeof owner !== "string") continue; // Told already; and an object may refuse to become text.
+    if (typeof owner !== "string") continue; // Reported already; and an object may refuse to become text.
     const wireName = `${owner}.${tool.name}`;
     if (methods.has(wireName)) {
       report.error("manifest.taken_tool_name", path, { message: `${shown(wireName)} is a method's name already` });
@@ -125,8 +121,7 @@ function checkTools(data: Data, report: ManifestReport): void {
   }
 }
 
-function checkConfigSchemas(data: Data, report: ManifestReport): void {
-  for (const key of ["config_schema", "system_config_schema"]) checkSchema(data[key], [key], report);
+function checkConfigSchemas(data: Data, report: DocumentReport): void {
   const project = mapOf(mapOf(data, "config_schema"), "properties");
   const system = mapOf(mapOf(data, "system_config_schema"), "properties");
   for (const field of Object.keys(system)) {
@@ -142,22 +137,8 @@ function checkConfigSchemas(data: Data, report: ManifestReport): void {
   }
 }
 
-/** Checks of a plugin's JSON Schema what others rely on: that its properties are a map of schemas. */
-function checkSchema(schema: unknown, path: DocumentPath, report: ManifestReport): void {
-  if (!isMap(schema) || !Object.hasOwn(schema, "properties")) return;
-  const { properties } = schema;
-  if (!isMap(properties)) {
-    return report.error("manifest.invalid_schema", [...path, "properties"], { message: "properties is not a map" });
-  }
-  for (const [name, property] of Object.entries(properties)) {
-    if (isMap(property) || typeof property === "boolean") continue;
-    const message = `Property ${shown(name)} is not a schema`;
-    report.error("manifest.invalid_schema", [...path, "properties", name], { message });
-  }
-}
-
 /** Saying a thing twice means no more than saying it once, so it is a slip to point out and no reason to refuse. */
-function warnOfDuplicates(entries: readonly (readonly [string, DocumentPath])[], report: ManifestReport): void {
+function warnOfDuplicates(entries: readonly (readonly [string, DocumentPath])[], report: DocumentReport): void {
   const seen = new Set<string>();
   for (const [entry, path] of entries) {
     const name = path[0] === "hooks" ? canonicalHook(entry) : entry;

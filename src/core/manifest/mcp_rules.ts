@@ -1,11 +1,11 @@
 /**
- * What a manifest of an MCP server may not ask for: parts of the plugin wire that such a server does not speak.
+ * Refuses fields in the manifest of an MCP server that only make sense on the plugin wire.
  *
  * @module
  */
+import type { DocumentReport } from "../documents/document_report.ts";
 import { isMap } from "../values/plain_data.ts";
 import { stringsOf } from "./listed_items.ts";
-import type { ManifestReport } from "./manifest_report.ts";
 
 /** Field → why an MCP server has no use for it. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** Checks a manifest whose `runtime` is `mcp_stdio`. */
-export function checkMcpRules(data: Record<string, unknown>, report: ManifestReport): void {
+export function checkMcpRules(data: Record<string, unknown>, report: DocumentReport): void {
   if (data.runtime !== "mcp_stdio") return;
   for (const [field, message] of Object.entries(FIELDS)) {
     if (!isEmpty(data[field])) report.error("manifest.mcp_contradiction", [field], { message, part: "key" });

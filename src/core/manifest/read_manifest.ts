@@ -3,12 +3,12 @@
  *
  * @module
  */
+import { type DocumentIssue, type DocumentKind, DocumentReport } from "../documents/document_report.ts";
+import { readDocumentText } from "../documents/read_text.ts";
+import { readYaml } from "../documents/read_yaml.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
-import { readDocumentText } from "../documents/read_text.ts";
 import type { Manifest } from "./manifest.ts";
-import type { DocumentIssue } from "../documents/document_report.ts";
-import { ManifestReport } from "./manifest_report.ts";
 
 /** Name of the file that makes a folder a plugin. */
 export const MANIFEST_FILE = "kaged-plugin.yaml";
@@ -16,13 +16,13 @@ export const MANIFEST_FILE = "kaged-plugin.yaml";
 /** Bytes a manifest may have. */
 export const MAX_MANIFEST_BYTES: number = 256 * 1024;
 
-const YAML_LIMITS = { maxLexemes: 50_000, maxNodes: 20_000 };
+const KIND: DocumentKind = { room: "manifest", title: "Manifest", maxBytes: MAX_MANIFEST_BYTES };
 
-/** A manifest that follows the rules, and what is still doubtful about it. */
+/** A manifest that follows the rules, and the doubts about it. */
 export interface ParsedManifest {
   /** The manifest, with every default filled in and everything in canonical form. */
   readonly manifest: Manifest;
-  /** What is allowed and yet looks like a slip. */
+  /** Entries that are allowed and look like slips. */
   readonly warnings: readonly DocumentIssue[];
 }
 
@@ -34,8 +34,7 @@ export interface ParsedManifest {
  */
 export async function readManifest(dir: string, files: Files): Promise<ParsedManifest> {
   const file = `${dir.replace(/\/+$/, "")}/${MANIFEST_FILE}`;
-  const report = new ManifestReport(file);
-  const text = await readDocumentText(file, files, { report, maxBytes: MAX_MANIFEST_BYTES });
+  const text = await readDocumentText(new DocumentReport(file, KIND), files);
   if (text === null) {
     throw new HostError("manifest.missing", `No manifest at "${file}"`, {
       data: { file },
@@ -58,18 +57,11 @@ export async function readManifest(dir: string, files: Files): Promise<ParsedMan
  * @throws {HostError} `manifest.invalid`, with every issue in `data.issues`.
  */
 export async function parseManifest(text: string, { file }: { readonly file: string }): Promise<ParsedManifest> {
-  const report = new ManifestReport(file);
-  if (new TextEncoder().encode(text).length > MAX_MANIFEST_BYTES) {
-    report.errorAt("manifest.too_large", { line: 1, column: 1 });
-    report.throwErrors();
-  }
-  // The YAML and schema libraries load at the first manifest, not with the host.
-  const [{ readYamlTree }, { checkManifest }] = await Promise.all([
-    import("../documents/yaml_tree.ts"),
-    import("./check_manifest.ts"),
-  ]);
-  const tree = await readYamlTree(text, report, YAML_LIMITS);
-  const manifest = tree && await checkManifest(tree.data, report);
+  const report = new DocumentReport(file, KIND);
+  const document = await readYaml(text, report);
+  // The schema library loads at the first manifest, not with the host.
+  const { checkManifest } = await import("./check_manifest.ts");
+  const manifest = document && await checkManifest(document.data, report);
   report.throwErrors();
   if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
   return { manifest, warnings: report.warnings };

@@ -1,5 +1,5 @@
 /**
- * What an install record keeps.
+ * The keys of install records.
  *
  * @module
  */

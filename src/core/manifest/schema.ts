@@ -1,7 +1,7 @@
 /**
- * The shape of `kaged-plugin.yaml`: what can be said of each field alone. What fields say of each other is in the
- * rules. Every message is a code of the error table. The published JSON Schema is generated from this source, so it
- * holds no transformations; checks (`v.check`) are for the host only.
+ * The shape of `kaged-plugin.yaml`: the rules of each field alone. Rules between fields are in `manifest_rules.ts`.
+ * Every message is a code of the error table. The published JSON Schema is generated from this source, so it holds no
+ * transformations; checks (`v.check`) are for the host only.
  *
  * @module
  */
@@ -60,7 +60,6 @@ const toolInput: v.GenericSchema<unknown, ManifestTool> = v.strictObject({
   parameters_schema: described(objectSchema, "JSON Schema of its arguments."),
 });
 
-/** Fields of a manifest. */
 const semanticVersion = v.pipe(
   v.string(),
   v.regex(SEMANTIC_VERSION, "manifest.invalid_version"),
@@ -152,11 +151,11 @@ const fields = {
   hook_timeout_sec: v.optional(described(seconds(1, 60), "Seconds a hook may take."), PLUGIN_TIMEOUT_MS / 1000),
 };
 
-/** The shape of a manifest. */
+/** Checks the shape of a manifest. */
 export const manifestInput: v.GenericSchema<unknown, ManifestInput> = v.strictObject(fields);
 
-/** Every key of a manifest. */
+/** Every key of a manifest, for hints. */
 export const MANIFEST_KEYS: readonly string[] = Object.keys(fields);
 
-/** Every key of a tool. */
+/** Every key of a tool, for hints. */
 export const TOOL_KEYS: readonly (keyof ManifestTool)[] = ["name", "description", "parameters_schema"];

@@ -1,9 +1,12 @@
 /**
- * Checks a manifest's shape and says what does not fit.
+ * Checks a manifest's shape, and words the mistakes that the schema library finds.
  *
  * @module
  */
 import * as v from "valibot";
+import type { DocumentReport, IssueText } from "../documents/document_report.ts";
+import { Fields, typeName } from "../documents/fields.ts";
+import type { DocumentPath } from "../documents/places.ts";
 import { ERRORS, type HostErrorCode } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
@@ -11,11 +14,11 @@ import { shown } from "../values/shown_value.ts";
 import { HOOK_NAMES } from "../contract/hook_names.ts";
 import { KNOB_TYPES, knobKeys } from "./knob_schema.ts";
 import { itemsOf } from "./listed_items.ts";
-import type { DocumentPath, IssueText, ManifestReport } from "./manifest_report.ts";
 import { MANIFEST_KEYS, type ManifestInput, manifestInput, TOOL_KEYS } from "./schema.ts";
+import { schemasIn } from "./schema_rules.ts";
 
 /** Checks each field of `data` alone. Returns the manifest with its simple defaults, or null when something is wrong. */
-export function checkShape(data: Record<string, unknown>, report: ManifestReport): ManifestInput | null {
+export function checkShape(data: Record<string, unknown>, report: DocumentReport): ManifestInput | null {
   checkKeys(data, report);
   const lists = listsInPlaceOfMaps(data);
   const listKeys = new Set(lists.map((path) => JSON.stringify(path)));
@@ -32,7 +35,7 @@ export function checkShape(data: Record<string, unknown>, report: ManifestReport
   return result.success ? result.output : null;
 }
 
-function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: ManifestReport): void {
+function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: DocumentReport): void {
   const last = issue.path?.at(-1);
   if (issue.kind === "schema" && last && !Object.hasOwn(last.input as object, last.key as string)) {
     const message = `Field ${shown(last.key)} is missing`;
@@ -40,7 +43,8 @@ function reportIssue(issue: v.BaseIssue<unknown>, path: DocumentPath, report: Ma
   }
   const part = last?.origin === "key" ? "key" : "value";
   if (!Object.hasOwn(ERRORS, issue.message) || isOfAnotherType(issue)) {
-    const message = `Expected ${expectedType(issue)}, got ${typeName(issue.input)}`;
+    const expected = TYPE_NAMES[issue.expected ?? ""] ?? issue.expected ?? "another type";
+    const message = `Expected ${expected}, got ${typeName(issue.input)}`;
     const isUnquoted = issue.expected === "string" && ["number", "boolean"].includes(typeof issue.input);
     const hint = isUnquoted ? "Put it in quotes" : undefined;
     return report.error("manifest.wrong_type", path, { message, part, ...(hint && { hint }) });
@@ -55,7 +59,7 @@ function isOfAnotherType({ type, input, expected }: v.BaseIssue<unknown>): boole
   return type === "picklist" && typeof input !== "string" || type === "variant" && expected === "Object";
 }
 
-/** Returns the code that says best what a name collides with. */
+/** Returns the code that names the collision of a forbidden name. */
 function refinedCode(code: string, input: unknown): HostErrorCode {
   const name = String(input);
   if (code === "manifest.invalid_env_name" && name.startsWith("LD_")) return "manifest.forbidden_env_name";
@@ -80,7 +84,7 @@ function hintFor(code: string, issue: v.BaseIssue<unknown>): Pick<IssueText, "hi
   return {};
 }
 
-/** Two names of other hosts mean something that cannot be caged here. */
+/** Two runtimes of other hosts cannot be caged here. */
 function runtimeHint(name: string): string {
   if (name === "in_process") return "A plugin runs in a process of its own: write kaged_stdio, or leave it out";
   if (name === "mcp_http") return "A server elsewhere cannot be caged: run it here over stdio, as mcp_stdio";
@@ -88,34 +92,29 @@ function runtimeHint(name: string): string {
 }
 
 /** Reports every key that is not known, and those that JavaScript objects would confuse with their own. */
-function checkKeys(data: Record<string, unknown>, report: ManifestReport): void {
-  const check = (map: Record<string, unknown>, known: readonly string[], path: DocumentPath) => {
-    for (const key of Object.keys(map)) {
-      if (known.includes(key)) continue;
-      const hint = didYouMean(key, known, `Keys here: ${known.join(", ")}`);
-      report.error("manifest.unknown_key", [...path, key], { message: `Unknown key ${shown(key)}`, hint, part: "key" });
-    }
-  };
-  check(data, MANIFEST_KEYS, []);
-  for (const [tool, path] of itemsOf(data, "tools")) if (isMap(tool)) check(tool, TOOL_KEYS, path);
+function checkKeys(data: Record<string, unknown>, report: DocumentReport): void {
+  new Fields(data, [], report).expectKeys(MANIFEST_KEYS);
+  for (const [tool, path] of itemsOf(data, "tools")) {
+    if (isMap(tool)) new Fields(tool, path, report).expectKeys(TOOL_KEYS);
+  }
   for (const field of ["env", "knobs"]) {
     for (const [name, value] of Object.entries(mapOf(data, field))) {
       const isReserved = name === "constructor" || name === "prototype";
       if (isReserved) report.error("manifest.forbidden_key", [field, name], { part: "key" });
       const keys = field === "knobs" && isMap(value) ? knobKeys(value.type) : null;
-      if (keys) check(value as Record<string, unknown>, keys, [field, name]);
+      if (keys) new Fields(value, [field, name], report).expectKeys(keys);
     }
   }
 }
 
 /** The schema library takes a list for a map: here are the places where one stands. */
 function listsInPlaceOfMaps(data: Record<string, unknown>): DocumentPath[] {
-  const places: [unknown, DocumentPath][] = ["env", "config_schema", "system_config_schema", "knobs"]
-    .map((key) => [data[key], [key]]);
-  for (const [tool, path] of itemsOf(data, "tools")) {
-    places.push([tool, path]);
-    if (isMap(tool)) places.push([tool.parameters_schema, [...path, "parameters_schema"]]);
-  }
+  const places: [unknown, DocumentPath][] = [
+    [data.env, ["env"]],
+    [data.knobs, ["knobs"]],
+    ...itemsOf(data, "tools"),
+    ...schemasIn(data),
+  ];
   for (const [name, knob] of Object.entries(mapOf(data, "knobs"))) {
     places.push([knob, ["knobs", name]]);
     if (isMap(knob)) places.push([knob.labels, ["knobs", name, "labels"]]);
@@ -123,13 +122,11 @@ function listsInPlaceOfMaps(data: Record<string, unknown>): DocumentPath[] {
   return places.filter(([value]) => Array.isArray(value)).map(([, path]) => path);
 }
 
-function expectedType(issue: v.BaseIssue<unknown>): string {
-  const names: Record<string, string> = { Object: "a map", Array: "a list" };
-  return names[issue.expected ?? ""] ?? issue.expected ?? "another type";
-}
-
-function typeName(value: unknown): string {
-  if (value === null) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "a map" : `${typeof value} ${shown(value)}`;
-}
+/** Types in the words of {@link typeName}. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  Object: "a map",
+  Array: "a list",
+  string: "a text",
+  number: "a number",
+  boolean: "true or false",
+};

@@ -1,19 +1,19 @@
 /**
- * `system_only: true` on a field of config_schema: the older way to say that a field is the operator's.
+ * `system_only: true` on a field of config_schema: the older spelling of a field in system_config_schema.
  *
  * @module
  */
+import type { DocumentReport } from "../documents/document_report.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { ManifestReport } from "./manifest_report.ts";
 
 type Data = Record<string, unknown>;
 
 /** Returns the manifest with such fields in system_config_schema, and a warning for each. */
-export function moveSystemOnly(data: Data, report: ManifestReport): Data {
+export function moveSystemOnly(data: Data, report: DocumentReport): Data {
   const schema = mapOf(data, "config_schema");
   const fields = mapOf(schema, "properties");
-  // A field that both schemas have stays in both: that is a rule of its own to break.
+  // A field that stands in both schemas is not moved: the rule against shared fields reports it.
   const taken = mapOf(mapOf(data, "system_config_schema"), "properties");
   const moved = Object.keys(fields).filter((name) => {
     return isMap(fields[name]) && fields[name].system_only === true && !Object.hasOwn(taken, name);
@@ -25,7 +25,7 @@ export function moveSystemOnly(data: Data, report: ManifestReport): Data {
       part: "key",
     });
   }
-  // A schema of the operator's that is none is reported elsewhere, and stays what it is.
+  // A system_config_schema that is no map is reported by the shape check, and takes no fields.
   const hasSystem = Object.hasOwn(data, "system_config_schema");
   if (hasSystem && !isMap(data.system_config_schema)) return data;
   const system: Data = hasSystem

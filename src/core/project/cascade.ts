@@ -1,39 +1,34 @@
 /**
- * What each declaration of a plugin comes to: alone for `isolation: agent`, over a base for `isolation: project`
+ * Resolves each declaration of a plugin: alone for `isolation: agent`, over a base for `isolation: project`
  * (Plugin host, Isolation).
  *
  * @module
  */
-import type { HostError } from "../errors/host_error.ts";
+import type { IssueText } from "../documents/document_report.ts";
+import type { HostError, HostErrorCode } from "../errors/host_error.ts";
 import { shown } from "../values/shown_value.ts";
-import { errorAt, stepsOf } from "./issue_at.ts";
-import type { AgentSpec, Isolation, PluginDeclaration, Project } from "./types.ts";
+import { type AgentSpec, type Isolation, type PluginDeclaration, type Project, stepsTo } from "./types.ts";
 
 /** A declaration with everything it inherits. */
 export interface EffectiveDeclaration {
-  /** Package. */
   readonly package: string;
-  /** Where it can be had, or null. */
+  /** Folder or address to install it from, or null. */
   readonly source: string | null;
-  /** Ranges its version must be in. */
+  /** Ranges that must all hold the plugin's version. */
   readonly versions: readonly string[];
-  /** For each agent, or shared. */
   readonly isolation: Isolation;
   /** Hooks to fire, or null for all of the manifest's. */
   readonly hooks: readonly string[] | null;
-  /** Project-side config. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 /** One declaration, by one agent. */
 export interface CascadeEntry {
-  /** The agent. */
   readonly agent: AgentSpec;
-  /** As written. */
   readonly declaration: PluginDeclaration;
   /** The declaration it is based on, when it shares another agent's. */
   readonly base: CascadeEntry | null;
-  /** What it comes to, or why it cannot. */
+  /** The declaration with everything it inherits, or why there is none. */
   readonly outcome: EffectiveDeclaration | HostError;
 }
 
@@ -60,7 +55,7 @@ interface Written {
   readonly declaration: PluginDeclaration;
 }
 
-/** What a declaration comes to that is based on no other. */
+/** Resolves a declaration that is based on no other. */
 function alone(project: Project, { agent, declaration }: Written): CascadeEntry {
   const { package: pkg, source = null, version, isolation = "agent", hooks = null, config = {} } = declaration;
   const outcome = pkg === undefined ? missingPackage(project, { agent, declaration }, null) : {
@@ -74,7 +69,7 @@ function alone(project: Project, { agent, declaration }: Written): CascadeEntry 
   return { agent, declaration, base: null, outcome };
 }
 
-/** What a declaration comes to when another one of its key is the base. */
+/** Resolves a declaration whose key another agent declares first. */
 function other(project: Project, written: Written, base: CascadeEntry | null): CascadeEntry {
   const { agent, declaration } = written;
   const refuse = (outcome: HostError): CascadeEntry => ({ agent, declaration, base: null, outcome });
@@ -107,43 +102,57 @@ function other(project: Project, written: Written, base: CascadeEntry | null): C
   };
 }
 
-/** The error of a declaration whose base was refused. */
-export function baseRefused(project: Project, { agent, declaration }: Written, base: CascadeEntry): HostError {
-  const path = [...stepsOf(agent.path), "plugins", declaration.key];
-  const message = `Plugin ${shown(declaration.key)} shares what "${base.agent.path}" declares, which was refused`;
-  return errorAt(project, "project.base_refused", path, {
+/** Returns the error of a declaration whose base was refused. */
+export function baseRefused(project: Project, written: Written, base: CascadeEntry): HostError {
+  const message = `Plugin ${
+    shown(written.declaration.key)
+  } shares what "${base.agent.path}" declares, which was refused`;
+  return failure(project, written, {
+    code: "project.base_refused",
     message,
     part: "key",
-    data: { agent_path: agent.path, base: base.agent.path },
+    data: { base: base.agent.path },
   });
 }
 
-function missingPackage(project: Project, { agent, declaration }: Written, base: CascadeEntry | null): HostError {
-  const path = [...stepsOf(agent.path), "plugins", declaration.key];
-  const message = `Plugin ${shown(declaration.key)} is declared without its package`;
+function missingPackage(project: Project, written: Written, base: CascadeEntry | null): HostError {
+  const message = `Plugin ${shown(written.declaration.key)} is declared without its package`;
   const hint = base
     ? `Write package: here, or isolation: project at ${base.declaration.at.path} to share that one`
     : "Write package: under it";
-  return errorAt(project, "project.missing_package", path, {
-    message,
-    hint,
-    part: "key",
-    data: { agent_path: agent.path },
-  });
+  return failure(project, written, { code: "project.missing_package", message, hint, part: "key" });
 }
 
 function forbidden(
   project: Project,
-  { agent, declaration }: Written,
+  written: Written,
   { field, base, value }: { readonly field: string; readonly base: CascadeEntry; readonly value: string },
 ): HostError {
-  const path = [...stepsOf(agent.path), "plugins", declaration.key, field];
-  const message =
-    `Plugin ${shown(declaration.key)} is declared on "${base.agent.path}" with ${field} ${shown(value)}, ` +
-    "which no other agent can override";
-  return errorAt(project, "project.forbidden_override", path, {
+  const message = `Plugin ${shown(written.declaration.key)} is declared on "${base.agent.path}" with ${field} ` +
+    `${shown(value)}, which no other agent can override`;
+  const hint = `Remove ${field} here, or use another key`;
+  return failure(project, written, {
+    code: "project.forbidden_override",
+    field,
     message,
-    hint: `Remove ${field} here, or use another key`,
-    data: { agent_path: agent.path, field, base: base.agent.path },
+    hint,
+    data: { field, base: base.agent.path },
   });
+}
+
+/** An error about a declaration, or about one of its fields. */
+interface Failure extends IssueText {
+  readonly code: HostErrorCode;
+  readonly field?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns an error about a declaration at its place; its data name the agent. */
+export function failure(
+  { document: { report } }: Project,
+  { agent, declaration }: Written,
+  { code, field, data, ...text }: Failure,
+): HostError {
+  const path = [...stepsTo(agent.path, "plugins", declaration.key), ...(field === undefined ? [] : [field])];
+  return report.failure(code, path, { ...text, data: { agent_path: agent.path, ...data } });
 }

@@ -1,33 +1,34 @@
 /**
- * What plugins of one agent, and of one project, may not be together.
+ * Checks the plugins of one agent, and of one project, against each other.
  *
  * @module
  */
-import type { HostError } from "../errors/host_error.ts";
+import type { DocumentReport, IssueText } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
+import type { HostError, HostErrorCode } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
 import type { CascadeEntry } from "./cascade.ts";
-import { errorAt, issueAt, stepsOf } from "./issue_at.ts";
 import { pluginNameOf } from "./locate.ts";
-import type {
-  AgentSpec,
-  CompactionSettings,
-  Issue,
-  PluginRefusal,
-  Project,
-  ResolvedAgent,
-  ResolvedPlugin,
+import {
+  type AgentSpec,
+  type CompactionSettings,
+  type Issue,
+  type PluginRefusal,
+  type Project,
+  type ResolvedAgent,
+  type ResolvedPlugin,
+  stepsTo,
 } from "./types.ts";
 
 /** A plugin of one agent, or why there is none. */
 export interface Outcome {
-  /** The declaration. */
   readonly entry: CascadeEntry;
-  /** Id of its instance, when the plugin is known. */
+  /** Id of its instance; null when no such plugin was found. */
   readonly instance: string | null;
-  /** The plugin, when it can be used. */
+  /** Null when the plugin cannot be used. */
   readonly plugin: ResolvedPlugin | null;
-  /** Why it cannot. None for a plugin that is not installed. */
+  /** Why the plugin cannot be used. Empty for one that is not installed. */
   readonly errors: readonly HostError[];
 }
 
@@ -36,153 +37,149 @@ interface Into {
   readonly warnings: Issue[];
 }
 
-/** Tools that are not plugins': who writes their switches means no plugin. */
+/** Groups of built-in tools: a switch for one of those means no plugin. */
 const BUILTIN_GROUPS: readonly string[] = ["file", "search", "code", "debug", "shell", "kaged"];
 
-/** Returns every agent with the plugins it may have; what is refused or doubtful goes to `into`. */
+/** Returns every agent with the plugins it may have; refusals and warnings go to `into`. */
 export function checkAgents(project: Project, outcomes: readonly Outcome[], into: Into): ResolvedAgent[] {
+  const checker = new AgentChecker(project.document.report, into);
+  return project.agents.map((agent) => checker.check(agent, outcomes.filter(({ entry }) => entry.agent === agent)));
+}
+
+const isCompactor = ({ manifest }: ResolvedPlugin): boolean => manifest.roles.includes("compactor");
+
+class AgentChecker {
+  readonly #report: DocumentReport;
+  readonly #refusals: PluginRefusal[];
+  readonly #warnings: Issue[];
   // Enabling, storage and tools go by the plugin's name: one name is one package, and one shared process is one key.
-  const packages = new Map<string, string>();
-  const sharedKeys = new Map<string, string>();
-  return project.agents.map((agent) => {
-    const own = outcomes.filter(({ entry }) => entry.agent === agent);
+  readonly #packages = new Map<string, string>();
+  readonly #sharedKeys = new Map<string, string>();
+
+  constructor(report: DocumentReport, { refusals, warnings }: Into) {
+    this.#report = report;
+    this.#refusals = refusals;
+    this.#warnings = warnings;
+  }
+
+  /** Checks one agent; `own` are the outcomes of its declarations. */
+  check(agent: AgentSpec, own: readonly Outcome[]): ResolvedAgent {
     const plugins: ResolvedPlugin[] = [];
     for (const { plugin } of own) {
       if (!plugin) continue;
-      const error = clash(project, agent, plugin, { plugins, packages, sharedKeys }) ??
-        secondCompactor(project, agent, plugin, plugins);
+      const error = this.#clash(agent, plugin, plugins) ?? this.#secondCompactor(agent, plugin, plugins);
       if (error) {
-        into.refusals.push({ agent: agent.path, key: plugin.key, instance: plugin.instance, error });
+        this.#refusals.push({ agent: agent.path, key: plugin.key, instance: plugin.instance, error });
         continue;
       }
-      packages.set(plugin.plugin, plugin.package);
-      if (plugin.isolation === "project") sharedKeys.set(plugin.plugin, plugin.key);
+      this.#packages.set(plugin.plugin, plugin.package);
+      if (plugin.isolation === "project") this.#sharedKeys.set(plugin.plugin, plugin.key);
       plugins.push(plugin);
     }
-    warnOfHooks(project, agent, plugins, into.warnings);
-    warnOfTools(project, agent, own, into.warnings);
-    const compaction = checkDelegate(project, agent, { plugins, own, refusals: into.refusals });
+    this.#warnOfHooks(agent, plugins);
+    this.#warnOfTools(agent, own);
+    const compaction = this.#withoutFalseDelegate(agent, plugins, own);
     return { path: agent.path, parent: agent.parent, plugins, compaction, rest: agent.rest };
-  });
-}
-
-/** Why a plugin cannot run beside those before it, or null. */
-function clash(
-  project: Project,
-  agent: AgentSpec,
-  { key, plugin, package: pkg, isolation, manifest }: ResolvedPlugin,
-  { plugins, packages, sharedKeys }: {
-    readonly plugins: readonly ResolvedPlugin[];
-    readonly packages: ReadonlyMap<string, string>;
-    readonly sharedKeys: ReadonlyMap<string, string>;
-  },
-): HostError | null {
-  const path = [...stepsOf(agent.path), "plugins", key];
-  const refuse = (message: string, first: string, second: string): HostError =>
-    errorAt(project, "project.duplicate_plugin", path, {
-      message,
-      part: "key",
-      data: {
-        first,
-        second,
-        plugin,
-        tools: manifest.tools.map(({ name }) => `${plugin}.${name}`),
-        agent_path: agent.path,
-      },
-    });
-  const known = packages.get(plugin);
-  if (known !== undefined && known !== pkg) {
-    return refuse(`Packages ${shown(known)} and ${shown(pkg)} are both plugin "${plugin}"`, known, pkg);
   }
-  const twin = plugins.find((other) => other.plugin === plugin);
-  if (twin) return refuse(`Plugin "${plugin}" is declared on this agent already, as ${shown(twin.key)}`, twin.key, key);
-  const shared = isolation === "project" ? sharedKeys.get(plugin) : undefined;
-  if (shared === undefined || shared === key) return null;
-  return refuse(`Plugin "${plugin}" is shared by the project already, as ${shown(shared)}`, shared, key);
-}
 
-function secondCompactor(
-  project: Project,
-  agent: AgentSpec,
-  { key, plugin, manifest }: ResolvedPlugin,
-  before: readonly ResolvedPlugin[],
-): HostError | null {
-  const isCompactor = (one: Pick<ResolvedPlugin, "manifest">): boolean => one.manifest.roles.includes("compactor");
-  const first = isCompactor({ manifest }) ? before.find(isCompactor) : undefined;
-  if (!first) return null;
-  return errorAt(project, "project.second_compactor", [...stepsOf(agent.path), "plugins", key], {
-    message: `Agent "${agent.path}" has a compactor already: "${first.plugin}"; "${plugin}" is refused`,
-    part: "key",
-    data: { first: first.plugin, second: plugin, agent_path: agent.path },
-  });
-}
+  /** Returns why a plugin cannot run beside those before it, or null. */
+  #clash(agent: AgentSpec, one: ResolvedPlugin, before: readonly ResolvedPlugin[]): HostError | null {
+    const { key, plugin, package: pkg, isolation, manifest } = one;
+    const refuse = (message: string, first: string, second: string): HostError => {
+      const tools = manifest.tools.map(({ name }) => `${plugin}.${name}`);
+      const data = { first, second, plugin, tools, agent_path: agent.path };
+      const path = stepsTo(agent.path, "plugins", key);
+      return this.#report.failure("project.duplicate_plugin", path, { message, part: "key", data });
+    };
+    const known = this.#packages.get(plugin);
+    if (known !== undefined && known !== pkg) {
+      return refuse(`Packages ${shown(known)} and ${shown(pkg)} are both plugin "${plugin}"`, known, pkg);
+    }
+    const twin = before.find((other) => other.plugin === plugin);
+    if (twin) {
+      return refuse(`Plugin "${plugin}" is declared on this agent already, as ${shown(twin.key)}`, twin.key, key);
+    }
+    const shared = isolation === "project" ? this.#sharedKeys.get(plugin) : undefined;
+    if (shared === undefined || shared === key) return null;
+    return refuse(`Plugin "${plugin}" is shared by the project already, as ${shown(shared)}`, shared, key);
+  }
 
-function warnOfHooks(project: Project, agent: AgentSpec, plugins: readonly ResolvedPlugin[], warnings: Issue[]): void {
-  for (const { key, plugin, illegalHooks } of plugins) {
-    for (const hook of illegalHooks) {
-      warnings.push(issueAt(project, "project.hook_illegal", [...stepsOf(agent.path), "plugins", key, "hooks"], {
-        message: `Hook "${hook}" of "${plugin}" fires for the primary agent only, and never for "${agent.path}"`,
-      }));
+  #secondCompactor(agent: AgentSpec, one: ResolvedPlugin, before: readonly ResolvedPlugin[]): HostError | null {
+    const first = isCompactor(one) ? before.find(isCompactor) : undefined;
+    if (!first) return null;
+    return this.#report.failure("project.second_compactor", stepsTo(agent.path, "plugins", one.key), {
+      message: `Agent "${agent.path}" has a compactor already: "${first.plugin}"; "${one.plugin}" is refused`,
+      part: "key",
+      data: { first: first.plugin, second: one.plugin, agent_path: agent.path },
+    });
+  }
+
+  #warnOfHooks({ path }: AgentSpec, plugins: readonly ResolvedPlugin[]): void {
+    for (const { key, plugin, illegalHooks } of plugins) {
+      for (const hook of illegalHooks) {
+        const message = `Hook "${hook}" of "${plugin}" fires for the primary agent only, and never for "${path}"`;
+        this.#warn("project.hook_illegal", stepsTo(path, "plugins", key, "hooks"), { message });
+      }
     }
   }
-}
 
-/** Warns of switches for tools nobody has; what a plugin that is not there would bring is not known. */
-function warnOfTools(project: Project, agent: AgentSpec, own: readonly Outcome[], warnings: Issue[]): void {
-  const plugins = own.flatMap(({ plugin }) => plugin ? [plugin] : []);
-  const tools = plugins.flatMap(({ plugin, manifest }) => manifest.tools.map(({ name }) => `${plugin}.${name}`));
-  const absent = own.filter(({ plugin }) => !plugin).map(({ entry: { outcome } }) => {
-    return "package" in outcome ? pluginNameOf(outcome.package) : null;
-  });
-  for (const name of Object.keys(agent.tools)) {
-    const [group = ""] = name.split(".");
-    const owner = plugins.find(({ plugin }) => plugin === group);
-    const isOthers = BUILTIN_GROUPS.includes(group) && !owner;
-    // What an MCP server offers is known once it runs.
-    if (
-      tools.includes(name) || isOthers || owner?.manifest.runtime === "mcp_stdio" || absent.includes(group) ||
-      absent.includes(null)
-    ) continue;
-    const otherwise = tools.length > 0 ? `Tools of this agent: ${tools.join(", ")}` : "This agent has no plugin tools";
-    warnings.push(issueAt(project, "project.unknown_tool", [...stepsOf(agent.path), "tools", name], {
-      message: `No plugin of "${agent.path}" has a tool ${shown(name)}`,
-      hint: didYouMean(name, tools, otherwise),
-      part: "key",
-    }));
+  /** Warns of switches for tools that no plugin has; the tools of a plugin that is not installed are not known. */
+  #warnOfTools(agent: AgentSpec, own: readonly Outcome[]): void {
+    const plugins = own.flatMap(({ plugin }) => plugin ?? []);
+    const tools = plugins.flatMap(({ plugin, manifest }) => manifest.tools.map(({ name }) => `${plugin}.${name}`));
+    const absent = own.filter(({ plugin }) => !plugin).map(({ entry: { outcome } }) => {
+      return "package" in outcome ? pluginNameOf(outcome.package) : null;
+    });
+    for (const name of Object.keys(agent.tools)) {
+      const [group = ""] = name.split(".");
+      const owner = plugins.find(({ plugin }) => plugin === group);
+      const isOthers = BUILTIN_GROUPS.includes(group) && !owner;
+      // An MCP server lists its tools once it runs.
+      const isServed = owner?.manifest.runtime === "mcp_stdio";
+      const isUnknown = absent.includes(group) || absent.includes(null);
+      if (tools.includes(name) || isOthers || isServed || isUnknown) continue;
+      const otherwise = tools.length > 0
+        ? `Tools of this agent: ${tools.join(", ")}`
+        : "This agent has no plugin tools";
+      this.#warn("project.unknown_tool", stepsTo(agent.path, "tools", name), {
+        message: `No plugin of "${agent.path}" has a tool ${shown(name)}`,
+        hint: didYouMean(name, tools, otherwise),
+        part: "key",
+      });
+    }
   }
-}
 
-/** Returns the agent's compaction settings, without a delegate that cannot compact. */
-function checkDelegate(
-  project: Project,
-  { path: agentPath, compaction }: AgentSpec,
-  { plugins, own, refusals }: {
-    readonly plugins: readonly ResolvedPlugin[];
-    readonly own: readonly Outcome[];
-    readonly refusals: PluginRefusal[];
-  },
-): CompactionSettings {
-  const { delegate } = compaction;
-  if (delegate === null) return compaction;
-  const plugin = plugins.find(({ key }) => key === delegate);
-  if (plugin?.manifest.roles.includes("compactor") && plugin.hooks.includes("pre_compact")) return compaction;
-  const isDeclared = own.some(({ entry }) => entry.declaration.key === delegate);
-  // A plugin that is declared and was refused, or is not installed, has been told of.
-  if (plugin || !isDeclared) {
+  /** Returns the agent's compaction settings, without a delegate that cannot compact. */
+  #withoutFalseDelegate(
+    { path: agent, compaction }: AgentSpec,
+    plugins: readonly ResolvedPlugin[],
+    own: readonly Outcome[],
+  ): CompactionSettings {
+    const { delegate } = compaction;
+    if (delegate === null) return compaction;
+    const plugin = plugins.find(({ key }) => key === delegate);
+    if (plugin && isCompactor(plugin) && plugin.hooks.includes("pre_compact")) return compaction;
     const keys = own.map(({ entry }) => entry.declaration.key);
-    const message = !plugin
-      ? `Agent "${agentPath}" delegates compaction to ${shown(delegate)}, which it does not declare`
-      : plugin.manifest.roles.includes("compactor")
-      ? `Compactor ${shown(delegate)} does not get the hook pre_compact on "${agentPath}"`
-      : `Plugin ${shown(delegate)} is no compactor`;
-    const hint = plugin ? undefined : didYouMean(delegate, keys, `Plugins of this agent: ${keys.join(", ") || "none"}`);
-    const error = errorAt(project, "project.invalid_delegate", [
-      ...stepsOf(agentPath),
-      "compaction",
-      "delegate",
-      "plugin",
-    ], { message, ...(hint && { hint }), data: { agent_path: agentPath, delegate } });
-    refusals.push({ agent: agentPath, key: delegate, instance: null, error });
+    // A plugin that is declared and was refused, or is not installed, has been reported.
+    if (plugin || !keys.includes(delegate)) {
+      const message = !plugin
+        ? `Agent "${agent}" delegates compaction to ${shown(delegate)}, which it does not declare`
+        : isCompactor(plugin)
+        ? `Compactor ${shown(delegate)} does not get the hook pre_compact on "${agent}"`
+        : `Plugin ${shown(delegate)} is no compactor`;
+      const hint = didYouMean(delegate, keys, `Plugins of this agent: ${keys.join(", ") || "none"}`);
+      const path = stepsTo(agent, "compaction", "delegate", "plugin");
+      const error = this.#report.failure("project.invalid_delegate", path, {
+        message,
+        ...(!plugin && { hint }),
+        data: { agent_path: agent, delegate },
+      });
+      this.#refusals.push({ agent, key: delegate, instance: null, error });
+    }
+    return { ...compaction, delegate: null };
   }
-  return { ...compaction, delegate: null };
+
+  #warn(code: HostErrorCode, path: DocumentPath, text: IssueText): void {
+    this.#warnings.push(this.#report.issue(code, path, text));
+  }
 }

@@ -1,114 +1,71 @@
 /**
- * The plugins an agent declares, as they are written.
+ * The `plugins:` map of an agent, as it is written.
  *
  * @module
  */
-import type { HostErrorCode } from "../errors/host_error.ts";
 import { canonicalHook, HOOK_NAMES } from "../contract/hook_names.ts";
+import { formatPath } from "../documents/document_report.ts";
+import { type Fields, LIST, TEXT } from "../documents/fields.ts";
 import { didYouMean } from "../values/nearest_word.ts";
+import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { type DocumentPath, type DocumentReport, formatPath } from "../documents/document_report.ts";
 import type { PluginDeclaration } from "./types.ts";
-import { expectKeys, expectMap, NAME, typeName } from "./values.ts";
 import { rangeProblem } from "./version_range.ts";
 
-type Data = Readonly<Record<string, unknown>>;
+/** Names of subagents and keys of plugins: no dots or slashes, which agent paths and instance ids are joined by. */
+export const NAME: RegExp = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 const KEYS: readonly string[] = ["package", "source", "version", "isolation", "hooks", "config"];
 const PACKAGE = /^(?=.{1,214}$)(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
 /** A folder of the project or an address; plain http for this machine only. */
 const SOURCE =
   /^(?:\.\/[^\p{C}]{1,2000}|(?:git\+)?(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])[\x21-\x7e]{1,2000})$/u;
-const ISOLATIONS: readonly string[] = ["agent", "project"];
 
-/** Reads the `plugins:` map of an agent, in its order. What is wrong goes to `report`. */
-export async function checkDeclarations(
-  agent: Data,
-  at: DocumentPath,
-  report: DocumentReport,
-): Promise<PluginDeclaration[]> {
-  const path = [...at, "plugins"];
-  if (!Object.hasOwn(agent, "plugins") || agent.plugins === null) return [];
-  if (Array.isArray(agent.plugins)) {
-    report.error("project.wrong_type", path, {
-      message: "Expected a map, got a list",
-      hint: "Give each plugin a key: plugins: { memory: { package: … } }",
-    });
-    return [];
-  }
+/** Reads the plugins an agent declares, in their order. Mistakes go to the report of the file. */
+export async function checkDeclarations(agent: Fields): Promise<PluginDeclaration[]> {
+  const plugins = agent.fields("plugins", { hint: "Give each plugin a key: plugins: { memory: { package: … } }" });
   const declarations: PluginDeclaration[] = [];
-  for (const [key, value] of Object.entries(expectMap(agent.plugins, path, report) ?? {})) {
-    const below = [...path, key];
-    if (!NAME.test(key)) report.error("project.invalid_plugin_key", below, { part: "key" });
+  for (const key of Object.keys(plugins.data)) {
+    if (!NAME.test(key)) plugins.error("invalid_plugin_key", key, { part: "key" });
     // A key with nothing under it takes part in a shared plugin and changes nothing of it.
-    const fields = value === null ? {} : expectMap(value, below, report);
-    if (fields) declarations.push(await declarationOf(key, fields, below, report));
+    const fields = plugins.fields(key);
+    if (fields.isMap) declarations.push(await declarationOf(key, fields));
   }
   return declarations;
 }
 
-async function declarationOf(
-  key: string,
-  fields: Data,
-  path: DocumentPath,
-  report: DocumentReport,
-): Promise<PluginDeclaration> {
-  expectKeys(fields, KEYS, path, report);
-  const text = (name: string): string | undefined => {
-    if (!Object.hasOwn(fields, name)) return undefined;
-    const value = fields[name];
-    if (typeof value === "string") return value;
-    const hint = typeof value === "number" ? "Put it in quotes" : undefined;
-    report.error("project.wrong_type", [...path, name], {
-      message: `Expected a text, got ${typeName(value)}`,
-      ...(hint && { hint }),
-    });
-    return undefined;
-  };
-  const [pkg, source, version, isolation] = ["package", "source", "version", "isolation"].map(text);
-  const refuse = (code: HostErrorCode, name: string, value: string) =>
-    report.error(code, [...path, name], { message: `${shown(value)} is no ${name}` });
-  if (pkg !== undefined && !PACKAGE.test(pkg)) refuse("project.invalid_package", "package", pkg);
-  if (source !== undefined && !SOURCE.test(source)) refuse("project.invalid_source", "source", source);
-  if (version !== undefined && await rangeProblem(version)) refuse("project.invalid_version", "version", version);
-  if (isolation !== undefined && !ISOLATIONS.includes(isolation)) {
-    const hint = didYouMean(isolation, ISOLATIONS, "Write isolation: agent or isolation: project");
-    report.error("project.invalid_value", [...path, "isolation"], {
-      message: `${shown(isolation)} is no isolation`,
-      hint,
-    });
-  }
-  const hooks = hooksOf(fields, path, report);
-  const config = Object.hasOwn(fields, "config") && fields.config !== null
-    ? expectMap(fields.config, [...path, "config"], report)
-    : null;
+async function declarationOf(key: string, fields: Fields): Promise<PluginDeclaration> {
+  fields.expectKeys(KEYS);
+  const [pkg, source, version] = ["package", "source", "version"].map((name) => fields.get(name, TEXT));
+  const refuse = (name: string, value: string): void =>
+    fields.error(`invalid_${name}`, name, { message: `${shown(value)} is no ${name}` });
+  if (pkg !== undefined && !PACKAGE.test(pkg)) refuse("package", pkg);
+  if (source !== undefined && !SOURCE.test(source)) refuse("source", source);
+  if (version !== undefined && await rangeProblem(version)) refuse("version", version);
+  const isolation = fields.choice("isolation", ["agent", "project"]);
+  const config = fields.fields("config");
+  const hasConfig = config.isMap && (fields.data.config ?? null) !== null;
   return {
     key,
-    ...(pkg !== undefined && { package: pkg }),
-    ...(source !== undefined && { source }),
-    ...(version !== undefined && { version }),
-    ...(isolation !== undefined && { isolation: isolation as "agent" | "project" }),
-    ...(hooks && { hooks }),
-    ...(config && { config }),
-    at: { ...report.placeOf(path, "key"), path: formatPath(path) },
+    ...defined({ package: pkg, source, version, isolation, hooks: hooksOf(fields) }),
+    ...(hasConfig && { config: config.data }),
+    at: { ...fields.report.placeOf(fields.path, "key"), path: formatPath(fields.path) },
   };
 }
 
-/** Returns the hooks a declaration lists by their canonical names, or null when it lists none. */
-function hooksOf(fields: Data, path: DocumentPath, report: DocumentReport): string[] | null {
-  if (!Object.hasOwn(fields, "hooks") || fields.hooks === null) return null;
-  const { hooks } = fields;
-  if (!Array.isArray(hooks)) {
-    const message = `Expected a list, got ${typeName(hooks)}`;
-    report.error("project.wrong_type", [...path, "hooks"], { message, hint: "Write hooks: [ … ]" });
-    return null;
-  }
+/** Returns the hooks a declaration lists by their canonical names; undefined when it lists none. */
+function hooksOf(fields: Fields): string[] | undefined {
+  if (fields.data.hooks === null) return undefined;
+  const hooks = fields.get("hooks", LIST, { hint: "Write hooks: [ … ]" });
+  if (!hooks) return undefined;
   const found = new Set<string>();
-  hooks.forEach((hook: unknown, index) => {
+  hooks.forEach((hook, index) => {
     const name = typeof hook === "string" ? canonicalHook(hook) : null;
     if (name !== null && HOOK_NAMES.includes(name)) return void found.add(name);
-    const hint = didYouMean(String(hook), HOOK_NAMES, `Hooks: ${HOOK_NAMES.join(", ")}`);
-    report.error("project.unknown_hook", [...path, "hooks", index], { message: `${shown(hook)} is no hook`, hint });
+    fields.report.error("project.unknown_hook", [...fields.at("hooks"), index], {
+      message: `${shown(hook)} is no hook`,
+      hint: didYouMean(String(hook), HOOK_NAMES, `Hooks: ${HOOK_NAMES.join(", ")}`),
+    });
   });
   return [...found];
 }

@@ -1,32 +1,21 @@
 /**
- * Plain data to a project: every field of every agent, and all that is wrong at once.
+ * Plain data to a project: every field of every agent, and every mistake at once.
  *
  * @module
  */
+import type { DocumentReport } from "../documents/document_report.ts";
+import { Fields, FLAG, TEXT } from "../documents/fields.ts";
 import { didYouMean, nearestWord } from "../values/nearest_word.ts";
-import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentPath, DocumentReport } from "../documents/document_report.ts";
 import { checkCompaction } from "./check_compaction.ts";
-import { checkDeclarations } from "./check_declarations.ts";
+import { checkDeclarations, NAME } from "./check_declarations.ts";
 import type { AgentSpec } from "./types.ts";
-import { expectMap, NAME } from "./values.ts";
-
-type Data = Readonly<Record<string, unknown>>;
-
-/** A project without its place in the file system. */
-export interface CheckedProject {
-  /** `id:`, when it is written. */
-  readonly id?: string;
-  /** Every agent, parents before children. */
-  readonly agents: readonly AgentSpec[];
-}
 
 const PROJECT_KEYS: readonly string[] = ["id", "primary"];
 const AGENT_KEYS: readonly string[] = ["plugins", "tools", "compaction", "subagents"];
 const ID = /^[a-z][a-z0-9-]{0,63}$/;
 
-/** Keys that look right and are not, with where their content goes. */
+/** Keys that look right and are not, with the place their content belongs to. */
 const MISPLACED: ReadonlyMap<string, string> = new Map([
   ["memory", "Memory is a plugin: declare one under plugins: of each agent that uses it"],
   ["plugin_hooks", "List hooks under the plugin they belong to: plugins: <key>: hooks:"],
@@ -39,109 +28,82 @@ const MISPLACED_AT_ROOT: ReadonlyMap<string, string> = new Map([
   ["compaction", "Each agent has its own window: move it to primary: compaction:"],
 ]);
 
-/** Checks everything there is to check. Returns the project, or null when `report` says why not. */
-export async function checkProject(data: unknown, report: DocumentReport): Promise<CheckedProject | null> {
-  if (!isMap(data)) {
-    report.error("project.not_a_map", [], { hint: "Start with primary:" });
-    return null;
-  }
-  checkProjectKeys(data, report);
-  const id = checkId(data, report);
+/** Checks the data of a project file. Returns its id, when it is written, and its agents, parents before children. */
+export async function checkProject(
+  data: unknown,
+  report: DocumentReport,
+): Promise<{ readonly id: string | null; readonly agents: readonly AgentSpec[] }> {
+  const project = new Fields(data, [], report, { hint: "Start with primary:" });
+  checkProjectKeys(project);
+  const id = checkId(project);
   const agents: AgentSpec[] = [];
-  if (!Object.hasOwn(data, "primary")) {
+  if (project.has("primary")) await checkAgent(project.fields("primary"), null, agents);
+  else if (project.isMap) {
     report.error("project.missing_field", [], {
       message: 'Field "primary" is missing',
       hint: "Write primary: with the plugins of the main agent under it",
     });
-  } else await checkAgent(data.primary, { at: ["primary"], parent: null }, { report, agents });
-  return report.isClean ? { ...(id !== null && { id }), agents } : null;
+  }
+  return { id, agents };
 }
 
-function checkProjectKeys(data: Data, report: DocumentReport): void {
-  for (const key of Object.keys(data)) {
-    // Keys that start so are for anchors and notes, as in other YAML formats.
-    if (PROJECT_KEYS.includes(key) || key.startsWith("x-") || isMisplaced(key, MISPLACED_AT_ROOT, [key], report)) {
-      continue;
-    }
+function checkProjectKeys(project: Fields): void {
+  for (const key of Object.keys(project.data)) {
+    // Keys that start with x- hold anchors and notes, as in other YAML formats.
+    if (PROJECT_KEYS.includes(key) || key.startsWith("x-") || isMisplaced(project, key, MISPLACED_AT_ROOT)) continue;
     const hint = didYouMean(key, PROJECT_KEYS, `Keys here: ${PROJECT_KEYS.join(", ")}; fields of an agent go below it`);
-    report.error("project.unknown_key", [key], { message: `Unknown key ${shown(key)}`, hint, part: "key" });
+    project.error("unknown_key", key, { message: `Unknown key ${shown(key)}`, hint, part: "key" });
   }
 }
 
-function checkId(data: Data, report: DocumentReport): string | null {
-  if (!Object.hasOwn(data, "id")) return null;
-  const { id } = data;
-  if (typeof id === "string" && ID.test(id)) return id;
-  if (typeof id === "string") report.error("project.invalid_id", ["id"]);
-  else report.error("project.wrong_type", ["id"], { message: "The id is not a text", hint: "Put it in quotes" });
-  return null;
+function checkId(project: Fields): string | null {
+  const id = project.get("id", TEXT);
+  if (id !== undefined && !ID.test(id)) project.error("invalid_id", "id");
+  return id ?? null;
 }
 
 /** Checks one agent and the agents below it. The order is the tree's: an agent, then its subagents one by one. */
-async function checkAgent(
-  data: unknown,
-  { at, parent }: { readonly at: readonly string[]; readonly parent: string | null },
-  into: { readonly report: DocumentReport; readonly agents: AgentSpec[] },
-): Promise<void> {
-  const { report, agents } = into;
-  // An agent with nothing in it is still an agent.
-  const agent = data === null ? {} : expectMap(data, at, report);
-  if (!agent) return;
-  const path = at.join(".");
+async function checkAgent(agent: Fields, parent: string | null, agents: AgentSpec[]): Promise<void> {
+  if (!agent.isMap) return;
+  const path = agent.path.join(".");
   const rest: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(agent)) {
-    const keyPath = [...at, key];
-    if (AGENT_KEYS.includes(key) || isMisplaced(key, MISPLACED, keyPath, report)) continue;
+  for (const [key, value] of Object.entries(agent.data)) {
+    if (AGENT_KEYS.includes(key) || isMisplaced(agent, key, MISPLACED)) continue;
     rest[key] = value;
     const near = nearestWord(key, AGENT_KEYS);
     if (near === null) continue;
     const message = `Key ${shown(key)} is left to other parts of the system`;
-    report.warn("project.carried_key", keyPath, { message, hint: `Did you mean "${near}"?`, part: "key" });
+    agent.report.warn("project.carried_key", agent.at(key), { message, hint: `Did you mean "${near}"?`, part: "key" });
   }
-  const plugins = await checkDeclarations(agent, at, report);
-  const tools = checkTools(agent, at, report);
-  const compaction = checkCompaction(agent, at, report);
-  agents.push({ path, parent, plugins, tools, compaction, rest });
-  if (!Object.hasOwn(agent, "subagents") || agent.subagents === null) return;
-  const subagents = expectMap(agent.subagents, [...at, "subagents"], report);
-  for (const [name, subagent] of Object.entries(subagents ?? {})) {
-    const below = [...at, "subagents", name];
-    if (!NAME.test(name)) report.error("project.invalid_agent_name", below, { part: "key" });
-    else await checkAgent(subagent, { at: below, parent: path }, into);
+  const plugins = await checkDeclarations(agent);
+  agents.push({ path, parent, plugins, tools: checkTools(agent), compaction: checkCompaction(agent), rest });
+  const subagents = agent.fields("subagents");
+  for (const name of Object.keys(subagents.data)) {
+    if (!NAME.test(name)) subagents.error("invalid_agent_name", name, { part: "key" });
+    else await checkAgent(subagents.fields(name), path, agents);
   }
 }
 
-function isMisplaced(
-  key: string,
-  hints: ReadonlyMap<string, string>,
-  path: DocumentPath,
-  report: DocumentReport,
-): boolean {
+function isMisplaced(fields: Fields, key: string, hints: ReadonlyMap<string, string>): boolean {
   const hint = hints.get(key);
   if (hint === undefined) return false;
-  report.error("project.misplaced_key", path, { message: `There is no ${shown(key)} here`, hint, part: "key" });
+  fields.error("misplaced_key", key, { message: `There is no ${shown(key)} here`, hint, part: "key" });
   return true;
 }
 
-/** Checks the switches of an agent's tools. Other fields of an entry belong to whoever brings the tool. */
-function checkTools(agent: Data, at: DocumentPath, report: DocumentReport): Record<string, { enabled: boolean }> {
-  const path = [...at, "tools"];
+/** Checks the switches of an agent's tools. Other fields of an entry belong to other parts of the system. */
+function checkTools(agent: Fields): Record<string, { enabled: boolean }> {
+  const switches = agent.fields("tools");
   const tools: Record<string, { enabled: boolean }> = {};
-  if (!Object.hasOwn(agent, "tools") || agent.tools === null) return tools;
-  for (const [name, entry] of Object.entries(expectMap(agent.tools, path, report) ?? {})) {
-    const below = [...path, name];
+  for (const [name, entry] of Object.entries(switches.data)) {
     const hint = `Write ${shown(name)}: { enabled: false }`;
-    if (!isMap(entry)) {
-      report.error("project.wrong_type", below, { message: "A tool's entry is not a map", hint });
-      continue;
-    }
-    const { enabled = true } = entry;
-    if (typeof enabled === "boolean") tools[name] = { enabled };
-    else report.error("project.wrong_type", [...below, "enabled"], { message: "enabled is not true or false", hint });
-    for (const key of Object.keys(entry)) {
+    const tool = new Fields(entry, switches.at(name), agent.report, { hint });
+    const enabled = tool.has("enabled") ? tool.get("enabled", FLAG, { hint }) : tool.isMap || undefined;
+    if (enabled !== undefined) tools[name] = { enabled };
+    for (const key of Object.keys(tool.data)) {
       // A switch that is misspelt would leave a tool on that somebody wanted off.
       if (key === "enabled" || nearestWord(key, ["enabled", "disabled"]) === null) continue;
-      report.error("project.unknown_key", [...below, key], { message: `Unknown key ${shown(key)}`, hint, part: "key" });
+      tool.error("unknown_key", key, { message: `Unknown key ${shown(key)}`, hint, part: "key" });
     }
   }
   return tools;

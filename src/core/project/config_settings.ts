@@ -1,5 +1,5 @@
 /**
- * What can be set in `config.toml`, by the names commands use: `limits.memory_mb`, `log_level`.
+ * The settings of `config.toml`, by the names that commands use: `limits.memory_mb`, `log_level`.
  *
  * @module
  */
@@ -7,35 +7,29 @@ import { HostError } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { DEFAULT_HOOK_SETTINGS } from "./hook_settings.ts";
-import { HTTP_SETTING_KINDS } from "./http_settings.ts";
-import { LIMIT_NAMES } from "./operator_config.ts";
-
-/** What a setting holds. */
-export type SettingKind = "text" | "number" | "flag" | "list";
+import { HOOK_RULES } from "./hook_settings.ts";
+import { HTTP_RULES } from "./http_settings.ts";
+import { LIMIT_RULES } from "./operator_config.ts";
+import type { SettingKind, SettingRules } from "./setting_rules.ts";
 
 /** A setting, and where it stands in the file. */
 export interface Setting {
-  /** Its whole name. */
   readonly key: string;
-  /** Keys of its table; none at the top of the file. */
+  /** Keys that lead to its table; none at the top of the file. */
   readonly table: readonly string[];
-  /** Its key there. */
+  /** Its key within the table. */
   readonly name: string;
-  /** What it holds. */
   readonly kind: SettingKind;
 }
 
-const limits: [string, SettingKind][] = LIMIT_NAMES.map((name) => [name, "number"]);
-
-/** Every setting and what it holds; a part in `<…>` is the operator's to name. */
+/** Every setting by its type of value; a part in `<…>` is the operator's to name. */
 export const CONFIG_SETTINGS: Readonly<Record<string, SettingKind>> = {
   log_level: "text",
-  ...under("limits", limits),
-  ...under("plugin_limits.<plugin>", limits),
+  ...under("limits", LIMIT_RULES),
+  ...under("plugin_limits.<plugin>", LIMIT_RULES),
   "runtimes.<name>": "text",
-  ...under("hooks", Object.entries(DEFAULT_HOOK_SETTINGS).map(([name, value]) => [name, kindOf(value)])),
-  ...under("http", Object.entries(HTTP_SETTING_KINDS)),
+  ...under("hooks", HOOK_RULES),
+  ...under("http", HTTP_RULES),
 };
 
 /**
@@ -52,7 +46,7 @@ export function settingOf(key: string): Setting {
   return { key, table: steps.slice(0, -1), name: steps.at(-1)!, kind: CONFIG_SETTINGS[known]! };
 }
 
-/** Returns the settings in a file's data, by name, in the order of the file. What is none is left out. */
+/** Returns the settings in a file's data, by name, in the order of the file. Unknown keys are left out. */
 export function settingsIn(data: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(leavesOf([], data).filter(([key]) => isSetting(key)));
 }
@@ -70,12 +64,8 @@ function isSetting(key: string): boolean {
   }
 }
 
-function under(table: string, settings: readonly [string, SettingKind][]): Record<string, SettingKind> {
-  return Object.fromEntries(settings.map(([name, kind]) => [`${table}.${name}`, kind]));
-}
-
-function kindOf(value: unknown): SettingKind {
-  return Array.isArray(value) ? "list" : typeof value === "boolean" ? "flag" : "text";
+function under(table: string, rules: SettingRules): Record<string, SettingKind> {
+  return Object.fromEntries(Object.entries(rules).map(([name, { kind }]) => [`${table}.${name}`, kind]));
 }
 
 function unknownSetting(key: string, known: string): HostError {

@@ -1,57 +1,45 @@
 /**
- * Settings in `config.toml`: read, set, removed. Comments and order stay, and what would be no good is not written.
+ * Settings in `config.toml`: read, set, removed. Comments and order stay, and a file that would be invalid is not
+ * written.
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
-import type { Files, Runtime } from "../ports/ports.ts";
-import { type Setting, settingsIn } from "./config_settings.ts";
-import { MAX_TOML_BYTES } from "./local_config.ts";
-import { CONFIG_FILE, parseOperatorConfig } from "./operator_config.ts";
-import { readTomlTree } from "../documents/toml_tree.ts";
-import type { Issue } from "./types.ts";
-import { DocumentReport, formatPath } from "../documents/document_report.ts";
-import { readDocumentText } from "../documents/read_text.ts";
+import { formatPath } from "../documents/document_report.ts";
 import { editTomlTable, type TomlValue } from "../documents/edit_toml.ts";
+import { HostError } from "../errors/host_error.ts";
 import { withHomeLock } from "../files/home_lock.ts";
 import { replaceText } from "../files/replace_text.ts";
+import type { Files, Runtime } from "../ports/ports.ts";
+import { type Setting, settingsIn } from "./config_settings.ts";
+import { openOperatorFile, operatorConfigOf } from "./operator_config.ts";
+import type { Issue } from "./types.ts";
 
-/** What the file says. */
+/** The settings of `config.toml` as they are in the file. */
 export interface ConfigFile {
-  /** Where it is, whether it exists or not. */
+  /** Path of the file, whether it exists or not. */
   readonly file: string;
-  /** What it sets, by name, in its own order. */
+  /** By name, in the order of the file. */
   readonly settings: ReadonlyMap<string, unknown>;
-  /** What is allowed and yet looks like a slip. */
+  /** Keys that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }
 
 /**
- * Reads what `config.toml` sets.
+ * Reads the settings of `config.toml`.
  *
  * @throws {HostError} `config.unreadable`, or `config.invalid` with every issue in `data.issues`.
  */
 export async function readConfigFile(home: string, files: Files): Promise<ConfigFile> {
-  const file = `${home}/${CONFIG_FILE}`;
-  const { text, data } = await readToml(file, files);
-  const { warnings } = await parseOperatorConfig(text ?? "", { file });
-  return { file, settings: settingsIn(data), warnings };
-}
-
-/** Reads the file as TOML, whatever it says; throws with the place of what is none. */
-async function readToml(file: string, files: Files): Promise<{ text: string | null; data: Record<string, unknown> }> {
-  const report = new DocumentReport(file, { room: "config", title: CONFIG_FILE });
-  const text = await readDocumentText(file, files, { report, maxBytes: MAX_TOML_BYTES });
-  const data = text === null || text.trim() === "" ? {} : await readTomlTree(text, report);
-  report.throwErrors();
-  return { text, data: data ?? {} };
+  const document = await openOperatorFile(home, files);
+  const { file, warnings } = operatorConfigOf(document);
+  return { file, settings: settingsIn(document.data), warnings };
 }
 
 /**
  * Sets a setting, or removes it (null), under the lock of the home. Returns whether that changed the file.
  *
- * @throws {HostError} the code of what is wrong with the value; `config.invalid` when something else in the file is;
- * `config.edit_refused` when it cannot be changed in that one place; `install.busy`.
+ * @throws {HostError} the code of the rule that the value breaks; `config.invalid` when something else in the file is
+ * wrong; `config.edit_refused` when it cannot be changed in that one place; `install.busy`.
  */
 export async function writeSetting(
   home: string,
@@ -61,24 +49,25 @@ export async function writeSetting(
 ): Promise<boolean> {
   const { files, ids } = runtime;
   return await withHomeLock(home, runtime, async () => {
-    const path = `${home}/${CONFIG_FILE}`;
-    const { text: before } = await readToml(path, files);
+    const before = await openOperatorFile(home, files);
     const { table, name } = setting;
     const change = value === null ? { unset: [name] } : { set: { [name]: value } };
-    const text = await editTomlTable(before ?? "", { file: CONFIG_FILE, table, keepsComments: true, ...change });
-    await checkWhole(text, setting, path);
-    if (text === (before ?? "")) return false;
-    // What a link leads to is changed, and the link stays.
-    const file = before === null ? path : await files.realPath(path);
-    await replaceText(file, { before, text, code: "config.edit_refused" }, { files, ids });
+    const after = await editTomlTable(before, { table, keepsComments: true, ...change });
+    checkSetting(setting, () => operatorConfigOf(after));
+    if (after.text === before.text) return false;
+    const { exists, report: { file: path } } = before;
+    // The file behind a link is changed, and the link stays.
+    const file = exists ? await files.realPath(path) : path;
+    const texts = { before: exists ? before.text : null, text: after.text };
+    await replaceText(file, { ...texts, code: "config.edit_refused" }, { files, ids });
     return true;
   });
 }
 
-/** Reads the text as the next host will. */
-async function checkWhole(text: string, { key, table, name }: Setting, file: string): Promise<void> {
+/** Runs the check of the whole file, and words its error as one about the setting when that is at fault. */
+function checkSetting({ key, table, name }: Setting, check: () => void): void {
   try {
-    await parseOperatorConfig(text, { file });
+    check();
   } catch (error) {
     const { issues = [] } = (error as { data?: { issues?: readonly Issue[] } }).data ?? {};
     const path = formatPath([...table, name]);

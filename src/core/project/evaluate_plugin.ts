@@ -8,26 +8,22 @@ import { PRIMARY_HOOKS } from "../contract/hook_names.ts";
 import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
 import { canonicalText } from "../values/canonical_text.ts";
 import { shown } from "../values/shown_value.ts";
-import type { CascadeEntry, EffectiveDeclaration } from "./cascade.ts";
-import { errorAt, stepsOf } from "./issue_at.ts";
+import { type CascadeEntry, type EffectiveDeclaration, failure } from "./cascade.ts";
 import type { LocatedPlugin } from "./locate.ts";
 import { configError, pluginConfig, type SystemSide } from "./plugin_config.ts";
 import type { Project, ResolvedPlugin } from "./types.ts";
 import { isInRange } from "./version_range.ts";
 
-/** What one plugin is evaluated from. */
+/** Everything that decides how one agent gets one plugin. */
 export interface EvaluateOptions {
-  /** The declaration with what it inherits. */
+  /** With everything it inherits. */
   readonly declaration: EffectiveDeclaration;
-  /** The plugin. */
   readonly location: LocatedPlugin;
-  /** Id of the instance that serves the agent. */
   readonly instance: string;
-  /** The operator's side of its config. */
   readonly system: SystemSide;
-  /** What it shares, when another agent declared it first. */
+  /** The plugin it shares, when another agent declared it first. */
   readonly base: ResolvedPlugin | null;
-  /** Name of local.toml. */
+  /** Path of `local.toml`, for errors. */
   readonly localFile: string;
 }
 
@@ -39,30 +35,41 @@ export async function evaluatePlugin(
 ): Promise<ResolvedPlugin | HostError[]> {
   const { agent, declaration: { key, hooks: ownHooks } } = entry;
   const { manifest, dir, hash } = location;
+  const { name, version } = manifest;
   const { isolation } = declaration;
-  const errors = [
-    ...await versionErrors(project, entry, { declaration, location }),
-    ...hookErrors(project, entry, { declaration, location }),
-  ];
+  const errors: HostError[] = [];
+  for (const range of declaration.versions) {
+    if (await isInRange(version, range)) continue;
+    const message = `Plugin "${name}" has version ${version}, which is not in ${shown(range)}`;
+    const data = { name, version, range };
+    errors.push(failure(project, entry, { code: "project.version_mismatch", field: "version", message, data }));
+  }
+  for (const hook of declaration.hooks ?? []) {
+    if (manifest.hooks.includes(hook)) continue;
+    const file = `${dir}/${MANIFEST_FILE}`;
+    const message = `Hook "${hook}" is not in ${file}`;
+    const hint = `Hooks of "${name}": ${manifest.hooks.join(", ") || "none"}`;
+    const data = { name, hook, manifest: file };
+    errors.push(failure(project, entry, { code: "project.hook_not_offered", field: "hooks", message, hint, data }));
+  }
   const result = await pluginConfig(manifest, { declared: declaration.config, isolation, system });
   if (!("config" in result)) {
     for (const problem of result) {
       const file = problem.side === "system" ? localFile : project.file;
-      errors.push(configError(problem, { plugin: manifest.name, agent: agent.path, file }));
+      errors.push(configError(problem, { plugin: name, agent: agent.path, file }));
     }
     return errors;
   }
   if (errors.length > 0) return errors;
-  const isPrimary = agent.parent === null;
-  const toolsOff = Object.keys(agent.tools).filter((tool) => {
-    return tool.startsWith(`${manifest.name}.`) && !agent.tools[tool]!.enabled;
-  });
   const wanted = declaration.hooks ?? manifest.hooks;
-  const isLegal = (hook: string): boolean => isPrimary || !PRIMARY_HOOKS.includes(hook);
+  const isLegal = (hook: string): boolean => agent.parent === null || !PRIMARY_HOOKS.includes(hook);
+  const toolsOff = Object.keys(agent.tools).filter((tool) => {
+    return tool.startsWith(`${name}.`) && !agent.tools[tool]!.enabled;
+  });
   return {
     key,
     package: declaration.package,
-    plugin: manifest.name,
+    plugin: name,
     dir,
     ...(hash !== undefined && { hash }),
     manifest,
@@ -70,45 +77,12 @@ export async function evaluatePlugin(
     instance,
     hooks: manifest.hooks.filter((hook) => wanted.includes(hook) && isLegal(hook)),
     illegalHooks: (ownHooks ?? []).filter((hook) => !isLegal(hook)),
-    tools: manifest.tools.map(({ name }) => `${manifest.name}.${name}`).filter((tool) => !toolsOff.includes(tool)),
+    tools: manifest.tools.map((tool) => `${name}.${tool.name}`).filter((tool) => !toolsOff.includes(tool)),
     toolsOff,
     config: result.config,
     shownConfig: result.shown,
     override: base && overrideOf(result.config, base.config),
   };
-}
-
-async function versionErrors(
-  project: Project,
-  { agent, declaration: { key } }: CascadeEntry,
-  { declaration, location: { manifest } }: Pick<EvaluateOptions, "declaration" | "location">,
-): Promise<HostError[]> {
-  const errors: HostError[] = [];
-  for (const range of declaration.versions) {
-    if (await isInRange(manifest.version, range)) continue;
-    const path = [...stepsOf(agent.path), "plugins", key, "version"];
-    errors.push(errorAt(project, "project.version_mismatch", path, {
-      message: `Plugin "${manifest.name}" has version ${manifest.version}, which is not in ${shown(range)}`,
-      data: { agent_path: agent.path, name: manifest.name, version: manifest.version, range },
-    }));
-  }
-  return errors;
-}
-
-function hookErrors(
-  project: Project,
-  { agent, declaration: { key } }: CascadeEntry,
-  { declaration, location: { manifest, dir } }: Pick<EvaluateOptions, "declaration" | "location">,
-): HostError[] {
-  return (declaration.hooks ?? []).filter((hook) => !manifest.hooks.includes(hook)).map((hook) => {
-    const path = [...stepsOf(agent.path), "plugins", key, "hooks"];
-    const offered = manifest.hooks.length > 0 ? manifest.hooks.join(", ") : "none";
-    return errorAt(project, "project.hook_not_offered", path, {
-      message: `Hook "${hook}" is not in ${dir}/${MANIFEST_FILE}`,
-      hint: `Hooks of "${manifest.name}": ${offered}`,
-      data: { agent_path: agent.path, name: manifest.name, hook, manifest: `${dir}/${MANIFEST_FILE}` },
-    });
-  });
 }
 
 /** Returns the fields of `config` that differ from the base's, or null when none does. */

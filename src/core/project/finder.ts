@@ -9,19 +9,17 @@ import type { Locate, LocatedPlugin } from "./locate.ts";
 import { type SystemSide, systemSide } from "./plugin_config.ts";
 import type { Issue } from "./types.ts";
 
-/** What a finder works with. */
+/** Sources a finder looks in. */
 export interface FinderOptions {
-  /** Finds plugins. */
   readonly locate: Locate;
-  /** What the operator set. */
   readonly local: LocalConfig;
   /** A variable of the host's environment, or null. */
   readonly env: (name: string) => string | null;
-  /** Gets what is doubtful about what is found. */
+  /** Takes the warnings about manifests and secrets that are found. */
   readonly warnings: Issue[];
 }
 
-/** Finds each package once. */
+/** Finds each package once, however many agents declare it. */
 export class Finder {
   readonly #options: FinderOptions;
   readonly #plugins = new Map<string, Promise<LocatedPlugin | HostError | null>>();
@@ -32,26 +30,22 @@ export class Finder {
     this.#options = options;
   }
 
-  /** Returns the plugin of a package, null when nobody has it, or why it cannot be used. */
+  /** Returns the plugin of a package, null when it is not there, or why it cannot be used. */
   plugin(pkg: string): Promise<LocatedPlugin | HostError | null> {
-    const known = this.#plugins.get(pkg);
-    if (known) return known;
     const { locate, warnings } = this.#options;
-    const located = locate(pkg).then((found) => {
-      warnings.push(...found?.warnings ?? []);
-      return found;
-    }, asHostError);
-    this.#plugins.set(pkg, located);
-    return located;
+    return once(this.#plugins, pkg, () =>
+      locate(pkg).then((found) => {
+        warnings.push(...found?.warnings ?? []);
+        return found;
+      }, asHostError));
   }
 
   /** Returns the operator's side of a plugin's config. */
   system(pkg: string, { manifest }: LocatedPlugin): Promise<SystemSide> {
-    const known = this.#systems.get(pkg);
-    if (known) return known;
     const { local, env, warnings } = this.#options;
     const values = local.secrets.get(pkg);
-    const made = systemSide(manifest, values, env).then((side) => {
+    return once(this.#systems, pkg, async () => {
+      const side = await systemSide(manifest, values, env);
       if (side.undeclared.length > 0) {
         const code = "project.undeclared_secrets";
         const message = `Plugin "${manifest.name}" declares no operator-side config: its values are not handed over`;
@@ -60,7 +54,11 @@ export class Finder {
       }
       return side;
     });
-    this.#systems.set(pkg, made);
-    return made;
   }
+}
+
+function once<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
 }

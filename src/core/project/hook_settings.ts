@@ -1,17 +1,15 @@
 /**
- * `[hooks]` of `config.toml`: what the operator lets hook files do beyond the project's folder.
+ * `[hooks]` of `config.toml`: rights that the operator gives hook files beyond the project's folder.
  *
  * @module
  */
 import { parseCapability } from "../manifest/capability.ts";
-import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentReport } from "../documents/document_report.ts";
-import { typeName } from "./values.ts";
+import { any, rule, type SettingProblem, type SettingRules } from "./setting_rules.ts";
 
-/** What hooks of files may do on this machine. */
+/** Rights of hook files on this machine. */
 export interface HookSettings {
-  /** Whom hooks may connect to: `host:port`. Default: nobody. */
+  /** Hosts that hooks may connect to, as `host:port`. Default: none. */
   readonly network: readonly string[];
   /** Folders and files they may read besides the project. */
   readonly readable: readonly string[];
@@ -19,7 +17,7 @@ export interface HookSettings {
   readonly writable: readonly string[];
   /** Variables of the host's environment that they get. */
   readonly env: readonly string[];
-  /** Whether they may change the project's `.git`. Default false: who writes there runs programs outside the cage. */
+  /** Whether they may change the project's `.git`. Default false: git runs programs named there outside the cage. */
   readonly git_writable: boolean;
   /** Whether hooks of `.agent.md` files are used. Default false. */
   readonly agent_hooks: boolean;
@@ -29,7 +27,7 @@ export interface HookSettings {
   readonly disable: readonly string[];
 }
 
-/** What holds where the operator says nothing. */
+/** Settings of a machine without a `[hooks]` table. */
 export const DEFAULT_HOOK_SETTINGS: HookSettings = {
   network: [],
   readable: [],
@@ -41,67 +39,31 @@ export const DEFAULT_HOOK_SETTINGS: HookSettings = {
   disable: [],
 };
 
-const KEYS: readonly string[] = [...Object.keys(DEFAULT_HOOK_SETTINGS), "unsandboxed"];
+/** The rules of the settings in `[hooks]`. */
+export const HOOK_RULES: SettingRules<keyof HookSettings> = {
+  network: { kind: "list", problem: (host) => capabilityProblem(`net:${host}`) },
+  readable: { kind: "list", problem: (path) => pathProblem("read", String(path)) },
+  writable: { kind: "list", problem: (path) => pathProblem("write", String(path)) },
+  env: { kind: "list", problem: (name) => variableProblem(String(name)) },
+  git_writable: any("flag"),
+  agent_hooks: any("flag"),
+  surface: rule("text", (value) => value === "cli" || value === "cloud", 'It is neither "cli" nor "cloud"'),
+  disable: any("list"),
+};
 
-/** Reads the table. A setting that is misspelt would not hold: unknown ones are refused. */
-export function readHookSettings(table: Readonly<Record<string, unknown>>, report: DocumentReport): HookSettings {
-  for (const key of Object.keys(table)) {
-    if (KEYS.includes(key)) continue;
-    const hint = didYouMean(key, KEYS, `Keys here: ${KEYS.join(", ")}`);
-    report.error("config.unknown_key", ["hooks", key], { message: `Unknown key ${shown(key)}`, hint, part: "key" });
-  }
-  const { unsandboxed = false, surface = "cli" } = table;
-  if (unsandboxed !== false) {
-    report.error("config.invalid_value", ["hooks", "unsandboxed"], {
-      message: "Hooks always run in a cage",
-      hint: "Widen the cage with network, readable and writable",
-    });
-  }
-  if (surface !== "cli" && surface !== "cloud") {
-    const message = `Expected "cli" or "cloud", got ${shown(surface)}`;
-    report.error("config.invalid_value", ["hooks", "surface"], { message });
-  }
-  return {
-    network: texts(table, "network", report, (text) => capabilityProblem(`net:${text}`)),
-    readable: texts(table, "readable", report, (text) => pathProblem("read", text)),
-    writable: texts(table, "writable", report, (text) => pathProblem("write", text)),
-    env: texts(table, "env", report, variableProblem),
-    git_writable: flag(table, "git_writable", report),
-    agent_hooks: flag(table, "agent_hooks", report),
-    surface: surface === "cloud" ? surface : "cli",
-    disable: texts(table, "disable", report, () => null),
-  };
-}
+/** `unsandboxed` of other hosts: only `false` is true here. */
+export const UNSANDBOXED_RULES: SettingRules = {
+  unsandboxed: {
+    kind: "flag",
+    problem: (value) =>
+      value === false ? null : {
+        message: "Hooks always run in a cage",
+        hint: "Widen the cage with network, readable and writable",
+      },
+  },
+};
 
-function texts(
-  table: Readonly<Record<string, unknown>>,
-  key: string,
-  report: DocumentReport,
-  problemOf: (text: string) => { readonly message: string; readonly hint?: string } | null,
-): string[] {
-  const list = table[key] ?? [];
-  if (!Array.isArray(list)) {
-    report.error("config.wrong_type", ["hooks", key], { message: `Expected a list of texts, got ${typeName(list)}` });
-    return [];
-  }
-  return list.flatMap((text, index): string[] => {
-    const at = ["hooks", key, index];
-    const problem = typeof text === "string" ? problemOf(text) : { message: `Expected a text, got ${typeName(text)}` };
-    if (problem === null) return [text as string];
-    const { message, hint } = problem;
-    report.error("config.invalid_value", at, { message, ...(hint !== undefined && { hint }) });
-    return [];
-  });
-}
-
-function flag(table: Readonly<Record<string, unknown>>, key: string, report: DocumentReport): boolean {
-  const value = table[key] ?? false;
-  if (typeof value === "boolean") return value;
-  report.error("config.wrong_type", ["hooks", key], { message: `Expected true or false, got ${typeName(value)}` });
-  return false;
-}
-
-function capabilityProblem(text: string): { message: string; hint?: string } | null {
+function capabilityProblem(text: string): SettingProblem | null {
   const read = parseCapability(text);
   if (!read.ok) return { message: read.problem.message, ...(read.problem.hint && { hint: read.problem.hint }) };
   const { capability } = read;
@@ -109,12 +71,12 @@ function capabilityProblem(text: string): { message: string; hint?: string } | n
   return isOpen ? { message: "Hooks connect to named hosts only", hint: 'Write network = ["host:443"]' } : null;
 }
 
-function pathProblem(access: "read" | "write", path: string): { message: string; hint?: string } | null {
+function pathProblem(access: "read" | "write", path: string): SettingProblem | null {
   if (!path.startsWith("/")) return { message: "The path is not absolute", hint: "Write it from the root: /srv/data" };
   return capabilityProblem(`${access}:fs:${path}`);
 }
 
-function variableProblem(name: string): { message: string; hint?: string } | null {
+function variableProblem(name: string): SettingProblem | null {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !name.startsWith("LD_")) return null;
   return {
     message: `${shown(name)} is no variable that may be handed on`,

@@ -1,5 +1,5 @@
 /**
- * A project from its folder to what runs: reads its file, the operator's file and the manifests.
+ * Loads a project: reads its file, the operator's file and the manifests, and resolves them.
  *
  * @module
  */
@@ -16,9 +16,8 @@ export interface LoadOptions {
   readonly dir: string;
   /** The operator's folder, absolute. */
   readonly home: string;
-  /** Package → folder, used in place of the store. */
+  /** Package → folder, used in place of the installed plugin. */
   readonly plugins?: Readonly<Record<string, string>>;
-  /** The file system. */
   readonly files: Files;
   /** A variable of the host's environment, or null. */
   readonly env: (name: string) => string | null;
@@ -26,12 +25,11 @@ export interface LoadOptions {
 
 /** A project, as written and as resolved. */
 export interface LoadedProject {
-  /** As written. */
   readonly project: Project;
-  /** What the operator set. */
   readonly local: LocalConfig;
-  /** Ready to run. */
   readonly resolved: ResolvedProject;
+  /** Resolves the project as another text of its file has it, with everything else as it was. */
+  resolve(written: Project): Promise<ResolvedProject>;
 }
 
 /**
@@ -41,11 +39,9 @@ export interface LoadedProject {
  */
 export async function loadProject({ dir, home, plugins = {}, files, env }: LoadOptions): Promise<LoadedProject> {
   const [project, local] = await Promise.all([readProject(dir, files), readLocalConfig(home, files)]);
-  const resolved = await resolveProject({
-    project,
-    local,
-    locate: pluginLocator({ plugins, home, local, files, projectId: project.id }),
-    env,
-  });
-  return { project, local, resolved };
+  const resolve = (written: Project): Promise<ResolvedProject> => {
+    const locate = pluginLocator({ plugins, home, local, files, projectId: written.id });
+    return resolveProject({ project: written, local, locate, env });
+  };
+  return { project, local, resolved: await resolve(project), resolve };
 }

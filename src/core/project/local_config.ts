@@ -3,39 +3,32 @@
  *
  * @module
  */
+import type { DocumentKind } from "../documents/document_report.ts";
+import { Fields, FLAG, LIST, TEXT } from "../documents/fields.ts";
+import type { DocumentPath, Place } from "../documents/places.ts";
+import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";
 import { RECORD_KEYS } from "../manifest/record_keys.ts";
 import type { Files } from "../ports/ports.ts";
-import { isMap } from "../values/plain_data.ts";
-import { shown } from "../values/shown_value.ts";
-import { DocumentReport, type Place } from "../documents/document_report.ts";
-import { readDocumentText } from "../documents/read_text.ts";
-import { readTomlTree } from "../documents/toml_tree.ts";
 import type { Issue } from "./types.ts";
-import { typeName } from "./values.ts";
 
-/** Name of the file. */
-export const LOCAL_FILE = "local.toml";
+const LOCAL_FILE = "local.toml";
+const KIND: DocumentKind = { room: "local", title: LOCAL_FILE, maxBytes: 1024 * 1024 };
 
-/** Bytes an operator's file may have. */
-export const MAX_TOML_BYTES: number = 1024 * 1024;
-
-/** What is known of an installed plugin: `[plugins.<name>]`. */
+/** The record of an installed plugin: `[plugins.<name>]`. */
 export interface InstallRecord {
-  /** The plugin's name. */
   readonly name: string;
-  /** What install wrote when it installed it. */
+  /** Version that `kaged install` put there; absent for a table that holds secrets only. */
   readonly installed?: string;
-  /** Its version. */
   readonly version?: string;
-  /** Hash of its folder. */
+  /** Hash of its folder as the operator agreed to it. */
   readonly hash?: string;
   /** Whether it serves every project. */
   readonly local: boolean;
-  /** Whether it may run. */
+  /** Whether the operator lets it run. */
   readonly enabled: boolean;
   /** The package it came from, when it is known. */
   readonly package?: string;
-  /** Where it was had: a path or an address. */
+  /** Path or address it was installed from. */
   readonly source?: string;
   /** Ids of the projects it serves when it is not `local`. */
   readonly projects: readonly string[];
@@ -43,23 +36,21 @@ export interface InstallRecord {
 
 /** Values the operator set for a plugin: `[plugins."<package>"]`, variables not filled in yet. Holds secrets. */
 export interface SystemValues {
-  /** The values. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where a value stands in the file. */
-  placeOf(path: readonly (string | number)[]): Place;
+  /** Returns the place of a value in the file. */
+  placeOf(path: DocumentPath): Place;
 }
 
-/** What the operator set on this machine. */
+/** The operator's file on this machine. */
 export interface LocalConfig {
   /** The file, whether it exists or not. */
   readonly file: string;
   /** Installed plugins by name. */
   readonly records: ReadonlyMap<string, InstallRecord>;
-  /** Secrets by package. */
   readonly secrets: ReadonlyMap<string, SystemValues>;
   /** Names of models by alias: `[models]`. */
   readonly models: ReadonlyMap<string, unknown>;
-  /** What is allowed and yet looks like a slip. */
+  /** Keys that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }
 
@@ -71,9 +62,12 @@ const PLUGIN_NAME = /^[a-z][a-z0-9-]*$/;
  * @throws {HostError} `local.unreadable`, or `local.invalid` with every issue in `data.issues`.
  */
 export async function readLocalConfig(home: string, files: Files): Promise<LocalConfig> {
-  const file = `${home}/${LOCAL_FILE}`;
-  const text = await readDocumentText(file, files, { report: reportOn(file), maxBytes: MAX_TOML_BYTES });
-  return await parseLocalConfig(text ?? "", { file });
+  return localConfigOf(await openLocalFile(home, files));
+}
+
+/** Opens `local.toml` in the operator's folder for an editor. Throws as {@link readLocalConfig} does. */
+export function openLocalFile(home: string, files: Files): ReturnType<typeof openToml> {
+  return openToml(`${home}/${LOCAL_FILE}`, KIND, files);
 }
 
 /**
@@ -82,60 +76,42 @@ export async function readLocalConfig(home: string, files: Files): Promise<Local
  * @throws {HostError} `local.invalid`, with every issue in `data.issues`. No issue holds a value of the file.
  */
 export async function parseLocalConfig(text: string, { file }: { readonly file: string }): Promise<LocalConfig> {
-  const report = reportOn(file);
-  const data = text === "" ? {} : await readTomlTree(text, report);
-  report.throwErrors();
+  return localConfigOf(await parseToml(text, file, KIND));
+}
+
+/** Returns the config in a document. Throws `local.invalid`. */
+export function localConfigOf({ data, report }: TomlDocument): LocalConfig {
+  const root = new Fields(data, [], report);
+  root.expectKeys(["plugins", "models"], "warn");
   const records = new Map<string, InstallRecord>();
   const secrets = new Map<string, SystemValues>();
-  for (const key of Object.keys(data ?? {})) {
-    if (key === "plugins" || key === "models") continue;
-    const message = `Unknown key ${shown(key)}`;
-    report.warn("local.unknown_key", [key], { message, hint: "Keys here: plugins, models", part: "key" });
-  }
-  for (const [name, table] of Object.entries(tableOf(data, "plugins", report))) {
-    const path = ["plugins", name];
-    if (!isMap(table)) {
-      report.error("local.wrong_type", path, { message: `Expected a table, got ${typeName(table)}` });
-      continue;
-    }
+  const plugins = root.fields("plugins");
+  for (const name of Object.keys(plugins.data)) {
+    const table = plugins.fields(name);
     // A package without a scope has one table for both: its record and its secrets share no key.
-    const isRecord = PLUGIN_NAME.test(name) && RECORD_KEYS.some((key) => Object.hasOwn(table, key));
-    if (isRecord) records.set(name, recordOf(name, table, report));
-    const values = Object.entries(table).filter(([key]) => !(isRecord && RECORD_KEYS.includes(key)));
+    const isRecord = PLUGIN_NAME.test(name) && RECORD_KEYS.some((key) => table.has(key));
+    if (isRecord) records.set(name, recordOf(name, table));
+    const values = Object.entries(table.data).filter(([key]) => !(isRecord && RECORD_KEYS.includes(key)));
     if (values.length === 0) continue;
-    const placeOf = (below: readonly (string | number)[]): Place => report.placeOf([...path, ...below], "value");
+    const placeOf = (path: DocumentPath): Place => report.placeOf([...table.path, ...path], "value");
     secrets.set(name, { values: Object.fromEntries(values), placeOf });
   }
-  const models = new Map(Object.entries(tableOf(data, "models", report)));
+  const models = new Map(Object.entries(root.fields("models").data));
   report.throwErrors();
-  return { file, records, secrets, models, warnings: report.warnings };
+  return { file: report.file, records, secrets, models, warnings: report.warnings };
 }
 
-function recordOf(name: string, table: Record<string, unknown>, report: DocumentReport): InstallRecord {
-  const typed = (key: string, wanted: "a text" | "true or false" | "a list"): Record<string, unknown> => {
-    if (!Object.hasOwn(table, key)) return {};
-    const value = table[key];
-    if (typeName(value) === wanted) return { [key]: value };
-    report.error("local.wrong_type", ["plugins", name, key], { message: `Expected ${wanted}, got ${typeName(value)}` });
-    return {};
+function recordOf(name: string, table: Fields): InstallRecord {
+  const texts = ["installed", "version", "hash", "package", "source"].map((key) =>
+    [key, table.get(key, TEXT)] as const
+  );
+  const projects = table.get("projects", LIST) ?? [];
+  if (!projects.every(TEXT.fits)) table.error("wrong_type", "projects", { message: "Expected ids of projects" });
+  return {
+    name,
+    ...Object.fromEntries(texts.filter(([, value]) => value !== undefined)),
+    local: table.get("local", FLAG) ?? false,
+    enabled: table.get("enabled", FLAG) ?? false,
+    projects: projects.filter(TEXT.fits),
   };
-  const texts = ["installed", "version", "hash", "package", "source"].map((key) => typed(key, "a text"));
-  const flags = ["local", "enabled"].map((key) => typed(key, "true or false"));
-  const lists = typed("projects", "a list");
-  const { projects = [] } = lists as { projects?: unknown[] };
-  if (!projects.every((id) => typeof id === "string")) {
-    report.error("local.wrong_type", ["plugins", name, "projects"], { message: "Expected ids of projects" });
-  }
-  return Object.assign({ name, local: false, enabled: false, projects: [] }, ...texts, ...flags, lists);
-}
-
-function tableOf(data: Record<string, unknown> | null, key: string, report: DocumentReport): Record<string, unknown> {
-  const value = data && Object.hasOwn(data, key) ? data[key] : {};
-  if (isMap(value)) return value;
-  report.error("local.wrong_type", [key], { message: `Expected a table, got ${typeName(value)}` });
-  return {};
-}
-
-function reportOn(file: string): DocumentReport {
-  return new DocumentReport(file, { room: "local", title: LOCAL_FILE });
 }

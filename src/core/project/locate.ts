@@ -1,5 +1,5 @@
 /**
- * Where the plugins that a project names are.
+ * Finds the plugins that a project names.
  *
  * @module
  */
@@ -10,32 +10,29 @@ import { readManifest } from "../manifest/read_manifest.ts";
 import type { Files } from "../ports/ports.ts";
 import type { InstallRecord, LocalConfig } from "./local_config.ts";
 
-/** A plugin that was found. */
+/** A plugin with its folder and its manifest. */
 export interface LocatedPlugin {
-  /** Its folder, absolute. */
+  /** Absolute path of its folder. */
   readonly dir: string;
-  /** Its manifest. */
   readonly manifest: Manifest;
-  /** What is doubtful about the manifest. */
+  /** Doubts about the manifest. */
   readonly warnings: readonly DocumentIssue[];
-  /** Hash its folder must have, for one of the store. */
+  /** Hash its folder must have; absent for a folder that the embedder names. */
   readonly hash?: string;
 }
 
-/** Finds a plugin by its package: null when nobody has it; rejects with why it cannot be used. */
+/** Finds a plugin by its package: null when it is not installed; rejects with why it cannot be used. */
 export type Locate = (pkg: string) => Promise<LocatedPlugin | null>;
 
-/** Where to look. */
+/** The places where plugins are looked for. */
 export interface LocateOptions {
   /** Package → folder the embedder vouches for: looked at first. */
   readonly plugins?: Readonly<Record<string, string>>;
-  /** The operator's folder, with the store under `plugins/`. */
+  /** The operator's folder, with the installed packages under `plugins/`. */
   readonly home: string;
-  /** What is installed. */
   readonly local: LocalConfig;
   /** The project that asks: a plugin that is not `local` serves the projects it was installed for. */
   readonly projectId: string;
-  /** The file system. */
   readonly files: Files;
 }
 

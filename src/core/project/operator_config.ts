@@ -3,36 +3,37 @@
  *
  * @module
  */
+import type { DocumentKind } from "../documents/document_report.ts";
+import { Fields } from "../documents/fields.ts";
+import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";
 import type { Files } from "../ports/ports.ts";
-import { didYouMean } from "../values/nearest_word.ts";
-import { isMap } from "../values/plain_data.ts";
-import { shown } from "../values/shown_value.ts";
-import { type DocumentPath, DocumentReport } from "../documents/document_report.ts";
-import { readDocumentText } from "../documents/read_text.ts";
-import { type HookSettings, readHookSettings } from "./hook_settings.ts";
-import { type HttpSettings, readHttpSettings } from "./http_settings.ts";
-import { MAX_TOML_BYTES } from "./local_config.ts";
-import { readTomlTree } from "../documents/toml_tree.ts";
+import { DEFAULT_HOOK_SETTINGS, HOOK_RULES, type HookSettings, UNSANDBOXED_RULES } from "./hook_settings.ts";
+import { HTTP_RULES, type HttpSettings } from "./http_settings.ts";
+import { readSettings, type SettingRule, type SettingRules, wholeNumber } from "./setting_rules.ts";
 import type { Issue } from "./types.ts";
-import { typeName } from "./values.ts";
 
-/** Name of the file. */
-export const CONFIG_FILE = "config.toml";
+const CONFIG_FILE = "config.toml";
+const KIND: DocumentKind = { room: "config", title: CONFIG_FILE, maxBytes: 1024 * 1024 };
 
-/** What a plugin may use at most. */
+/** Upper bounds for one plugin. */
 export interface OperatorLimits {
-  /** Memory. */
   readonly memory_mb?: number;
   /** Share of the processors, against other groups. */
   readonly cpu_shares?: number;
-  /** Processes and threads. */
+  /** Processes and threads together. */
   readonly pids?: number;
-  /** Size of its tables. */
   readonly storage_mb?: number;
 }
 
-/** Names of the limits. */
-export const LIMIT_NAMES: readonly string[] = ["memory_mb", "cpu_shares", "pids", "storage_mb"];
+const limit = wholeNumber(1, Number.MAX_SAFE_INTEGER, "A limit is not a whole number above 0");
+
+/** The rules of `[limits]` and of each `[plugin_limits.<name>]`. */
+export const LIMIT_RULES: SettingRules<keyof OperatorLimits> = {
+  memory_mb: limit,
+  cpu_shares: limit,
+  pids: limit,
+  storage_mb: limit,
+};
 
 /** How the host runs on this machine. */
 export interface OperatorConfig {
@@ -44,21 +45,29 @@ export interface OperatorConfig {
   readonly limits: OperatorLimits;
   /** For one plugin: `[plugin_limits.<name>]`. */
   readonly pluginLimits: Readonly<Record<string, OperatorLimits>>;
-  /** What hooks of files may do: `[hooks]`. */
+  /** Rights of hook files: `[hooks]`. */
   readonly hooks: HookSettings;
   /** Settings of the HTTP API: `[http]`. */
   readonly http: HttpSettings;
-  /** What plugins are told to log. */
+  /** Least level that plugins are asked to log. Default `info`. */
   readonly logLevel: LogLevel;
-  /** What is allowed and yet looks like a slip. */
+  /** Keys that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }
 
-/** How much is logged. */
+/** Levels of log lines, the most talkative first. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-const LOG_LEVELS: readonly string[] = ["debug", "info", "warn", "error"];
+const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks", "http", "log_level"];
+
+const RUNTIME_RULE: SettingRule = {
+  kind: "text",
+  problem: (path) =>
+    typeof path === "string" && path.startsWith("/")
+      ? null
+      : { message: "The path is not absolute", hint: 'Write deno = "/usr/local/bin/deno"' },
+};
 
 /**
  * Reads `config.toml` in the operator's folder. A file that is not there says nothing.
@@ -66,9 +75,12 @@ const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks",
  * @throws {HostError} `config.unreadable`, or `config.invalid` with every issue in `data.issues`.
  */
 export async function readOperatorConfig(home: string, files: Files): Promise<OperatorConfig> {
-  const file = `${home}/${CONFIG_FILE}`;
-  const text = await readDocumentText(file, files, { report: reportOn(file), maxBytes: MAX_TOML_BYTES });
-  return await parseOperatorConfig(text ?? "", { file });
+  return operatorConfigOf(await openOperatorFile(home, files));
+}
+
+/** Opens `config.toml` in the operator's folder for an editor. Throws as {@link readOperatorConfig} does. */
+export function openOperatorFile(home: string, files: Files): ReturnType<typeof openToml> {
+  return openToml(`${home}/${CONFIG_FILE}`, KIND, files);
 }
 
 /**
@@ -77,75 +89,27 @@ export async function readOperatorConfig(home: string, files: Files): Promise<Op
  * @throws {HostError} `config.invalid`, with every issue in `data.issues`.
  */
 export async function parseOperatorConfig(text: string, { file }: { readonly file: string }): Promise<OperatorConfig> {
-  const report = reportOn(file);
-  const data = text === "" ? {} : await readTomlTree(text, report);
-  report.throwErrors();
-  const root = data ?? {};
-  for (const key of Object.keys(root)) {
-    if (KEYS.includes(key)) continue;
-    const hint = didYouMean(key, KEYS, `Keys here: ${KEYS.join(", ")}`);
-    report.warn("config.unknown_key", [key], { message: `Unknown key ${shown(key)}`, hint, part: "key" });
-  }
-  const table = (key: string): Record<string, unknown> =>
-    tableAt(Object.hasOwn(root, key) ? root[key] : {}, [key], report);
+  return operatorConfigOf(await parseToml(text, file, KIND));
+}
+
+/** Returns the config in a document. Throws `config.invalid`. */
+export function operatorConfigOf({ data, report }: TomlDocument): OperatorConfig {
+  const root = new Fields(data, [], report);
+  root.expectKeys(KEYS, "warn");
+  const runtimes = root.fields("runtimes");
+  const pluginLimits = root.fields("plugin_limits");
+  const named = <T>(table: Fields, read: (name: string) => T): Record<string, T> =>
+    Object.fromEntries(Object.keys(table.data).map((name) => [name, read(name)]));
+  const { unsandboxed: _, ...hooks } = readSettings(root.fields("hooks"), { ...HOOK_RULES, ...UNSANDBOXED_RULES });
   const config = {
-    file,
-    runtimes: runtimesOf(table("runtimes"), report),
-    limits: limitsOf(table("limits"), ["limits"], report),
-    pluginLimits: Object.fromEntries(
-      Object.entries(table("plugin_limits")).map(([name, value]) => {
-        const path = ["plugin_limits", name];
-        return [name, limitsOf(tableAt(value, path, report), path, report)];
-      }),
-    ),
-    hooks: readHookSettings(table("hooks"), report),
-    http: readHttpSettings(table("http"), report),
-    logLevel: logLevelOf(root, report),
+    file: report.file,
+    runtimes: readSettings(runtimes, named(runtimes, () => RUNTIME_RULE)) as Record<string, string>,
+    limits: readSettings(root.fields("limits"), LIMIT_RULES),
+    pluginLimits: named(pluginLimits, (name) => readSettings(pluginLimits.fields(name), LIMIT_RULES)),
+    hooks: { ...DEFAULT_HOOK_SETTINGS, ...hooks },
+    http: readSettings(root.fields("http"), HTTP_RULES),
+    logLevel: root.choice("log_level", LOG_LEVELS) ?? "info",
   };
   report.throwErrors();
   return { ...config, warnings: report.warnings };
-}
-
-function runtimesOf(table: Record<string, unknown>, report: DocumentReport): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(table).flatMap(([name, path]): [string, string][] => {
-      if (typeof path === "string" && path.startsWith("/")) return [[name, path]];
-      const message = typeof path === "string" ? "The path is not absolute" : `Expected a path, got ${typeName(path)}`;
-      report.error("config.invalid_value", ["runtimes", name], { message, hint: 'Write deno = "/usr/local/bin/deno"' });
-      return [];
-    }),
-  );
-}
-
-/** A limit that is misspelt would not hold: unknown ones are refused. */
-function limitsOf(table: Record<string, unknown>, path: DocumentPath, report: DocumentReport): OperatorLimits {
-  return Object.fromEntries(
-    Object.entries(table).flatMap(([name, value]) => {
-      const at = [...path, name];
-      if (!LIMIT_NAMES.includes(name)) {
-        const hint = didYouMean(name, LIMIT_NAMES, `Limits: ${LIMIT_NAMES.join(", ")}`);
-        report.error("config.unknown_key", at, { message: `Unknown limit ${shown(name)}`, hint, part: "key" });
-      } else if (Number.isSafeInteger(value) && value as number > 0) return [[name, value]];
-      else report.error("config.invalid_value", at, { message: "A limit is not a whole number above 0" });
-      return [];
-    }),
-  );
-}
-
-function logLevelOf(root: Record<string, unknown>, report: DocumentReport): LogLevel {
-  const level = Object.hasOwn(root, "log_level") ? root.log_level : "info";
-  if (typeof level === "string" && LOG_LEVELS.includes(level)) return level as LogLevel;
-  const hint = didYouMean(String(level), LOG_LEVELS, `Levels: ${LOG_LEVELS.join(", ")}`);
-  report.error("config.invalid_value", ["log_level"], { message: `${shown(level)} is no log level`, hint });
-  return "info";
-}
-
-function tableAt(value: unknown, path: DocumentPath, report: DocumentReport): Record<string, unknown> {
-  if (isMap(value)) return value;
-  report.error("config.wrong_type", path, { message: `Expected a table, got ${typeName(value)}` });
-  return {};
-}
-
-function reportOn(file: string): DocumentReport {
-  return new DocumentReport(file, { room: "config", title: CONFIG_FILE });
 }

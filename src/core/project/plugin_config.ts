@@ -16,10 +16,10 @@ import type { SystemValues } from "./local_config.ts";
 import type { Isolation } from "./types.ts";
 import { fillVariables } from "./variables.ts";
 
-/** What stands for a value of the operator's side wherever config is shown. */
-export const SET_BY_OPERATOR = "‹set by operator›";
+/** Replaces a value of the operator's side wherever config is shown. */
+const SET_BY_OPERATOR = "‹set by operator›";
 
-/** A plugin's config. */
+/** A plugin's config for one agent, both sides joined. */
 export interface PluginConfig {
   /** Defaults, project side and system side. Holds secrets: never shown. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -30,16 +30,12 @@ export interface PluginConfig {
 /** A side of a plugin's config, as audit events name it. */
 export type ConfigSide = "project" | "system";
 
-/** Something wrong with one side. */
+/** A mistake in one side of a plugin's config. */
 export interface ConfigProblem {
-  /** Code of the error table. */
   readonly code: HostErrorCode;
-  /** Which side. */
   readonly side: ConfigSide;
-  /** What is wrong, without values. */
+  /** The mistakes, without values: those may be secrets. */
   readonly errors: readonly SchemaIssue[];
-  /** The next step, when the table's is not the best. */
-  readonly hint?: string;
   /** Line of local.toml it is about, when it is. */
   readonly line?: number;
 }
@@ -48,7 +44,6 @@ export interface ConfigProblem {
 export interface SystemSide {
   /** The values, with variables filled in and defaults. Holds secrets. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What is wrong with it. */
   readonly problems: readonly ConfigProblem[];
   /** Names of values that were left out because the plugin declares none. */
   readonly undeclared: readonly string[];
@@ -140,9 +135,15 @@ function canHold({ type, enum: choices }: Readonly<Record<string, unknown>>, iso
   return type === undefined || type === "string";
 }
 
-/** Returns a problem as an error: `data` is what `plugin.config_validation_failed` carries. */
+const HINTS: Readonly<Record<string, string>> = {
+  "project.system_config_key": "Move it to local.toml, under the plugin's package",
+  "project.isolation_contradiction": "Set isolation beside package:, and leave it out of config:",
+  "project.variable_missing": "Set the variable where the host runs, or write $${ for a literal ${",
+};
+
+/** Returns a problem as an error; its data are those of the event `plugin.config_validation_failed`. */
 export function configError(
-  { code, side, errors, hint, line }: ConfigProblem,
+  { code, side, errors, line }: ConfigProblem,
   { plugin, agent, file }: { readonly plugin: string; readonly agent: string; readonly file: string },
 ): HostError {
   const { path, message } = errors[0]!;
@@ -151,15 +152,6 @@ export function configError(
   const first = path === "" ? message : `${path}: ${message}`;
   return new HostError(code, `${place}: The ${side} config of "${plugin}" for "${agent}" is wrong: ${first}${more}`, {
     data: { name: plugin, side, errors, agent_path: agent, file, ...(line !== undefined && { line }) },
-    hint: hint ?? hintFor(code, plugin),
+    hint: HINTS[code] ?? `See the config schema in the manifest of "${plugin}"`,
   });
-}
-
-function hintFor(code: string, plugin: string): string {
-  const hints: Record<string, string> = {
-    "project.system_config_key": "Move it to local.toml, under the plugin's package",
-    "project.isolation_contradiction": "Set isolation beside package:, and leave it out of config:",
-    "project.variable_missing": "Set the variable where the host runs, or write $${ for a literal ${",
-  };
-  return hints[code] ?? `See the config schema in the manifest of "${plugin}"`;
 }

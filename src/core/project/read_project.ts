@@ -3,19 +3,16 @@
  *
  * @module
  */
+import { type DocumentKind, DocumentReport } from "../documents/document_report.ts";
+import { readDocumentText } from "../documents/read_text.ts";
+import { readYaml, type YamlDocument } from "../documents/read_yaml.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
-import { type DocumentPath, DocumentReport } from "../documents/document_report.ts";
-import { readDocumentText } from "../documents/read_text.ts";
+import { checkProject } from "./check_project.ts";
 import type { Project } from "./types.ts";
 
-/** Name of the file that makes a folder a project. */
-export const PROJECT_FILE = "project.yaml";
-
-/** Bytes a project file may have. */
-export const MAX_PROJECT_BYTES: number = 1024 * 1024;
-
-const YAML_LIMITS = { maxLexemes: 400_000, maxNodes: 200_000 };
+const PROJECT_FILE = "project.yaml";
+const KIND: DocumentKind = { room: "project", title: "Project", maxBytes: 1024 * 1024, maxParts: 400_000 };
 
 /**
  * Reads the project in a folder.
@@ -25,7 +22,7 @@ const YAML_LIMITS = { maxLexemes: 400_000, maxNodes: 200_000 };
 export async function readProject(dir: string, files: Files): Promise<Project> {
   const folder = dir.replace(/(?<=.)\/+$/, "");
   const file = `${folder === "/" ? "" : folder}/${PROJECT_FILE}`;
-  const text = await readDocumentText(file, files, { report: reportOn(file), maxBytes: MAX_PROJECT_BYTES });
+  const text = await readDocumentText(new DocumentReport(file, KIND), files);
   if (text === null) {
     throw new HostError("project.missing", `No project at "${file}"`, {
       data: { file },
@@ -51,23 +48,23 @@ export async function parseProject(
   text: string,
   { dir, file = `${dir}/${PROJECT_FILE}` }: { readonly dir: string; readonly file?: string },
 ): Promise<Project> {
-  const report = reportOn(file);
-  if (new TextEncoder().encode(text).length > MAX_PROJECT_BYTES) {
-    report.errorAt("project.too_large", { line: 1, column: 1 });
-    report.throwErrors();
-  }
-  // The YAML library loads at the first file, not with the host.
-  const [{ readYamlTree }, { checkProject }] = await Promise.all([
-    import("../documents/yaml_tree.ts"),
-    import("./check_project.ts"),
-  ]);
-  const tree = await readYamlTree(text, report, YAML_LIMITS);
-  const checked = tree && await checkProject(tree.data, report);
+  const report = new DocumentReport(file, KIND);
+  const document = await readYaml(text, report);
+  if (document) return await projectOf(document, dir);
   report.throwErrors();
-  if (!checked) throw new HostError("host.internal", "A project failed without an issue", { data: { file } });
-  const { agents, id = slugOf(dir) } = checked;
-  const places = { placeOf: (path: DocumentPath, part: "key" | "value") => report.placeOf(path, part) };
-  return { id, dir, file, agents, warnings: report.warnings, places };
+  throw new HostError("host.internal", "A project failed without an issue", { data: { file } });
+}
+
+/**
+ * Checks a document that was read before, such as one that an editor has changed.
+ *
+ * @throws {HostError} `project.invalid`, with every issue in `data.issues`.
+ */
+export async function projectOf(document: YamlDocument, dir: string): Promise<Project> {
+  const { report } = document;
+  const { id, agents } = await checkProject(document.data, report);
+  report.throwErrors();
+  return { id: id ?? slugOf(dir), dir, file: report.file, agents, warnings: report.warnings, document };
 }
 
 /** Returns the name of a folder as an id: `My Music` → `my-music`. */
@@ -77,8 +74,4 @@ export function slugOf(dir: string): string {
   const slug = plain.replace(/[^a-z0-9]+/g, "-").replace(/^-+/, "").slice(0, 56).replace(/-+$/, "");
   if (slug === "") return "project";
   return /^[a-z]/.test(slug) ? slug : `project-${slug}`;
-}
-
-function reportOn(file: string): DocumentReport {
-  return new DocumentReport(file, { room: "project", title: "Project" });
 }

@@ -10,35 +10,32 @@ import { checkAgents, type Outcome } from "./check_agents.ts";
 import { evaluatePlugin } from "./evaluate_plugin.ts";
 import { Finder } from "./finder.ts";
 import { hostPlugins } from "./host_plugins.ts";
-import { issueAt, stepsOf } from "./issue_at.ts";
 import type { LocalConfig } from "./local_config.ts";
 import { type Locate, pluginNameOf } from "./locate.ts";
-import type {
-  AgentSpec,
-  Issue,
-  MissingPlugin,
-  PluginRefusal,
-  Project,
-  ResolvedAgent,
-  ResolvedInstance,
-  ResolvedPlugin,
-  ResolvedProject,
+import {
+  type AgentSpec,
+  type Issue,
+  type MissingPlugin,
+  type PluginRefusal,
+  type Project,
+  type ResolvedAgent,
+  type ResolvedInstance,
+  type ResolvedPlugin,
+  type ResolvedProject,
+  stepsTo,
 } from "./types.ts";
 import { variablePlaces } from "./variables.ts";
 
-/** What a project is resolved from. */
+/** Everything a project is resolved from. */
 export interface ResolveOptions {
-  /** The project as written. */
   readonly project: Project;
-  /** What the operator set. */
   readonly local: LocalConfig;
-  /** Finds plugins. */
   readonly locate: Locate;
   /** A variable of the host's environment, or null. */
   readonly env: (name: string) => string | null;
 }
 
-/** Resolves a project. Throws for nothing a file can hold: what is wrong is in the result. */
+/** Resolves a project. Never throws for the content of a file: refusals and warnings are in the result. */
 export async function resolveProject({ project, local, locate, env }: ResolveOptions): Promise<ResolvedProject> {
   const warnings: Issue[] = [...project.warnings, ...local.warnings];
   const found = new Finder({ locate, local, env, warnings });
@@ -47,7 +44,7 @@ export async function resolveProject({ project, local, locate, env }: ResolveOpt
   const unfit = new Map<string, MissingPlugin>();
   const bases = new Map<string, ResolvedPlugin>();
   const entries = cascade(project);
-  // Base declarations first, wherever in the tree they stand: the others share what they come to.
+  // Base declarations first, wherever in the tree they stand: the others share their config.
   for (const entry of [...entries].sort((a, b) => Number(a.base !== null) - Number(b.base !== null))) {
     outcomes.set(entry, await outcomeOf(entry));
   }
@@ -128,11 +125,11 @@ function noteMissing(
   });
 }
 
-/** Committed files are not filled: what looks like a variable there is a slip. */
+/** Committed files are not filled: a text that looks like a variable there is a slip. */
 function warnOfVariables({ agent, declaration }: CascadeEntry, project: Project, warnings: Issue[]): void {
   for (const place of variablePlaces(declaration.config ?? {})) {
-    const path = [...stepsOf(agent.path), "plugins", declaration.key, "config", ...place];
-    warnings.push(issueAt(project, "project.variable_unfilled", path, {}));
+    const path = [...stepsTo(agent.path, "plugins", declaration.key, "config"), ...place];
+    warnings.push(project.document.report.issue("project.variable_unfilled", path));
   }
 }
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
+import type { DocumentIssue } from "../documents/document_report.ts";
+import type { YamlDocument } from "../documents/read_yaml.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { DocumentIssue } from "../documents/document_report.ts";
-import type { PlaceFinder } from "../documents/document_report.ts";
 
 /** One thing wrong with a file a person wrote: the same shape as a manifest's. */
 export type Issue = DocumentIssue;
@@ -16,7 +16,7 @@ export type Isolation = "agent" | "project";
 
 /** How an agent's window is compacted. */
 export interface CompactionSettings {
-  /** What is done when no compactor plugin does it. */
+  /** How the host compacts when no compactor plugin does it. */
   readonly strategy: "drop" | "summarize";
   /** Key of the plugin that compacts, or null. */
   readonly delegate: string | null;
@@ -34,17 +34,13 @@ export interface PluginDeclaration {
   readonly key: string;
   /** Package, such as `@kaged/memory-markdown`. */
   readonly package?: string;
-  /** Where it can be had. */
   readonly source?: string;
   /** Range of versions that will do. */
   readonly version?: string;
-  /** For each agent, or shared. */
   readonly isolation?: Isolation;
   /** Hooks to fire; absent: all of the manifest's. */
   readonly hooks?: readonly string[];
-  /** Project-side config. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Where it is written. */
   readonly at: { readonly line: number; readonly column: number; readonly path: string };
 }
 
@@ -68,35 +64,36 @@ export interface AgentSpec {
 export interface Project {
   /** `id:` of project.yaml, else the folder's name as a slug. */
   readonly id: string;
-  /** Its folder, absolute. */
+  /** Absolute path of its folder. */
   readonly dir: string;
   /** The file it was read from. */
   readonly file: string;
   /** Every agent of the tree, parents before children, in the order they are written. */
   readonly agents: readonly AgentSpec[];
-  /** What is allowed and yet looks like a slip. */
+  /** Keys and values that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
-  /** Where its values stand in the file. */
-  readonly places: PlaceFinder;
+  /** The file as it was read: its report knows the places of its values, and an editor can change it. */
+  readonly document: YamlDocument;
+}
+
+/** Returns the keys that lead to a value of an agent: `["primary", "subagents", "researcher", "plugins"]`. */
+export function stepsTo(agentPath: string, ...rest: readonly string[]): string[] {
+  return [...agentPath.split("."), ...rest];
 }
 
 /** A plugin as an agent gets it. */
 export interface ResolvedPlugin {
   /** The key in the agent's `plugins:` map. */
   readonly key: string;
-  /** Package. */
   readonly package: string;
-  /** The plugin's own name. */
   readonly plugin: string;
-  /** Its folder, absolute. */
+  /** Absolute path of its folder. */
   readonly dir: string;
-  /** Hash its folder must have, for one of the store. */
+  /** Hash its folder must have; absent for a folder that the embedder names. */
   readonly hash?: string;
-  /** Its manifest. */
   readonly manifest: Manifest;
-  /** For each agent, or shared. */
   readonly isolation: Isolation;
-  /** Id of the instance that serves this agent. */
+  /** Id of the instance that serves this agent: `<plugin>@<project>/<agent>`, `<plugin>@<project>` or `<plugin>`. */
   readonly instance: string;
   /** Hooks that fire for this agent, canonical names, in manifest order. */
   readonly hooks: readonly string[];
@@ -110,13 +107,12 @@ export interface ResolvedPlugin {
   readonly config: Readonly<Record<string, unknown>>;
   /** The same with every value of the system side replaced by `‹set by operator›`. */
   readonly shownConfig: Readonly<Record<string, unknown>>;
-  /** What this agent overrides of a shared instance's config, sent as `_config`; null when nothing. */
+  /** Fields that this agent overrides of a shared instance's config, sent as `_config`; null when there are none. */
   readonly override: Readonly<Record<string, unknown>> | null;
 }
 
 /** An agent as it is resolved. */
 export interface ResolvedAgent {
-  /** Canonical path. */
   readonly path: string;
   /** Path of the agent above, or null. */
   readonly parent: string | null;
@@ -128,39 +124,26 @@ export interface ResolvedAgent {
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
-/** One process to run. */
-export interface ResolvedInstance {
-  /** `<plugin>@<project_id>/<agent_path>`, `<plugin>@<project_id>` or `<plugin>`. */
-  readonly instance: string;
-  /** Package. */
-  readonly package: string;
-  /** The plugin's own name. */
-  readonly plugin: string;
-  /** Its folder. */
-  readonly dir: string;
-  /** Hash its folder must have, for one of the store. */
-  readonly hash?: string;
-  /** Its manifest. */
-  readonly manifest: Manifest;
-  /** Its base config, sent as `config.update`. Holds secrets. */
-  readonly config: Readonly<Record<string, unknown>>;
+/** One process to run. Its `config` is the base that the process gets as `config.update`, and holds secrets. */
+export interface ResolvedInstance
+  extends Pick<ResolvedPlugin, "instance" | "package" | "plugin" | "dir" | "hash" | "manifest" | "config"> {
   /** Agents it serves; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
 }
 
-/** A plugin an agent declares and nobody has. */
+/** A plugin that an agent declares and that is not installed. */
 export interface MissingPlugin {
-  /** Package. */
+  /** Package name as the declaration has it. */
   readonly package: string;
-  /** Where it can be had, as written, or null. */
+  /** Folder or address to install it from, as written, or null. */
   readonly source: string | null;
   /** Range of versions that will do, or null. */
   readonly version: string | null;
-  /** Agents that declare it. */
+  /** Paths of the agents that declare it. */
   readonly agents: readonly string[];
 }
 
-/** What goes wrong with one plugin of one agent: the plugin is left out, the rest goes on. */
+/** A plugin that one agent cannot have: it is left out, and the rest goes on. */
 export interface PluginRefusal {
   /** Agent that declares it; empty for a plugin no agent declares. */
   readonly agent: string;
@@ -168,17 +151,14 @@ export interface PluginRefusal {
   readonly key: string;
   /** Instance that would have served it, when it is known. */
   readonly instance: string | null;
-  /** Why. */
   readonly error: HostError;
 }
 
-/** A project, ready to run. */
+/** A project with everything its processes need. */
 export interface ResolvedProject {
-  /** Project id. */
   readonly id: string;
-  /** Its folder. */
   readonly dir: string;
-  /** Every agent, parents before children. */
+  /** In tree order: parents before children. */
   readonly agents: readonly ResolvedAgent[];
   /** Every process to run, in the order they are first declared. */
   readonly instances: readonly ResolvedInstance[];
@@ -188,6 +168,6 @@ export interface ResolvedProject {
   readonly unfit: readonly MissingPlugin[];
   /** Plugins left out, and why. */
   readonly refusals: readonly PluginRefusal[];
-  /** What is allowed and yet looks like a slip. */
+  /** Keys and values that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }

@@ -1,6 +1,6 @@
 /**
  * `${NAME}` in the values of local.toml: filled from the host's environment when the config is loaded. Project files
- * are not filled: whoever wrote a project must not be able to hand the operator's variables to a plugin.
+ * are not filled: the author of a project must not be able to hand the operator's variables to a plugin.
  *
  * @module
  */
@@ -11,7 +11,6 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** A variable that could not be filled in. */
 export interface MissingVariable {
-  /** Its name, as written. */
   readonly name: string;
   /** Keys and indexes that lead to the value that names it. */
   readonly path: readonly (string | number)[];

@@ -3,27 +3,25 @@
  *
  * @module
  */
+import { formatPath } from "../documents/document_report.ts";
+import { setYamlValue } from "../documents/edit_yaml.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
 import { cascade, type EffectiveDeclaration } from "./cascade.ts";
-import { knobProblem } from "./knob_value.ts";
+import { knobProblem } from "../manifest/knob_value.ts";
 import { configError, pluginConfig } from "./plugin_config.ts";
-import { parseProject } from "./read_project.ts";
-import { setYamlValue } from "../documents/edit_yaml.ts";
+import { parseProject, projectOf } from "./read_project.ts";
+import { type Project, stepsTo } from "./types.ts";
 
-/** Which knob of which plugin to turn, and how far. */
+/** A new value for one knob of one plugin. */
 export interface KnobWrite {
-  /** Path of the agent. */
   readonly agentPath: string;
   /** Key the plugin is declared under. */
   readonly key: string;
-  /** Name of the knob. */
   readonly knob: string;
-  /** The new value. */
   readonly value: unknown;
-  /** The plugin's manifest. */
   readonly manifest: Manifest;
   /** The project's folder, for messages. */
   readonly dir: string;
@@ -31,9 +29,10 @@ export interface KnobWrite {
 
 /** A project file after a knob was turned. */
 export interface KnobWritten {
-  /** The new text. */
   readonly text: string;
-  /** The project-side config of that declaration with what it inherits, as it is now. */
+  /** The project as the new text has it. */
+  readonly project: Project;
+  /** The project-side config of that declaration after the change, with what it inherits. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -46,17 +45,12 @@ export interface KnobWritten {
 export async function writeKnob(text: string, write: KnobWrite): Promise<KnobWritten> {
   const { agentPath, key, knob: name, value, manifest, dir } = write;
   const knob = Object.hasOwn(manifest.knobs, name) ? manifest.knobs[name]! : null;
-  if (!knob) {
-    const names = Object.keys(manifest.knobs);
-    throw new HostError("knob.unknown", `Plugin "${manifest.name}" has no knob ${shown(name)}`, {
-      data: { name: manifest.name, knob: name },
-      hint: didYouMean(name, names, names.length > 0 ? `Knobs: ${names.join(", ")}` : "It has none"),
-    });
-  }
+  if (!knob) throw unknownKnob(manifest, name);
   const problem = await knobProblem(knob, value);
   if (problem !== null) throw invalid(write, problem);
   const field = knob.binds_to.slice("config.".length);
-  const declaration = await declarationOf(text, write);
+  const before = await parseProject(text, { dir });
+  const declaration = declarationOf(before, write);
   const config = { ...declaration.config, [field]: value };
   const checked = await pluginConfig(manifest, {
     declared: config,
@@ -66,20 +60,32 @@ export async function writeKnob(text: string, write: KnobWrite): Promise<KnobWri
   if (!("config" in checked)) {
     const own = checked.find(({ errors }) => errors.some(({ path }) => path === field || path.startsWith(field)));
     const { errors } = own ?? checked[0]!;
-    const file = `${dir}/project.yaml`;
-    const cause = configError(own ?? checked[0]!, { plugin: manifest.name, agent: agentPath, file });
+    const cause = configError(own ?? checked[0]!, { plugin: manifest.name, agent: agentPath, file: before.file });
     throw invalid(
       write,
       errors.map(({ path, message }) => path === field ? message : `${path}: ${message}`).join("; "),
       cause,
     );
   }
-  const path = [...agentPath.split("."), "plugins", key, "config", field];
-  return { text: await setYamlValue(text, path, value), config };
+  const path = stepsTo(agentPath, "plugins", key, "config", field);
+  const after = await setYamlValue(before.document, path, value);
+  if (after) return { project: await projectOf(after, dir), text: after.text, config };
+  throw new HostError("knob.edit_refused", `Cannot set ${formatPath(path)} without touching something else`, {
+    data: { path: formatPath(path) },
+    hint: "Edit project.yaml by hand: an anchor, an alias or an unusual layout stands in the way",
+  });
 }
 
-async function declarationOf(text: string, { agentPath, key, dir }: KnobWrite): Promise<EffectiveDeclaration> {
-  const project = await parseProject(text, { dir });
+/** Returns the error for a knob that a plugin does not have. */
+export function unknownKnob({ name, knobs }: Manifest, knob: string): HostError {
+  const names = Object.keys(knobs);
+  return new HostError("knob.unknown", `Plugin "${name}" has no knob ${shown(knob)}`, {
+    data: { name, knob },
+    hint: didYouMean(knob, names, names.length > 0 ? `Knobs: ${names.join(", ")}` : "It has none"),
+  });
+}
+
+function declarationOf(project: Project, { agentPath, key }: KnobWrite): EffectiveDeclaration {
   const entry = cascade(project).find(({ agent, declaration }) => agent.path === agentPath && declaration.key === key);
   if (!entry) {
     throw new HostError("knob.unknown", `Agent ${shown(agentPath)} declares no plugin ${shown(key)}`, {

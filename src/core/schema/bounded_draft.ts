@@ -8,17 +8,16 @@ import type { Draft, Keyword, SchemaNode } from "json-schema-library";
 import { canonicalText } from "../values/canonical_text.ts";
 import type { LinearPattern, PatternReader } from "./linear_pattern.ts";
 
-/** Checks that may be inside each other. */
+/** Upper bound of checks inside each other. */
 const MAX_DEPTH = 400;
 /** Characters times pattern parts that cost as much as one step. */
 const PATTERN_STEP = 256;
 
-/** A check that was given up. */
+/** Ends a check that takes more steps than it may. */
 export class BudgetSpent extends Error {}
 
-/** Rules that count. */
+/** Validation rules that count their steps. */
 export interface BoundedDraft {
-  /** The rules. */
   readonly draft: Draft;
   /** Runs `work` with a budget of its own; throws {@link BudgetSpent} when it is not enough. */
   withBudget<T>(maxSteps: number, work: () => T): T;
@@ -75,7 +74,7 @@ export function boundedDraft({ draft2020: draft, extendDraft }: SchemaLibrary, p
   };
 }
 
-/** Charges for each run what it costs at most. */
+/** Charges each run its worst case: every part of the pattern at every character. */
 function metered({ size, test }: LinearPattern, spend: (count: number) => void): { test(text: string): boolean } {
   return {
     test(text) {

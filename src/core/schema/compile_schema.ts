@@ -7,7 +7,7 @@
 import { HostError } from "../errors/host_error.ts";
 import type { JsonSchema } from "./json_schema.ts";
 import { isMap } from "../values/plain_data.ts";
-import type { DocumentPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 import { type BoundedDraft, boundedDraft, BudgetSpent } from "./bounded_draft.ts";
 import { withDefaults } from "./defaults.ts";
 import { issueOf, type SchemaIssue } from "./issue_text.ts";
@@ -17,7 +17,7 @@ import { indexSchema } from "./references.ts";
 
 /** A schema ready to check values. */
 export interface CompiledSchema {
-  /** Returns all that is wrong with `value`, and never its content; none when it fits. */
+  /** Returns every mistake in `value`, never with its content; none when it fits. */
   issues(value: unknown): SchemaIssue[];
   /** Returns `value` with the defaults of the schema in the fields that are not set. */
   withDefaults(value: unknown): unknown;
@@ -59,7 +59,7 @@ export function compileSchema(schema: JsonSchema | boolean): Promise<CompiledSch
   return made;
 }
 
-/** Returns what the library finds wrong with the keywords of a schema that is otherwise in order. */
+/** Returns the library's findings about the keywords of a schema that passed our own checks. */
 export async function libraryProblems(
   schema: JsonSchema | boolean,
 ): Promise<{ readonly path: DocumentPath; readonly message: string }[]> {

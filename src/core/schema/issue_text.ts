@@ -1,22 +1,23 @@
 /**
- * What a check found, for a person: where, and what the schema wants there. Never the value itself, which may be a
+ * Words the findings of a check: the place, and the schema's rule there. Never the value itself, which may be a
  * secret.
  *
  * @module
  */
 import type { JsonError } from "json-schema-library";
 import { shown } from "../values/shown_value.ts";
-import { type DocumentPath, formatPath } from "../documents/document_report.ts";
+import { formatPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 
-/** One thing wrong with a value. */
+/** One mistake that a check found in a value. */
 export interface SchemaIssue {
-  /** Where: `tags[0]`. Empty for the whole value. */
+  /** Such as `tags[0]`. Empty for the whole value. */
   readonly path: string;
-  /** What the schema wants there. */
+  /** The rule that the value breaks. */
   readonly message: string;
 }
 
-/** Returns what the library found in `value`, in our words. */
+/** Returns a finding of the library about `value` in our words. */
 export function issueOf({ code, data }: JsonError, value: unknown): SchemaIssue {
   const path = stepsOf(String(data.pointer), value);
   const schema = (typeof data.schema === "object" && data.schema !== null ? data.schema : {}) as Record<

@@ -4,11 +4,11 @@
  * @module
  */
 import { isMap } from "../values/plain_data.ts";
-import type { DocumentPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 
 /** A schema inside another one. */
 export interface Subschema {
-  /** The schema itself, of any shape: what stands there may be anything. */
+  /** Of any shape: an author may write anything in the place of a schema. */
   readonly schema: unknown;
   /** Keys and indexes that lead to it. */
   readonly path: DocumentPath;
@@ -39,7 +39,7 @@ const MAP: readonly [string, boolean][] = [
   ["definitions", false],
 ];
 
-/** Keywords that say something of a value and hold no schema. */
+/** Keywords that constrain a value and hold no schema. */
 const PLAIN: readonly string[] = [
   "$ref",
   "$anchor",
@@ -65,10 +65,10 @@ const PLAIN: readonly string[] = [
   "dependentRequired",
 ];
 
-/** Every keyword that takes part in a check; what else a schema holds is for people, or of no meaning. */
+/** Every keyword that takes part in a check; any other is for people, or has no meaning. */
 export const KEYWORDS: ReadonlySet<string> = new Set([...PLAIN, ...[...ONE, ...LIST, ...MAP].map(([name]) => name)]);
 
-/** Keywords whose value is a list or a map of what is looked up by name. */
+/** Keywords whose value is a list or a map of schemas or names. */
 export const HOLDERS: ReadonlySet<string> = new Set([...[...LIST, ...MAP].map(([name]) => name), "dependentRequired"]);
 
 /** Returns the schemas directly inside `schema`. */

@@ -6,7 +6,7 @@
  */
 
 /** Longest pattern that is read. */
-export const MAX_PATTERN_LENGTH = 1000;
+const MAX_PATTERN_LENGTH = 1000;
 
 /** Parts a compiled pattern may have: nested counts grow far beyond their text. */
 const MAX_PROGRAM = 5000;
@@ -19,7 +19,7 @@ export interface LinearPattern {
   test(text: string): boolean;
 }
 
-/** Reads patterns. */
+/** Compiles patterns, each once. */
 export interface PatternReader {
   /** Returns the pattern, or why it cannot be run. */
   read(source: string): LinearPattern | { readonly problem: string };

@@ -1,21 +1,20 @@
 /**
- * What is wrong with a plugin's JSON Schema before any value is checked with it.
+ * Checks a plugin's JSON Schema before any value is checked with it.
  *
  * @module
  */
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentPath } from "../documents/document_report.ts";
+import type { DocumentPath } from "../documents/places.ts";
 import { libraryProblems } from "./compile_schema.ts";
 import { subschemas } from "./keywords.ts";
 import { patternReader } from "./linear_pattern.ts";
 import { indexSchema, resolveReference, type SchemaIndex } from "./references.ts";
 
-/** One thing wrong with a schema. */
+/** One mistake in a plugin's schema. */
 export interface SchemaProblem {
   /** Keys and indexes that lead to it from the schema's root. */
   readonly path: DocumentPath;
-  /** What is wrong. */
   readonly message: string;
   /** The next step, when there is one to name. */
   readonly hint?: string;
@@ -52,9 +51,9 @@ export async function schemaProblems(schema: unknown): Promise<SchemaProblem[]> 
   const excess = sizeProblem(schema);
   if (excess) return [{ path: [], message: excess }];
   const index = indexSchema(schema);
-  const problems = await structureProblems(schema, index);
+  const problems = await structureProblems(index);
   if (problems.length > 0) return problems;
-  const endless = chainProblem(schema, index);
+  const endless = chainProblem(index);
   return endless ? [endless] : await libraryProblems(schema as boolean);
 }
 
@@ -72,18 +71,18 @@ function sizeProblem(root: unknown): string | null {
   return JSON.stringify(root ?? null).length > MAX_BYTES ? `The schema is larger than ${MAX_BYTES} bytes` : null;
 }
 
-async function structureProblems(root: unknown, index: SchemaIndex): Promise<SchemaProblem[]> {
+async function structureProblems(index: SchemaIndex): Promise<SchemaProblem[]> {
+  const { byPlace } = index;
+  if (byPlace.size > MAX_SCHEMAS) return [{ path: [], message: "The schema has too many parts" }];
   const problems: SchemaProblem[] = [];
   const anchors = new Set<string>();
   const patterns: { readonly path: DocumentPath; readonly source: string }[] = [];
-  let count = 0;
-  const visit = (schema: unknown, path: DocumentPath): void => {
-    if (++count > MAX_SCHEMAS || path.length > MAX_DEPTH * 2) {
-      if (count === MAX_SCHEMAS + 1) problems.push({ path: [], message: "The schema has too many parts" });
-      return;
+  for (const { schema, path } of byPlace.values()) {
+    if (typeof schema === "boolean") continue;
+    if (!isMap(schema)) {
+      problems.push({ path, message: "This is no schema: write a map" });
+      continue;
     }
-    if (typeof schema === "boolean") return;
-    if (!isMap(schema)) return void problems.push({ path, message: "This is no schema: write a map" });
     problems.push(...nameProblems(schema, path, anchors));
     problems.push(...referenceProblems(schema, path, index));
     problems.push(...shapeProblems(schema, path));
@@ -91,13 +90,10 @@ async function structureProblems(root: unknown, index: SchemaIndex): Promise<Sch
     for (const source of isMap(schema.patternProperties) ? Object.keys(schema.patternProperties) : []) {
       patterns.push({ path: [...path, "patternProperties", source], source });
     }
-    for (const sub of subschemas(schema)) visit(sub.schema, [...path, ...sub.path]);
-  };
-  visit(root, []);
-  if (patterns.length === 0) return problems;
-  const reader = await patternReader();
+  }
+  const reader = patterns.length > 0 ? await patternReader() : null;
   for (const { path, source } of patterns) {
-    const read = reader.read(source);
+    const read = reader!.read(source);
     if ("problem" in read) problems.push({ path, message: read.problem });
   }
   return problems;
@@ -146,7 +142,7 @@ function referenceProblems(
   return target === undefined ? [{ path: at, message: `Reference ${shown(reference)} leads to nothing` }] : [];
 }
 
-/** What each keyword must be, where a check relies on it. */
+/** Types of keywords that a check relies on. */
 const SHAPES: readonly (readonly [readonly string[], string, (value: unknown) => boolean])[] = [
   [["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"], "a map", isMap],
   [
@@ -174,7 +170,7 @@ function shapeProblems(schema: Readonly<Record<string, unknown>>, path: Document
 }
 
 /** Finds a schema that refers to itself about the same value, or a chain of such references without an end in sight. */
-function chainProblem(root: unknown, index: SchemaIndex): SchemaProblem | null {
+function chainProblem(index: SchemaIndex): SchemaProblem | null {
   const lengths = new Map<unknown, number>();
   const open = new Set<unknown>();
   const visit = (schema: unknown): number => {
@@ -190,10 +186,10 @@ function chainProblem(root: unknown, index: SchemaIndex): SchemaProblem | null {
     lengths.set(schema, length);
     return length;
   };
-  for (const [place, schema] of index.byPlace) {
-    if (visit(schema) <= MAX_CHAIN) continue;
-    const path = JSON.parse(place) as string[];
-    return { path, message: "The schema refers to itself about the same value, without an end" };
+  for (const { schema, path } of index.byPlace.values()) {
+    if (visit(schema) > MAX_CHAIN) {
+      return { path, message: "The schema refers to itself about the same value, without an end" };
+    }
   }
-  return visit(root) > MAX_CHAIN ? { path: [], message: "The schema has no end" } : null;
+  return null;
 }

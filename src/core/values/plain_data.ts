@@ -10,7 +10,14 @@ export function isMap(value: unknown): value is Record<string, unknown> {
 }
 
 /** Returns the map under `key`, or an empty one. */
-export function mapOf(data: Record<string, unknown>, key: string): Record<string, unknown> {
+export function mapOf(data: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> {
   const value = Object.hasOwn(data, key) ? data[key] : undefined;
   return isMap(value) ? value : {};
+}
+
+/** Returns the fields that are set: an optional property must be absent, and not undefined. */
+export function defined<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<
+    { [Key in keyof T]: Exclude<T[Key], undefined> }
+  >;
 }

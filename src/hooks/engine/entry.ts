@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
-import { typeName } from "../../core/project/values.ts";
+import { typeName } from "../../core/documents/fields.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import { DEFAULT_PRIORITY } from "../dispatch/order.ts";

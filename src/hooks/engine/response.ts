@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
-import { typeName } from "../../core/project/values.ts";
+import { typeName } from "../../core/documents/fields.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import { jsonCopy } from "../dispatch/json_copy.ts";
 import type { HookMoment, HookResponse } from "./types.ts";

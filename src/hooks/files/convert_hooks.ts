@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { yamlText } from "../../core/documents/edit_yaml.ts";
 import { nativeName } from "./event_names.ts";
 import { shellWord } from "./shell_words.ts";
 import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
@@ -10,29 +11,26 @@ import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
 /** Dialects that hooks can be written in. */
 export type ConvertTarget = "copilot" | "claude" | "plugin" | "agent";
 
-/** Something that is not carried over, or means something else there. */
+/** A part of a hook that is not carried over, or means something else there. */
 export interface ConversionNote {
-  /** Where it is in the file that was read. */
+  /** Path in the file that was read. */
   readonly path: string;
-  /** Its line. */
   readonly line: number;
   /** Whether it is gone, or there and different. */
   readonly kind: "lost" | "changed";
-  /** What, and why. */
+  /** The difference and its reason. */
   readonly text: string;
 }
 
-/** A converted file. */
+/** A converted file, and how it differs from the first. */
 export interface Conversion {
-  /** Its text. */
   readonly text: string;
   /** Hooks that were carried over. */
   readonly carried: number;
-  /** What is not the same, in the order of the file. */
+  /** Differences, in the order of the file. */
   readonly notes: readonly ConversionNote[];
 }
 
-/** What a place in the file is, for notes. */
 type Place = Pick<FileHook, "path" | "line">;
 type Note = (place: Place, kind: ConversionNote["kind"], text: string) => void;
 
@@ -67,7 +65,7 @@ export async function convertHooks(
     if (entry === null) continue;
     (events[name] ??= []).push(entry);
     carried++;
-    tellDifferences(hook, name, to, note);
+    noteDifferences(hook, name, to, note);
   }
   return { text: await textOf(events, to, agent ?? parsed.hooks[0]?.agent ?? "agent"), carried, notes };
 }
@@ -78,26 +76,16 @@ function nameIn({ hook, nativeName: own, dialect }: FileHook, to: ConvertTarget)
   return nativeName(hook, family);
 }
 
-/** One hook, or null when nothing of it can be carried over. */
+/** Returns one hook as its text will have it, or null when nothing of it can be carried over. */
 function entryIn(hook: FileHook, to: ConvertTarget, note: Note): unknown {
   const { commands, env, cwd, matcher, timeoutMs, background, priority, onFailure, advisory } = hook;
-  const ours = {
-    ...(priority !== undefined && { priority }),
-    ...(onFailure !== undefined && { onFailure }),
-    ...(advisory && { advisory }),
-  };
+  // Fields that are undefined are left out of the text.
+  const ours = { priority, onFailure, advisory: advisory || undefined };
   const timeout = timeoutMs / 1000;
+  const hasEnv = Object.keys(env).length > 0;
   if (FAMILY[to] === "copilot") {
     if (background) note(hook, "lost", '"async": the agent waits for it there');
-    return {
-      type: "command",
-      ...commands,
-      ...(cwd !== undefined && { cwd }),
-      ...(Object.keys(env).length > 0 && { env }),
-      ...(matcher !== undefined && { matcher }),
-      timeoutSec: timeout,
-      ...ours,
-    };
+    return { type: "command", ...commands, cwd, env: hasEnv ? env : undefined, matcher, timeoutSec: timeout, ...ours };
   }
   const script = commands.bash ?? commands.command;
   if (script === undefined) {
@@ -105,20 +93,14 @@ function entryIn(hook: FileHook, to: ConvertTarget, note: Note): unknown {
     return null;
   }
   if (commands.powershell !== undefined) note(hook, "lost", `"powershell": ${to} has one command`);
-  if (hook.dialect === "copilot" || hook.dialect === "agent") {
-    for (const key of ["cwd", "env"] as const) {
-      const isThere = key === "cwd" ? cwd !== undefined && cwd !== "." : Object.keys(env).length > 0;
+  if (FAMILY[hook.dialect] === "copilot") {
+    const isElsewhere = cwd !== undefined && cwd !== ".";
+    for (const [key, isThere] of [["cwd", isElsewhere], ["env", hasEnv]] as const) {
       if (isThere) note(hook, "changed", `"${key}": it has become part of the command`);
     }
   }
-  const entry = {
-    type: "command",
-    command: inFolder(withVariables(script, env), cwd),
-    timeout,
-    ...(background && { async: true }),
-    ...ours,
-  };
-  return { ...(matcher !== undefined && { matcher }), hooks: [entry] };
+  const command = inFolder(withVariables(script, env), cwd);
+  return { matcher, hooks: [{ type: "command", command, timeout, async: background || undefined, ...ours }] };
 }
 
 function withVariables(script: string, env: Readonly<Record<string, string>>): string {
@@ -127,11 +109,11 @@ function withVariables(script: string, env: Readonly<Record<string, string>>): s
 }
 
 function inFolder(script: string, cwd: string | undefined): string {
-  // Nothing of the script runs elsewhere when the folder is gone, however it goes on.
+  // When the folder is missing, the script ends there: none of its commands may run in another folder.
   return cwd === undefined || cwd === "." ? script : `cd ${shellWord(cwd)} || exit 1; ${script}`;
 }
 
-function tellDifferences(hook: FileHook, name: string, to: ConvertTarget, note: Note): void {
+function noteDifferences(hook: FileHook, name: string, to: ConvertTarget, note: Note): void {
   const [from, family] = [FAMILY[hook.dialect], FAMILY[to]];
   if (hook.agent !== null && to !== "agent") {
     note(hook, "changed", `It is for every agent there, not for "${hook.agent}"`);
@@ -153,6 +135,5 @@ function tellDifferences(hook: FileHook, name: string, to: ConvertTarget, note: 
 async function textOf(events: Record<string, unknown[]>, to: ConvertTarget, agent: string): Promise<string> {
   if (to === "copilot") return `${JSON.stringify({ version: 1, hooks: events }, null, 2)}\n`;
   if (to !== "agent") return `${JSON.stringify({ hooks: events }, null, 2)}\n`;
-  const { stringify } = await import("yaml");
-  return `---\n${stringify({ name: agent, hooks: events })}---\n`;
+  return `---\n${await yamlText({ name: agent, hooks: events })}---\n`;
 }

@@ -1,5 +1,5 @@
 /**
- * Which dialect a file speaks: by where it lies, and where that does not tell, by how it looks.
+ * Finds the dialect of a hook file: from its path, and where any dialect may lie there, from its content.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { isMap } from "../../core/values/plain_data.ts";
 import type { DocumentReport } from "../../core/documents/document_report.ts";
 import type { HookDialect } from "./types.ts";
 
-/** Files of programs whose hooks are not read here, and what to do with them. */
+/** Files of programs whose hooks are not read here, and the next step for each. */
 const FOREIGN: readonly (readonly [RegExp, string, string])[] = [
   [/\/\.cursor\/|\/hooks-cursor\.json$/, "Cursor's", "Write the hooks you want into .github/hooks/<name>.json"],
   [/\/\.windsurf\//, "Windsurf's", "Write the hooks you want into .github/hooks/<name>.json"],
@@ -17,7 +17,7 @@ const FOREIGN: readonly (readonly [RegExp, string, string])[] = [
   [/\.schema\.json$/, "a JSON Schema", "Nothing to do: it holds no hooks"],
 ];
 
-/** Returns the dialect of a JSON file, or null after telling the report why it has none that is read here. */
+/** Returns the dialect of a JSON file, or null once the report has the reason why it is not read here. */
 export function hookDialect(file: string, data: unknown, report: DocumentReport): HookDialect | null {
   const path = file.startsWith("/") ? file : `/${file}`;
   const foreign = FOREIGN.find(([pattern]) => pattern.test(path));

@@ -1,14 +1,13 @@
 /**
- * What hosts call the moments of an agent's life, and which portable moment each name means (B-003).
+ * The names of hosts for the moments of an agent's life, and the portable moment that each name means (B-003).
  *
  * @module
  */
 import { HOOKS } from "../../core/contract/generated/agent_lifecycle.ts";
 import type { PortableHookName } from "../engine/types.ts";
 
-/** What a native name means. */
+/** The meaning of a native name. */
 export interface NativeEvent {
-  /** The portable moment. */
   readonly hook: PortableHookName;
   /** The end of a turn in some hosts, the end of the session in the portable model. */
   readonly isTurnEnd: boolean;
@@ -29,7 +28,7 @@ const EVENTS: ReadonlyMap<string, NativeEvent> = new Map(
   }),
 );
 
-/** Names that Claude Code, VS Code or Copilot fire and that no moment here answers to. */
+/** Moments of Claude Code, VS Code or Copilot that this host does not have. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   ...["Notification", "notification", "PermissionRequest", "permissionRequest", "PermissionDenied", "Setup"],
   ...["ConfigChange", "CwdChanged", "FileChanged", "InstructionsLoaded", "PostToolBatch", "StopFailure"],
@@ -37,7 +36,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   ...["Elicitation", "ElicitationResult"],
 ]);
 
-/** What other hosts are told apart by: moments that only they have. */
+/** Other hosts, recognised by moments that only they have. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/^(before|after)(Shell|MCP|Read|Submit|File|Tab|Agent)/, "Cursor"],
   [/^(pre|post)_[a-z_]+$/, "Windsurf"],

@@ -1,5 +1,5 @@
 /**
- * Where hook files are looked for (B-008).
+ * Finds the hook files of a repository and of the operator (B-008).
  *
  * @module
  */
@@ -9,15 +9,14 @@ import type { Files } from "../../core/ports/ports.ts";
 import type { HookSettings } from "../../core/project/hook_settings.ts";
 import type { HookDialect } from "./types.ts";
 
-/** A file that was found. */
+/** A hook file, not read yet. */
 export interface FoundHookFile {
-  /** Its path, absolute. */
   readonly file: string;
   /** Its path below its folder, for people. */
   readonly name: string;
-  /** Kind of the file; absent where its content tells. */
+  /** Absent where the content decides. */
   readonly dialect?: HookDialect;
-  /** Whose it is: the repository's, which nobody vouches for, or the operator's own. */
+  /** A repository's files need trust; the operator's own do not. */
   readonly origin: "repository" | "user";
 }
 
@@ -33,8 +32,8 @@ const SINGLE: readonly (readonly [string, HookDialect | undefined])[] = [
 const MAX_FILES = 200;
 
 /**
- * Returns the hook files of `dir` and of the operator, in the order in which their hooks are registered. What cannot be
- * looked at, or is too much, goes to `report`.
+ * Returns the hook files of `dir` and of the operator, in the order in which their hooks are registered. Folders that
+ * cannot be listed, or hold too many files, go to `report`.
  */
 export async function findHookFiles(
   { dir, userHome, settings, files, report }: {
@@ -48,12 +47,12 @@ export async function findHookFiles(
   const listed = async (root: string, folder: string, suffix: string): Promise<string[]> => {
     const path = `${root}/${folder}`;
     if ((await files.target(path))?.kind !== "directory") return [];
-    const tell = (code: HostErrorCode, message: string): void =>
+    const warn = (code: HostErrorCode, message: string): void =>
       report({ code, message, file: path, line: 1, column: 1, path: "" });
-    const names = await files.list(path).catch((error) => (tell("hook.unreadable", messageOf(error)), []));
+    const names = await files.list(path).catch((error) => (warn("hook.unreadable", messageOf(error)), []));
     const found = names.filter((name) => name.endsWith(suffix)).sort();
     if (found.length > MAX_FILES) {
-      tell(
+      warn(
         "hook.too_many_files",
         `The folder holds ${found.length} hook files: those after the first ${MAX_FILES} are left out`,
       );

@@ -1,6 +1,6 @@
 /**
- * What an operator trusts when trusting a hook file: its text, and the scripts in the repository that its commands
- * name, as far as that can be told without running them. Files that those scripts use in turn are not covered.
+ * Gathers everything an operator trusts with a hook file: its text, and the scripts in the repository that its commands
+ * name, as far as their words show without running them. Files that those scripts use in turn are not covered.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface CoveredFile {
   readonly path: string;
   /** SHA-256 of its bytes, in hex. */
   readonly sha256: string;
-  /** Its bytes. */
+  /** The bytes that the hash is of. */
   readonly bytes: Uint8Array;
   /** Whether it may be run as a program. */
   readonly executable: boolean;
@@ -28,13 +28,13 @@ export interface CoveredFile {
 export interface HookEvidence {
   /** The hook file below the repository's folder. */
   readonly name: string;
-  /** One hash over all of it. */
+  /** One hash over all covered files. */
   readonly hash: string;
   /** The hook file first, then scripts by path. */
   readonly files: readonly CoveredFile[];
 }
 
-/** What one hook file may name: each script is read before each run. */
+/** Bounds of the scripts of one hook file: each is read before each run. */
 const MAX_SCRIPTS = 100;
 const MAX_BYTES = 32 * 1024 * 1024;
 

@@ -3,11 +3,11 @@
  *
  * @module
  */
+import type { Fields } from "../../core/documents/fields.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import type { DocumentPath, DocumentReport } from "../../core/documents/document_report.ts";
 import type { HookDialect } from "./types.ts";
 
-/** What a hook gets that says nothing, by the documents of its dialect. */
+/** Timeout of a hook without one, by the documents of its dialect. */
 export const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, number>> = {
   copilot: 30_000,
   agent: 30_000,
@@ -15,44 +15,36 @@ export const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, nu
   plugin: 60_000,
 };
 
-/** No hook gets more: an agent that waits longer looks dead. */
-export const MAX_TIMEOUT_MS = 600_000;
+/** Upper bound for every hook: an agent that waits longer looks dead. */
+const MAX_TIMEOUT_MS = 600_000;
 const MAX_SECONDS = MAX_TIMEOUT_MS / 1000;
 
 /** Returns the timeout of an entry whose seconds stand under one of `keys`. */
 export function readTimeout(
-  entry: Readonly<Record<string, unknown>>,
-  path: DocumentPath,
-  { keys, defaultMs, report }: {
-    readonly keys: readonly string[];
-    readonly defaultMs: number;
-    readonly report: DocumentReport;
-  },
+  entry: Fields,
+  { keys, defaultMs }: { readonly keys: readonly string[]; readonly defaultMs: number },
 ): number {
-  const key = keys.find((name) => Object.hasOwn(entry, name));
+  const key = keys.find((name) => entry.has(name));
   if (key === undefined) return defaultMs;
-  const seconds = entry[key];
-  const at = [...path, key];
+  const seconds = entry.data[key];
+  const warn = (message: string, hint: string): void =>
+    entry.report.warn("hook.timeout_absurd", entry.at(key), { message, hint });
   if (typeof seconds !== "number" || seconds <= 0) {
-    const message = `A timeout is not a number of seconds above 0: ${shown(seconds)}`;
-    report.error("hook.timeout_invalid", at, { message });
+    entry.error("timeout_invalid", key, { message: `A timeout is not a number of seconds above 0: ${shown(seconds)}` });
     return defaultMs;
   }
   if (seconds > MAX_SECONDS) {
     const meant = seconds >= 1000 && Number.isInteger(seconds / 100)
       ? `; ${seconds} ms would be ${seconds / 1000}`
       : "";
-    report.warn("hook.timeout_absurd", at, {
-      message: `${seconds} seconds is longer than any hook gets: ${MAX_SECONDS} are used`,
-      hint: `Write seconds, at most ${MAX_SECONDS}${meant}`,
-    });
+    warn(
+      `${seconds} seconds is longer than any hook gets: ${MAX_SECONDS} are used`,
+      `Write seconds, at most ${MAX_SECONDS}${meant}`,
+    );
     return MAX_TIMEOUT_MS;
   }
   if (seconds < 0.1) {
-    report.warn("hook.timeout_absurd", at, {
-      message: `${seconds} seconds is less than a shell takes to start`,
-      hint: "Write seconds: 1 is the least that makes sense",
-    });
+    warn(`${seconds} seconds is less than a shell takes to start`, "Write seconds: 1 is the least that makes sense");
   }
   return Math.max(1, seconds * 1000);
 }

@@ -1,5 +1,5 @@
 /**
- * What changed between two texts, line by line.
+ * The difference between two texts, line by line.
  *
  * @module
  */
@@ -8,7 +8,6 @@
 export interface DiffLine {
   /** ` ` kept, `-` taken out, `+` put in. */
   readonly mark: " " | "-" | "+";
-  /** The line. */
   readonly text: string;
 }
 

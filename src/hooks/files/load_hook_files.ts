@@ -1,28 +1,28 @@
 /**
- * Reads every hook file of a repository and of the operator. A broken file is told of and left out: the others go on.
+ * Reads every hook file of a repository and of the operator. A broken file is reported and left out: the others go on.
  *
  * @module
  */
 import { ERRORS, HostError, messageOf } from "../../core/errors/host_error.ts";
-import type { DocumentIssue } from "../../core/documents/document_report.ts";
+import { type DocumentIssue, DocumentReport } from "../../core/documents/document_report.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { DEFAULT_HOOK_SETTINGS, type HookSettings } from "../../core/project/hook_settings.ts";
 import { readDocumentText } from "../../core/documents/read_text.ts";
 import { isInTheCloud } from "./event_names.ts";
 import { findHookFiles, type FoundHookFile } from "./find_hook_files.ts";
 import { mcpHookId, serverProblem } from "./mcp_server.ts";
-import { MAX_HOOK_FILE_BYTES, parseHookFile, reportOn } from "./parse_hook_file.ts";
+import { HOOK_FILE, parseHookFile } from "./parse_hook_file.ts";
 import type { FileHook, ParsedHookFile } from "./types.ts";
 
-/** Where hook files are read from. */
+/** The sources of hook files. */
 export interface LoadHookFilesOptions {
   /** The repository's folder, absolute. */
   readonly dir: string;
-  /** The file system. */
+  /** The file system of the runtime. */
   readonly files: Files;
   /** The operator's home, for `~/.copilot/hooks`; absent: no user-level hooks. */
   readonly userHome?: string | null;
-  /** What the operator set. Default: {@link DEFAULT_HOOK_SETTINGS}. */
+  /** The operator's `[hooks]`. Default: {@link DEFAULT_HOOK_SETTINGS}. */
   readonly settings?: HookSettings;
   /** System the commands are for, as the runtime names it. Default `linux`. */
   readonly platform?: string;
@@ -30,9 +30,9 @@ export interface LoadHookFilesOptions {
 
 /** A hook with the command that is run for it here. */
 export interface LoadedHook extends FileHook {
-  /** Shell text. */
+  /** Shell text for this system. */
   readonly script: string;
-  /** Whose file it is in. */
+  /** A repository's hooks need trust; the operator's own do not. */
   readonly origin: "repository" | "user";
 }
 
@@ -40,7 +40,7 @@ export interface LoadedHook extends FileHook {
 export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings"> {
   /** Its path below its folder, for people. */
   readonly name: string;
-  /** Whose it is. */
+  /** A repository's files need trust; the operator's own do not. */
   readonly origin: "repository" | "user";
   /** Its text, which is what the operator trusts. */
   readonly text: string;
@@ -48,11 +48,11 @@ export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings
   readonly hooks: readonly LoadedHook[];
 }
 
-/** A hook that does not run here, and why. */
+/** A hook that does not run here, with the reason. */
 export interface LeftOutHook {
-  /** Its id. */
+  /** The file below its folder, and the path in it. */
   readonly id: string;
-  /** Why. */
+  /** Why it does not run, as a sentence. */
   readonly reason: string;
 }
 
@@ -64,9 +64,9 @@ export interface HookFiles {
   readonly files: readonly LoadedHookFile[];
   /** Hooks that do not run here. */
   readonly leftOut: readonly LeftOutHook[];
-  /** What is wrong with files: those are left out whole. */
+  /** Mistakes in files: those are left out whole. */
   readonly errors: readonly DocumentIssue[];
-  /** What is allowed and yet looks like a slip. */
+  /** Entries that are allowed and look like slips. */
   readonly warnings: readonly DocumentIssue[];
 }
 
@@ -131,14 +131,14 @@ interface ReadFile {
 
 async function readOne(found: FoundHookFile, dir: string, files: Files): Promise<ReadFile> {
   const { file, origin } = found;
-  const report = reportOn(file);
+  const report = new DocumentReport(file, HOOK_FILE);
   try {
     const real = await files.realPath(file);
     if (origin === "repository" && !real.startsWith(`${dir}/`)) {
-      report.errorAt("hook.outside", { line: 1, column: 1 }, { message: `The file leads to "${real}"` });
+      report.errorAt("hook.outside", undefined, { message: `The file leads to "${real}"` });
       report.throwErrors();
     }
-    const text = await readDocumentText(file, files, { report, maxBytes: MAX_HOOK_FILE_BYTES });
+    const text = await readDocumentText(report, files);
     if (text === null) return { errors: [] }; // It went away since it was found.
     return { good: { parsed: await parseHookFile(text, found), found, text }, errors: [] };
   } catch (error) {

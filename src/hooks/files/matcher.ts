@@ -1,6 +1,6 @@
 /**
- * Matchers: which tools, or which causes of a moment, a hook is for. The patterns come from files nobody vouches for:
- * they run in linear time.
+ * Matchers: the tools, or the causes of a moment, that a hook is for. The patterns come from untrusted files, so they
+ * run in linear time.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const NAMES = /^[\w|]+$/;
 /** Moments that have nothing to match: a matcher there is ignored, as in Claude Code. */
 const UNMATCHED: ReadonlySet<PortableHookName> = new Set(["UserPromptSubmitted"]);
 
-/** Tells the report of every matcher that cannot be run. */
+/** Reports every matcher that cannot be run. */
 export async function checkMatchers(hooks: readonly FileHook[], report: DocumentReport): Promise<void> {
   if (!hooks.some(isPattern)) return;
   const patterns = await patternReader();
@@ -54,7 +54,7 @@ function isMatch({ hook, matcher }: FileHook, event: HookEvent, patterns: Patter
   return read === undefined || "problem" in read || read.test(subject);
 }
 
-/** What a matcher is compared with. */
+/** Returns the text that a matcher is compared with. */
 function subjectOf({ hook, tool, subagent, details, error }: HookEvent): string {
   const detail = (name: string): string => typeof details?.[name] === "string" ? details[name] : "";
   switch (hook) {

@@ -10,13 +10,12 @@ import type { McpHook, McpServerEntry } from "./types.ts";
 
 /** A tool and the server that has it. */
 export interface ServedTool {
-  /** The server. */
   readonly server: McpServerEntry;
-  /** The tool's own name. */
+  /** Name of the tool on its server. */
   readonly tool: string;
 }
 
-/** Names a hook of an MCP tool: the file below its folder, and where in it. */
+/** Returns the id of a hook that is an MCP tool: the file below its folder, and the path in it. */
 export function mcpHookId({ path }: Pick<McpHook, "path">, name: string): string {
   return `${name}:${path}`;
 }
@@ -43,7 +42,7 @@ export function serverProblem({ tool }: McpHook, servers: readonly McpServerEntr
   return `No server of this file has the tool ${shown(tool)}. ${hint}`;
 }
 
-/** Returns a text with the variables filled in that files use: the project's folder, and what the operator hands on. */
+/** Returns a text with its variables filled in: the project's folder, and those that the operator hands on. */
 export function filledIn(text: string, dir: string, handed: Readonly<Record<string, string>>): string {
   const known: Readonly<Record<string, string>> = { ...handed, ...folderVariables(dir), workspaceFolder: dir };
   return text.replace(/\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (whole, name: string, fallback) => {

@@ -1,5 +1,5 @@
 /**
- * The scripts of a repository that commands name, as far as that can be told without running them.
+ * The scripts of a repository that commands name, as far as their words show without running them.
  *
  * @module
  */
@@ -8,13 +8,12 @@ import type { FileInfo, Files } from "../../core/ports/ports.ts";
 
 /** A command as it is looked through. */
 export interface NamingCommand {
-  /** Its words. */
   readonly words: readonly string[];
   /** Folders that its relative paths may start from, absolute. */
   readonly roots: readonly string[];
 }
 
-/** Something that is there. */
+/** A file or a folder that exists. */
 interface Place {
   readonly path: string;
   readonly info: FileInfo;
@@ -53,7 +52,7 @@ export async function namedScripts(
   return [...scripts].sort();
 }
 
-/** Returns a function that finds what of the repository words name, from any of some folders; null past the bound. */
+/** Returns a function that finds the files that words name, from any of some folders; null past the bound. */
 function finder(
   dir: string,
   files: Files,

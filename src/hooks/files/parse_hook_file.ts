@@ -3,28 +3,27 @@
  *
  * @module
  */
-import { typeName } from "../../core/project/values.ts";
-import { isMap } from "../../core/values/plain_data.ts";
+import { type DocumentKind, DocumentReport } from "../../core/documents/document_report.ts";
+import { Fields } from "../../core/documents/fields.ts";
+import { readJson } from "../../core/documents/read_json.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import { DocumentReport } from "../../core/documents/document_report.ts";
 import { readAgentFile } from "./agent_file.ts";
 import { hookDialect } from "./dialect.ts";
-import { readJsonTree } from "../../core/documents/json_tree.ts";
 import { checkMatchers } from "./matcher.ts";
 import { readMcpServers, readMcpTools } from "./mcp_hook_map.ts";
 import { readHookMap } from "./parse_hook_map.ts";
 import type { FileHook, HookDialect, ParsedHookFile } from "./types.ts";
 
-/** Bytes a hook file may have. */
-export const MAX_HOOK_FILE_BYTES: number = 1024 * 1024;
+/** Every hook file, JSON or front matter. */
+export const HOOK_FILE: DocumentKind = { room: "hook", title: "The hook file", maxBytes: 1024 * 1024 };
 
-/** What a file is to its reader. */
+/** The name of a file and, where it is known, its dialect. */
 export interface HookFileOptions {
-  /** The file, absolute. */
+  /** Absolute path, which also decides the dialect. */
   readonly file: string;
   /** The file as people know it, below its folder. Default: {@link file}. */
   readonly name?: string;
-  /** Kind of the file. Default: told from its name and its content. */
+  /** Default: found from the file's name and its content. */
   readonly dialect?: HookDialect;
 }
 
@@ -35,39 +34,30 @@ export interface HookFileOptions {
  */
 export async function parseHookFile(text: string, options: HookFileOptions): Promise<ParsedHookFile> {
   const { file, name = file } = options;
-  const report = reportOn(file);
+  const report = new DocumentReport(file, HOOK_FILE);
   if (options.dialect === "agent" || options.dialect === undefined && file.endsWith(".agent.md")) {
-    const hooks = await readAgentFile(text, { file, name, report });
+    const hooks = await readAgentFile(text, name, report);
     return await finished({ file, dialect: "agent", hooks, tools: [] }, report);
   }
-  const tree = readJsonTree(text, report);
+  // VS Code reads the files of its own folder as JSON with comments; no other tool does.
+  const document = readJson(text, report, { comments: /(?:^|\/)\.vscode\//.test(file) });
   report.throwErrors();
-  const data = tree?.data;
-  const dialect = options.dialect ?? hookDialect(file, data, report);
+  const dialect = options.dialect ?? hookDialect(file, document?.data, report);
   report.throwErrors();
-  if (!isMap(data) || dialect === null) {
-    report.error("hook.wrong_type", [], { message: `Expected a map, got ${typeName(data)}` });
-    report.throwErrors();
-    return { file, dialect: "copilot", hooks: [], tools: [], warnings: [] };
-  }
+  const root = new Fields(document?.data, [], report);
+  report.throwErrors();
   if (dialect === "mcp") {
-    const [tools, servers] = [readMcpTools(data, file, report), readMcpServers(data)];
+    const [tools, servers] = [readMcpTools(root), readMcpServers(root.data)];
     return await finished({ file, dialect, hooks: [], tools, ...(servers.length > 0 && { servers }) }, report);
   }
-  if (dialect === "copilot") checkVersion(data, report);
-  const context = { file, name, dialect: dialect as Exclude<HookDialect, "mcp">, agent: null, report };
-  const isOff = dialect === "claude" && data["disableAllHooks"] === true;
+  if (dialect === "copilot") checkVersion(root);
+  const isOff = dialect === "claude" && root.data["disableAllHooks"] === true;
   // Settings without hooks are settings all the same.
-  const hooks = dialect === "claude" && data["hooks"] === undefined
+  const hooks = dialect === "claude" && !root.has("hooks")
     ? []
-    : readHookMap(data["hooks"], ["hooks"], context);
+    : readHookMap(root, { name, dialect: dialect!, agent: null });
   if (isOff) report.warn("hook.all_disabled", ["disableAllHooks"], { part: "key" });
-  return await finished({ file, dialect, hooks: isOff ? [] : hooks, tools: [] }, report);
-}
-
-/** Returns an empty report about a hook file. */
-export function reportOn(file: string): DocumentReport {
-  return new DocumentReport(file, { room: "hook", title: "The hook file" });
+  return await finished({ file, dialect: dialect!, hooks: isOff ? [] : hooks, tools: [] }, report);
 }
 
 async function finished(
@@ -79,12 +69,10 @@ async function finished(
   return { ...parsed, warnings: report.warnings };
 }
 
-function checkVersion(data: Record<string, unknown>, report: DocumentReport): void {
-  const { version } = data;
+function checkVersion(root: Fields): void {
+  const { version } = root.data;
   if (version === 1) return;
   const message = version === undefined ? "The file has no version" : `Version ${shown(version)} is not known`;
-  report.error(version === undefined ? "hook.missing_field" : "hook.version_unknown", ["version"], {
-    message,
-    hint: 'Write "version": 1',
-  });
+  const reason = version === undefined ? "missing_field" : "version_unknown";
+  root.error(reason, "version", { message, hint: 'Write "version": 1' });
 }

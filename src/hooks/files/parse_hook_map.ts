@@ -3,63 +3,48 @@
  *
  * @module
  */
-import { typeName } from "../../core/project/values.ts";
+import { Fields, TEXT, type ValueType } from "../../core/documents/fields.ts";
+import type { DocumentPath } from "../../core/documents/places.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import type { DocumentPath, DocumentReport } from "../../core/documents/document_report.ts";
 import { foreignHost, isElsewhere, isExtension, NATIVE_NAMES, type NativeEvent, nativeEvent } from "./event_names.ts";
 import { type EntryContext, readEntry } from "./read_entry.ts";
 import type { FileHook } from "./types.ts";
 
-/** What the hooks of a map have in common. */
-export type MapContext = Pick<EntryContext, "file" | "name" | "dialect" | "agent" | "report">;
-
-/** A moment of a map with its list. */
-export interface EventList {
-  /** As written. */
+/** A moment of a map with the entries of its list. */
+interface EventList {
   readonly nativeName: string;
-  /** What it means. */
   readonly event: NativeEvent;
-  /** Its entries. */
-  readonly entries: readonly unknown[];
-  /** Where the list is. */
-  readonly path: DocumentPath;
+  readonly entries: readonly { readonly entry: unknown; readonly path: DocumentPath }[];
 }
 
-/** Reads a map of command hooks: entries themselves, or groups with a matcher around them. */
-export function readHookMap(value: unknown, path: DocumentPath, context: MapContext): FileHook[] {
-  return eventLists(value, path, context).flatMap(({ entries, ...at }) =>
-    entries.flatMap((entry, index) => readItem(entry, [...at.path, index], { ...context, ...at }))
+const MOMENTS: ValueType<Readonly<Record<string, unknown>>> = { name: "a map from moments to hooks", fits: isMap };
+const HOOKS: ValueType<readonly unknown[]> = { name: "a list of hooks", fits: Array.isArray };
+
+/** Reads the command hooks of a file: entries themselves, or groups with a matcher around them. */
+export function readHookMap(root: Fields, context: Pick<EntryContext, "name" | "dialect" | "agent">): FileHook[] {
+  return eventLists(root, context.dialect).flatMap(({ entries, nativeName, event }) =>
+    entries.flatMap(({ entry, path }) => readItem(root, entry, path, { ...context, nativeName, event }))
   );
 }
 
-/** Returns the lists of every moment that is understood; the report hears of the others. */
-export function eventLists(
-  value: unknown,
-  path: DocumentPath,
-  { report, dialect }: { readonly report: DocumentReport; readonly dialect: string },
-): EventList[] {
-  if (!isMap(value)) {
-    const message = `Expected a map from moments to hooks, got ${typeName(value)}`;
-    report.error(value === undefined ? "hook.missing_field" : "hook.wrong_type", path, { message });
-    return [];
-  }
-  return Object.entries(value).flatMap(([nativeName, entries]): EventList[] => {
-    const at = [...path, nativeName];
-    const event = understood(nativeName, at, { report, dialect });
-    if (event === null) return [];
-    if (Array.isArray(entries)) return [{ nativeName, event, entries, path: at }];
-    report.error("hook.wrong_type", at, { message: `Expected a list of hooks, got ${typeName(entries)}` });
-    return [];
+/** Returns the lists under `hooks` of every moment that is understood; the others are reported. */
+export function eventLists(root: Fields, dialect: string): EventList[] {
+  if (root.require("hooks", MOMENTS) === undefined) return [];
+  const moments = root.fields("hooks");
+  return Object.keys(moments.data).flatMap((nativeName): EventList[] => {
+    const event = understood(moments, nativeName, dialect);
+    const list = event && moments.get(nativeName, HOOKS);
+    if (!list) return [];
+    const entries = list.map((entry, index) => ({ entry, path: [...moments.at(nativeName), index] }));
+    return [{ nativeName, event, entries }];
   });
 }
 
-function understood(
-  nativeName: string,
-  at: DocumentPath,
-  { report, dialect }: { readonly report: DocumentReport; readonly dialect: string },
-): NativeEvent | null {
+function understood(moments: Fields, nativeName: string, dialect: string): NativeEvent | null {
+  const { report } = moments;
+  const at = moments.at(nativeName);
   const event = nativeEvent(nativeName);
   if (event === null) {
     const foreign = foreignHost(nativeName);
@@ -81,29 +66,26 @@ function understood(
   return event;
 }
 
-/** An entry, or a group of entries behind one matcher, as Claude Code writes them. */
+/** Reads an entry, or a group of entries behind one matcher, as Claude Code writes them. */
 function readItem(
+  { report }: Fields,
   item: unknown,
   path: DocumentPath,
-  context: MapContext & Pick<EntryContext, "nativeName" | "event">,
+  context: Omit<EntryContext, "family" | "matcher">,
 ): FileHook[] {
-  const { report, dialect } = context;
+  const { dialect } = context;
   const isGroup = isMap(item) && (Array.isArray(item["hooks"]) || dialect === "claude" || dialect === "plugin");
-  if (!isGroup) {
-    const hook = readEntry(item, path, { ...context, family: "flat" });
-    return hook === null ? [] : [hook];
-  }
-  const { matcher, hooks } = item;
-  if (matcher !== undefined && typeof matcher !== "string") {
-    report.error("hook.wrong_type", [...path, "matcher"], { message: `Expected a text, got ${typeName(matcher)}` });
-  }
+  if (!isGroup) return [readEntry(item, path, report, { ...context, family: "flat" }) ?? []].flat();
+  const group = new Fields(item, path, report);
+  const matcher = group.get("matcher", TEXT);
+  const { hooks } = item;
   if (!Array.isArray(hooks)) {
-    report.error("hook.missing_field", [...path, "hooks"], {
+    group.error("missing_field", "hooks", {
       message: "A group has no list of hooks",
       hint: 'Write { "matcher": "…", "hooks": [ { "type": "command", "command": "…" } ] }',
     });
     return [];
   }
-  const shared = { ...context, family: "nested" as const, ...(typeof matcher === "string" && { matcher }) };
-  return hooks.flatMap((entry, index) => readEntry(entry, [...path, "hooks", index], shared) ?? []);
+  const shared = { ...context, family: "nested" as const, ...(matcher !== undefined && { matcher }) };
+  return hooks.flatMap((entry, index) => readEntry(entry, [...path, "hooks", index], report, shared) ?? []);
 }

@@ -1,13 +1,13 @@
 /**
- * One command hook as a file writes it. Both families of files share this: what differs is which keys there are.
+ * One command hook as a file writes it. Both families of files share this and differ in their keys.
  *
  * @module
  */
-import { typeName } from "../../core/project/values.ts";
-import { didYouMean } from "../../core/values/nearest_word.ts";
-import { isMap } from "../../core/values/plain_data.ts";
+import { type DocumentReport, formatPath } from "../../core/documents/document_report.ts";
+import { Fields, FLAG, NUMBER, SOME_TEXT, TEXT } from "../../core/documents/fields.ts";
+import type { DocumentPath } from "../../core/documents/places.ts";
+import { defined } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import { type DocumentPath, type DocumentReport, formatPath } from "../../core/documents/document_report.ts";
 import type { NativeEvent } from "./event_names.ts";
 import { DEFAULT_TIMEOUT_MS, readTimeout } from "./hook_timeout.ts";
 import { shellWord } from "./shell_words.ts";
@@ -30,197 +30,120 @@ const KEYS: Readonly<Record<"flat" | "nested", readonly string[]>> = {
   flat: [...SHARED, "bash", "powershell", "timeoutSec", "windows", "linux", "osx", "comment"],
   nested: [...SHARED, "args", "shell", "async", "statusMessage", "once"],
 };
-/** Types that Claude Code has and that need a model, a server or the network: never a command. */
+/** Types of Claude Code that are no commands: they need a model, a server or the network. */
 const OTHER_TYPES = ["prompt", "agent", "http", "mcp_tool"];
 
-/** What is known of an entry before it is read. */
+/** Facts about an entry that stand outside it. */
 export interface EntryContext {
-  /** The file, absolute. */
-  readonly file: string;
   /** The file as people know it, below its folder. */
   readonly name: string;
-  /** Kind of the file. */
   readonly dialect: Exclude<HookDialect, "mcp">;
-  /** Which keys there are: those of `.github/hooks`, or those inside a matcher group of Claude Code. */
+  /** The set of its keys: those of `.github/hooks`, or those inside a matcher group of Claude Code. */
   readonly family: "flat" | "nested";
-  /** The moment as written. */
+  /** Name of the moment as written. */
   readonly nativeName: string;
-  /** What it means. */
   readonly event: NativeEvent;
   /** Matcher of the group around it. */
   readonly matcher?: string;
-  /** The agent it is for, or null. */
+  /** The agent it is for, or null for all. */
   readonly agent: string | null;
-  /** Where issues go. */
-  readonly report: DocumentReport;
 }
 
-/** Reads one entry; null when it is no command hook, for which the report says why. */
-export function readEntry(entry: unknown, path: DocumentPath, context: EntryContext): FileHook | null {
-  const { report, family, dialect, event, file, name } = context;
-  if (!isMap(entry)) {
-    report.error("hook.wrong_type", path, { message: `Expected a hook, which is a map, got ${typeName(entry)}` });
-    return null;
-  }
-  if (!isCommand(entry, path, report)) return null;
-  warnOfKeys(entry, KEYS[family], path, report);
-  const commands = commandsOf(entry, path, context);
+/** Reads one entry; null when it is no command hook, and then the report has the reason. */
+export function readEntry(
+  value: unknown,
+  path: DocumentPath,
+  report: DocumentReport,
+  { name, dialect, family, nativeName, event, agent, ...group }: EntryContext,
+): FileHook | null {
+  const entry = new Fields(value, path, report);
+  if (!entry.isMap || !isCommand(entry)) return null;
+  entry.expectKeys(KEYS[family], "warn");
+  const commands = family === "flat" ? flatCommands(entry) : nestedCommand(entry);
   if (Object.keys(commands).length === 0) {
     const hint = family === "flat" ? 'Write "bash" or "command"' : 'Write "command"';
     report.error("hook.no_command", path, { hint });
   }
-  const cwd = text(entry, "cwd", path, report);
-  const matcher = text(entry, "matcher", path, report) ?? context.matcher;
-  const priority = entry["priority"];
-  if (priority !== undefined && !Number.isFinite(priority)) {
-    report.error("hook.wrong_type", [...path, "priority"], { message: "A priority is not a number" });
-  }
+  const flag = (key: string): boolean => entry.data[key] === null ? false : entry.get(key, FLAG) ?? false;
+  const cwd = entry.get("cwd", SOME_TEXT);
+  const matcher = entry.get("matcher", TEXT) ?? group.matcher;
+  const priority = entry.get("priority", NUMBER);
+  const onFailure = entry.choice("onFailure", ["pass", "block"], "wrong_type");
   const where = formatPath(path);
   return {
     id: `${name}:${where.replace(/^hooks\./, "")}`,
     hook: event.hook,
-    nativeName: context.nativeName,
+    nativeName,
     dialect,
-    file,
+    file: report.file,
     line: report.placeOf(path, "value").line,
     path: where,
     commands,
-    ...(cwd !== undefined && { cwd }),
-    env: envOf(entry, path, report),
-    timeoutMs: readTimeout(entry, path, {
+    env: envOf(entry),
+    timeoutMs: readTimeout(entry, {
       keys: family === "flat" ? ["timeoutSec", "timeout"] : ["timeout"],
       defaultMs: DEFAULT_TIMEOUT_MS[dialect],
-      report,
     }),
-    ...(matcher !== undefined && matcher !== "" && matcher !== "*" && { matcher }),
-    background: flag(entry, "async", path, report),
-    agent: context.agent,
-    ...(typeof priority === "number" && { priority }),
-    ...onFailureOf(entry, path, report),
-    advisory: flag(entry, "advisory", path, report),
+    background: flag("async"),
+    agent,
+    advisory: flag("advisory"),
+    ...defined({ cwd, priority, onFailure, matcher: matcher === "" || matcher === "*" ? undefined : matcher }),
   };
 }
 
-function isCommand(entry: Record<string, unknown>, path: DocumentPath, report: DocumentReport): boolean {
-  const type = entry["type"];
+function isCommand(entry: Fields): boolean {
+  const { type } = entry.data;
   if (type === "command") return true;
   if (typeof type === "string" && OTHER_TYPES.includes(type)) {
     const message = `A hook of type ${shown(type)} is left out: only commands run here`;
-    report.warn("hook.type_unsupported", [...path, "type"], { message });
+    entry.report.warn("hook.type_unsupported", entry.at("type"), { message });
     return false;
   }
   const message = type === undefined ? "A hook has no type" : `${shown(type)} is no type of hook`;
-  report.error(type === undefined ? "hook.missing_field" : "hook.type_unknown", [...path, "type"], {
+  entry.error(type === undefined ? "missing_field" : "type_unknown", "type", {
     message,
     hint: 'Write "type": "command"',
   });
   return false;
 }
 
-function commandsOf(entry: Record<string, unknown>, path: DocumentPath, context: EntryContext): HookCommands {
-  const { report, family } = context;
-  if (family === "nested") {
-    const command = nestedCommand(entry, path, report);
-    if (command === undefined) return {};
-    return entry["shell"] === "powershell" ? { powershell: command } : { bash: command };
+function flatCommands(entry: Fields): HookCommands {
+  const bash = entry.get("bash", SOME_TEXT) ?? entry.get("linux", SOME_TEXT);
+  const powershell = entry.get("powershell", SOME_TEXT) ?? entry.get("windows", SOME_TEXT);
+  const command = entry.get("command", SOME_TEXT);
+  return defined({ bash, powershell, command });
+}
+
+/** Returns a command of Claude Code: shell text, or words that no shell takes apart. */
+function nestedCommand(entry: Fields): HookCommands {
+  const { command, args, shell } = entry.data;
+  const isPlain = !Array.isArray(command) && args === undefined;
+  const words = [command, args ?? []].flat();
+  let script: string | undefined;
+  if (isPlain) script = entry.get("command", SOME_TEXT);
+  else if ((args === undefined || args === null || Array.isArray(args)) && words.every(isWord)) {
+    script = words.map(shellWord).join(" ");
+  } else {
+    const message = "A command is neither a text nor a list of texts";
+    entry.error("wrong_type", Array.isArray(args ?? []) ? "command" : "args", { message });
   }
-  const bash = text(entry, "bash", path, report) ?? text(entry, "linux", path, report);
-  const powershell = text(entry, "powershell", path, report) ?? text(entry, "windows", path, report);
-  const command = text(entry, "command", path, report);
-  return {
-    ...(bash !== undefined && { bash }),
-    ...(powershell !== undefined && { powershell }),
-    ...(command !== undefined && { command }),
-  };
+  if (script === undefined) return {};
+  return shell === "powershell" ? { powershell: script } : { bash: script };
 }
 
-/** A command of Claude Code: shell text, or words that no shell takes apart. */
-function nestedCommand(
-  entry: Record<string, unknown>,
-  path: DocumentPath,
-  report: DocumentReport,
-): string | undefined {
-  const { command } = entry;
-  const args = entry["args"] ?? [];
-  const words = [...(Array.isArray(command) ? command : [command]), ...(Array.isArray(args) ? args : [null])];
-  const isPlain = !Array.isArray(command) && entry["args"] === undefined;
-  if (isPlain) return text(entry, "command", path, report);
-  if (words.every((word): word is string => typeof word === "string" && word !== "")) {
-    return words.map(shellWord).join(" ");
-  }
-  report.error("hook.wrong_type", [...path, Array.isArray(args) ? "command" : "args"], {
-    message: "A command is neither a text nor a list of texts",
-  });
-  return undefined;
-}
+const isWord = (word: unknown): word is string => typeof word === "string" && word !== "";
 
-function text(
-  entry: Record<string, unknown>,
-  key: string,
-  path: DocumentPath,
-  report: DocumentReport,
-): string | undefined {
-  const value = Object.hasOwn(entry, key) ? entry[key] : undefined;
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && !value.includes("\0") && (value.trim() !== "" || key === "matcher")) return value;
-  const message = typeof value === "string"
-    ? "The text is empty, or holds a NUL"
-    : `Expected a text, got ${typeName(value)}`;
-  report.error("hook.wrong_type", [...path, key], { message });
-  return undefined;
-}
-
-function flag(entry: Record<string, unknown>, key: string, path: DocumentPath, report: DocumentReport): boolean {
-  const value = entry[key] ?? false;
-  if (typeof value === "boolean") return value;
-  report.error("hook.wrong_type", [...path, key], { message: `Expected true or false, got ${typeName(value)}` });
-  return false;
-}
-
-function onFailureOf(
-  entry: Record<string, unknown>,
-  path: DocumentPath,
-  report: DocumentReport,
-): Pick<FileHook, "onFailure"> {
-  const value = entry["onFailure"];
-  if (value === undefined) return {};
-  if (value === "pass" || value === "block") return { onFailure: value };
-  report.error("hook.wrong_type", [...path, "onFailure"], {
-    message: `Expected "pass" or "block", got ${shown(value)}`,
-  });
-  return {};
-}
-
-function envOf(entry: Record<string, unknown>, path: DocumentPath, report: DocumentReport): Record<string, string> {
-  const env = entry["env"] ?? {};
-  if (!isMap(env)) {
-    report.error("hook.wrong_type", [...path, "env"], { message: `Expected a map, got ${typeName(env)}` });
-    return {};
-  }
+function envOf(entry: Fields): Record<string, string> {
+  const env = entry.fields("env");
   return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]): [string, string][] => {
-      const at = [...path, "env", name];
+    Object.entries(env.data).flatMap(([name, value]): [string, string][] => {
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith("LD_")) {
-        report.error("hook.env_invalid", at, { message: `${shown(name)} is no variable a hook may set`, part: "key" });
-      } else if (typeof value === "string" && !value.includes("\0")) return [[name, value]];
-      else report.error("hook.wrong_type", at, { message: `Expected a text, got ${typeName(value)}` });
+        env.error("env_invalid", name, { message: `${shown(name)} is no variable a hook may set`, part: "key" });
+        return [];
+      }
+      if (typeof value === "string" && !value.includes("\0")) return [[name, value]];
+      env.get(name, SOME_TEXT);
       return [];
     }),
   );
-}
-
-function warnOfKeys(
-  entry: Record<string, unknown>,
-  known: readonly string[],
-  path: DocumentPath,
-  report: DocumentReport,
-): void {
-  for (const key of Object.keys(entry)) {
-    if (known.includes(key)) continue;
-    report.warn("hook.unknown_key", [...path, key], {
-      message: `The key ${shown(key)} is not read`,
-      hint: didYouMean(key, known, `Keys here: ${known.join(", ")}`),
-      part: "key",
-    });
-  }
 }

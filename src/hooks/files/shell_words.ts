@@ -1,5 +1,5 @@
 /**
- * Words of shell text, as far as they can be told without running it.
+ * Words of shell text, as far as they are known without running it.
  *
  * @module
  */
@@ -10,8 +10,8 @@ export function shellWord(word: string): string {
 }
 
 /**
- * Returns the words of shell text, quotes taken off, variables of `known` filled in, without those that output goes to.
- * What only a shell can tell, such as `$(…)`, stays in its word as it is written.
+ * Returns the words of shell text, quotes taken off, variables of `known` filled in, without the targets of redirections.
+ * Parts that only a shell can expand, such as `$(…)`, stay in their words as they are written.
  *
  * @example
  * ```ts

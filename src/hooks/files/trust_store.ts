@@ -1,5 +1,5 @@
 /**
- * Which hook files the operator trusts: `trust.json` in the operator's folder. Exact content only: one changed byte in
+ * The hook files that the operator trusts: `trust.json` in the operator's folder. Exact content only: one changed byte in
  * a covered file and the operator is asked again.
  *
  * @module
@@ -10,26 +10,25 @@ import type { Files, Runtime } from "../../core/ports/ports.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";
 
-/** Name of the file. */
-export const TRUST_FILE = "trust.json";
+const TRUST_FILE = "trust.json";
 
 /** A covered file as it was when it was trusted. */
 export interface TrustedFile {
   /** Path below the repository's folder. */
   readonly path: string;
-  /** SHA-256 of its bytes. */
+  /** SHA-256 of its bytes, in hex. */
   readonly sha256: string;
   /** Its text, to show what changed; absent when it was long or no text. */
   readonly text?: string;
 }
 
-/** One trusted hook file. */
+/** The operator's trust in one hook file. */
 export interface TrustRecord {
   /** The hash that was trusted. */
   readonly hash: string;
-  /** When, ISO 8601. */
+  /** Time of the operator's decision, ISO 8601. */
   readonly trusted_at: string;
-  /** What it covers. */
+  /** The hook file and the scripts it names. */
   readonly files: readonly TrustedFile[];
 }
 
@@ -42,9 +41,9 @@ export type TrustState = "own" | "trusted" | "untrusted" | "changed";
 const MAX_TEXT_BYTES = 64 * 1024;
 
 /**
- * Reads what is trusted; nothing when there is no file.
+ * Reads the trusted hook files; none when there is no `trust.json`.
  *
- * @throws {HostError} `hook.trust_unreadable`: what cannot be read is not taken for trust, nor written over.
+ * @throws {HostError} `hook.trust_unreadable`: a file that cannot be read gives no trust, and is not written over.
  */
 export async function readTrust(home: string, { files }: { readonly files: Files }): Promise<TrustStore> {
   const file = `${home}/${TRUST_FILE}`;
@@ -68,7 +67,7 @@ export function trustRecord(store: TrustStore, dir: string, name: string): Trust
   return Object.hasOwn(project, name) ? project[name]! : null;
 }
 
-/** Returns whether what is there now is what was trusted. */
+/** Compares the content that is there now with the one that was trusted. */
 export function trustState(store: TrustStore, dir: string, { name, hash }: HookEvidence): TrustState {
   const record = trustRecord(store, dir, name);
   if (record === null) return "untrusted";

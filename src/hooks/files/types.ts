@@ -7,7 +7,7 @@ import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import type { PortableHookName } from "../engine/types.ts";
 
 /**
- * Which kind of file: `copilot` is `.github/hooks/*.json` and `~/.copilot/hooks/*.json`, `claude` is
+ * The kind of a file: `copilot` is `.github/hooks/*.json` and `~/.copilot/hooks/*.json`, `claude` is
  * `.claude/settings*.json`, `plugin` is `hooks/hooks.json` of a plugin, `agent` is the front matter of `*.agent.md`,
  * `mcp` is the hook map of `mcp.json`.
  */
@@ -15,19 +15,23 @@ export type HookDialect = "copilot" | "claude" | "plugin" | "agent" | "mcp";
 
 /** A command in the shells it is written for. */
 export interface HookCommands {
-  /** For bash. */
+  /** Shell text for bash, used on every system but Windows. */
   readonly bash?: string;
-  /** For PowerShell. */
+  /** Shell text for PowerShell, used on Windows. */
   readonly powershell?: string;
-  /** For any shell. */
+  /** For any shell, where the one of the system has none of its own. */
   readonly command?: string;
 }
 
-/** Where in a file something stands. */
+/** The moment of a hook, and the hook's place in its file. */
 export interface HookPlace {
-  /** The file, absolute. */
+  /** The moment, by its portable name. */
+  readonly hook: PortableHookName;
+  /** The moment as the file calls it. */
+  readonly nativeName: string;
+  /** Absolute path of the file. */
   readonly file: string;
-  /** Line, from 1. */
+  /** Line of the entry; the first is 1. */
   readonly line: number;
   /** Path inside the file, such as `hooks.preToolUse[0]`. */
   readonly path: string;
@@ -35,31 +39,27 @@ export interface HookPlace {
 
 /** One command hook of a file. */
 export interface FileHook extends HookPlace {
-  /** Names it: the file below its folder, and where in it. */
+  /** The file below its folder, and the path in it. */
   readonly id: string;
-  /** The moment, by its portable name. */
-  readonly hook: PortableHookName;
-  /** The moment as the file calls it. */
-  readonly nativeName: string;
-  /** Kind of the file. */
+  /** The dialect of the file it is in. */
   readonly dialect: HookDialect;
-  /** What runs. */
+  /** Shell text for each shell; at least one. */
   readonly commands: HookCommands;
   /** Folder it runs in, as written; absent: the project's. */
   readonly cwd?: string;
   /** Variables it gets besides the host's. */
   readonly env: Readonly<Record<string, string>>;
-  /** Time it may take. */
+  /** Default: by the dialect, 30 or 60 seconds. */
   readonly timeoutMs: number;
-  /** Which tools, or which causes of the moment, it is for; absent: all. */
+  /** The tools, or the causes of the moment, that it is for; absent: all. */
   readonly matcher?: string;
-  /** Nobody waits for it, and its answer is not read. */
+  /** The agent does not wait for it, and its answer is not read. */
   readonly background: boolean;
   /** The agent it is for, or null for all. */
   readonly agent: string | null;
   /** Lowest first; absent: the engine's default. */
   readonly priority?: number;
-  /** What a failure of it means; absent: pass. */
+  /** Whether the agent goes on after a failure of it; default `pass`. */
   readonly onFailure?: "pass" | "block";
   /** Whether it may only warn and inject. */
   readonly advisory: boolean;
@@ -67,10 +67,6 @@ export interface FileHook extends HookPlace {
 
 /** One entry of an MCP hook map: a tool that answers a moment. */
 export interface McpHook extends HookPlace {
-  /** The moment, by its portable name. */
-  readonly hook: PortableHookName;
-  /** The moment as the file calls it. */
-  readonly nativeName: string;
   /** The tool as written, such as `memory.load_session_memory`. */
   readonly tool: string;
   /** Lowest first. Default 50. */
@@ -79,7 +75,7 @@ export interface McpHook extends HookPlace {
 
 /** A server an `mcp.json` names. */
 export interface McpServerEntry {
-  /** Its name. */
+  /** The key that `<server>.<tool>` refers to. */
   readonly name: string;
   /** The program and its arguments as written, or null when it is no program that could be caged. */
   readonly command: readonly string[] | null;
@@ -87,11 +83,11 @@ export interface McpServerEntry {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A hook file, read. */
+/** The content of a hook file, whatever its dialect. */
 export interface ParsedHookFile {
-  /** The file, absolute. */
+  /** Absolute path of the file. */
   readonly file: string;
-  /** Kind of the file. */
+  /** The dialect that the file was read as. */
   readonly dialect: HookDialect;
   /** Its command hooks, in the order of the file. */
   readonly hooks: readonly FileHook[];
@@ -99,6 +95,6 @@ export interface ParsedHookFile {
   readonly tools: readonly McpHook[];
   /** The MCP servers it names; absent: none. */
   readonly servers?: readonly McpServerEntry[];
-  /** What is allowed and yet looks like a slip. */
+  /** Entries that are allowed and look like slips. */
   readonly warnings: readonly DocumentIssue[];
 }

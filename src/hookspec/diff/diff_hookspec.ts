@@ -1,5 +1,5 @@
 /**
- * What has changed between two versions of a hookspec, and whether their numbers say so.
+ * Compares two versions of a hookspec, and checks that their version numbers follow from the changes.
  *
  * @module
  */
@@ -7,15 +7,13 @@ import type { HookSpec, Hookspec, KindSpec } from "../types.ts";
 import { type ChangeEffect, isEnough, neededVersion, type SpecChange } from "./spec_change.ts";
 import { TypeComparison } from "./type_changes.ts";
 
-/** What has changed about one kind. */
+/** The changes of one kind, and the version they need. */
 export interface KindDiff {
-  /** The kind. */
   readonly kind: string;
   /** Its version before; null for a kind that is new. */
   readonly from: string | null;
   /** Its version now; null for a kind that is gone. */
   readonly to: string | null;
-  /** Every change. */
   readonly changes: readonly SpecChange[];
   /** The least version these changes ask for; null for a kind that is new or gone. */
   readonly needed: string | null;
@@ -43,7 +41,7 @@ export function diffHookspecs(old: Hookspec, now: Hookspec): KindDiff[] {
 }
 
 /** Compares two versions of one kind. */
-export function diffKinds(old: KindSpec, now: KindSpec): KindDiff {
+function diffKinds(old: KindSpec, now: KindSpec): KindDiff {
   const types = new TypeComparison(old.types, now.types);
   const hooks = new Map(now.hooks.map((hook) => [hook.name, hook]));
   const changes = kindChanges(old, now);
@@ -89,7 +87,7 @@ function kindChanges(old: KindSpec, now: KindSpec): SpecChange[] {
 function hookChanges(old: HookSpec, now: HookSpec): SpecChange[] {
   const changes: SpecChange[] = [];
   const add = (effect: ChangeEffect, message: string): void => void changes.push(change(now.name, effect, message));
-  const [wasTool, isTool] = [old.mcpToolNameTemplate !== null, now.mcpToolNameTemplate !== null];
+  const [wasTool, isTool] = [old.mcpToolName !== null, now.mcpToolName !== null];
   if (old.dispatch !== now.dispatch) add("breaking", `is dispatched as ${now.dispatch}, was ${old.dispatch}`);
   if (wasTool !== isTool) add(isTool ? "compatible" : "breaking", `is ${isTool ? "now" : "no longer"} an MCP tool`);
   if (old.executionModel !== now.executionModel) {

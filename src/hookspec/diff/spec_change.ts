@@ -5,18 +5,17 @@
  */
 
 /**
- * What a change does to those who know the old version. Old plugins meet new hosts and new plugins old hosts, so a
- * change is `compatible` only when both go on as before; `wording` changes nothing but words.
+ * The effect of a change on hosts and plugins of the old version. Old plugins meet new hosts and new plugins old hosts,
+ * so a change is `compatible` only when both go on as before; `wording` changes nothing but words.
  */
 export type ChangeEffect = "breaking" | "compatible" | "wording";
 
-/** One change. */
+/** One change between two versions of a kind. */
 export interface SpecChange {
-  /** What has changed: `execute.input.name`. */
+  /** The part that changed, such as `execute.input.name`. */
   readonly path: string;
-  /** What it does to those who know the old version. */
   readonly effect: ChangeEffect;
-  /** What has changed about it, for a person. */
+  /** The change in words that follow the path: `is gone`. */
   readonly message: string;
 }
 

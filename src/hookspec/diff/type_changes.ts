@@ -1,5 +1,5 @@
 /**
- * What has changed about the types of payloads.
+ * Compares the types of payloads of two versions of a kind.
  *
  * @module
  */
@@ -11,7 +11,6 @@ type Shape = RecordShape | SpecType;
 
 /** Compares types of two versions of a kind. A pair of types that many hooks share is compared once. */
 export class TypeComparison {
-  /** What was found. */
   readonly changes: SpecChange[] = [];
   readonly #old: ReadonlyMap<string, NamedType>;
   readonly #new: ReadonlyMap<string, NamedType>;

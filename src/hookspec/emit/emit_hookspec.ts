@@ -12,11 +12,9 @@ import { emitTypeScript } from "./typescript.ts";
 
 /** A file that follows from a hookspec. */
 export interface EmittedFile {
-  /** Its language. */
   readonly language: TargetLanguage;
   /** Path within the folder of its language. */
   readonly path: string;
-  /** What it holds. */
   readonly text: string;
 }
 

@@ -5,7 +5,7 @@
  */
 import { pascalCase, pluginTypeName } from "../names.ts";
 import type { HookSpec, KindSpec, NamedType, SpecField, SpecType } from "../types.ts";
-import { boundsInWords, generatedHead, wrapped } from "./text.ts";
+import { boundsInWords, generatedHead, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 100;
 
@@ -21,31 +21,30 @@ const Kind = ${text(spec.kind)}
 // KindAPIVersion is its version.
 const KindAPIVersion = ${text(spec.version)}
 
-// HookMetadata is what is known of one hook before anything is called.
+// HookMetadata holds facts about one hook that hold before anything is called.
 type HookMetadata struct {
 	// Name is the canonical name.
 	Name string
 	// Dispatch is how it is dispatched.
 	Dispatch string
-	// WireMethod is what it is called on the wire; empty when it never leaves the process.
+	// WireMethod calls it on the wire; empty when it never leaves the process.
 	WireMethod string
-	// MCPToolName is what its MCP tool is called, with {plugin} in it; empty when it is not offered as one.
+	// MCPToolName names its MCP tool, with {plugin} in it; empty when it is not offered as one.
 	MCPToolName string
 }
 
 // Hooks holds every hook, in the order of the file.
 var Hooks = []HookMetadata{
-${spec.hooks.map((hook) => metadata(hook, spec)).join("\n")}
+${spec.hooks.map(metadata).join("\n")}
 }
 
-${spec.types.map((type) => namedType(type)).join("\n")}
+${spec.types.map(namedType).join("\n")}
 ${plugin(spec)}`;
 }
 
-function metadata({ name, dispatch, mcpToolNameTemplate }: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
-  const wire = wireMethodTemplate?.replace("{hook}", name) ?? "";
-  const tool = mcpToolNameTemplate?.replace("{kind}", kind).replace("{hook}", name) ?? "";
-  return `\t{Name: ${text(name)}, Dispatch: ${text(dispatch)}, WireMethod: ${text(wire)}, MCPToolName: ${text(tool)}},`;
+function metadata({ name, dispatch, wireMethod, mcpToolName }: HookSpec): string {
+  const [wire, tool] = [wireMethod ?? "", mcpToolName ?? ""].map(text);
+  return `\t{Name: ${text(name)}, Dispatch: ${text(dispatch)}, WireMethod: ${wire}, MCPToolName: ${tool}},`;
 }
 
 function namedType({ name, description, shape }: NamedType): string {
@@ -76,30 +75,18 @@ function alternatives(spec: SpecType): string[] {
   return spec.type === "string" && spec.values ? spec.values.map(text) : [spec.type === "null" ? "null" : type(spec)];
 }
 
+const WRITER: TypeWriter = {
+  plain: { any: "any", null: "any", boolean: "bool", string: "string", integer: "int", number: "float64" },
+  list: (item) => `[]${type(item)}`,
+  map: (value) => `map[string]${type(value)}`,
+  union(options) {
+    const [only, ...others] = options.filter((option) => option.type !== "null");
+    return only !== undefined && others.length === 0 ? optional(only) : "any";
+  },
+};
+
 function type(spec: SpecType): string {
-  switch (spec.type) {
-    case "any":
-    case "null":
-      return "any";
-    case "boolean":
-      return "bool";
-    case "string":
-      return "string";
-    case "integer":
-      return "int";
-    case "number":
-      return "float64";
-    case "list":
-      return `[]${type(spec.items)}`;
-    case "map":
-      return `map[string]${type(spec.values)}`;
-    case "union": {
-      const [only, ...others] = spec.options.filter((option) => option.type !== "null");
-      return only !== undefined && others.length === 0 ? optional(only) : "any";
-    }
-    case "named":
-      return spec.name;
-  }
+  return writeType(spec, WRITER);
 }
 
 /** A type that can also be absent: what Go has a nil for stays as it is. */
@@ -108,14 +95,14 @@ function optional(spec: SpecType): string {
   return /^(?:any$|\[|map\[|\*)/.test(plain) ? plain : `*${plain}`;
 }
 
-function plugin({ kind, hooks, types }: KindSpec): string {
-  const methods = hooks.map(({ name, description, dispatch, input, output }) => {
-    const shape = types.find((type) => type.name === input)!.shape;
-    const takesNothing = shape.type === "record" && shape.fields.length === 0;
+function plugin(spec: KindSpec): string {
+  const { kind } = spec;
+  const methods = spec.hooks.map((hook) => {
+    const { name, description, dispatch, input, output } = hook;
     const note = comment(`${pascalCase(name)} (${dispatch}): ${description}`, "\t");
-    return `${note}\t${pascalCase(name)}(${takesNothing ? "" : `input ${input}`}) (${output}, error)\n`;
+    return `${note}\t${pascalCase(name)}(${takesNothing(hook, spec) ? "" : `input ${input}`}) (${output}, error)\n`;
   });
-  return `// ${pluginTypeName(kind)} is what a plugin of the kind ${kind} offers.
+  return `// ${pluginTypeName(kind)} has the hooks that a plugin of the kind ${kind} offers.
 type ${pluginTypeName(kind)} interface {
 ${methods.join("")}}
 `;

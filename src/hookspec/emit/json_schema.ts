@@ -16,13 +16,8 @@ export function typeSchema(type: SpecType, prefix: string): JsonSchema {
       return values ? { type: "string", enum: values } : rest;
     }
     case "list": {
-      const { minItems, maxItems } = type;
-      return {
-        type: "array",
-        items: typeSchema(type.items, prefix),
-        ...(minItems !== undefined && { minItems }),
-        ...(maxItems !== undefined && { maxItems }),
-      };
+      const { type: _, items, ...bounds } = type;
+      return { type: "array", items: typeSchema(items, prefix), ...bounds };
     }
     case "map":
       if (type.values.type === "any") return { type: "object" };

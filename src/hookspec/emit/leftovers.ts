@@ -1,5 +1,5 @@
 /**
- * Generated files that nothing gives any more: their kind, or that version of it, is gone from the hookspec.
+ * Finds generated files whose kind, or whose version of it, is gone from the hookspec.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const HEAD_BYTES = 64 * 1024;
 
 /**
  * Returns the files in a language's folder that say they are generated from a hookspec and are not among `emitted`,
- * absolute paths as `folder` is. Files of other hands are none of them.
+ * absolute paths as `folder` is. Files that people wrote lack the mark.
  */
 export async function leftoverFiles(
   language: TargetLanguage,
@@ -40,7 +40,7 @@ async function flatFiles(folder: string, ending: string, files: Files): Promise<
   return (await namesIn(folder, files)).filter((name) => name.endsWith(ending)).map((name) => `${folder}/${name}`);
 }
 
-/** `<kind>/v<N>/<kind>.go` */
+/** Returns paths of the form `<kind>/v<N>/<kind>.go`. */
 async function goFiles(folder: string, files: Files): Promise<string[]> {
   const paths: string[] = [];
   for (const kind of await namesIn(folder, files)) {

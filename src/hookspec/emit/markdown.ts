@@ -4,7 +4,7 @@
  * @module
  */
 import type { HookSpec, KindSpec, NamedType, SpecType } from "../types.ts";
-import { boundsInWords, generatedHead } from "./text.ts";
+import { boundsInWords, generatedHead, type TypeWriter, writeType } from "./text.ts";
 
 /** Returns the page of a kind. */
 export function emitMarkdown(spec: KindSpec): string {
@@ -24,29 +24,27 @@ ${timeout}
 | --- | --- | --- |
 ${rows.join("\n")}
 
-${spec.hooks.map((hook) => section(hook, spec)).join("\n")}
+${spec.hooks.map(section).join("\n")}
 ## Types
 
 ${spec.types.map(typeSection).join("\n")}`;
 }
 
-function section(hook: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
+function section(hook: HookSpec): string {
+  const { wireMethod: wire, mcpToolName: tool } = hook;
   const facts: [string, string][] = [
     ["dispatch", code(hook.dispatch)],
     ["takes", link(hook.input)],
     ["gives", link(hook.output)],
   ];
-  if (wireMethodTemplate !== null) facts.push(["on the wire", code(wireMethodTemplate.replace("{hook}", hook.name))]);
-  const tool = hook.mcpToolNameTemplate?.replace("{kind}", kind).replace("{hook}", hook.name);
-  facts.push(["MCP tool", tool === undefined ? "none" : code(tool)]);
+  if (wire !== null) facts.push(["on the wire", code(wire)]);
+  facts.push(["MCP tool", tool === null ? "none" : code(tool)]);
   if (hook.executionModel !== null) facts.push(["execution", code(hook.executionModel)]);
   if (hook.portableName !== null) facts.push(["portable name", code(hook.portableName)]);
   for (const [platform, names] of Object.entries(hook.aliases)) {
     facts.push([`on ${platform}`, names.map(code).join(", ")]);
   }
-  if (wireMethodTemplate !== null) {
-    facts.push(["fires for", hook.scope === "primary" ? "the primary agent" : "any agent"]);
-  }
+  if (wire !== null) facts.push(["fires for", hook.scope === "primary" ? "the primary agent" : "any agent"]);
   if (hook.defaultTimeoutMs !== null) facts.push(["default timeout", `${hook.defaultTimeoutMs} ms`]);
   return `## ${hook.name}
 
@@ -76,27 +74,24 @@ ${shape.isOpen ? "" : "\nNo other fields.\n"}`;
 /** A type in words that also fit into a cell of a table. */
 function type(spec: SpecType): string {
   const words = boundsInWords(spec);
-  return words === "" ? typeName(spec) : `${typeName(spec)} (${words})`;
+  return `${writeType(spec, WRITER)}${words === "" ? "" : ` (${words})`}`;
 }
 
-function typeName(spec: SpecType): string {
-  switch (spec.type) {
-    case "any":
-      return "anything";
-    case "string":
-      return spec.values ? spec.values.map((value) => code(JSON.stringify(value))).join(" or ") : "string";
-    case "list":
-      return `list of ${type(spec.items)}`;
-    case "map":
-      return `object whose values are ${type(spec.values)}`;
-    case "union":
-      return spec.options.map(type).join(" or ");
-    case "named":
-      return link(spec.name);
-    default:
-      return spec.type;
-  }
-}
+const WRITER: TypeWriter = {
+  plain: {
+    any: "anything",
+    null: "null",
+    boolean: "boolean",
+    string: "string",
+    integer: "integer",
+    number: "number",
+  },
+  choice: (values) => values.map((value) => code(JSON.stringify(value))).join(" or "),
+  list: (item) => `list of ${type(item)}`,
+  map: (value) => `object whose values are ${type(value)}`,
+  union: (options) => options.map(type).join(" or "),
+  named: link,
+};
 
 function link(name: string): string {
   return `[${name}](#${name.toLowerCase()})`;

@@ -26,15 +26,11 @@ export function emitOpenRpc(spec: KindSpec): string {
 }
 
 /** A hook may be called on the wire, as an MCP tool, both, or neither. */
-function methodsOf(hook: HookSpec, { kind, wireMethodTemplate, types }: KindSpec): unknown[] {
-  const names: { readonly name: string; readonly mcp: boolean }[] = [];
-  if (wireMethodTemplate !== null) names.push({ name: wireMethodTemplate.replace("{hook}", hook.name), mcp: false });
-  if (hook.mcpToolNameTemplate !== null) {
-    names.push({ name: hook.mcpToolNameTemplate.replace("{kind}", kind).replace("{hook}", hook.name), mcp: true });
-  }
+function methodsOf(hook: HookSpec, { types }: KindSpec): unknown[] {
+  const calls = [{ name: hook.wireMethod, mcp: false }, { name: hook.mcpToolName, mcp: true }];
   const input = types.find(({ name }) => name === hook.input)!;
   const output = types.find(({ name }) => name === hook.output)!;
-  return names.map(({ name, mcp }) => ({
+  return calls.filter(({ name }) => name !== null).map(({ name, mcp }) => ({
     name,
     summary: hook.description,
     paramStructure: "by-name",

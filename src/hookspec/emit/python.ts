@@ -6,7 +6,7 @@
  */
 import { pluginTypeName } from "../names.ts";
 import type { HookSpec, KindSpec, NamedType, SpecField, SpecType } from "../types.ts";
-import { boundsInWords, generatedHead, wrapped } from "./text.ts";
+import { boundsInWords, generatedHead, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 100;
 
@@ -22,26 +22,23 @@ from pydantic import BaseModel, Field
 KIND = ${text(spec.kind)}
 KIND_API_VERSION = ${text(spec.version)}
 
-# How each hook is dispatched, what it is called on the wire, and what its MCP tool is called.
+# Dispatch class, wire method and MCP tool of each hook.
 HOOKS: Dict[str, Dict[str, Any]] = {
-${spec.hooks.map((hook) => metadata(hook, spec)).join("\n")}
+${spec.hooks.map(metadata).join("\n")}
 }
 
 ${spec.types.map(namedType).join("\n")}
 
 @runtime_checkable
 class ${pluginTypeName(spec.kind)}(Protocol):
-${docString(`What a plugin of the kind ${spec.kind} offers.`, "    ")}
+${docString(`The hooks that a plugin of the kind ${spec.kind} offers.`, "    ")}
 
 ${spec.hooks.map((hook) => method(hook, spec)).join("\n")}`;
 }
 
-function metadata({ name, dispatch, mcpToolNameTemplate }: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
-  const wire = wireMethodTemplate?.replace("{hook}", name) ?? null;
-  const tool = mcpToolNameTemplate?.replace("{kind}", kind).replace("{hook}", name) ?? null;
-  return `    ${text(name)}: {"dispatch": ${text(dispatch)}, "wire_method": ${text(wire)}, "mcp_tool_name": ${
-    text(tool)
-  }},`;
+function metadata({ name, dispatch, wireMethod, mcpToolName }: HookSpec): string {
+  const [wire, tool] = [wireMethod, mcpToolName].map(text);
+  return `    ${text(name)}: {"dispatch": ${text(dispatch)}, "wire_method": ${wire}, "mcp_tool_name": ${tool}},`;
 }
 
 function namedType({ name, description, shape }: NamedType): string {
@@ -74,43 +71,29 @@ function limits(spec: SpecType): string[] {
   return Object.entries(known).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]);
 }
 
-/** What the model does not check, in words. */
+/** Returns the bounds that the model does not check, in words. */
 function unchecked(spec: SpecType): string {
   return spec.type === "list" ? boundsInWords(spec) : "";
 }
 
-function method({ name, description, dispatch, input, output }: HookSpec, { types }: KindSpec): string {
-  const shape = types.find((type) => type.name === input)!.shape;
-  const takesNothing = shape.type === "record" && shape.fields.length === 0;
-  return `    def ${name}(self${takesNothing ? "" : `, input: ${input}`}) -> ${output}:  # ${dispatch}
+function method(hook: HookSpec, spec: KindSpec): string {
+  const { name, description, dispatch, input, output } = hook;
+  return `    def ${name}(self${takesNothing(hook, spec) ? "" : `, input: ${input}`}) -> ${output}:  # ${dispatch}
 ${docString(description, "        ")}
         ...
 `;
 }
 
+const WRITER: TypeWriter = {
+  plain: { any: "Any", null: "None", boolean: "bool", string: "str", integer: "int", number: "float" },
+  choice: (values) => `Literal[${values.map(text).join(", ")}]`,
+  list: (item) => `List[${type(item)}]`,
+  map: (value) => `Dict[str, ${type(value)}]`,
+  union: (options) => `Union[${options.map(type).join(", ")}]`,
+};
+
 function type(spec: SpecType): string {
-  switch (spec.type) {
-    case "any":
-      return "Any";
-    case "null":
-      return "None";
-    case "boolean":
-      return "bool";
-    case "string":
-      return spec.values ? `Literal[${spec.values.map(text).join(", ")}]` : "str";
-    case "integer":
-      return "int";
-    case "number":
-      return "float";
-    case "list":
-      return `List[${type(spec.items)}]`;
-    case "map":
-      return `Dict[str, ${type(spec.values)}]`;
-    case "union":
-      return `Union[${spec.options.map(type).join(", ")}]`;
-    case "named":
-      return spec.name;
-  }
+  return writeType(spec, WRITER);
 }
 
 function optional(spec: SpecType): string {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { KindSpec, SpecType } from "../types.ts";
+import type { HookSpec, KindSpec, SpecType } from "../types.ts";
 
-/** What every generated file says of itself. */
+/** Part of the first lines of every generated file, by which leftovers are found. */
 export const GENERATED_MARK = "enerated by `kaged hookspec emit` from ";
 
 /** The line that heads every generated file. */
@@ -24,7 +24,44 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** What a value may be beyond its type, in words: `at least 0`, `1 to 5 characters`; empty when nothing is said. */
+/** Whether a hook's input has no fields: then its method has no parameter. */
+export function takesNothing({ input }: HookSpec, { types }: KindSpec): boolean {
+  const shape = types.find(({ name }) => name === input)!.shape;
+  return shape.type === "record" && shape.fields.length === 0;
+}
+
+/** How one language writes types. */
+export interface TypeWriter {
+  /** Types that are not made of others. */
+  readonly plain: Readonly<Record<"any" | "null" | "boolean" | "string" | "integer" | "number", string>>;
+  /** A text that is one of `values`. Default: as any other text. */
+  choice?(values: readonly string[]): string;
+  list(item: SpecType): string;
+  map(value: SpecType): string;
+  union(options: readonly SpecType[]): string;
+  /** Default: the name itself. */
+  named?(name: string): string;
+}
+
+/** Returns a type as a language writes it. */
+export function writeType(spec: SpecType, writer: TypeWriter): string {
+  switch (spec.type) {
+    case "list":
+      return writer.list(spec.items);
+    case "map":
+      return writer.map(spec.values);
+    case "union":
+      return writer.union(spec.options);
+    case "named":
+      return writer.named?.(spec.name) ?? spec.name;
+    case "string":
+      return (spec.values && writer.choice?.(spec.values)) ?? writer.plain.string;
+    default:
+      return writer.plain[spec.type];
+  }
+}
+
+/** Returns the bounds of a value in words: `at least 0`, `1 to 5 characters`; empty when there are none. */
 export function boundsInWords(type: SpecType): string {
   switch (type.type) {
     case "integer":

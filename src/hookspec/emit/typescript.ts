@@ -6,7 +6,7 @@
  */
 import { camelCase, pluginTypeName } from "../names.ts";
 import { DISPATCH_CLASSES, type HookSpec, type KindSpec, type NamedType, type SpecType } from "../types.ts";
-import { generatedHead, wrapped } from "./text.ts";
+import { generatedHead, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 120;
 
@@ -16,7 +16,7 @@ export function emitTypeScript(spec: KindSpec): string {
     `// ${generatedHead(spec)}`,
     `${doc(`${spec.description}\n@module`)}\nimport * as v from "valibot";\n`,
     `${doc("Name of this kind.")}\nexport const KIND = ${text(spec.kind)};\n`,
-    `${doc("Its version.")}\nexport const KIND_API_VERSION = ${text(spec.version)};\n`,
+    `${doc("Version of this kind.")}\nexport const KIND_API_VERSION = ${text(spec.version)};\n`,
     ...(spec.pluginTimeoutMs === null ? [] : [
       `${doc("Time a plugin gets for any of these hooks, unless its manifest says otherwise.")}\n` +
       `export const PLUGIN_TIMEOUT_MS = ${spec.pluginTimeoutMs};\n`,
@@ -26,7 +26,7 @@ export function emitTypeScript(spec: KindSpec): string {
       spec.hooks.map(({ name }) => `  | ${text(name)}`).join("\n")
     };\n`,
     `${doc("Every hook, in the order of the file.")}\nexport const HOOKS: readonly HookMetadata[] = [\n${
-      spec.hooks.map((hook) => metadata(hook, spec)).join("\n")
+      spec.hooks.map(metadata).join("\n")
     }\n];\n`,
     SCHEMA,
     ...spec.types.map(namedType),
@@ -38,21 +38,19 @@ export function emitTypeScript(spec: KindSpec): string {
 const METADATA = `/** How a hook is dispatched. The list is closed. */
 export type DispatchClass = ${DISPATCH_CLASSES.map(text).join(" | ")};
 
-/** What is known of one hook before anything is called. */
+/** Facts about one hook that hold before anything is called. */
 export interface HookMetadata {
-  /** Canonical name. */
   readonly name: HookName;
   /** Name of its method in this language. */
   readonly method: string;
   /** When it fires or what it does. */
   readonly description: string;
-  /** How it is dispatched. */
   readonly dispatch: DispatchClass;
   /** Method it is called by on the wire, or null when it never leaves the process. */
   readonly wireMethod: string | null;
   /** Whether it is offered as an MCP tool. */
   readonly mcpExposed: boolean;
-  /** What that tool is called, with {plugin} in it, or null. */
+  /** Name of that tool, with {plugin} in it, or null. */
   readonly mcpToolName: string | null;
   /** How its work is done, or null when nothing is said. */
   readonly executionModel: "async" | "sync" | "thread_cpu_bound" | "process_cpu_bound" | null;
@@ -69,18 +67,16 @@ export interface HookMetadata {
 
 const SCHEMA = `/** Checks a payload, in the words of Standard Schema (standardschema.dev). */
 export interface PayloadSchema<T> {
-  /** What the standard asks for. */
+  /** Standard Schema, version 1. */
   readonly "~standard": {
-    /** Version of the standard. */
     readonly version: 1;
-    /** Who made it. */
     readonly vendor: string;
-    /** Returns what is wrong with a value; nothing when it fits. */
+    /** Returns the mistakes in a value, or the value itself when it fits. */
     readonly validate: (value: unknown) => PayloadVerdict<T> | Promise<PayloadVerdict<T>>;
   };
 }
 
-/** What a {@link PayloadSchema} says of a value. */
+/** The verdict of a {@link PayloadSchema} on a value. */
 export type PayloadVerdict<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
@@ -92,17 +88,17 @@ const map: v.GenericSchema<Record<string, unknown>> = v.custom(
 );
 `;
 
-function metadata(hook: HookSpec, { kind, wireMethodTemplate }: KindSpec): string {
-  const { name, dispatch, description, mcpToolNameTemplate: tool, portableName, aliases, scope } = hook;
+function metadata(hook: HookSpec): string {
+  const { name, dispatch, description, portableName, aliases, scope, wireMethod, mcpToolName } = hook;
   const platforms = Object.entries(aliases).map(([platform, names]) => `${platform}: [${names.map(text).join(", ")}]`);
   return `  {
     name: ${text(name)},
     method: ${text(camelCase(name))},
     description: ${text(description)},
     dispatch: ${text(dispatch)},
-    wireMethod: ${text(wireMethodTemplate?.replace("{hook}", name) ?? null)},
-    mcpExposed: ${tool !== null},
-    mcpToolName: ${text(tool?.replace("{kind}", kind).replace("{hook}", name) ?? null)},
+    wireMethod: ${text(wireMethod)},
+    mcpExposed: ${mcpToolName !== null},
+    mcpToolName: ${text(mcpToolName)},
     executionModel: ${text(hook.executionModel)},
     portableName: ${text(portableName)},
     aliases: {${platforms.length === 0 ? "" : ` ${platforms.join(", ")} `}},
@@ -133,7 +129,7 @@ function namedType({ name, description, shape }: NamedType): string {
   return `${about}\n${declared}\n\n${check} v.pipe(\n  map,\n  ${object},\n);\n`;
 }
 
-/** What each hook takes and gives, and the schemas that say so. */
+/** Writes the payload types of each hook, and their schemas. */
 function payloads({ hooks }: KindSpec): string {
   const types = hooks.map(({ name, input, output }) =>
     `  ${doc(`Of ${name}.`)}\n  readonly ${name}: { readonly input: ${input}; readonly output: ${output} };\n`
@@ -141,11 +137,11 @@ function payloads({ hooks }: KindSpec): string {
   const schemas = hooks.map(({ name, input, output }) =>
     `  ${name}: { input: ${schemaName(input)}, output: ${schemaName(output)} },\n`
   );
-  return `${doc("What each hook takes and gives.")}
+  return `${doc("The input and the output of each hook.")}
 export interface HookPayloads {
 ${types.join("")}}
 
-${doc("The schemas of what each hook takes and gives.")}
+${doc("The schemas of each hook's input and output.")}
 export type HookSchemas = {
   readonly [Name in HookName]: {
     readonly input: PayloadSchema<HookPayloads[Name]["input"]>;
@@ -153,47 +149,42 @@ export type HookSchemas = {
   };
 };
 
-${doc("Checks what goes into a hook and what comes out of it.")}
+${doc("Checks the input and the output of each hook.")}
 export const HOOK_SCHEMAS: HookSchemas = {
 ${schemas.join("")}};
 `;
 }
 
-/** The interface of a plugin. */
-function plugin({ kind, hooks, types }: KindSpec): string {
-  const methods = hooks.map(({ name, description, dispatch, input, output }) => {
-    const shape = types.find((type) => type.name === input)!.shape;
-    const takesNothing = shape.type === "record" && shape.fields.length === 0;
-    const params = takesNothing ? "" : `input: ${input}`;
-    return `${doc(description, "  ")}\n  ${
-      camelCase(name)
-    }(${params}): ${output} | Promise<${output}>; // ${dispatch}\n`;
+function plugin(spec: KindSpec): string {
+  const { kind } = spec;
+  const methods = spec.hooks.map((hook) => {
+    const { name, description, dispatch, input, output } = hook;
+    const call = `${camelCase(name)}(${takesNothing(hook, spec) ? "" : `input: ${input}`})`;
+    return `${doc(description, "  ")}\n  ${call}: ${output} | Promise<${output}>; // ${dispatch}\n`;
   });
-  return `${doc(`What a plugin of the kind ${kind} offers.`)}
+  return `${doc(`The hooks that a plugin of the kind ${kind} offers.`)}
 export interface ${pluginTypeName(kind)} {
 ${methods.join("")}}
 `;
 }
 
+const WRITER: TypeWriter = {
+  plain: {
+    any: "unknown",
+    null: "null",
+    boolean: "boolean",
+    string: "string",
+    integer: "number",
+    number: "number",
+  },
+  choice: (values) => values.map(text).join(" | "),
+  list: (item) => `readonly ${grouped(item)}[]`,
+  map: (value) => `Readonly<Record<string, ${type(value)}>>`,
+  union: (options) => options.map(type).join(" | "),
+};
+
 function type(spec: SpecType): string {
-  switch (spec.type) {
-    case "any":
-      return "unknown";
-    case "string":
-      return spec.values?.map(text).join(" | ") ?? "string";
-    case "integer":
-      return "number";
-    case "list":
-      return `readonly ${grouped(spec.items)}[]`;
-    case "map":
-      return `Readonly<Record<string, ${type(spec.values)}>>`;
-    case "union":
-      return spec.options.map(type).join(" | ");
-    case "named":
-      return spec.name;
-    default:
-      return spec.type;
-  }
+  return writeType(spec, WRITER);
 }
 
 /** A type as it stands before `[]`. */

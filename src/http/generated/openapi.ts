@@ -2395,11 +2395,11 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "description": {
-            "description": "What the tool does, for the model.",
+            "description": "Read by the model, which chooses tools by it.",
             "type": "string"
           },
           "parameters_schema": {
-            "description": "What its arguments look like.",
+            "description": "JSON Schema of its arguments; calls that do not fit never reach the plugin.",
             "type": "object"
           }
         },
@@ -2463,7 +2463,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "version": {
-            "description": "Its version (SemVer).",
+            "description": "The plugin's own version (SemVer 2.0.0).",
             "type": "string"
           },
           "description": {
@@ -2471,7 +2471,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "roles": {
-            "description": "What it is to an agent.",
+            "description": "Default: \`observer\` when it has hooks.",
             "type": "array",
             "items": {
               "enum": [
@@ -2488,14 +2488,14 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "tools": {
-            "description": "Tools it offers.",
+            "description": "Tools it offers; an MCP server lists its tools when it runs.",
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/ManifestTool"
             }
           },
           "methods": {
-            "description": "Methods of its own.",
+            "description": "Methods beside its tools, by their full names.",
             "type": "array",
             "items": {
               "type": "string"
@@ -2724,7 +2724,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "type": {
-            "description": "Which control it is.",
+            "description": "The control that shows it; the type decides which fields below it has.",
             "enum": [
               "range",
               "int_range",
@@ -2752,33 +2752,33 @@ export const OPENAPI_TEXT: string = `{
             "description": "Value before anyone turned it."
           },
           "min": {
-            "description": "Least value of a range.",
+            "description": "Least value of a range, inclusive.",
             "type": "number"
           },
           "max": {
-            "description": "Greatest value of a range.",
+            "description": "Greatest value of a range, inclusive.",
             "type": "number"
           },
           "step": {
-            "description": "Step of a range.",
+            "description": "Values of a range are \`min\` plus a whole number of steps.",
             "type": "number"
           },
           "values": {
-            "description": "Choices of an enum.",
+            "description": "Choices of an enum, in the order to show.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "labels": {
-            "description": "What the choices are called on screen.",
+            "description": "Names of the choices of an enum on screen.",
             "type": "object",
             "additionalProperties": {
               "type": "string"
             }
           },
           "max_length": {
-            "description": "Greatest length of a text.",
+            "description": "In UTF-16 units.",
             "type": "number"
           },
           "pattern": {
@@ -3131,7 +3131,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "strategy": {
-            "description": "What is done when no compactor plugin does it.",
+            "description": "How the host compacts when no compactor plugin does it.",
             "enum": [
               "drop",
               "summarize"
@@ -3503,11 +3503,11 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "package": {
-            "description": "Package.",
+            "description": "Package name as the declaration has it.",
             "type": "string"
           },
           "source": {
-            "description": "Where it can be had, as written, or null.",
+            "description": "Folder or address to install it from, as written, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -3529,7 +3529,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "agents": {
-            "description": "Agents that declare it.",
+            "description": "Paths of the agents that declare it.",
             "type": "array",
             "items": {
               "type": "string"

@@ -5,8 +5,9 @@
  */
 import { RECORD_KEYS } from "../../core/manifest/record_keys.ts";
 import type { Files, Ids } from "../../core/ports/ports.ts";
-import { LOCAL_FILE, type LocalConfig, readLocalConfig } from "../../core/project/local_config.ts";
+import { type LocalConfig, localConfigOf, openLocalFile } from "../../core/project/local_config.ts";
 import { editTomlTable, type TomlValue } from "../../core/documents/edit_toml.ts";
+import type { TomlDocument } from "../../core/documents/read_toml.ts";
 import { replaceText } from "../../core/files/replace_text.ts";
 
 /** Fields of a record to set. */
@@ -30,9 +31,10 @@ export interface RecordChange extends RecordPorts {
  * @throws {HostError} `local.*` when the file cannot be read, or not changed in that one place.
  */
 export async function writeRecord(home: string, plugin: string, change: RecordChange): Promise<LocalConfig> {
-  const { file, before, text } = await changedFile(home, plugin, change);
+  const { file, before, after } = await changedFile(home, plugin, change);
+  const { text } = after;
   if (text !== (before ?? "")) await replaceText(file, { before, text, code: "local.edit_refused" }, change);
-  return await readLocalConfig(home, change.files);
+  return localConfigOf(after);
 }
 
 /** Throws as {@link writeRecord} would, and writes nothing. */
@@ -43,18 +45,17 @@ export async function checkRecord(home: string, plugin: string, change: RecordCh
 interface ChangedFile {
   readonly file: string;
   readonly before: string | null;
-  readonly text: string;
+  readonly after: TomlDocument;
 }
 
 async function changedFile(home: string, plugin: string, { fields, files }: RecordChange): Promise<ChangedFile> {
-  // This throws for a file with mistakes, which is then left alone.
-  await readLocalConfig(home, files);
-  const path = `${home}/${LOCAL_FILE}`;
-  const exists = await files.target(path) !== null;
-  // Where local.toml is a link, its target is changed and the link stays.
+  const document = await openLocalFile(home, files);
+  // A file that is half written is left alone: its error ends the change here.
+  localConfigOf(document);
+  const { exists, text, report: { file: path } } = document;
+  // The file behind a link is changed, and the link stays.
   const file = exists ? await files.realPath(path) : path;
-  const before = exists ? await files.readText(file) : null;
   const change = fields ? { set: fields } : { unset: RECORD_KEYS };
-  const edit = { file: LOCAL_FILE, table: ["plugins", plugin], ...change } as const;
-  return { file, before, text: await editTomlTable(before ?? "", edit) };
+  const after = await editTomlTable(document, { table: ["plugins", plugin], ...change });
+  return { file, before: exists ? text : null, after };
 }

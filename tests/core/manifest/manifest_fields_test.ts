@@ -70,7 +70,7 @@ test("K-040 a version is SemVer", async () => {
   const wrong = { "v1.0.0": invalid, "1.0.0.0": invalid, latest: invalid, "99999999999999999999.0.0": invalid };
   await assertRefused("version", "2:10", { ...wrong, "1.0": "manifest.wrong_type" });
   const [issue] = await issuesOf(manifestText("", { version: "1.0" }));
-  assert.deepEqual([issue?.message, issue?.hint], ["Expected string, got number 1", "Put it in quotes"]);
+  assert.deepEqual([issue?.message, issue?.hint], ["Expected a text, got a number", "Put it in quotes"]);
 });
 
 test("K-040 an API version above the host's own is refused", async () => {

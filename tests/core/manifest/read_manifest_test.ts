@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { readManifest as readOwn } from "../../../mod.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { DocumentIssue } from "../../../src/core/documents/document_report.ts";
-import { describeIssues } from "../../../src/core/manifest/manifest_report.ts";
 import { MAX_MANIFEST_BYTES, parseManifest, readManifest } from "../../../src/core/manifest/read_manifest.ts";
 import type { Files } from "../../../src/core/ports/ports.ts";
+import { scratchDir } from "../../support/scratch_dir.ts";
 import { FILE, issuesOf, manifestText } from "./manifest_text.ts";
 
 /** A file system that holds one file. */
@@ -102,17 +105,31 @@ test("a manifest with very many issues lists the first hundred and counts the re
   assert.match(error.message, /^Manifest has 500 issues, first at kaged-plugin.yaml:7:11: /);
 });
 
-test("describeIssues() gives place, code, path, message and hint", async () => {
+test("an issue has its code, path, message and hint, and no character of the file that could move the cursor", async () => {
   const issues = await issuesOf(manifestText("hooks: [on_sesion_start]\n", { name: '"\\e[31m"' }));
-  assert.equal(
-    describeIssues(issues),
-    `kaged-plugin.yaml:1:7  manifest.invalid_name  name: The name does not fit ^[a-z][a-z0-9-]*$ with at most 64 characters: "\\u001b[31m"
-  hint: Use a name such as memory-markdown
-kaged-plugin.yaml:7:9  manifest.unknown_hook  hooks[0]: A hook is not known: "on_sesion_start"
-  hint: Did you mean "on_session_start"?`,
-  );
-  assert.equal(
-    describeIssues(await issuesOf("")),
-    "kaged-plugin.yaml:1:1  manifest.not_a_map  The manifest is not a map of fields\n  hint: Start with name: and version:",
-  );
+  const place = { file: FILE, line: 1, column: 7 };
+  assert.deepEqual(issues, [
+    {
+      code: "manifest.invalid_name",
+      message: 'The name does not fit ^[a-z][a-z0-9-]*$ with at most 64 characters: "\\u001b[31m"',
+      ...place,
+      path: "name",
+      hint: "Use a name such as memory-markdown",
+    },
+    {
+      code: "manifest.unknown_hook",
+      message: 'A hook is not known: "on_sesion_start"',
+      ...place,
+      line: 7,
+      column: 9,
+      path: "hooks[0]",
+      hint: 'Did you mean "on_session_start"?',
+    },
+  ]);
+});
+
+test("K-040 readManifest() of the entry reads from the runtime's own file system", async (t) => {
+  const dir = await scratchDir(t);
+  await writeFile(join(dir, "kaged-plugin.yaml"), manifestText());
+  assert.equal((await readOwn(dir)).manifest.name, "notes");
 });

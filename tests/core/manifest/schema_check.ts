@@ -1,5 +1,5 @@
 /** A check of the few JSON Schema keywords that the published manifest schema uses. Any other keyword throws. */
-import { formatPath } from "../../../src/core/manifest/manifest_report.ts";
+import { formatPath } from "../../../src/core/documents/document_report.ts";
 
 export interface Schema {
   readonly $schema?: string;

@@ -82,7 +82,7 @@ test("a value that is no good is refused with what is allowed, and the file stay
       ["limits.pids", "many", "config.invalid_value", /whole number above 0/],
       ["http.port", 65_536, "config.invalid_value", /whole number from 0 to 65535/],
       ["http.calls_per_second", 0.5, "config.invalid_value", /from 1 to 1000000/],
-      ["log_level", "debg", "config.invalid_value", /"debg" is no log level/],
+      ["log_level", "debg", "config.invalid_value", /"debg" is none of debug, info/],
       ["runtimes.deno", "deno", "config.invalid_value", /not absolute/],
       ["hooks.network", ["*"], "config.invalid_value", /hooks\.network/],
       ["hooks.git_writable", "yes", "config.wrong_type", /Expected true or false, got a text/],
@@ -99,7 +99,7 @@ test("a file that breaks a rule elsewhere is refused, and can be mended by the s
   assert.deepEqual([...(await readConfigFile(dir, runtime.files)).settings], [["limits.pids", 7]]);
 });
 
-test("a half-written file is told of with its place, and left alone", async (t) => {
+test("a half-written file is reported with its place, and left alone", async (t) => {
   const half = "[limits]\npids = 2\nmemory_mb =";
   const { set, text, dir, runtime } = await home(t, half);
   const refusal = { code: "config.invalid", message: /config\.toml:3:/ };
@@ -153,4 +153,10 @@ test("every setting that commands know is one that hosts read, and holds what th
   assert.deepEqual(limits, { memory_mb: 7, cpu_shares: 7, pids: 7, storage_mb: 7 });
   assert.deepEqual(http, { port: 7, host: "::1", allowed_hosts: ["a"], calls_per_second: 7 });
   assert.deepEqual([hooks.surface, hooks.git_writable], ["cloud", true]);
+});
+
+test("a byte order mark in front of config.toml stays through a change", async (t) => {
+  const { set, text } = await home(t, "\ufeff[limits]\npids = 3\n");
+  await set("limits.pids", 4);
+  assert.equal(await text(), "\ufeff[limits]\npids = 4\n");
 });

@@ -26,7 +26,7 @@ alowed_hosts = []
     assert.deepEqual(issues.map(({ line, code, path }) => `${line} ${code} ${path}`), [
       "2 config.invalid_value http.port",
       "3 config.invalid_value http.host",
-      "4 config.invalid_value http.allowed_hosts",
+      "4 config.invalid_value http.allowed_hosts[1]",
       "5 config.invalid_value http.calls_per_second",
       "6 config.unknown_key http.alowed_hosts",
     ]);

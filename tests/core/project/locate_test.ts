@@ -97,7 +97,7 @@ test("loadProject() goes from a folder to what runs", async (t) => {
   assert.deepEqual([project.id, resolved.instances.map(({ instance }) => instance)], ["p", ["notes@p/primary"]]);
 });
 
-test("K-030 what is doubtful about a manifest is told once, however many agents declare the plugin", async (t) => {
+test("K-030 doubts about a manifest are reported once, however many agents declare the plugin", async (t) => {
   const home = await scratchDir(t);
   const { files } = await detectRuntime();
   await putInstalled(home, "file", await plugin(join(home, "file"), "file"));

@@ -54,7 +54,7 @@ test("K-032 K-033 the plugin gets one object: defaults, project side and system 
   });
 });
 
-test("K-033 each side is checked by its own schema, and all that is wrong is told", async () => {
+test("K-033 each side is checked by its own schema, and every mistake is reported", async () => {
   const resolved = await declare("{ depth: 0, colour: red }", toml('token = "A!"\nretries = "many"'));
   assert.deepEqual(refusalsOf(resolved), ["primary/p project.config_invalid", "primary/p project.config_invalid"]);
   assert.deepEqual(dataOf(resolved).map(({ name, side, errors }) => ({ name, side, errors })), [
@@ -107,7 +107,7 @@ test("a plugin without schemas gets the project's config as it is, and none of t
   assert.ok(!JSON.stringify(resolved).includes(SECRET));
 });
 
-test("K-032 a missing field of the operator's is told with its side", async () => {
+test("K-032 a missing field of the operator's is reported with its side", async () => {
   const resolved = await declare("{}");
   assert.deepEqual(dataOf(resolved)[0]?.errors, [{ path: "token", message: 'Field "token" is missing' }]);
 });
@@ -118,7 +118,7 @@ test("K-032 variables are filled in where the operator writes them", async () =>
   assert.equal(pluginOf(resolved, "primary", "p")?.config.token, "a-x-y");
 });
 
-test("K-032 a variable that is not set is told with its name, the file and the line", async () => {
+test("K-032 a variable that is not set is reported with its name, the file and the line", async () => {
   const resolved = await declare("{}", { ...toml('# one\ntoken = "${NOPE}"'), env: {} });
   assert.deepEqual(refusalsOf(resolved), ["primary/p project.variable_missing"]);
   const { message, data } = resolved.refusals[0]!.error;

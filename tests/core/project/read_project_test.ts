@@ -127,7 +127,7 @@ test("every rule of a project file has its issue, at its place", async () => {
     ["primary:\n  compaction: { keep_last: -1 }", "project.invalid_value 2:28 primary.compaction.keep_last"],
     ["primary:\n  compaction: { target_tokens: 0 }", "project.invalid_value 2:32 primary.compaction.target_tokens"],
     ["primary:\n  compaction: { delegate: memory }", "project.wrong_type 2:27 primary.compaction.delegate"],
-    ["primary:\n  compaction: { delegate: {} }", "project.wrong_type 2:27 primary.compaction.delegate.plugin"],
+    ["primary:\n  compaction: { delegate: {} }", "project.missing_field 2:27 primary.compaction.delegate.plugin"],
     ["primary:\n  compaction: { keep: 1 }", "project.unknown_key 2:17 primary.compaction.keep"],
     ["primary:\n  subagents: [a]", "project.wrong_type 2:14 primary.subagents"],
     ["primary:\n  subagents: { a.b: {} }", 'project.invalid_agent_name 2:16 primary.subagents["a.b"]'],
@@ -143,7 +143,7 @@ test("every rule of a project file has its issue, at its place", async () => {
   for (const [text, expected] of cases) assert.deepEqual(await problems(text), [expected], text);
 });
 
-test("all issues of a file are told at once, in its order", async () => {
+test("all issues of a file are reported at once, in its order", async () => {
   const text =
     "id: A\nmemory: 1\nprimary:\n  plugins:\n    m: { package: X, hooks: [nope] }\n  compaction: { keep: 1 }\n";
   assert.deepEqual((await problems(text)).map((problem) => problem.split(" ")[0]), [
@@ -188,7 +188,7 @@ test("any folder's name gives an id that is one", () => {
   }));
 });
 
-test("a folder without project.yaml, a folder in its place, a file of 10 MB and one that is no UTF-8 are told apart", async (t) => {
+test("a folder without project.yaml, a folder in its place, a file of 10 MB and one that is no UTF-8 have errors of their own", async (t) => {
   const dir = await scratchDir(t);
   const { files } = await detectRuntime();
   const codeOf = async (): Promise<string> => {

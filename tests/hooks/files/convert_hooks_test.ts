@@ -66,7 +66,7 @@ test("B-007 hooks of Claude Code become hooks of Copilot, and what that changes 
   ]);
 });
 
-test("B-009 hooks of an agent and of all are told apart when they are converted", async () => {
+test("B-009 a conversion notes where a hook of one agent becomes one of all, and the other way round", async () => {
   const text = "---\nname: guard\nhooks:\n  PreToolUse: [{ type: command, command: x }]\n---\n";
   const agent = await parseHookFile(text, { file: "/r/a.agent.md" });
   assert.deepEqual((await convertHooks(agent, "copilot")).notes.map(({ text }) => text), [

@@ -81,7 +81,7 @@ test("B-018 each hook and each file can be switched off by the operator alone", 
   assert.deepEqual(await running([".github/hooks/b.json:preToolUse[0]"]), ["a"]);
 });
 
-test("B-018 a broken file is told of with its place, and the others go on", async (t) => {
+test("B-018 a broken file is reported with its place, and the others go on", async (t) => {
   const repo = await hookRepo(t, {
     ".github/hooks/a.json": guard("a"),
     ".github/hooks/b.json": "{\n // broken\n}",

@@ -137,6 +137,19 @@ hooks: { this: is, prose }
   assert.deepEqual((await parseHookFile("# No front matter\n", { file: "/r/x.agent.md" })).hooks, []);
 });
 
+test("B-007 files of VS Code's own folder may hold comments, as VS Code reads them; others may not", async () => {
+  const text = `{
+  // Memory of the team.
+  "servers": { "memory": { "command": "memory-server", "args": ["--quiet",], } },
+  "hooks": { "SessionStart": [{ "tool": "memory.load" /* first */ }] },
+}
+`;
+  const { tools, servers } = await parseHookFile(text, { file: "/repo/.vscode/mcp.json" });
+  assert.deepEqual(tools.map(({ tool, line }) => `${line} ${tool}`), ["4 memory.load"]);
+  assert.deepEqual(servers?.map(({ name, command }) => [name, command]), [["memory", ["memory-server", "--quiet"]]]);
+  assert.deepEqual(await issuesOf(parseHookFile(text, { file: "/repo/.mcp.json" })), ["2 hook.json_comment "]);
+});
+
 test("B-007 the hook map of an mcp.json gives tools with their priority", async () => {
   const map = { SessionStart: [{ tool: "memory.load", priority: 10 }], PostToolUse: [{ tool: "errors.capture" }] };
   const text = JSON.stringify({ mcpServers: {}, hooks: map }, null, 1);
@@ -282,7 +295,7 @@ test("B-007 hooks of other types and keys nobody reads are left out with a warni
   ]);
 });
 
-test("B-003 moments that only this host fires are taken and told apart", async () => {
+test("B-003 moments that only this host fires are taken, with a warning", async () => {
   assert.deepEqual(await warningsOf(copilot({ OnBudgetExceeded: [run({})], PostCompact: [run({})] })), [
     "4 hook.extension_event hooks.OnBudgetExceeded",
     "10 hook.extension_event hooks.PostCompact",

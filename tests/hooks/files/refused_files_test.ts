@@ -34,13 +34,13 @@ test("B-007 a file that lies nowhere in particular is read by how it looks", asy
 
 test("B-008 a matcher group without hooks, or with a matcher that is no text, is refused at its place", async () => {
   const claude = "/r/.claude/settings.json";
-  const told = async (group: unknown): Promise<string> => {
+  const issue = async (group: unknown): Promise<string> => {
     const { code, path } = await issueOf(claude, { hooks: { PreToolUse: [group] } });
     return `${code} ${path}`;
   };
-  assert.equal(await told({ matcher: "Bash" }), "hook.missing_field hooks.PreToolUse[0].hooks");
+  assert.equal(await issue({ matcher: "Bash" }), "hook.missing_field hooks.PreToolUse[0].hooks");
   const hooks = [{ type: "command", command: "x" }];
-  assert.equal(await told({ matcher: 3, hooks }), "hook.wrong_type hooks.PreToolUse[0].matcher");
+  assert.equal(await issue({ matcher: 3, hooks }), "hook.wrong_type hooks.PreToolUse[0].matcher");
   assert.equal((await issueOf(claude, { hooks: [] })).code, "hook.wrong_type");
 });
 

@@ -159,7 +159,7 @@ test("B-018 trust.json is private, whole at any time, and keeps what every write
   assert.deepEqual((await readdir(repo.home)).filter((name) => name.startsWith("trust")), ["trust.json"]);
 });
 
-test("B-018 who writes trust.json holds the folder's lock, and who waits for it is told", async (t) => {
+test("B-018 trust.json is written under the folder's lock, and a second writer is refused as busy", async (t) => {
   const repo = await hookRepo(t, { [FILE]: guard("x") });
   const { evidence } = (await repo.open()).judged[0]!;
   let ms = 0;
@@ -201,7 +201,7 @@ test("lineDiff() shows what was taken out and put in, with a little around it", 
   assert.deepEqual(text([], ["a"]), ["+a"]);
 });
 
-test("shellWords() takes text apart as a shell would, as far as that can be told", () => {
+test("shellWords() takes text apart as a shell would, as far as it can without running it", () => {
   assert.deepEqual(shellWords(`a 'b c' "d $X" e\\ f`, { X: "1" }), ["a", "b c", "d 1", "e f"]);
   assert.deepEqual(shellWords('"$(git rev-parse)"/x.sh'), ["$(git rev-parse)/x.sh"]);
   assert.deepEqual(shellWords("a&&b|c;(d) 2>&1 >e <f"), ["a", "b", "c", "d", "2", "1", "f"]);

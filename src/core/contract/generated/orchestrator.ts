@@ -10,27 +10,25 @@ import * as v from "valibot";
 /** Name of this kind. */
 export const KIND = "orchestrator";
 
-/** Its version. */
+/** Version of this kind. */
 export const KIND_API_VERSION = "1.0.0";
 
 /** How a hook is dispatched. The list is closed. */
 export type DispatchClass = "singleton" | "broadcast_collect" | "broadcast_notify" | "chain" | "capability";
 
-/** What is known of one hook before anything is called. */
+/** Facts about one hook that hold before anything is called. */
 export interface HookMetadata {
-  /** Canonical name. */
   readonly name: HookName;
   /** Name of its method in this language. */
   readonly method: string;
   /** When it fires or what it does. */
   readonly description: string;
-  /** How it is dispatched. */
   readonly dispatch: DispatchClass;
   /** Method it is called by on the wire, or null when it never leaves the process. */
   readonly wireMethod: string | null;
   /** Whether it is offered as an MCP tool. */
   readonly mcpExposed: boolean;
-  /** What that tool is called, with {plugin} in it, or null. */
+  /** Name of that tool, with {plugin} in it, or null. */
   readonly mcpToolName: string | null;
   /** How its work is done, or null when nothing is said. */
   readonly executionModel: "async" | "sync" | "thread_cpu_bound" | "process_cpu_bound" | null;
@@ -98,18 +96,16 @@ export const HOOKS: readonly HookMetadata[] = [
 
 /** Checks a payload, in the words of Standard Schema (standardschema.dev). */
 export interface PayloadSchema<T> {
-  /** What the standard asks for. */
+  /** Standard Schema, version 1. */
   readonly "~standard": {
-    /** Version of the standard. */
     readonly version: 1;
-    /** Who made it. */
     readonly vendor: string;
-    /** Returns what is wrong with a value; nothing when it fits. */
+    /** Returns the mistakes in a value, or the value itself when it fits. */
     readonly validate: (value: unknown) => PayloadVerdict<T> | Promise<PayloadVerdict<T>>;
   };
 }
 
-/** What a {@link PayloadSchema} says of a value. */
+/** The verdict of a {@link PayloadSchema} on a value. */
 export type PayloadVerdict<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
@@ -231,7 +227,7 @@ const backfillOutputSchema: v.GenericSchema<unknown, BackfillOutput> = v.pipe(
   }),
 );
 
-/** What each hook takes and gives. */
+/** The input and the output of each hook. */
 export interface HookPayloads {
   /** Of enqueue. */
   readonly enqueue: { readonly input: EnqueueInput; readonly output: EnqueueOutput };
@@ -241,7 +237,7 @@ export interface HookPayloads {
   readonly backfill: { readonly input: BackfillInput; readonly output: BackfillOutput };
 }
 
-/** The schemas of what each hook takes and gives. */
+/** The schemas of each hook's input and output. */
 export type HookSchemas = {
   readonly [Name in HookName]: {
     readonly input: PayloadSchema<HookPayloads[Name]["input"]>;
@@ -249,14 +245,14 @@ export type HookSchemas = {
   };
 };
 
-/** Checks what goes into a hook and what comes out of it. */
+/** Checks the input and the output of each hook. */
 export const HOOK_SCHEMAS: HookSchemas = {
   enqueue: { input: enqueueInputSchema, output: enqueueOutputSchema },
   status: { input: statusInputSchema, output: statusOutputSchema },
   backfill: { input: backfillInputSchema, output: backfillOutputSchema },
 };
 
-/** What a plugin of the kind orchestrator offers. */
+/** The hooks that a plugin of the kind orchestrator offers. */
 export interface OrchestratorPlugin {
   /** Starts a run of a task, unless its key has started one before. */
   enqueue(input: EnqueueInput): EnqueueOutput | Promise<EnqueueOutput>; // singleton

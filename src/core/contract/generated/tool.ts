@@ -9,27 +9,25 @@ import * as v from "valibot";
 /** Name of this kind. */
 export const KIND = "tool";
 
-/** Its version. */
+/** Version of this kind. */
 export const KIND_API_VERSION = "1.0.0";
 
 /** How a hook is dispatched. The list is closed. */
 export type DispatchClass = "singleton" | "broadcast_collect" | "broadcast_notify" | "chain" | "capability";
 
-/** What is known of one hook before anything is called. */
+/** Facts about one hook that hold before anything is called. */
 export interface HookMetadata {
-  /** Canonical name. */
   readonly name: HookName;
   /** Name of its method in this language. */
   readonly method: string;
   /** When it fires or what it does. */
   readonly description: string;
-  /** How it is dispatched. */
   readonly dispatch: DispatchClass;
   /** Method it is called by on the wire, or null when it never leaves the process. */
   readonly wireMethod: string | null;
   /** Whether it is offered as an MCP tool. */
   readonly mcpExposed: boolean;
-  /** What that tool is called, with {plugin} in it, or null. */
+  /** Name of that tool, with {plugin} in it, or null. */
   readonly mcpToolName: string | null;
   /** How its work is done, or null when nothing is said. */
   readonly executionModel: "async" | "sync" | "thread_cpu_bound" | "process_cpu_bound" | null;
@@ -82,18 +80,16 @@ export const HOOKS: readonly HookMetadata[] = [
 
 /** Checks a payload, in the words of Standard Schema (standardschema.dev). */
 export interface PayloadSchema<T> {
-  /** What the standard asks for. */
+  /** Standard Schema, version 1. */
   readonly "~standard": {
-    /** Version of the standard. */
     readonly version: 1;
-    /** Who made it. */
     readonly vendor: string;
-    /** Returns what is wrong with a value; nothing when it fits. */
+    /** Returns the mistakes in a value, or the value itself when it fits. */
     readonly validate: (value: unknown) => PayloadVerdict<T> | Promise<PayloadVerdict<T>>;
   };
 }
 
-/** What a {@link PayloadSchema} says of a value. */
+/** The verdict of a {@link PayloadSchema} on a value. */
 export type PayloadVerdict<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
@@ -149,7 +145,7 @@ const executeOutputSchema: v.GenericSchema<unknown, ExecuteOutput> = v.pipe(
   }),
 );
 
-/** What each hook takes and gives. */
+/** The input and the output of each hook. */
 export interface HookPayloads {
   /** Of get_schema. */
   readonly get_schema: { readonly input: Empty; readonly output: GetSchemaOutput };
@@ -157,7 +153,7 @@ export interface HookPayloads {
   readonly execute: { readonly input: ExecuteInput; readonly output: ExecuteOutput };
 }
 
-/** The schemas of what each hook takes and gives. */
+/** The schemas of each hook's input and output. */
 export type HookSchemas = {
   readonly [Name in HookName]: {
     readonly input: PayloadSchema<HookPayloads[Name]["input"]>;
@@ -165,13 +161,13 @@ export type HookSchemas = {
   };
 };
 
-/** Checks what goes into a hook and what comes out of it. */
+/** Checks the input and the output of each hook. */
 export const HOOK_SCHEMAS: HookSchemas = {
   get_schema: { input: emptySchema, output: getSchemaOutputSchema },
   execute: { input: executeInputSchema, output: executeOutputSchema },
 };
 
-/** What a plugin of the kind tool offers. */
+/** The hooks that a plugin of the kind tool offers. */
 export interface ToolPlugin {
   /** The JSON Schemas of the arguments that execute takes, from every plugin. */
   getSchema(): GetSchemaOutput | Promise<GetSchemaOutput>; // broadcast_collect

@@ -10,15 +10,15 @@ const Kind = "agent_lifecycle"
 // KindAPIVersion is its version.
 const KindAPIVersion = "1.0.0"
 
-// HookMetadata is what is known of one hook before anything is called.
+// HookMetadata holds facts about one hook that hold before anything is called.
 type HookMetadata struct {
 	// Name is the canonical name.
 	Name string
 	// Dispatch is how it is dispatched.
 	Dispatch string
-	// WireMethod is what it is called on the wire; empty when it never leaves the process.
+	// WireMethod calls it on the wire; empty when it never leaves the process.
 	WireMethod string
-	// MCPToolName is what its MCP tool is called, with {plugin} in it; empty when it is not offered as one.
+	// MCPToolName names its MCP tool, with {plugin} in it; empty when it is not offered as one.
 	MCPToolName string
 }
 
@@ -243,7 +243,7 @@ type HookResponse struct {
 // HookOutput: What a handler wants done; null passes through.
 type HookOutput = *HookResponse
 
-// AgentLifecyclePlugin is what a plugin of the kind agent_lifecycle offers.
+// AgentLifecyclePlugin has the hooks that a plugin of the kind agent_lifecycle offers.
 type AgentLifecyclePlugin interface {
 	// OnSessionStart (broadcast_collect): Before the first message of a session reaches the model. Text
 	// that is returned goes before the prompt.

@@ -10,15 +10,15 @@ const Kind = "orchestrator"
 // KindAPIVersion is its version.
 const KindAPIVersion = "1.0.0"
 
-// HookMetadata is what is known of one hook before anything is called.
+// HookMetadata holds facts about one hook that hold before anything is called.
 type HookMetadata struct {
 	// Name is the canonical name.
 	Name string
 	// Dispatch is how it is dispatched.
 	Dispatch string
-	// WireMethod is what it is called on the wire; empty when it never leaves the process.
+	// WireMethod calls it on the wire; empty when it never leaves the process.
 	WireMethod string
-	// MCPToolName is what its MCP tool is called, with {plugin} in it; empty when it is not offered as one.
+	// MCPToolName names its MCP tool, with {plugin} in it; empty when it is not offered as one.
 	MCPToolName string
 }
 
@@ -90,7 +90,7 @@ type BackfillOutput struct {
 	Created bool `json:"created"`
 }
 
-// OrchestratorPlugin is what a plugin of the kind orchestrator offers.
+// OrchestratorPlugin has the hooks that a plugin of the kind orchestrator offers.
 type OrchestratorPlugin interface {
 	// Enqueue (singleton): Starts a run of a task, unless its key has started one before.
 	Enqueue(input EnqueueInput) (EnqueueOutput, error)

@@ -9,15 +9,15 @@ const Kind = "tool"
 // KindAPIVersion is its version.
 const KindAPIVersion = "1.0.0"
 
-// HookMetadata is what is known of one hook before anything is called.
+// HookMetadata holds facts about one hook that hold before anything is called.
 type HookMetadata struct {
 	// Name is the canonical name.
 	Name string
 	// Dispatch is how it is dispatched.
 	Dispatch string
-	// WireMethod is what it is called on the wire; empty when it never leaves the process.
+	// WireMethod calls it on the wire; empty when it never leaves the process.
 	WireMethod string
-	// MCPToolName is what its MCP tool is called, with {plugin} in it; empty when it is not offered as one.
+	// MCPToolName names its MCP tool, with {plugin} in it; empty when it is not offered as one.
 	MCPToolName string
 }
 
@@ -49,7 +49,7 @@ type ExecuteOutput struct {
 	ElapsedMs int `json:"elapsed_ms"`
 }
 
-// ToolPlugin is what a plugin of the kind tool offers.
+// ToolPlugin has the hooks that a plugin of the kind tool offers.
 type ToolPlugin interface {
 	// GetSchema (broadcast_collect): The JSON Schemas of the arguments that execute takes, from every
 	// plugin.

@@ -1,11 +1,11 @@
 /**
- * Whether a value is one a knob can take.
+ * Checks a value against a knob: the default in a manifest, and each value that an operator sets.
  *
  * @module
  */
-import type { Knob } from "../manifest/manifest.ts";
 import { patternReader } from "../schema/linear_pattern.ts";
 import { shown } from "../values/shown_value.ts";
+import type { Knob } from "./manifest.ts";
 
 /** Returns why the knob cannot take `value`, or null. */
 export async function knobProblem(knob: Knob, value: unknown): Promise<string | null> {
