@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { issuesOf, manifestOf, manifestText, problems } from "./manifest_text.ts";
+import { issuesOf, manifestOf, manifestText, problems } from "../manifest/manifest_text.ts";
 
 test("every syntax error of the YAML is reported with its place", async () => {
   assert.deepEqual(await problems('name: "notes\nversion: [1\n'), ["manifest.yaml_syntax 3:1"]);
