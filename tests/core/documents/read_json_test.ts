@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { DocumentReport } from "../../../src/core/documents/document_report.ts";
 import { readJson } from "../../../src/core/documents/read_json.ts";
+import fc from "../../support/fast_check.ts";
 
 const KIND = { room: "hook", title: "The file", maxBytes: 100_000 };
 
