@@ -6,7 +6,7 @@ import { mcpDialect } from "../../../src/core/supervisor/mcp_dialect.ts";
 import { createAudit } from "../../../src/core/audit/audit.ts";
 import { createConnection } from "../../../src/core/wire/connection.ts";
 import type { Connection } from "../../../src/core/wire/connection_types.ts";
-import { portableBytes } from "../../../src/core/wire/portable_bytes.ts";
+import { portableBytes } from "../../support/portable_bytes.ts";
 import { compileSchema } from "../../../src/core/schema/compile_schema.ts";
 import { manifestOf } from "../../support/cage_requests.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";

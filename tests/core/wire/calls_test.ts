@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
-import { typedConnection } from "../../../src/core/wire/typed_connection.ts";
 import { createRawPeer, flushed, rejection, result } from "./raw_peer.ts";
 
 const ended = new HostError("protocol.closed", "The plugin has ended");
@@ -337,16 +336,4 @@ test("a settled call leaves no listener on its signal", async () => {
   assert.equal(await rejection(calls[1]!), ended);
   assert.equal((await last)?.["code"], "protocol.timeout");
   assert.equal(listeners.size, 0);
-});
-
-test("typedConnection() gives calls the types of their table", async () => {
-  interface Methods {
-    "notes.count": { params: { tag: string }; result: number };
-  }
-  const peer = createRawPeer();
-  const count: Promise<number> = typedConnection<Methods>(peer.connection).call("notes.count", { tag: "a" });
-  // @ts-expect-error a tag is a string
-  void rejection(typedConnection<Methods>(peer.connection).call("notes.count", { tag: 1 }));
-  peer.send(result(1, 3));
-  assert.equal(await count, 3);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createConnectionPair } from "../../../src/core/wire/memory_pair.ts";
-import { portableBytes } from "../../../src/core/wire/portable_bytes.ts";
+import { createConnectionPair } from "../../support/memory_pair.ts";
+import { portableBytes } from "../../support/portable_bytes.ts";
 import { LineReader } from "../../../src/core/wire/read_lines.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import fc from "../../support/fast_check.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
-import { createConnectionPair } from "../../../src/core/wire/memory_pair.ts";
+import { createConnectionPair } from "../../support/memory_pair.ts";
 import { createDice, type Dice } from "../../support/chance.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 

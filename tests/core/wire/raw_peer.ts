@@ -5,7 +5,7 @@
  */
 import { createConnection } from "../../../src/core/wire/connection.ts";
 import type { Connection, ConnectionOptions, Irregularity } from "../../../src/core/wire/connection_types.ts";
-import { portableBytes } from "../../../src/core/wire/portable_bytes.ts";
+import { portableBytes } from "../../support/portable_bytes.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
 
 /** A connection in the hands of a test. */

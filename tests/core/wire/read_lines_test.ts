@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MAX_LINE_BYTES } from "../../../src/core/wire/connection_types.ts";
-import { portableBytes } from "../../../src/core/wire/portable_bytes.ts";
+import { portableBytes } from "../../support/portable_bytes.ts";
 import { LineReader } from "../../../src/core/wire/read_lines.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);

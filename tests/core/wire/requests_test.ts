@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { IncomingRequest } from "../../../src/core/wire/connection_types.ts";
-import { createConnectionPair } from "../../../src/core/wire/memory_pair.ts";
+import { createConnectionPair } from "../../support/memory_pair.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { createRawPeer, flushed, request } from "./raw_peer.ts";
 

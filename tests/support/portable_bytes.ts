@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Bytes } from "../ports/ports.ts";
+import type { Bytes } from "../../src/core/ports/ports.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

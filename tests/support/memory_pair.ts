@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Clock } from "../ports/ports.ts";
-import { createConnection } from "./connection.ts";
-import type { Connection, ConnectionOptions, Wire } from "./connection_types.ts";
+import type { Clock } from "../../src/core/ports/ports.ts";
+import { createConnection } from "../../src/core/wire/connection.ts";
+import type { Connection, ConnectionOptions, Wire } from "../../src/core/wire/connection_types.ts";
 import { portableBytes } from "./portable_bytes.ts";
 
 /** One side of a {@link ConnectionPair}: what it does with what comes, and its limits. */
