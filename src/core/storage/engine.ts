@@ -58,10 +58,7 @@ export class StorageEngine {
     this.#options = options;
     this.#writable = writable;
     // Once: to replace it would expire every compiled statement.
-    const isUnguarded = options.without?.includes("authorizer") ?? false;
-    database.setAuthorizer((action, first, second, schema) =>
-      isUnguarded || this.#keeper.allows({ action, first, second, schema })
-    );
+    database.setAuthorizer((action, first, second, schema) => this.#keeper.allows({ action, first, second, schema }));
     for (const pragma of ["trusted_schema = 0", "temp_store = MEMORY", "cell_size_check = 1"]) {
       database.prepare(`PRAGMA ${pragma}`).all([]);
     }
@@ -69,7 +66,7 @@ export class StorageEngine {
       for (const pragma of ["journal_mode = WAL", "synchronous = NORMAL", "journal_size_limit = 16777216"]) {
         database.prepare(`PRAGMA ${pragma}`).all([]);
       }
-    } else if (!options.without?.includes("query_only")) {
+    } else {
       database.prepare("PRAGMA query_only = 1").all([]);
     }
     this.#schemaVersion = database.prepare("PRAGMA schema_version");
@@ -170,8 +167,6 @@ export class StorageEngine {
     let names = this.#nameSpaces.get(plugin);
     if (!names) {
       names = nameSpaceOf(this.#catalogue, plugin);
-      const { without } = this.#options;
-      if (without) names = { ...names, without };
       this.#nameSpaces.set(plugin, names);
     }
     return names;
@@ -241,7 +236,7 @@ export class StorageEngine {
   /** Looks at what the transaction did to the schema since `before`, with the plugin's bodies under its own rules. */
   #checkSchema(plugin: string, before: Catalogue): void {
     this.#refresh();
-    if (before === this.#catalogue || this.#options.without?.includes("schema_check")) return;
+    if (before === this.#catalogue) return;
     const rules: CallRules = { owns: this.#ownedBy(plugin), kind: "write", writes: true };
     checkSchema(before, this.#catalogue, {
       database: this.#database,

@@ -5,7 +5,6 @@
  */
 import type { StorageLimits } from "./limits.ts";
 import type { EncodedRows } from "./rows.ts";
-import type { RewriteRule } from "./sql/rewrite.ts";
 
 /** One statement of a plugin. */
 export interface StatementCall {
@@ -42,6 +41,4 @@ export interface EngineOptions {
   readonly quotas?: Readonly<Record<string, number>>;
   /** Bytes left on the disk, or null when that cannot be told. */
   readonly freeBytes?: () => number | null;
-  /** Walls to take down. Only tests do: each must see what comes through. */
-  readonly without?: readonly ("authorizer" | "schema_check" | "query_only" | RewriteRule)[];
 }

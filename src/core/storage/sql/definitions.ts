@@ -30,7 +30,7 @@ export function walkCreate(walk: Walk): "table" | "index" | "view" | "trigger" |
       walkCreateIndex(walk);
       return "index";
     case "VIEW":
-      walk.takeObjectName("table");
+      walk.takeObjectName();
       if (walk.at("(")) walk.takeNameList();
       walk.expect("AS");
       walkSelect(walk);
@@ -39,7 +39,7 @@ export function walkCreate(walk: Walk): "table" | "index" | "view" | "trigger" |
       walkCreateTrigger(walk);
       return "trigger";
     default: {
-      const table = walk.takeObjectName("table");
+      const table = walk.takeObjectName();
       walk.expect("USING");
       walkFtsArguments(walk, table);
       return "virtual";
@@ -51,10 +51,10 @@ export function walkCreate(walk: Walk): "table" | "index" | "view" | "trigger" |
 export function walkAlter(walk: Walk): void {
   walk.expect("ALTER");
   walk.expect("TABLE");
-  walk.takeObjectName("table");
+  walk.takeObjectName();
   switch (walk.expect("RENAME", "ADD", "DROP", "ALTER").key) {
     case "RENAME":
-      if (walk.accept("TO")) return void walk.rename(walk.takeName(), "rename_to");
+      if (walk.accept("TO")) return void walk.rename(walk.takeName());
       if (walk.at("COLUMN") && walk.peek(1).key !== "TO") walk.take();
       walk.takeName();
       walk.expect("TO");
@@ -77,12 +77,12 @@ export function walkDrop(walk: Walk): "table" | "index" | "view" | "trigger" {
     walk.take();
     walk.take();
   }
-  walk.takeObjectName(kind === "INDEX" ? "index" : kind === "TRIGGER" ? "trigger" : "table");
+  walk.takeObjectName();
   return kind.toLowerCase() as "table" | "index" | "view" | "trigger";
 }
 
 function walkCreateTable(walk: Walk): void {
-  walk.takeObjectName("table");
+  walk.takeObjectName();
   if (walk.accept("AS")) return walkSelect(walk);
   walk.expect("(");
   walkDefinitions(walk, () => walk.at(")"));
@@ -106,7 +106,7 @@ function walkDefinitions(walk: Walk, ends: () => boolean): void {
         if (walk.at("(")) walkBracketed(walk, () => void walkExpression(walk));
         break;
       case "REFERENCES":
-        walk.rename(walk.takeName(), "references");
+        walk.rename(walk.takeName());
         if (walk.at("(")) walk.takeNameList();
         break;
       case "KEY":
@@ -142,22 +142,22 @@ function walkBracketed(walk: Walk, inner: () => void): void {
 }
 
 function walkCreateIndex(walk: Walk): void {
-  walk.takeObjectName("index");
+  walk.takeObjectName();
   walk.expect("ON");
-  walk.rename(walk.takeName(), "table");
+  walk.rename(walk.takeName());
   walkBracketed(walk, () => walkSortList(walk));
   if (walk.accept("WHERE")) walkExpression(walk);
 }
 
 function walkCreateTrigger(walk: Walk): void {
-  walk.takeObjectName("trigger");
+  walk.takeObjectName();
   if (walk.accept("INSTEAD")) walk.expect("OF");
   else walk.accept("BEFORE", "AFTER");
   if (walk.expect("DELETE", "INSERT", "UPDATE").key === "UPDATE" && walk.accept("OF")) {
     do walk.takeName(); while (walk.accept(","));
   }
   walk.expect("ON");
-  walk.takeObjectName("table");
+  walk.takeObjectName();
   if (walk.accept("FOR")) {
     walk.expect("EACH");
     walk.expect("ROW");

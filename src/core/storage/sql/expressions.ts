@@ -113,12 +113,12 @@ function walkIn(walk: Walk): void {
   }
   // `x IN t` and `x IN json_each(…)`: a table without FROM.
   const last = walk.peek(1).key === "." ? 3 : 1;
-  if (walk.peek(last).key === "(") walkTableFunction(walk, "in");
-  else walk.takeObjectName("in");
+  if (walk.peek(last).key === "(") walkTableFunction(walk);
+  else walk.takeObjectName();
 }
 
 /** Walks `json_each(…)`, `json_tree(…)` or an own FTS5 table with its query; returns the name to see it under. */
-export function walkTableFunction(walk: Walk, rule: "in" | "table"): string {
+export function walkTableFunction(walk: Walk): string {
   const named = walk.peek(1).key === "." ? walk.peek(2) : walk.peek();
   const name = named.text.toLowerCase();
   const isBuiltIn = named.kind === "word" && (name === "json_each" || name === "json_tree");
@@ -129,7 +129,7 @@ export function walkTableFunction(walk: Walk, rule: "in" | "table"): string {
     }
     walk.take();
   } else {
-    const own = walk.takeObjectName(rule);
+    const own = walk.takeObjectName();
     if (walk.ftsTable(own) === undefined) throw refusedFunction(named);
   }
   walk.expect("(");

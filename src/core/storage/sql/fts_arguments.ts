@@ -48,5 +48,5 @@ function walkOption(walk: Walk, name: Token): void {
   }
   if (option !== "content") return;
   // An empty content option makes a table that keeps no text of its own; anything else is a table to read.
-  if (nameOf(value) !== "") walk.rename(value, "fts");
+  if (nameOf(value) !== "") walk.rename(value);
 }

@@ -10,7 +10,7 @@ import { tokenize } from "./tokens.ts";
 import { type NameSpace, Walk } from "./walk.ts";
 import { walkDelete, walkInsert, walkUpdate } from "./writes.ts";
 
-export type { NameSpace, RewriteRule } from "./walk.ts";
+export type { NameSpace } from "./walk.ts";
 
 /** What a statement does. */
 export type StatementKind = "select" | "write" | "create" | "alter" | "drop";

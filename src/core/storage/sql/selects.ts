@@ -40,7 +40,7 @@ export function walkWith(walk: Walk): void {
   // RECURSIVE is also a name: `WITH recursive AS (…)`.
   if (walk.at("RECURSIVE") && walk.peek(1).key !== "AS" && walk.peek(1).key !== "(") walk.take();
   do {
-    walk.rename(walk.takeName(), "cte");
+    walk.rename(walk.takeName());
     if (walk.at("(")) walk.takeNameList();
     walk.expect("AS");
     if (walk.accept("NOT")) walk.expect("MATERIALIZED");
@@ -90,7 +90,7 @@ export function walkIndexedBy(walk: Walk): void {
   if (walk.at("INDEXED") && walk.peek(1).key === "BY") {
     walk.take();
     walk.take();
-    walk.rename(walk.takeName(), "indexed_by");
+    walk.rename(walk.takeName());
   } else if (walk.at("NOT") && walk.peek(1).key === "INDEXED") {
     walk.take();
     walk.take();
@@ -156,16 +156,16 @@ function walkSource(walk: Walk): void {
   }
   const after = walk.peek(1).key === "." ? 3 : 1;
   if (walk.peek(after).key === "(") {
-    const name = walkTableFunction(walk, "table");
+    const name = walkTableFunction(walk);
     const end = walk.previous().end;
     const alias = walkAlias(walk);
     const builtIn = walk.ftsTable(name) === undefined;
     // Unaliased, its columns are named `json_each.value`: with the alias they are renamed like everything else.
-    if (alias === null && builtIn) walk.edit({ start: end, end }, ` AS ${walk.translated(name)}`, "table_function");
+    if (alias === null && builtIn) walk.edit({ start: end, end }, ` AS ${walk.translated(name)}`);
     walk.addSource(alias ?? name, builtIn ? null : name);
     return;
   }
-  const table = walk.takeObjectName("table");
+  const table = walk.takeObjectName();
   const alias = walkAlias(walk);
   walk.addSource(alias ?? table, table);
   walkIndexedBy(walk);
@@ -174,7 +174,7 @@ function walkSource(walk: Walk): void {
 function walkAlias(walk: Walk): string | null {
   if (!walk.accept("AS") && (!walk.isBareAlias() || startsWindow(walk))) return null;
   const token = walk.takeName();
-  walk.rename(token, "alias");
+  walk.rename(token);
   return foldName(nameOf(token));
 }
 

@@ -8,33 +8,12 @@ import { denied, sqlError } from "./refusals.ts";
 import { foldName, nameOf, type Token } from "./tokens.ts";
 import { JOIN_WORDS } from "./keywords.ts";
 
-/** The rules of renaming, one for each place where a name can stand. */
-export type RewriteRule =
-  | "table"
-  | "alias"
-  | "cte"
-  | "qualifier"
-  | "index"
-  | "trigger"
-  | "in"
-  | "references"
-  | "rename_to"
-  | "indexed_by"
-  | "column_name"
-  | "new_old"
-  | "excluded"
-  | "parameter"
-  | "table_function"
-  | "fts";
-
 /** What becomes of names. */
 export interface NameSpace {
   /** Returns what a name of the table namespace becomes; throws for one that may not be used. */
   translate(name: string): string;
   /** FTS5 tables by their folded names, before translation → name as it was created. */
   readonly ftsTables: ReadonlyMap<string, string>;
-  /** Rules to leave out. Only tests do: each must see what breaks without it. */
-  readonly without?: readonly string[];
 }
 
 /** A name whose meaning depends on what is in scope, which is only known when the scope ends. */
@@ -156,19 +135,19 @@ export class Walk {
   }
 
   /** Takes and renames a name, with `main.` before it if need be; returns the name as the plugin writes it. */
-  takeObjectName(rule: RewriteRule): string {
+  takeObjectName(): string {
     let token = this.takeName();
     if (this.accept(".")) {
       this.#requireMain(token);
       token = this.takeName();
     }
-    return this.rename(token, rule);
+    return this.rename(token);
   }
 
   /** Renames a token that has been taken; returns its folded name. */
-  rename(token: Token, rule: RewriteRule): string {
+  rename(token: Token): string {
     const name = nameOf(token);
-    this.edit(token, this.translated(name), rule);
+    this.edit(token, this.translated(name));
     return foldName(name);
   }
 
@@ -178,12 +157,8 @@ export class Walk {
   }
 
   /** Replaces a token. */
-  edit(token: { readonly start: number; readonly end: number }, text: string, rule: RewriteRule): void {
-    if (!this.#isOff(rule)) this.#edits.push({ start: token.start, end: token.end, text });
-  }
-
-  #isOff(rule: RewriteRule): boolean {
-    return this.#names.without?.includes(rule) ?? false;
+  edit(token: { readonly start: number; readonly end: number }, text: string): void {
+    this.#edits.push({ start: token.start, end: token.end, text });
   }
 
   /** The FTS5 table of that folded name, as it was created. */
@@ -225,14 +200,14 @@ export class Walk {
     const name = foldName(nameOf(token));
     if (kind !== "fts") {
       if (!scope.sources.has(name)) return false;
-      this.rename(token, "qualifier");
+      this.rename(token);
       return true;
     }
     const found = qualifier === null
       ? [...scope.sources.values()].includes(name)
       : scope.sources.get(qualifier) === name;
     if (!found) return qualifier !== null && scope.sources.has(qualifier);
-    this.edit(token, this.translated(this.ftsTable(name) ?? name), "fts");
+    this.edit(token, this.translated(this.ftsTable(name) ?? name));
     this.#ftsEdits.add(token.start);
     return true;
   }
@@ -245,11 +220,8 @@ export class Walk {
       : folded === "excluded" && this.#scopes.some((scope) => scope.upsert)
       ? "excluded"
       : null;
-    if (special && !this.#isOff(special === "row" ? "new_old" : "excluded")) {
-      this.#scopes.at(-1)?.pending.push({ token, kind: special, qualifier: null });
-    } else {
-      this.rename(token, "qualifier");
-    }
+    if (special) this.#scopes.at(-1)?.pending.push({ token, kind: special, qualifier: null });
+    else this.rename(token);
   }
 
   /** Three names with dots between: the first must be main. */
@@ -278,7 +250,7 @@ export class Walk {
     const number = this.parameterNames.get(token.text) ?? ++this.parameterCount;
     if (number > MAX_PARAMETERS) throw sqlError("too many SQL variables");
     this.parameterNames.set(token.text, number);
-    this.edit(token, `?${number}`, "parameter");
+    this.edit(token, `?${number}`);
   }
 
   /** Notes a result column without alias, from `first` to the token last taken. */
@@ -289,9 +261,7 @@ export class Walk {
 
   /** The text with every change made. */
   finish(): string {
-    const named = this.#isOff("column_name")
-      ? []
-      : columnNames(this.#sql, this.#edits, this.#columns, (start) => this.#ftsName(start));
+    const named = columnNames(this.#sql, this.#edits, this.#columns, (start) => this.#ftsName(start));
     return applyEdits(this.#sql, [...this.#edits, ...named]);
   }
 

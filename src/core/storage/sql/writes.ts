@@ -20,7 +20,7 @@ export function walkInsert(walk: Walk): boolean {
       const column = walk.takeName();
       // An FTS5 table takes commands in a column of its own name: INSERT INTO docs(docs) VALUES('optimize').
       if (foldName(nameOf(column)) === table && walk.ftsTable(table) !== undefined) {
-        walk.edit(column, walk.translated(walk.ftsTable(table)!), "fts");
+        walk.edit(column, walk.translated(walk.ftsTable(table)!));
       }
     } while (walk.accept(","));
     walk.expect(")");
@@ -70,9 +70,9 @@ function walkOnConflictWord(walk: Walk): void {
 }
 
 function walkTarget(walk: Walk): string {
-  const table = walk.takeObjectName("table");
+  const table = walk.takeObjectName();
   let visible = table;
-  if (walk.accept("AS")) visible = walk.rename(walk.takeName(), "alias");
+  if (walk.accept("AS")) visible = walk.rename(walk.takeName());
   walk.addSource(visible, table);
   return table;
 }

@@ -8,12 +8,12 @@ import { databases } from "../../../../src/adapters/shared/databases.ts";
 import { HostError, messageOf } from "../../../../src/core/errors/host_error.ts";
 import type { Database, SqlValue } from "../../../../src/core/ports/ports.ts";
 import { StorageEngine } from "../../../../src/core/storage/engine.ts";
-import type { EngineOptions } from "../../../../src/core/storage/engine_types.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../../src/core/storage/limits.ts";
 import { bindParams } from "../../../../src/core/storage/params.ts";
 import { columnFacts, encodeRows } from "../../../../src/core/storage/rows.ts";
 import { rewriteSql } from "../../../../src/core/storage/sql/rewrite.ts";
 import { HOST_TABLE, type RandomStatement } from "./random_sql.ts";
+import { spoiledDatabase } from "./spoiled_database.ts";
 
 /** What a statement came to. */
 export interface Outcome {
@@ -32,9 +32,10 @@ export class Twin {
   readonly #prefixed: Database = databases.open(":memory:", { limits: SQL_LIMITS });
   readonly #engine: StorageEngine;
 
-  constructor(options: Pick<EngineOptions, "without"> = {}) {
+  /** `spoil` changes what the engine wrote before SQLite compiles it. */
+  constructor(spoil: (sql: string) => string = (sql) => sql) {
     this.#prefixed.run(`CREATE TABLE ${HOST_TABLE}(token)`);
-    this.#engine = new StorageEngine(this.#prefixed, true, { limits: DEFAULT_LIMITS, ...options });
+    this.#engine = new StorageEngine(spoiledDatabase(this.#prefixed, spoil), true, { limits: DEFAULT_LIMITS });
     this.#engine.claim("my-plugin");
     this.run({ sql: "CREATE TABLE one_column(a)", params: [] });
     this.run({ sql: "INSERT INTO one_column VALUES (1), (5)", params: [] });

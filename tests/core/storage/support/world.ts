@@ -9,6 +9,7 @@ import type { Database } from "../../../../src/core/ports/ports.ts";
 import { StorageEngine } from "../../../../src/core/storage/engine.ts";
 import type { EngineOptions, ExecOutcome } from "../../../../src/core/storage/engine_types.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS, type StorageLimits } from "../../../../src/core/storage/limits.ts";
+import { spoiledDatabase } from "./spoiled_database.ts";
 
 /** An engine with a short way to talk to it. */
 export interface World extends Disposable {
@@ -24,13 +25,15 @@ export interface World extends Disposable {
   asHost(sql: string): unknown[];
 }
 
-/** Opens an engine in memory, or on a file. */
+/** Opens an engine in memory, or on a file; `spoil` changes what the engine wrote before SQLite compiles it. */
 export function openWorld(
-  options: { path?: string; limits?: Partial<StorageLimits> } & Omit<EngineOptions, "limits"> = {},
+  options:
+    & { path?: string; limits?: Partial<StorageLimits>; spoil?: (sql: string) => string }
+    & Omit<EngineOptions, "limits"> = {},
   plugins: readonly string[] = ["p"],
 ): World {
-  const { path = ":memory:", limits, ...rest } = options;
-  const database = databases.open(path, { limits: SQL_LIMITS });
+  const { path = ":memory:", limits, spoil = (sql) => sql, ...rest } = options;
+  const database = spoiledDatabase(databases.open(path, { limits: SQL_LIMITS }), spoil);
   const engine = new StorageEngine(database, true, { limits: { ...DEFAULT_LIMITS, ...limits }, ...rest });
   for (const plugin of plugins) engine.claim(plugin);
   const exec: World["exec"] = (plugin, sql, params = []) => engine.exec(plugin, { sql, params });
