@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../src/adapters/default.ts";
+import { scratchDir } from "../support/scratch_dir.ts";
 
 const runtime = await detectRuntime();
 const { bytes, clock, databases, ids } = runtime;
@@ -22,6 +24,35 @@ test("detectRuntime() finds the runtime that runs", async () => {
 test("an adapter refuses to load on another runtime", async () => {
   for (const name of ["node", "bun", "deno"].filter((name) => name !== runtime.name)) {
     await assert.rejects(import(`../../src/adapters/${name}/mod.ts`), /another runtime runs here/);
+  }
+});
+
+test("scriptArgs start a JavaScript file that may do everything, whatever lies in the working directory", async (t) => {
+  const alone = ["--config=/dev/null", "--no-env-file", "--no-install"];
+  const run = ["run", "-A", "--quiet", "--no-lock"];
+  assert.deepEqual(
+    runtime.scriptArgs,
+    {
+      node: { plugin: [], relay: ["--v8-pool-size=1"], storage: ["--no-warnings"] },
+      bun: { plugin: alone, relay: alone, storage: alone },
+      deno: {
+        plugin: [...run, "--no-code-cache"],
+        relay: [...run, "--no-config", "--no-code-cache"],
+        storage: [...run, "--no-config", "--no-remote", "--no-npm"],
+      },
+    }[runtime.name],
+  );
+  const cwd = await scratchDir(t);
+  await writeFile(
+    `${cwd}/own.mjs`,
+    'import fs from "node:fs"; console.log(fs.readFileSync("/proc/self/comm", "utf8"));',
+  );
+  await writeFile(`${cwd}/deno.json`, '{ "imports": { "node:fs": "./missing.mjs" } }');
+  await writeFile(`${cwd}/bunfig.toml`, 'preload = ["./missing.mjs"]');
+  for (const kind of ["relay", "storage"] as const) {
+    const args = [...runtime.scriptArgs[kind], `${cwd}/own.mjs`];
+    const { stdout, stderr } = spawnSync(runtime.executable, args, { encoding: "utf8", cwd });
+    assert.notEqual(stdout.trim(), "", stderr);
   }
 });
 

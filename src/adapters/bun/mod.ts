@@ -11,15 +11,21 @@
  */
 import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
-import { bytes } from "./bytes.ts";
 import { httpServers } from "./http_server.ts";
 import { bunVersion } from "./runtime.ts";
 
 export type * from "../../core/ports/http.ts";
 export type * from "../../core/ports/ports.ts";
 
-const version = bunVersion();
-if (version === null) throw new TypeError("This adapter is for Bun: another runtime runs here");
+// Neither a bunfig.toml nor an .env file in the working directory may change how the program runs.
+const ALONE: readonly string[] = ["--config=/dev/null", "--no-env-file", "--no-install"];
 
-/** Bun, as the host uses it. */
-export const runtime: Runtime = composeRuntime({ name: "bun", version, bytes, http: httpServers });
+/** Bun, as the host uses it. Importing this module on another runtime throws a `TypeError`. */
+export const runtime: Runtime = composeRuntime({
+  name: "bun",
+  version: bunVersion(),
+  http: httpServers,
+  // Twice as fast as the method of Buffer on Bun.
+  indexOfNewline: (chunk, from) => chunk.indexOf(0x0a, from),
+  scriptArgs: { plugin: ALONE, relay: ALONE, storage: ALONE },
+});

@@ -9,17 +9,28 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
-import { bytes } from "./bytes.ts";
 import { httpServers } from "./http_server.ts";
 import { nodeVersion } from "./runtime.ts";
 
 export type * from "../../core/ports/http.ts";
 export type * from "../../core/ports/ports.ts";
 
-const version = nodeVersion();
-if (version === null) throw new TypeError("This adapter is for Node: another runtime runs here");
+const { indexOf } = Buffer.prototype;
 
-/** Node, as the host uses it. */
-export const runtime: Runtime = composeRuntime({ name: "node", version, bytes, http: httpServers });
+/** Node, as the host uses it. Importing this module on another runtime throws a `TypeError`. */
+export const runtime: Runtime = composeRuntime({
+  name: "node",
+  version: nodeVersion(),
+  http: httpServers,
+  // Up to 25 times as fast as the method of Uint8Array on Node.
+  indexOfNewline: (chunk, from) => indexOf.call(chunk, 0x0a, from),
+  scriptArgs: {
+    plugin: [],
+    // Each thread that V8 does not start is one less to count against the process limit of the cage.
+    relay: ["--v8-pool-size=1"],
+    storage: ["--no-warnings"],
+  },
+});

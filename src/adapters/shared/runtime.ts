@@ -5,8 +5,8 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import process from "node:process";
-import type { HttpServers } from "../../core/ports/http.ts";
 import type { Bytes, Runtime } from "../../core/ports/ports.ts";
+import { bytesWith } from "./bytes.ts";
 import { clock } from "./clock.ts";
 import { databases } from "./databases.ts";
 import { files } from "./files.ts";
@@ -16,25 +16,20 @@ import { processes } from "./processes.ts";
 
 const KERNEL_ARCH: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
 
-/** What one runtime says of itself. */
-export interface RuntimeFacts {
-  /** Which one. */
-  readonly name: Runtime["name"];
-  /** Its version. */
-  readonly version: string;
-  /** Its work on bytes. */
-  readonly bytes: Bytes;
-  /** Its servers. */
-  readonly http: HttpServers;
+/** The differences between the three runtimes; everything else goes through the `node:` modules that all have. */
+interface RuntimeFacts extends Pick<Runtime, "name" | "http" | "scriptArgs"> {
+  /** Null when another runtime runs this program. */
+  readonly version: string | null;
+  readonly indexOfNewline: Bytes["indexOfNewline"];
 }
 
-/** Returns the whole runtime. */
-export function composeRuntime({ name, version, bytes, http }: RuntimeFacts): Runtime {
+/** Returns the whole runtime. Throws a `TypeError` on another one than it is for. */
+export function composeRuntime({ version, indexOfNewline, ...facts }: RuntimeFacts): Runtime {
+  if (version === null) throw new TypeError(`This adapter is for ${facts.name}: another runtime runs here`);
   return {
-    name,
+    ...facts,
     version,
-    bytes,
-    http,
+    bytes: bytesWith(indexOfNewline),
     executable: process.execPath,
     platform: process.platform,
     arch: KERNEL_ARCH[process.arch] ?? process.arch,

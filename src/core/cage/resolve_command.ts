@@ -17,13 +17,8 @@ const PROGRAM_DIRS = ["/usr/local/bin", "/usr/bin"];
 const SYSTEM_DIRS = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 const MAX_INTERPRETERS = 3;
 
-/** The reserved name of the runtime the host itself runs on, and how each starts a program with all permissions. */
-const JS_ARGS: Readonly<Record<Runtime["name"], readonly string[]>> = {
-  node: [],
-  bun: ["--config=/dev/null", "--no-env-file", "--no-install"],
-  // A cage keeps no compiled code from one start to the next: writing it would cost a third of the start.
-  deno: ["run", "-A", "--quiet", "--no-lock", "--no-code-cache"],
-};
+/** The reserved name of the runtime that the host itself runs on. */
+const OWN_RUNTIME = "js";
 
 /** What a command is resolved against. */
 export interface CommandPlaces {
@@ -72,13 +67,15 @@ class Search {
     if (program === "") throw missing("command", "it names no program");
     if (isEnv(program)) {
       const name = envName(args);
-      if (name === "js") return await this.command("js", args.slice(args.indexOf(name) + 1));
+      if (name === OWN_RUNTIME) return await this.command(name, args.slice(args.indexOf(name) + 1));
       await this.absolute(program, "command", 0);
       await this.bareName(name, "command", 0);
       return [program, ...args];
     }
-    if (program === "js") return [await this.bareName("js", "command", 0), ...JS_ARGS[this.#runtime.name], ...args];
-    if (!program.includes("/")) return [await this.bareName(program, "command", 0), ...args];
+    if (!program.includes("/")) {
+      const before = program === OWN_RUNTIME ? this.#runtime.scriptArgs.plugin : [];
+      return [await this.bareName(program, "command", 0), ...before, ...args];
+    }
     if (program.startsWith("/")) return [await this.absolute(program, "command", 0), ...args];
     return [await this.ownFile(program), ...args];
   }
@@ -143,7 +140,7 @@ class Search {
 
   async #find(name: string, asked: string): Promise<{ path: string; named: boolean }> {
     const own = this.#runtime;
-    if (name === "js") return { path: own.executable, named: true };
+    if (name === OWN_RUNTIME) return { path: own.executable, named: true };
     const configured = Object.hasOwn(this.#places.runtimes, name) ? this.#places.runtimes[name] : undefined;
     if (configured !== undefined) return { path: configured, named: true };
     if (name === own.name) return { path: own.executable, named: true };

@@ -219,6 +219,9 @@ export interface AsyncStorage {
   getStore(): unknown;
 }
 
+/** A JavaScript file that the host starts: a plugin's own, the relay inside a cage, or the storage process. */
+export type ScriptKind = "plugin" | "relay" | "storage";
+
 /** One runtime, whole: what an adapter's `runtime` export is. */
 export interface Runtime {
   /** Which one. */
@@ -227,6 +230,11 @@ export interface Runtime {
   readonly version: string;
   /** Absolute path of its executable. */
   readonly executable: string;
+  /**
+   * Arguments with which {@link executable} starts a JavaScript file with every permission; the file's path follows
+   * them. Nothing in the working directory or the environment changes how the relay and the storage process run.
+   */
+  readonly scriptArgs: Readonly<Record<ScriptKind, readonly string[]>>;
   /** Operating system as the runtime names it, such as `linux`. */
   readonly platform: string;
   /** Processor as the kernel names it: `x86_64`, `aarch64`, or another. */

@@ -55,7 +55,7 @@ export class StorageProcess {
       oversize: () => started?.fail("sent an answer without end"),
     }, { bytes: runtime.bytes, maxLineBytes: MAX_ANSWER_BYTES });
     const decoder = new TextDecoder();
-    const command = { file: runtime.executable, args: programArgs(runtime.name, program), env: {}, cwd };
+    const command = { file: runtime.executable, args: [...runtime.scriptArgs.storage, program], env: {}, cwd };
     const child = await runtime.processes.spawn(command, {
       stdout: (chunk) => lines.push(chunk),
       stdoutEnd: () => {},
@@ -173,17 +173,5 @@ export class StorageProcess {
 
   #noteStderr(text: string): void {
     this.#stderr = (this.#stderr + text).slice(-STDERR_CHARACTERS);
-  }
-}
-
-/** Arguments that run a program and let nothing in the directory or the environment change how. */
-function programArgs(runtime: Runtime["name"], program: string): string[] {
-  switch (runtime) {
-    case "node":
-      return ["--no-warnings", program];
-    case "bun":
-      return ["--config=/dev/null", "--no-env-file", "--no-install", program];
-    case "deno":
-      return ["run", "--quiet", "--no-lock", "--no-config", "--no-remote", "--no-npm", "--allow-all", program];
   }
 }

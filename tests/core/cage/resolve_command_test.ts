@@ -59,21 +59,11 @@ test("the name of the host's own runtime is the host's own executable", async (t
 
 test("js is the runtime the host runs on, started so that the plugin can do what its cage allows", async (t) => {
   const { resolve } = await ground(t);
-  const argv = async (name: Runtime["name"]): Promise<readonly string[]> =>
-    (await resolve(["js", "./x.js"], { runtimes: { js: "/bin/false" } }, { ...runtime, name })).argv;
-  assert.deepEqual(await argv("node"), ["/usr/bin/js", "./x.js"]);
-  assert.deepEqual(await argv("deno"), [
-    "/usr/bin/js",
-    "run",
-    "-A",
-    "--quiet",
-    "--no-lock",
-    "--no-code-cache",
-    "./x.js",
-  ]);
-  assert.deepEqual(await argv("bun"), [
-    ...["/usr/bin/js", "--config=/dev/null", "--no-env-file", "--no-install", "./x.js"],
-  ]);
+  const scriptArgs = { ...runtime.scriptArgs, plugin: ["run", "--all"] };
+  const own: Runtime = { ...runtime, scriptArgs };
+  const argv = ["/usr/bin/js", "run", "--all", "./x.js"];
+  assert.deepEqual((await resolve(["js", "./x.js"], { runtimes: { js: "/bin/false" } }, own)).argv, argv);
+  assert.deepEqual((await resolve(["/usr/bin/env", "js", "./x.js"], {}, own)).argv, argv);
   const { mounts } = await resolve(["/usr/bin/env", "js", "./x.js"]);
   assert.deepEqual(mounts, [{ source: await files.realPath(runtime.executable), dest: "/usr/bin/js" }]);
 });
