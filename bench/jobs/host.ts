@@ -11,9 +11,8 @@ import { PgBoss } from "pg-boss";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { createJobs } from "../../src/jobs/create_jobs.ts";
 import { fileJobs } from "../../src/jobs/file_jobs.ts";
-import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
 import { postgresJobs } from "../../src/jobs/postgres_jobs.ts";
-import { sqliteJobs } from "../../src/jobs/sqlite_jobs.ts";
+import { memoryJobs, sqliteJobs } from "../../src/jobs/sqlite_jobs.ts";
 import type { JobBackend } from "../../src/jobs/types.ts";
 import { findPostgres, startPostgres } from "../../tests/support/postgres.ts";
 

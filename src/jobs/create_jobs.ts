@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { clock as systemClock } from "../adapters/shared/clock.ts";
+import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import type { AgentContext, AgentRun, RunRequest } from "./agent.ts";
 import { placeOf } from "./event_stream.ts";
@@ -10,10 +12,12 @@ import { lifeOf } from "./job_ends.ts";
 import { checkName, checkScope } from "./job_names.ts";
 import { pageOf } from "./job_page.ts";
 import { JobStreams } from "./job_streams.ts";
+import { unknownJob } from "./job_table.ts";
 import type { CreateJobsOptions, Jobs, JobsOptions } from "./jobs.ts";
 import { keepTidy } from "./retention.ts";
 import { runAgent, type RunnerPorts, tellEnd } from "./run_agent.ts";
 import { Schedules } from "./schedules.ts";
+import { memoryJobs } from "./sqlite_jobs.ts";
 import { isFinal, type Job } from "./types.ts";
 import { Worker } from "./worker.ts";
 
@@ -21,8 +25,9 @@ const DAY_MS = 24 * 3600_000;
 const KEPT_CHARS = 64 * 1024 * 1024;
 
 /** Returns jobs in a backend. Nothing runs before {@link Jobs.work}. */
-export function createJobs<C extends AgentContext = AgentContext>(options: CreateJobsOptions<C>): Jobs<C> {
-  const { backend, runtime: { clock, ids }, pollMs = 1000, remoteAgents = [], waitUntil } = options;
+export function createJobs<C extends AgentContext = AgentContext>(options: CreateJobsOptions<C> = {}): Jobs<C> {
+  const { clock, ids } = options.runtime ?? { clock: systemClock, ids: systemIds };
+  const { backend = memoryJobs({ clock, ids }), pollMs = 1000, remoteAgents = [], waitUntil } = options;
   checkNumbers(options);
   const { store, queue } = backend;
   const onProblem = options.onProblem ?? ((error: unknown) => console.error(error));
@@ -70,7 +75,7 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
   async function find(id: string, scopeId?: string): Promise<Job> {
     const job = await store.get(id, scopeId);
     if (job) return job;
-    throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id }, hint: "List the jobs" });
+    throw unknownJob(id);
   }
 
   function checkOpen(): void {

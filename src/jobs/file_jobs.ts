@@ -4,168 +4,133 @@
  *
  * @module
  */
-import { HostError } from "../core/errors/host_error.ts";
+import { clock as systemClock } from "../adapters/shared/clock.ts";
+import { files as systemFiles } from "../adapters/shared/files.ts";
+import { ids as systemIds } from "../adapters/shared/ids.ts";
 import type { Clock, Files, Ids } from "../core/ports/ports.ts";
 import { folderLock } from "./folder_lock.ts";
-import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
-import { JobFolder, type Lease, type Marker } from "./job_folder.ts";
-import { checkAddress, checkName, checkScope } from "./job_names.ts";
+import { byCreation, JobFolder, type Lease } from "./job_folder.ts";
 import { forgettable, pageOf } from "./job_page.ts";
-import { isFinal, type Job, type JobBackend, type JobClaim, type JobQueue, type JobStore } from "./types.ts";
+import { type JobRow, jobsOver, type JobTable, type RowPlace, type RowStep } from "./job_table.ts";
+import type { Job, JobBackend } from "./types.ts";
 
-/** What jobs in files stand on. */
+/** The place of jobs in files; the ports are the system's unless a test hands in its own. */
 export interface FileJobsOptions {
-  /** Folder that holds, or gets, the folder `jobs`. */
+  /** Absolute path of the folder that holds, or gets, the folder `jobs`. */
   readonly dataDir: string;
-  /** The file system. */
-  readonly files: Files;
-  /** Time of records and leases. */
-  readonly clock: Clock;
-  /** Makes ids. */
-  readonly ids: Ids;
+  /** Reads and writes the records. Default: the system's files. */
+  readonly files?: Files;
+  /** Time of records and leases. Default: the system's. */
+  readonly clock?: Clock;
+  /** Makes ids of jobs. Default: ids that no other process makes. */
+  readonly ids?: Ids;
 }
 
-/** Opens jobs in a folder. */
-export async function fileJobs({ dataDir, files, clock, ids }: FileJobsOptions): Promise<JobBackend> {
+/** Opens jobs in a folder, which is made when it is missing. */
+export async function fileJobs(options: FileJobsOptions): Promise<JobBackend> {
+  const { dataDir, files = systemFiles, clock = systemClock, ids = systemIds } = options;
   const folder = new JobFolder(`${dataDir}/jobs`, files);
   await folder.open();
   const alone = folderLock({ dir: folder.dir, files, clock, ids });
+  return jobsOver(fileTable(folder, alone), { clock, ids });
+}
 
-  // The marker comes before the record and the lease goes after it: whatever a killed process leaves is found again.
-  const enqueue = async (job: Job, attempts: number, notBeforeMs = 0): Promise<Job> => {
-    const { id, agentName, createdAt } = job;
-    await folder.writeWaiting({ id, ...scopeOf(job), agentName, attempts, notBeforeMs }, Date.parse(createdAt));
-    await folder.writeJob(job);
-    return job;
+/** A row, and its marker in the queue where it was found by that. */
+interface Found {
+  readonly row: JobRow;
+  readonly marker?: string;
+}
+
+function fileTable(folder: JobFolder, alone: <T>(work: () => Promise<T>) => Promise<T>): JobTable {
+  const found = async (job: Job | null): Promise<Found | null> => {
+    return job && { row: rowOf(job, await folder.read<Lease>(".leases", `${job.id}.json`)) };
   };
-  const settle = async (job: Job, attempts: number, notBeforeMs = 0): Promise<Job> => {
-    if (job.status === "queued") await enqueue(job, attempts, notBeforeMs);
-    else await folder.writeJob(job);
-    await folder.removeLease(job.id);
-    return job;
-  };
-  const held = async ({ job: { id, scopeId }, worker, attempt }: JobClaim): Promise<Job | null> => {
-    const lease = await folder.lease(id);
-    return lease?.worker === worker && lease.attempt === attempt ? await folder.job(id, scopeId) : null;
-  };
-  const begin = async (
-    { name, waiting: marked }: Marker,
-    worker: string,
-    untilMs: number,
-  ): Promise<JobClaim | null> => {
-    const { id, scopeId, attempts } = marked;
-    const waiting = await folder.job(id, scopeId);
-    if (waiting?.status !== "queued") { // Cancelled, or gone.
-      await folder.removeWaiting(name);
-      return null;
+  const find = async (place: RowPlace): Promise<Found | null> => {
+    switch (place.by) {
+      case "address":
+        return await found(await folder.job(place.id, place.scopeId));
+      case "id":
+        return await found(await folder.anywhere(place.id));
+      case "claim": {
+        const { job: { id, scopeId }, worker, attempt } = place.claim;
+        const held = await found(await folder.job(id, scopeId));
+        return held?.row.lease?.worker === worker && held.row.attempts === attempt ? held : null;
+      }
+      case "turn":
+        return await folder.firstWaiting(async ({ id, scopeId, agentName, attempts, notBeforeMs }, marker) => {
+          if (!place.agents.includes(agentName) || notBeforeMs > place.nowMs) return null;
+          const job = await folder.job(id, scopeId);
+          if (job?.status === "queued") return { row: { job, attempts, notBeforeMs, lease: null }, marker };
+          await folder.remove(".queue", marker); // Its job was cancelled or deleted.
+          return null;
+        });
     }
-    const job = begun(waiting, clock);
-    const attempt = attempts + 1;
-    await folder.writeLease({ id, ...scopeOf(job), worker, attempt, untilMs });
-    await folder.writeJob(job);
-    await folder.removeWaiting(name);
-    return { job, attempt, worker };
   };
 
-  const store: JobStore = {
-    create: (fields) => alone(() => enqueueOrKeep(kept(fields, ids, clock))),
-    async get(id, scopeId) {
-      checkAddress(id, scopeId);
-      return await folder.job(id, scopeId);
-    },
-    async list(scopeId, page = {}) {
-      checkScope(scopeId);
-      return pageOf(await folder.jobs(scopeId), page);
-    },
-    update: (id, updates) =>
+  /** The marker comes before the record and the lease goes after it: recover() finds whatever a killed process leaves. */
+  const write = async ({ row: before, marker }: Found, next: JobRow): Promise<JobRow> => {
+    const { job, attempts, notBeforeMs, lease } = next;
+    const { id, scopeId } = job;
+    if (job.status === "queued" && before.job.status !== "queued") await folder.enqueue(job, attempts, notBeforeMs);
+    if (lease) {
+      const scope = scopeId === undefined ? {} : { scopeId };
+      await folder.write(".leases", `${id}.json`, { id, ...scope, ...lease, attempt: attempts } satisfies Lease);
+    }
+    if (job !== before.job) await folder.writeJob(job);
+    if (marker !== undefined) await folder.remove(".queue", marker);
+    if (!lease && before.lease) await folder.remove(".leases", `${id}.json`);
+    return next;
+  };
+  const changed = async (found: Found | null, step: RowStep): Promise<JobRow | null> => {
+    const next = found && step(found.row);
+    return next && await write(found, next);
+  };
+
+  return {
+    insert: ({ job, attempts, notBeforeMs }) =>
       alone(async () => {
-        checkAddress(id);
-        const found = await folder.anywhere(id);
-        if (!found) throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id } });
-        const job = updated(found, updates);
+        if (job.status === "queued") await folder.enqueue(job, attempts, notBeforeMs);
         await folder.writeJob(job);
-        return job;
       }),
-    delete: (id, scopeId) =>
+    get: (id, scopeId) => folder.job(id, scopeId),
+    list: async (scopeId, page) => pageOf(await folder.jobs(scopeId), page),
+    change: (place, step) => alone(async () => await changed(await find(place), step)),
+    changeLost: (nowMs, step) =>
       alone(async () => {
-        checkAddress(id, scopeId);
+        const rows: JobRow[] = [];
+        for (const lease of (await folder.leases()).filter(({ untilMs }) => untilMs <= nowMs)) {
+          const job = await folder.job(lease.id, lease.scopeId);
+          if (job) rows.push(rowOf(job, lease));
+          else await folder.remove(".leases", `${lease.id}.json`);
+        }
+        for (const row of rows.sort((a, b) => byCreation(a.job, b.job))) await changed({ row }, step);
+      }),
+    remove: (id, scopeId) =>
+      alone(async () => {
         if (await folder.job(id, scopeId) === null) return false;
         await folder.removeJob(id, scopeId);
-        await folder.removeLease(id);
+        await folder.remove(".leases", `${id}.json`);
         return true;
-      }),
-  };
-
-  async function enqueueOrKeep(job: Job): Promise<Job> {
-    if (job.status === "queued") return await enqueue(job, 0);
-    await folder.writeJob(job);
-    return job;
-  }
-
-  const queue: JobQueue = {
-    claim: ({ worker, agents, leaseMs }) =>
-      alone(() =>
-        folder.firstWaiting(async (marker) => {
-          const { agentName, notBeforeMs } = marker.waiting;
-          const isWanted = agents.includes(agentName) && notBeforeMs <= clock.now();
-          return isWanted ? await begin(marker, worker, clock.now() + leaseMs) : null;
-        })
-      ),
-    heartbeat: (claim, leaseMs) =>
-      alone(async () => {
-        if (await held(claim) === null) return false;
-        const { job, worker, attempt } = claim;
-        await folder.writeLease({ id: job.id, ...scopeOf(job), worker, attempt, untilMs: clock.now() + leaseMs });
-        return true;
-      }),
-    release: (claim, outcome) =>
-      alone(async () => {
-        const job = await held(claim);
-        const notBeforeMs = outcome.status === "queued" ? clock.now() + outcome.delayMs : 0;
-        return job && await settle(ended(job, outcome, clock), claim.attempt, notBeforeMs);
-      }),
-    cancel: (id, scopeId) =>
-      alone(async () => {
-        checkAddress(id, scopeId);
-        const job = await folder.job(id, scopeId);
-        return job && !isFinal(job.status) ? await settle(cancelled(job, clock), 0) : null;
-      }),
-    recover: (policy) =>
-      alone(async () => {
-        const lost = (await folder.leases()).filter(({ untilMs }) => untilMs <= clock.now());
-        const jobs: Job[] = [];
-        for (const lease of lost) {
-          const job = await takeBack(lease);
-          if (job) jobs.push(await settle(recovered(job, lease.attempt, policy, clock), lease.attempt));
-        }
-        return jobs.sort((a, b) => a.createdAt < b.createdAt ? -1 : 1);
       }),
     takeTurn: (cronId, dueMs) =>
       alone(async () => {
-        checkName("A schedule", cronId);
-        if ((await folder.turn(cronId) ?? -Infinity) >= dueMs) return false;
-        await folder.writeTurn(cronId, dueMs);
+        if ((await folder.read<number>(".turns", `${cronId}.json`) ?? -Infinity) >= dueMs) return false;
+        await folder.write(".turns", `${cronId}.json`, dueMs);
         return true;
       }),
-    async forget(request) {
-      // Without the lock, as it takes long: what has come to its end stays there, and a file goes in one step.
-      const old = forgettable(await folder.everyJob(), request, clock.now());
+    async forget(request, nowMs) {
+      // Reading every record takes long, so the folder is not locked: a finished job stays finished, and removing its
+      // file is one step.
+      const old = forgettable(await folder.everyJob(), request, nowMs);
       for (const { id, scopeId } of old) await folder.removeJob(id, scopeId);
       return old.length;
     },
+    close: () => Promise.resolve(),
   };
-
-  /** The running job of a lease; the lease of any other is what a killed process left, and goes. */
-  async function takeBack({ id, scopeId }: Lease): Promise<Job | null> {
-    const job = await folder.job(id, scopeId);
-    if (job?.status === "running") return job;
-    await folder.removeLease(id);
-    return null;
-  }
-
-  return { store, queue, close: () => Promise.resolve() };
 }
 
-function scopeOf({ scopeId }: Job): { scopeId?: string } {
-  return scopeId === undefined ? {} : { scopeId };
+function rowOf(job: Job, lease: Lease | null): JobRow {
+  if (!lease) return { job, attempts: 0, notBeforeMs: 0, lease: null };
+  const { worker, attempt, untilMs } = lease;
+  return { job, attempts: attempt, notBeforeMs: 0, lease: { worker, untilMs } };
 }

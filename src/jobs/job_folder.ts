@@ -7,50 +7,34 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Files } from "../core/ports/ports.ts";
 import type { Job } from "./types.ts";
 
-/** That a job waits. */
+/** A marker in `.queue/`: the job waits. Files of that folder sort by the time their jobs were created. */
 export interface Waiting {
-  /** The job. */
   readonly id: string;
-  /** Its scope. */
   readonly scopeId?: string;
-  /** Its agent. */
   readonly agentName: string;
-  /** How often it was begun. */
   readonly attempts: number;
-  /** Not to be begun before. */
   readonly notBeforeMs: number;
 }
 
-/** Who runs a job. */
+/** A file in `.leases/`: a worker runs the job. */
 export interface Lease {
-  /** The job. */
   readonly id: string;
-  /** Its scope. */
   readonly scopeId?: string;
-  /** The worker. */
   readonly worker: string;
-  /** How often it was begun. */
   readonly attempt: number;
-  /** When the lease ends. */
   readonly untilMs: number;
 }
 
-/** A marker. */
-export interface Marker {
-  /** Name of its file. */
-  readonly name: string;
-  /** What it says. */
-  readonly waiting: Waiting;
-}
+/** The folders beside the records; no id of a job starts with a dot. */
+type Part = ".queue" | ".leases" | ".turns";
 
 /** Reads and writes the files; each is replaced in one step. Whoever writes holds the folder's lock. */
 export class JobFolder {
-  /** The folder. */
   readonly dir: string;
   readonly #files: Files;
   #markers = 0;
 
-  /** Use {@link open}. */
+  /** Nothing is made before {@link open}. */
   constructor(dir: string, files: Files) {
     this.dir = dir;
     this.#files = files;
@@ -90,42 +74,34 @@ export class JobFolder {
     return (await this.#all<Job>(this.#scopeDir(scopeId), isRecord)).sort(byCreation);
   }
 
-  /** Writes a record. */
+  /** Writes a record, and the folder of its scope when that is missing. */
   async writeJob(job: Job): Promise<void> {
     const dir = this.#scopeDir(job.scopeId);
     if (job.scopeId !== undefined) await this.#files.makeDir(dir, { recursive: true, mode: 0o700 });
     await this.#write(dir, `${job.id}.json`, job);
   }
 
-  /** Removes a record. */
+  /** Removes a record; a missing one is fine. */
   removeJob(id: string, scopeId?: string): Promise<void> {
     return this.#files.remove(`${this.#scopeDir(scopeId)}/${id}.json`);
   }
 
-  /** Says that a job waits, in the order of its creation. */
-  writeWaiting(waiting: Waiting, createdMs: number): Promise<void> {
-    const order = `${String(createdMs).padStart(15, "0")}-${String(this.#markers++).padStart(9, "0")}`;
-    return this.#write(`${this.dir}/.queue`, `${order}-${waiting.id}.json`, waiting);
+  /** Puts a job into the queue, behind those created before it. */
+  enqueue({ id, scopeId, agentName, createdAt }: Job, attempts: number, notBeforeMs: number): Promise<void> {
+    const createdMs = String(Date.parse(createdAt)).padStart(15, "0");
+    const name = `${createdMs}-${String(this.#markers++).padStart(9, "0")}-${id}.json`;
+    const waiting: Waiting = { id, ...(scopeId !== undefined && { scopeId }), agentName, attempts, notBeforeMs };
+    return this.write(".queue", name, waiting);
   }
 
   /** Goes through the markers in order until `pick` returns something. */
-  async firstWaiting<T>(pick: (marker: Marker) => Promise<T | null>): Promise<T | null> {
+  async firstWaiting<T>(pick: (waiting: Waiting, marker: string) => Promise<T | null>): Promise<T | null> {
     for (const name of await this.#files.list(`${this.dir}/.queue`)) {
-      const waiting = isTemporary(name) ? null : await this.#read<Waiting>(`${this.dir}/.queue`, name);
-      const picked = waiting && await pick({ name, waiting });
+      const waiting = isTemporary(name) ? null : await this.read<Waiting>(".queue", name);
+      const picked = waiting && await pick(waiting, name);
       if (picked) return picked;
     }
     return null;
-  }
-
-  /** Removes a marker. */
-  removeWaiting(name: string): Promise<void> {
-    return this.#files.remove(`${this.dir}/.queue/${name}`);
-  }
-
-  /** Reads the lease of a job, or null. */
-  lease(id: string): Promise<Lease | null> {
-    return this.#read<Lease>(`${this.dir}/.leases`, `${id}.json`);
   }
 
   /** Reads every lease. */
@@ -133,24 +109,19 @@ export class JobFolder {
     return this.#all<Lease>(`${this.dir}/.leases`, (name) => !isTemporary(name));
   }
 
-  /** Writes a lease. */
-  writeLease(lease: Lease): Promise<void> {
-    return this.#write(`${this.dir}/.leases`, `${lease.id}.json`, lease);
+  /** Reads a file beside the records, or null. */
+  read<T>(part: Part, name: string): Promise<T | null> {
+    return this.#read<T>(`${this.dir}/${part}`, name);
   }
 
-  /** Removes a lease. */
-  removeLease(id: string): Promise<void> {
-    return this.#files.remove(`${this.dir}/.leases/${id}.json`);
+  /** Writes a file beside the records. */
+  write(part: Part, name: string, value: unknown): Promise<void> {
+    return this.#write(`${this.dir}/${part}`, name, value);
   }
 
-  /** When a schedule last had its turn, or null. */
-  turn(cronId: string): Promise<number | null> {
-    return this.#read<number>(`${this.dir}/.turns`, `${cronId}.json`);
-  }
-
-  /** Writes when a schedule had its turn. */
-  writeTurn(cronId: string, dueMs: number): Promise<void> {
-    return this.#write(`${this.dir}/.turns`, `${cronId}.json`, dueMs);
+  /** Removes a file beside the records; a missing one is fine. */
+  remove(part: Part, name: string): Promise<void> {
+    return this.#files.remove(`${this.dir}/${part}/${name}`);
   }
 
   async #scopes(): Promise<(string | undefined)[]> {
@@ -191,15 +162,15 @@ export class JobFolder {
   }
 }
 
-/** A file that was being written when its process ended. */
-function isTemporary(name: string): boolean {
-  return name.startsWith(".");
-}
-
-/** Ids of one process count up, so that of two in the same millisecond the shorter, then the smaller one is older. */
-function byCreation(a: Job, b: Job): number {
+/** Orders records by their creation: ids of one process count up, so of one millisecond the shorter or smaller is older. */
+export function byCreation(a: Job, b: Job): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.id.length - b.id.length || (a.id < b.id ? -1 : 1);
+}
+
+/** Whether a process ended while it wrote this file. */
+function isTemporary(name: string): boolean {
+  return name.startsWith(".");
 }
 
 async function orNull<T>(asked: Promise<T>): Promise<T | null> {

@@ -13,7 +13,7 @@ import type { Job, JobBackend, JobPage } from "./types.ts";
 
 /** How jobs are run and kept. Every field has a default. */
 export interface JobsOptions {
-  /** Where jobs live. Default of a host: SQLite, in the operator's folder. */
+  /** Where jobs live. Default: memory; of a host, a SQLite file in the operator's folder. */
   readonly backend?: JobBackend;
   /** Jobs that run at a time in this process. Default 10. */
   readonly concurrency?: number;
@@ -47,10 +47,8 @@ export interface JobsOptions {
 
 /** What jobs stand on. */
 export interface CreateJobsOptions<C extends AgentContext = AgentContext> extends JobsOptions {
-  /** Where jobs live. */
-  readonly backend: JobBackend;
-  /** Time and ids. */
-  readonly runtime: { readonly clock: Clock; readonly ids: Ids };
+  /** Time and ids. Default: the system's. */
+  readonly runtime?: { readonly clock: Clock; readonly ids: Ids };
   /** Where lifecycle events go. Absent: nowhere, at no cost. */
   readonly events?: JobEvents | null;
   /** Spans. */

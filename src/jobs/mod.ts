@@ -4,11 +4,9 @@
  * @example A job, its events and its result
  * ```ts
  * import assert from "node:assert/strict";
- * import { detectRuntime } from "@kaged/plugin-host";
  * import { createJobs, memoryJobs } from "@kaged/plugin-host/jobs";
  *
- * const runtime = await detectRuntime();
- * await using jobs = createJobs({ runtime, backend: memoryJobs(runtime) });
+ * await using jobs = createJobs({ backend: memoryJobs() });
  * jobs.agent("greeter", ({ input, emit }) => {
  *   emit("text", { delta: "Hello" });
  *   return `Hello, ${input}`;
@@ -43,9 +41,8 @@ export type {
   NewJob,
   RecoveryPolicy,
 } from "./types.ts";
-export { memoryJobs, type MemoryJobsOptions } from "./memory_jobs.ts";
 export { fileJobs, type FileJobsOptions } from "./file_jobs.ts";
-export { sqliteJobs, type SqliteJobsOptions } from "./sqlite_jobs.ts";
+export { memoryJobs, sqliteJobs, type SqliteJobsOptions } from "./sqlite_jobs.ts";
 export { postgresJobs, type PostgresJobsOptions } from "./postgres_jobs.ts";
 export type { PostgresOptions } from "./postgres_pool.ts";
 export type { SummaryEvents, TokenUsage } from "../events/types.ts";

@@ -4,10 +4,12 @@
  *
  * @module
  */
-import { HostError } from "../core/errors/host_error.ts";
+import { clock as systemClock } from "../adapters/shared/clock.ts";
+import { ids as systemIds } from "../adapters/shared/ids.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
+import { unknownJob } from "./job_table.ts";
 import { openPostgres, type PostgresOptions, type Transaction } from "./postgres_pool.ts";
 import { COLUMNS, ENDED, makeTables, type Row, rowOf, stepOf } from "./postgres_rows.ts";
 import {
@@ -22,10 +24,10 @@ import {
 
 /** What jobs in Postgres stand on. */
 export interface PostgresJobsOptions extends PostgresOptions {
-  /** Time of records; leases are kept by the database's clock. */
-  readonly clock: Pick<Clock, "now">;
-  /** Makes ids. */
-  readonly ids: Ids;
+  /** Time of records. Default: the system's. Leases run by the clock of the database. */
+  readonly clock?: Pick<Clock, "now">;
+  /** Makes ids of jobs. Default: ids that no other process makes. */
+  readonly ids?: Ids;
 }
 
 /** When a step may be taken, as SQL after three values, and from where. */
@@ -38,7 +40,7 @@ interface Step {
 
 /** Opens jobs in Postgres. Throws `jobs.library_missing` or `jobs.store_unavailable`. */
 export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBackend> {
-  const { clock, ids, schema = "kaged_jobs" } = options;
+  const { clock = systemClock, ids = systemIds, schema = "kaged_jobs" } = options;
   const pool = await openPostgres(options);
   const { boss, query, transaction, queueOf } = pool;
   const jobs = `"${schema}".kaged_job`;
@@ -99,7 +101,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
       transaction(async (tx) => {
         checkAddress(id);
         const found = rowOf(await tx.query(`SELECT ${COLUMNS} FROM ${jobs} WHERE id = $1 FOR UPDATE`, [id]));
-        if (!found) throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id } });
+        if (!found) throw unknownJob(id);
         const job = updated(found.job, updates);
         const sql = `UPDATE ${jobs} SET status = $2, agent = $3, job = $4, step = '{}', ended = ${ENDED} WHERE id = $1`;
         await tx.query(sql, [id, job.status, job.agentName, JSON.stringify(job)]);

@@ -3,33 +3,40 @@
  *
  * @module
  */
+import { clock as systemClock } from "../adapters/shared/clock.ts";
+import { databases as systemDatabases } from "../adapters/shared/databases.ts";
+import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
-import type { Clock, Database, DatabaseOpener, Ids, SqlValue, Statement } from "../core/ports/ports.ts";
+import type { Clock, Database, DatabaseOpener, Ids, SqlValue } from "../core/ports/ports.ts";
 import { groupCommit } from "./group_commit.ts";
-import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
-import { checkAddress, checkScope } from "./job_names.ts";
+import { type JobRow, jobsOver, type JobTable, type RowPlace } from "./job_table.ts";
 import { type JobStatements, jobStatements } from "./sqlite_statements.ts";
-import { isFinal, type Job, type JobBackend, type JobClaim, type JobQueue, type JobStore } from "./types.ts";
+import type { JobBackend } from "./types.ts";
 
-/** What jobs in SQLite stand on. */
+/** The place of jobs in SQLite; the ports are the system's unless a test hands in its own. */
 export interface SqliteJobsOptions {
-  /** The file, made when missing; `:memory:` keeps it in memory. */
-  readonly path: string;
-  /** Opens it. */
-  readonly databases: DatabaseOpener;
-  /** Time of records and leases. */
-  readonly clock: Pick<Clock, "now">;
-  /** Makes ids. */
-  readonly ids: Ids;
-}
-
-interface Row {
-  readonly job: Job;
-  readonly attempts: number;
+  /** The file, made when missing. Default `:memory:`, which lasts as long as the backend. */
+  readonly path?: string;
+  /** Opens the file. Default: the runtime's SQLite. */
+  readonly databases?: DatabaseOpener;
+  /** Time of records and leases. Default: the system's. */
+  readonly clock?: Pick<Clock, "now">;
+  /** Makes ids of jobs. Default: ids that no other process makes. */
+  readonly ids?: Ids;
 }
 
 /** Opens jobs in a SQLite file. Throws `jobs.store_unavailable`, or `storage.unavailable` without SQLite. */
-export function sqliteJobs({ path, databases, clock, ids }: SqliteJobsOptions): JobBackend {
+export function sqliteJobs(options: SqliteJobsOptions = {}): JobBackend {
+  const { path = ":memory:", databases = systemDatabases, clock = systemClock, ids = systemIds } = options;
+  return jobsOver(sqliteTable(path, databases), { clock, ids });
+}
+
+/** Returns jobs that live as long as the process: for tests, and for programs that need none to survive them. */
+export function memoryJobs(options: Pick<SqliteJobsOptions, "clock" | "ids"> = {}): JobBackend {
+  return sqliteJobs({ ...options, path: ":memory:" });
+}
+
+function sqliteTable(path: string, databases: DatabaseOpener): JobTable {
   const { database, sql } = open(path, databases);
   const commit = groupCommit(database);
   const fail = (error: unknown): never => {
@@ -37,87 +44,65 @@ export function sqliteJobs({ path, databases, clock, ids }: SqliteJobsOptions): 
   };
   const alone = <T>(work: () => T): Promise<T> => commit(work).catch(fail);
   const reading = <T>(work: () => T): Promise<T> => new Promise<T>((resolve) => resolve(work())).catch(fail);
-  const one = (statement: Statement, params: readonly SqlValue[]): Row | null => {
-    const [row] = statement.allNumbers(params);
-    return row ? { job: JSON.parse(row[0] as string), attempts: row[1] as number } : null;
+  const find = (place: RowPlace): SqlValue[] | undefined => {
+    switch (place.by) {
+      case "address":
+        return sql.get.allNumbers([place.id, place.scopeId ?? null])[0];
+      case "id":
+        return sql.find.allNumbers([place.id])[0];
+      case "turn":
+        return sql.waiting.allNumbers([JSON.stringify(place.agents), place.nowMs])[0];
+      case "claim":
+        return sql.held.allNumbers([place.claim.job.id, place.claim.worker, place.claim.attempt])[0];
+    }
   };
-  const byId = (id: string, scopeId?: string): Row | null => {
-    checkAddress(id, scopeId);
-    return one(sql.get, [id, scopeId ?? null]);
+  const write = ({ job, attempts, notBeforeMs, lease }: JobRow): void => {
+    const { id, agentName, status } = job;
+    const { worker = null, untilMs = null } = lease ?? {};
+    sql.write.run([agentName, status, attempts, notBeforeMs, worker, untilMs, JSON.stringify(job), id]);
   };
-  const held = ({ job, worker, attempt }: JobClaim): Row | null => one(sql.held, [job.id, worker, attempt]);
-  const write = (job: Job, notBeforeMs = 0): Job => {
-    sql.write.run([job.status, JSON.stringify(job), notBeforeMs, job.id]);
-    return job;
+  const changed = (found: SqlValue[] | undefined, step: (row: JobRow) => JobRow | null): JobRow | null => {
+    const next = found ? step(rowOf(found)) : null;
+    if (next) write(next);
+    return next;
   };
 
-  const store: JobStore = {
-    create: (fields) =>
-      alone(() => {
-        const job = kept(fields, ids, clock);
-        sql.create.run([job.id, job.scopeId ?? null, job.agentName, job.status, JSON.stringify(job)]);
-        return job;
-      }),
-    get: (id, scopeId) => reading(() => byId(id, scopeId)?.job ?? null),
-    list: (scopeId, { status = null, agentName = null, before = null, limit = Infinity } = {}) =>
+  return {
+    insert: ({ job }) =>
+      alone(() => sql.create.run([job.id, job.scopeId ?? null, job.agentName, job.status, JSON.stringify(job)])),
+    get: (id, scopeId) =>
       reading(() => {
-        checkScope(scopeId);
+        const found = find({ by: "address", id, scopeId });
+        return found ? rowOf(found).job : null;
+      }),
+    list: (scopeId, { status = null, agentName = null, before = null, limit = Infinity }) =>
+      reading(() => {
         const where = [scopeId ?? null, status, status, agentName, agentName, before, before];
         const rows = sql.list.allNumbers([...where, Number.isFinite(limit) ? limit : -1]);
         return rows.map(([job]) => JSON.parse(job as string));
       }),
-    update: (id, updates) =>
-      alone(() => {
-        checkAddress(id);
-        const found = one(sql.find, [id]);
-        if (!found) throw new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id } });
-        const job = updated(found.job, updates);
-        sql.update.run([job.agentName, job.status, JSON.stringify(job), id]);
-        return job;
-      }),
-    delete: (id, scopeId) => alone(() => byId(id, scopeId) !== null && sql.remove.run([id]) === 1),
-  };
-
-  const queue: JobQueue = {
-    claim: ({ worker, agents, leaseMs }) =>
-      alone(() => {
-        const nowMs = clock.now();
-        const found = one(sql.waiting, [JSON.stringify(agents), nowMs]);
-        if (!found) return null;
-        const job = begun(found.job, clock);
-        sql.claim.run([JSON.stringify(job), worker, nowMs + leaseMs, job.id]);
-        return { job, attempt: found.attempts + 1, worker };
-      }),
-    heartbeat: ({ job, worker, attempt }, leaseMs) =>
-      alone(() => sql.renew.run([clock.now() + leaseMs, job.id, worker, attempt]) === 1),
-    release: (claim, outcome) =>
-      alone(() => {
-        const found = held(claim);
-        const notBeforeMs = outcome.status === "queued" ? clock.now() + outcome.delayMs : 0;
-        return found && write(ended(found.job, outcome, clock), notBeforeMs);
-      }),
-    cancel: (id, scopeId) =>
-      alone(() => {
-        const found = byId(id, scopeId);
-        return found && !isFinal(found.job.status) ? write(cancelled(found.job, clock)) : null;
-      }),
-    recover: (policy) =>
-      alone(() =>
-        sql.lost.allNumbers([clock.now()]).map(([job, attempts]) =>
-          write(recovered(JSON.parse(job as string), attempts as number, policy, clock))
-        )
-      ),
+    change: (place, step) => alone(() => changed(find(place), step)),
+    changeLost: (nowMs, step) => alone(() => sql.lost.allNumbers([nowMs]).map((found) => changed(found, step))),
+    remove: (id, scopeId) => alone(() => sql.remove.run([id, scopeId ?? null]) === 1),
     takeTurn: (cronId, dueMs) => alone(() => sql.turn.run([cronId, dueMs]) === 1),
-    forget: ({ maxAgeMs, maxFinished, batch }) =>
+    forget: ({ maxAgeMs, maxFinished, batch }, nowMs) =>
       alone(() => {
-        const oldest = new Date(Math.max(0, clock.now() - maxAgeMs)).toISOString();
-        const old = sql.old.run([oldest, batch]);
+        const old = sql.old.run([new Date(Math.max(0, nowMs - maxAgeMs)).toISOString(), batch]);
         if (old === batch || !Number.isFinite(maxFinished)) return old;
         return old + sql.surplus.run([batch - old, maxFinished]);
       }),
+    // An empty piece is committed after everything that was asked for before.
+    close: () => commit(() => {}).catch(() => {}).then(() => database.close()),
   };
-  // What was asked for before is done first.
-  return { store, queue, close: () => commit(() => {}).catch(() => {}).then(() => database.close()) };
+}
+
+function rowOf([job, attempts, notBeforeMs, worker, untilMs]: SqlValue[]): JobRow {
+  return {
+    job: JSON.parse(job as string),
+    attempts: attempts as number,
+    notBeforeMs: notBeforeMs as number,
+    lease: worker === null ? null : { worker: worker as string, untilMs: untilMs as number },
+  };
 }
 
 function open(path: string, databases: DatabaseOpener): { database: Database; sql: JobStatements } {

@@ -29,24 +29,24 @@ const SETUP: readonly string[] = [
   "CREATE TABLE IF NOT EXISTS turns (cron TEXT PRIMARY KEY, due INTEGER NOT NULL) STRICT",
 ];
 
+/** The columns of a whole row (`$row` below), in the order that `sqlite_jobs.ts` reads them. */
+const ROW = "job, attempts, not_before, worker, lease_until";
+
 const SQL = {
   create: "INSERT INTO jobs (id, scope, agent, status, job) VALUES (?, ?, ?, ?, ?)",
-  find: "SELECT job, attempts FROM jobs WHERE id = ?",
-  get: "SELECT job, attempts FROM jobs WHERE id = ? AND scope IS ?",
+  find: `SELECT $row FROM jobs WHERE id = ?`,
+  get: `SELECT $row FROM jobs WHERE id = ? AND scope IS ?`,
   list: `SELECT job FROM (
     SELECT seq, job FROM jobs WHERE scope IS ? AND (? IS NULL OR status = ?) AND (? IS NULL OR agent = ?)
       AND (? IS NULL OR seq < (SELECT seq FROM jobs WHERE id = ?)) ORDER BY seq DESC LIMIT ?
     ) ORDER BY seq`,
-  update: "UPDATE jobs SET agent = ?, status = ?, job = ? WHERE id = ?",
-  remove: "DELETE FROM jobs WHERE id = ?",
-  waiting: `SELECT job, attempts FROM jobs WHERE status = 'queued' AND agent IN (SELECT value FROM json_each(?))
-    AND not_before <= ? ORDER BY seq LIMIT 1`,
-  claim: `UPDATE jobs SET status = 'running', attempts = attempts + 1, job = ?, worker = ?, lease_until = ?
+  write: `UPDATE jobs SET agent = ?, status = ?, attempts = ?, not_before = ?, worker = ?, lease_until = ?, job = ?
     WHERE id = ?`,
-  held: "SELECT job, attempts FROM jobs WHERE id = ? AND worker = ? AND attempts = ?",
-  renew: "UPDATE jobs SET lease_until = ? WHERE id = ? AND worker = ? AND attempts = ?",
-  write: "UPDATE jobs SET status = ?, job = ?, not_before = ?, worker = NULL, lease_until = NULL WHERE id = ?",
-  lost: "SELECT job, attempts FROM jobs WHERE lease_until <= ? ORDER BY seq",
+  remove: "DELETE FROM jobs WHERE id = ? AND scope IS ?",
+  waiting: `SELECT $row FROM jobs WHERE status = 'queued' AND agent IN (SELECT value FROM json_each(?))
+    AND not_before <= ? ORDER BY seq LIMIT 1`,
+  held: `SELECT $row FROM jobs WHERE id = ? AND worker = ? AND attempts = ?`,
+  lost: `SELECT $row FROM jobs WHERE lease_until <= ? ORDER BY seq`,
   old: `DELETE FROM jobs WHERE seq IN (
     SELECT seq FROM jobs WHERE status IN ('completed', 'failed', 'cancelled') AND job ->> '$.completedAt' <= ? LIMIT ?)`,
   surplus: `DELETE FROM jobs WHERE seq IN (
@@ -56,12 +56,12 @@ const SQL = {
     ON CONFLICT (cron) DO UPDATE SET due = excluded.due WHERE turns.due < excluded.due`,
 } as const;
 
-/** Every statement, by what it does. */
+/** Every statement, compiled. */
 export type JobStatements = Readonly<Record<keyof typeof SQL, Statement>>;
 
 /** Makes the tables, and compiles each statement once. */
 export function jobStatements(database: Database): JobStatements {
   for (const sql of SETUP) database.prepare(sql).all([]);
-  const compiled = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
+  const compiled = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql.replace("$row", ROW))]);
   return Object.fromEntries(compiled) as JobStatements;
 }

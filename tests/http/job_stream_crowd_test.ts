@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { jobRoutes } from "../../src/http/jobs_app.ts";
 import { createJobs } from "../../src/jobs/create_jobs.ts";
-import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
+import { memoryJobs } from "../../src/jobs/sqlite_jobs.ts";
 import { heldAgent } from "../jobs/jobs_stage.ts";
 import { createDice } from "../support/chance.ts";
 

@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
+import { createJobs } from "../../src/jobs/create_jobs.ts";
 import { fileJobs } from "../../src/jobs/file_jobs.ts";
-import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
-import { sqliteJobs } from "../../src/jobs/sqlite_jobs.ts";
+import { memoryJobs, sqliteJobs } from "../../src/jobs/sqlite_jobs.ts";
 import type { DatabaseOpener } from "../../src/core/ports/ports.ts";
 import type { JobBackend, NewJob } from "../../src/jobs/types.ts";
 import { createFakeClock, type FakeClock } from "../support/fake_clock.ts";
@@ -166,4 +166,31 @@ test("T-007 sqlite: a file that is no database, a folder that is not there and a
   other.run("ROLLBACK");
   assert.deepEqual(await backend.store.list(), []);
   await backend.store.create(ask);
+});
+
+test("T-007 every place for jobs opens without a port: the runtime's own serve", async (t) => {
+  for (const backend of [sqliteJobs(), memoryJobs(), await fileJobs({ dataDir: await scratchDir(t) })]) {
+    const { id, createdAt } = await backend.store.create(ask);
+    assert.ok(Math.abs(Date.parse(createdAt) - runtime.clock.now()) < 60_000);
+    assert.equal((await backend.queue.claim({ worker: "w1", agents: ["primary"], leaseMs: 1000 }))?.job.id, id);
+    await backend.close();
+  }
+  await using jobs = createJobs();
+  jobs.agent("greeter", ({ input }) => `Hello, ${input}`);
+  await jobs.work();
+  const { id } = await jobs.start({ agentName: "greeter", input: "Ada" });
+  assert.equal((await jobs.finished(id)).result, "Hello, Ada");
+});
+
+test("T-008 sqlite, files: the lease of a job that no longer runs is dropped, and its job stays as it is", async (t) => {
+  for (const kind of ["memory", "files"]) {
+    const clock = createFakeClock();
+    const { store, queue } = await kinds[kind]!(t, clock);
+    const { id } = await store.create(ask);
+    await queue.claim({ worker: "w1", agents: ["primary"], leaseMs: 1000 });
+    await store.update(id, { status: "completed" });
+    clock.advance(1000);
+    assert.deepEqual(await queue.recover({ maxAttempts: 9, error: "gone" }), [], kind);
+    assert.equal((await store.get(id))?.status, "completed", kind);
+  }
 });

@@ -9,7 +9,7 @@ import type { AnyEvent } from "../../src/events/types.ts";
 import type { AgentContext } from "../../src/jobs/agent.ts";
 import { createJobs } from "../../src/jobs/create_jobs.ts";
 import type { CreateJobsOptions, Jobs } from "../../src/jobs/jobs.ts";
-import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
+import { memoryJobs } from "../../src/jobs/sqlite_jobs.ts";
 import { createFakeClock, type FakeClock } from "../support/fake_clock.ts";
 import { turn, until as lookUntil } from "../support/until.ts";
 

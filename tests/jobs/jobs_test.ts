@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { JobFilter } from "../../src/jobs/jobs.ts";
-import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
+import { memoryJobs } from "../../src/jobs/sqlite_jobs.ts";
 import type { JobBackend } from "../../src/jobs/types.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { heldAgent, jobsStage, turn, until } from "./jobs_stage.ts";
@@ -344,7 +344,8 @@ test("T-008 a job that is claimed while the worker stops is given back", async (
     await new Promise<void>((resolve) => hand = resolve);
     return await inner.queue.claim(request);
   };
-  const { jobs } = await jobsStage({ backend: { ...inner, queue: { ...inner.queue, claim } }, clock, maxAttempts: 2 });
+  const backend = { store: inner.store, queue: { ...inner.queue, claim }, close: () => Promise.resolve() };
+  const { jobs } = await jobsStage({ backend, clock, maxAttempts: 2 });
   jobs.agent("primary", () => new Promise(() => {}));
   const { id } = await jobs.start(ask);
   const stopping = jobs.stop({ graceMs: 7000 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import { memoryJobs } from "../../src/jobs/memory_jobs.ts";
+import { memoryJobs } from "../../src/jobs/sqlite_jobs.ts";
 import type { Schedule } from "../../src/jobs/schedules.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { heldAgent, jobsStage, turn, until } from "./jobs_stage.ts";

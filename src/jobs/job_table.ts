@@ -1,0 +1,135 @@
+/**
+ * One queue over any table of jobs: claims, leases and ends are decided here, and a table only finds and writes rows.
+ * Postgres has a queue of its own, because pg-boss keeps its entries.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors/host_error.ts";
+import type { Clock, Ids } from "../core/ports/ports.ts";
+import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
+import { checkAddress, checkName, checkScope } from "./job_names.ts";
+import { type ForgetRequest, isFinal, type Job, type JobBackend, type JobClaim, type JobPage } from "./types.ts";
+
+/** A job with the facts that only its queue needs. */
+export interface JobRow {
+  readonly job: Job;
+  /** Number of runs begun so far. */
+  readonly attempts: number;
+  /** No worker gets the job before this time; 0 for at once. */
+  readonly notBeforeMs: number;
+  /** Null while no worker runs the job. */
+  readonly lease: { readonly worker: string; readonly untilMs: number } | null;
+}
+
+/** The row that a step changes. */
+export type RowPlace =
+  | { readonly by: "address"; readonly id: string; readonly scopeId: string | undefined }
+  /** The job of this id in whichever scope. */
+  | { readonly by: "id"; readonly id: string }
+  /** The oldest job that waits for one of the agents and may begin now. */
+  | { readonly by: "turn"; readonly agents: readonly string[]; readonly nowMs: number }
+  /** The job of a claim, as long as its worker holds it. */
+  | { readonly by: "claim"; readonly claim: JobClaim };
+
+/** Returns the row that follows, or null to leave it as it is. Runs while no other process changes the table. */
+export type RowStep = (row: JobRow) => JobRow | null;
+
+/** Rows of jobs. Each call is whole or has no effect, also among several processes. */
+export interface JobTable {
+  insert(row: JobRow): Promise<unknown>;
+  get(id: string, scopeId: string | undefined): Promise<Job | null>;
+  list(scopeId: string | undefined, page: JobPage): Promise<Job[]>;
+  /** Changes the row at a place; null when there is none, or `step` leaves it. */
+  change(place: RowPlace, step: RowStep): Promise<JobRow | null>;
+  /** Changes every row whose lease ended by then, in the order the jobs were created. */
+  changeLost(nowMs: number, step: RowStep): Promise<unknown>;
+  remove(id: string, scopeId: string | undefined): Promise<boolean>;
+  /** See {@link JobQueue.takeTurn}. */
+  takeTurn(cronId: string, dueMs: number): Promise<boolean>;
+  /** See {@link JobQueue.forget}. */
+  forget(request: ForgetRequest, nowMs: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Returns the store and the queue over a table. */
+export function jobsOver(
+  table: JobTable,
+  { clock, ids }: { readonly clock: Pick<Clock, "now">; readonly ids: Ids },
+): JobBackend {
+  const released = ({ attempts }: JobRow, job: Job, notBeforeMs = 0): JobRow => {
+    return { job, attempts, notBeforeMs, lease: null };
+  };
+  const jobOf = (row: JobRow | null): Job | null => row && row.job;
+  return {
+    store: {
+      async create(fields) {
+        const job = kept(fields, ids, clock);
+        await table.insert({ job, attempts: 0, notBeforeMs: 0, lease: null });
+        return job;
+      },
+      async get(id, scopeId) {
+        checkAddress(id, scopeId);
+        return await table.get(id, scopeId);
+      },
+      async list(scopeId, page = {}) {
+        checkScope(scopeId);
+        return await table.list(scopeId, page);
+      },
+      async update(id, updates) {
+        checkAddress(id);
+        const row = await table.change({ by: "id", id }, (row) => ({ ...row, job: updated(row.job, updates) }));
+        if (!row) throw unknownJob(id);
+        return row.job;
+      },
+      async delete(id, scopeId) {
+        checkAddress(id, scopeId);
+        return await table.remove(id, scopeId);
+      },
+    },
+    queue: {
+      async claim({ worker, agents, leaseMs }) {
+        const nowMs = clock.now();
+        const row = await table.change({ by: "turn", agents, nowMs }, ({ job, attempts }) => {
+          const lease = { worker, untilMs: nowMs + leaseMs };
+          return { job: begun(job, clock), attempts: attempts + 1, notBeforeMs: 0, lease };
+        });
+        return row && { job: row.job, attempt: row.attempts, worker };
+      },
+      async heartbeat(claim, leaseMs) {
+        const lease = { worker: claim.worker, untilMs: clock.now() + leaseMs };
+        return await table.change({ by: "claim", claim }, (row) => ({ ...row, lease })) !== null;
+      },
+      async release(claim, outcome) {
+        const notBeforeMs = outcome.status === "queued" ? clock.now() + outcome.delayMs : 0;
+        const step: RowStep = (row) => released(row, ended(row.job, outcome, clock), notBeforeMs);
+        return jobOf(await table.change({ by: "claim", claim }, step));
+      },
+      async cancel(id, scopeId) {
+        checkAddress(id, scopeId);
+        const step: RowStep = (row) => isFinal(row.job.status) ? null : released(row, cancelled(row.job, clock));
+        return jobOf(await table.change({ by: "address", id, scopeId }, step));
+      },
+      async recover(policy) {
+        const found: Job[] = [];
+        await table.changeLost(clock.now(), (row) => {
+          if (row.job.status !== "running") return released(row, row.job); // A killed process left this lease behind.
+          const job = recovered(row.job, row.attempts, policy, clock);
+          found.push(job);
+          return released(row, job);
+        });
+        return found;
+      },
+      async takeTurn(cronId, dueMs) {
+        checkName("A schedule", cronId);
+        return await table.takeTurn(cronId, dueMs);
+      },
+      forget: (request) => table.forget(request, clock.now()),
+    },
+    close: () => table.close(),
+  };
+}
+
+/** The error of an id that no job has. */
+export function unknownJob(id: string): HostError {
+  return new HostError("jobs.unknown", `There is no job "${id}"`, { data: { id }, hint: "List the jobs" });
+}
