@@ -8,49 +8,41 @@ import { walkFtsArguments } from "./fts_arguments.ts";
 import { denied } from "./refusals.ts";
 import { walkSelect, walkWith } from "./selects.ts";
 import type { Walk } from "./walk.ts";
-import { walkDelete, walkInsert, walkUpdate } from "./writes.ts";
+import { walkWrite } from "./writes.ts";
 
-/** Walks CREATE; returns what is made. */
-export function walkCreate(walk: Walk): "table" | "index" | "view" | "trigger" | "virtual" {
+/** Walks CREATE. */
+export function walkCreate(walk: Walk): void {
   walk.expect("CREATE");
   if (walk.at("TEMP", "TEMPORARY")) throw denied("Cannot create temporary objects", "Create an ordinary table");
-  const unique = walk.accept("UNIQUE");
-  const kind = walk.expect(...(unique ? ["INDEX"] : ["TABLE", "INDEX", "VIEW", "TRIGGER", "VIRTUAL"])).key;
+  const kinds = walk.accept("UNIQUE") ? ["INDEX"] : ["TABLE", "INDEX", "VIEW", "TRIGGER", "VIRTUAL"];
+  const kind = walk.expect(...kinds).key;
   if (kind === "VIRTUAL") walk.expect("TABLE");
-  if (walk.at("IF") && walk.peek(1).key === "NOT") {
-    walk.take();
-    walk.take();
-    walk.expect("EXISTS");
-  }
+  if (walk.acceptAll("IF", "NOT")) walk.expect("EXISTS");
+  const name = walk.takeObjectName();
   switch (kind) {
     case "TABLE":
-      walkCreateTable(walk);
-      return "table";
+      return walkTableBody(walk);
     case "INDEX":
-      walkCreateIndex(walk);
-      return "index";
+      walk.expect("ON");
+      walk.rename(walk.takeName());
+      walk.bracketed(() => walkSortList(walk));
+      if (walk.accept("WHERE")) walkExpression(walk);
+      return;
     case "VIEW":
-      walk.takeObjectName();
       if (walk.at("(")) walk.takeNameList();
       walk.expect("AS");
-      walkSelect(walk);
-      return "view";
+      return walkSelect(walk);
     case "TRIGGER":
-      walkCreateTrigger(walk);
-      return "trigger";
-    default: {
-      const table = walk.takeObjectName();
+      return walkTriggerBody(walk);
+    default:
       walk.expect("USING");
-      walkFtsArguments(walk, table);
-      return "virtual";
-    }
+      return walkFtsArguments(walk, name);
   }
 }
 
 /** Walks ALTER TABLE. */
 export function walkAlter(walk: Walk): void {
-  walk.expect("ALTER");
-  walk.expect("TABLE");
+  walk.expectAll("ALTER", "TABLE");
   walk.takeObjectName();
   switch (walk.expect("RENAME", "ADD", "DROP", "ALTER").key) {
     case "RENAME":
@@ -69,24 +61,17 @@ export function walkAlter(walk: Walk): void {
   }
 }
 
-/** Walks DROP; returns what is dropped. */
-export function walkDrop(walk: Walk): "table" | "index" | "view" | "trigger" {
+/** Walks DROP. */
+export function walkDrop(walk: Walk): void {
   walk.expect("DROP");
-  const kind = walk.expect("TABLE", "INDEX", "VIEW", "TRIGGER").key;
-  if (walk.at("IF") && walk.peek(1).key === "EXISTS") {
-    walk.take();
-    walk.take();
-  }
+  walk.expect("TABLE", "INDEX", "VIEW", "TRIGGER");
+  walk.acceptAll("IF", "EXISTS");
   walk.takeObjectName();
-  return kind.toLowerCase() as "table" | "index" | "view" | "trigger";
 }
 
-function walkCreateTable(walk: Walk): void {
-  walk.takeObjectName();
+function walkTableBody(walk: Walk): void {
   if (walk.accept("AS")) return walkSelect(walk);
-  walk.expect("(");
-  walkDefinitions(walk, () => walk.at(")"));
-  walk.expect(")");
+  walk.bracketed(() => walkDefinitions(walk, () => walk.at(")")));
   while (walk.isName() || walk.at(",")) walk.take();
 }
 
@@ -100,10 +85,10 @@ function walkDefinitions(walk: Walk, ends: () => boolean): void {
     switch (token.key) {
       case "CHECK":
       case "AS":
-        walkBracketed(walk, () => void walkExpression(walk));
+        walk.bracketed(() => walkExpression(walk));
         break;
       case "DEFAULT":
-        if (walk.at("(")) walkBracketed(walk, () => void walkExpression(walk));
+        if (walk.at("(")) walk.bracketed(() => walkExpression(walk));
         break;
       case "REFERENCES":
         walk.rename(walk.takeName());
@@ -112,7 +97,7 @@ function walkDefinitions(walk: Walk, ends: () => boolean): void {
       case "KEY":
       case "UNIQUE":
         if (walk.at("(")) {
-          walkBracketed(walk, () => {
+          walk.bracketed(() => {
             walkSortList(walk);
             walk.accept("AUTOINCREMENT");
           });
@@ -135,22 +120,7 @@ function walkTypeSize(walk: Walk): void {
   }
 }
 
-function walkBracketed(walk: Walk, inner: () => void): void {
-  walk.expect("(");
-  inner();
-  walk.expect(")");
-}
-
-function walkCreateIndex(walk: Walk): void {
-  walk.takeObjectName();
-  walk.expect("ON");
-  walk.rename(walk.takeName());
-  walkBracketed(walk, () => walkSortList(walk));
-  if (walk.accept("WHERE")) walkExpression(walk);
-}
-
-function walkCreateTrigger(walk: Walk): void {
-  walk.takeObjectName();
+function walkTriggerBody(walk: Walk): void {
   if (walk.accept("INSTEAD")) walk.expect("OF");
   else walk.accept("BEFORE", "AFTER");
   if (walk.expect("DELETE", "INSERT", "UPDATE").key === "UPDATE" && walk.accept("OF")) {
@@ -158,10 +128,7 @@ function walkCreateTrigger(walk: Walk): void {
   }
   walk.expect("ON");
   walk.takeObjectName();
-  if (walk.accept("FOR")) {
-    walk.expect("EACH");
-    walk.expect("ROW");
-  }
+  if (walk.accept("FOR")) walk.expectAll("EACH", "ROW");
   walk.inTrigger = true;
   walk.openScope();
   if (walk.accept("WHEN")) walkExpression(walk);
@@ -176,14 +143,11 @@ function walkCreateTrigger(walk: Walk): void {
 
 function walkStep(walk: Walk): void {
   if (walk.at("WITH")) {
-    // A WITH before anything but SELECT is an error inside triggers; SQLite says so.
-    const selects = withOpensSelect(walk);
-    if (selects) return walkSelect(walk);
+    // SQLite itself refuses a WITH before anything but SELECT inside a trigger.
+    if (withOpensSelect(walk)) return walkSelect(walk);
     walkWith(walk);
   }
-  if (walk.at("INSERT", "REPLACE")) walkInsert(walk);
-  else if (walk.at("UPDATE")) walkUpdate(walk);
-  else if (walk.at("DELETE")) walkDelete(walk);
+  if (walk.at("INSERT", "REPLACE", "UPDATE", "DELETE")) walkWrite(walk);
   else walkSelect(walk);
 }
 

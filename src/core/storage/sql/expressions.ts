@@ -1,5 +1,5 @@
 /**
- * Walks expressions. Precedence does not matter here: only where an operand stands, and what kind it is.
+ * Walks expressions. Precedence does not matter here: only where an operand stands, and of which kind it is.
  *
  * @module
  */
@@ -7,17 +7,18 @@ import { WORD_OPERATORS } from "./keywords.ts";
 import { denied } from "./refusals.ts";
 import type { Token } from "./tokens.ts";
 import type { Walk } from "./walk.ts";
-import { walkFrame } from "./window_frame.ts";
 
 /**
- * What an expression is to the naming of result columns: a column, a column under COLLATE or likely() (named as a
- * column only inside other queries), or something else (named by its text).
+ * How SQLite names a result column made of the expression: after the column it is, after the column only inside other
+ * queries (a column under COLLATE or likely()), or by the expression's text.
  */
 export type Shape = "column" | "loose" | "other";
 
-const BINARY = new Set(
-  ["||", "->", "->>", "*", "/", "%", "+", "-", "&", "|", "<<", ">>", "<", "<=", ">", ">=", "=", "==", "<>", "!="],
-);
+/** Operators and words between two operands. The AND of BETWEEN is one more of them. */
+const BINARY: ReadonlySet<string> = new Set([
+  ...["||", "->", "->>", "*", "/", "%", "+", "-", "&", "|", "<<", ">>", "<", "<=", ">", ">=", "=", "==", "<>", "!="],
+  ...["AND", "OR", "ESCAPE", "BETWEEN", ...WORD_OPERATORS],
+]);
 const HINTS = new Set(["LIKELY", "UNLIKELY", "LIKELIHOOD"]);
 
 /** Walks one expression. */
@@ -37,7 +38,7 @@ export function walkExpressions(walk: Walk): void {
   do walkExpression(walk); while (walk.accept(","));
 }
 
-/** Walks `ORDER BY` terms, which are also those of an index and of a conflict target. */
+/** Walks the terms of ORDER BY, of an index and of a conflict target. */
 export function walkSortList(walk: Walk): void {
   do {
     walkExpression(walk);
@@ -46,32 +47,52 @@ export function walkSortList(walk: Walk): void {
   } while (walk.accept(","));
 }
 
-/** Walks a window between its parentheses, or the name of one. */
-export function walkWindow(walk: Walk): void {
-  if (!walk.accept("(")) return void walk.takeName();
-  if (walk.isName() && !walk.at("PARTITION", "RANGE", "ROWS", "GROUPS")) walk.takeName();
-  if (walk.accept("PARTITION")) {
-    walk.expect("BY");
-    walkExpressions(walk);
-  }
-  if (walk.accept("ORDER")) {
-    walk.expect("BY");
-    walkSortList(walk);
-  }
-  if (walk.accept("RANGE", "ROWS", "GROUPS")) walkFrame(walk, walkExpression);
-  walk.expect(")");
+/** Walks `GROUP BY …`, `ORDER BY …` or `PARTITION BY …`, where it stands. SQLite refuses ASC where it may not be. */
+export function walkBy(walk: Walk, word: "GROUP" | "ORDER" | "PARTITION"): void {
+  if (!walk.accept(word)) return;
+  walk.expect("BY");
+  walkSortList(walk);
 }
 
-/** Walks what follows an operand, if the expression goes on. */
+/** Walks a window between its parentheses, or the name of one. */
+export function walkWindow(walk: Walk): void {
+  if (!walk.at("(")) return void walk.takeName();
+  walk.bracketed(() => {
+    if (walk.isName() && !walk.at("PARTITION", "RANGE", "ROWS", "GROUPS")) walk.takeName();
+    walkBy(walk, "PARTITION");
+    walkBy(walk, "ORDER");
+    if (walk.accept("RANGE", "ROWS", "GROUPS")) walkFrame(walk);
+  });
+}
+
+/** Walks `BETWEEN 1 PRECEDING AND CURRENT ROW …`, or a single bound. */
+function walkFrame(walk: Walk): void {
+  if (walk.accept("BETWEEN")) {
+    walkBound(walk);
+    walk.expect("AND");
+  }
+  walkBound(walk);
+  if (!walk.accept("EXCLUDE")) return;
+  if (walk.accept("NO")) walk.expect("OTHERS");
+  else if (walk.accept("CURRENT")) walk.expect("ROW");
+  else walk.expect("GROUP", "TIES");
+}
+
+function walkBound(walk: Walk): void {
+  if (walk.acceptAll("CURRENT", "ROW")) return;
+  if (!walk.accept("UNBOUNDED")) walkExpression(walk);
+  walk.expect("PRECEDING", "FOLLOWING");
+}
+
+/** Walks the operator after an operand, with the operand after that, if the expression goes on. */
 function walkRest(walk: Walk): "collate" | "operator" | "end" {
-  const token = walk.peek();
-  if (token.key === "") return "end";
-  if (BINARY.has(token.key) || WORD_OPERATORS.has(token.key) || ["AND", "OR", "ESCAPE"].includes(token.key)) {
+  const { key } = walk.peek();
+  if (BINARY.has(key)) {
     walk.take();
     walkOperand(walk);
     return "operator";
   }
-  switch (token.key) {
+  switch (key) {
     case "COLLATE":
       walk.take();
       walk.takeName();
@@ -85,10 +106,6 @@ function walkRest(walk: Walk): "collate" | "operator" | "end" {
       walk.accept("NOT");
       // IS NOT DISTINCT FROM compares; it opens no FROM clause.
       if (walk.accept("DISTINCT")) walk.expect("FROM");
-      walkOperand(walk);
-      return "operator";
-    case "BETWEEN":
-      walk.take();
       walkOperand(walk);
       return "operator";
     case "IN":
@@ -105,36 +122,36 @@ function walkRest(walk: Walk): "collate" | "operator" | "end" {
 }
 
 function walkIn(walk: Walk): void {
-  if (walk.accept("(")) {
-    if (startsSelect(walk)) walk.selectRule(walk);
-    else if (!walk.at(")")) walkExpressions(walk);
-    walk.expect(")");
-    return;
+  if (walk.at("(")) {
+    return walk.bracketed(() => {
+      if (startsSelect(walk)) walk.selectRule(walk);
+      else if (!walk.at(")")) walkExpressions(walk);
+    });
   }
   // `x IN t` and `x IN json_each(…)`: a table without FROM.
-  const last = walk.peek(1).key === "." ? 3 : 1;
-  if (walk.peek(last).key === "(") walkTableFunction(walk);
+  if (callsTableFunction(walk)) walkTableFunction(walk);
   else walk.takeObjectName();
+}
+
+/** Whether a name, perhaps with its schema, and a parenthesis come next. */
+export function callsTableFunction(walk: Walk): boolean {
+  return walk.peek(walk.peek(1).key === "." ? 3 : 1).key === "(";
 }
 
 /** Walks `json_each(…)`, `json_tree(…)` or an own FTS5 table with its query; returns the name to see it under. */
 export function walkTableFunction(walk: Walk): string {
   const named = walk.peek(1).key === "." ? walk.peek(2) : walk.peek();
   const name = named.text.toLowerCase();
-  const isBuiltIn = named.kind === "word" && (name === "json_each" || name === "json_tree");
-  if (isBuiltIn) {
+  if (named.kind === "word" && (name === "json_each" || name === "json_tree")) {
     if (walk.peek(1).key === ".") {
       walk.schemaQualifier(walk.take());
       walk.take();
     }
     walk.take();
-  } else {
-    const own = walk.takeObjectName();
-    if (walk.ftsTable(own) === undefined) throw refusedFunction(named);
+  } else if (walk.ftsTable(walk.takeObjectName()) === undefined) {
+    throw denied(`Cannot use the table function "${named.text}"`, "json_each and json_tree are the ones there are");
   }
-  walk.expect("(");
-  if (!walk.at(")")) walkExpressions(walk);
-  walk.expect(")");
+  walk.bracketed(() => walk.at(")") || walkExpressions(walk));
   return name;
 }
 
@@ -144,13 +161,10 @@ export function startsSelect(walk: Walk): boolean {
 }
 
 function walkOperand(walk: Walk): Shape {
-  let signed = false;
-  while (walk.at("NOT", "+", "-", "~")) {
-    signed = true;
-    walk.take();
-  }
+  let isSigned = false;
+  while (walk.accept("NOT", "+", "-", "~")) isSigned = true;
   const shape = walkPrimary(walk);
-  return signed ? "other" : shape;
+  return isSigned ? "other" : shape;
 }
 
 function walkPrimary(walk: Walk): Shape {
@@ -166,11 +180,9 @@ function walkPrimary(walk: Walk): Shape {
     case "operator":
       return walkParentheses(walk);
     case "string":
-      if (walk.peek(1).key !== ".") {
-        walk.take();
-        return "other";
-      }
-      return walkColumn(walk);
+      if (walk.peek(1).key === ".") return walkColumn(walk);
+      walk.take();
+      return "other";
     case "quoted":
       return walk.peek(1).key === "(" ? walkFunction(walk) : walkColumn(walk);
     case "word":
@@ -181,59 +193,42 @@ function walkPrimary(walk: Walk): Shape {
 }
 
 function walkParentheses(walk: Walk): Shape {
-  walk.expect("(");
   let shape: Shape = "other";
-  walk.nested(() => {
-    if (startsSelect(walk)) {
-      walk.selectRule(walk);
-    } else {
+  walk.bracketed(() =>
+    walk.nested(() => {
+      if (startsSelect(walk)) return walk.selectRule(walk);
       shape = walkExpression(walk);
       while (walk.accept(",")) {
         shape = "other";
         walkExpression(walk);
       }
-    }
-  });
-  walk.expect(")");
+    })
+  );
   return shape;
 }
 
-function walkWord(walk: Walk, token: Token): Shape {
-  const called = walk.peek(1).key === "(";
-  switch (token.key) {
-    case "NULL":
-      walk.take();
-      return "other";
-    case "EXISTS":
-      walk.take();
-      return walkParentheses(walk);
-    case "CASE":
-      walkCase(walk);
-      return "other";
-    case "CAST":
-      if (!called) break;
-      walk.take();
-      walk.take();
-      walkExpression(walk);
-      walk.expect("AS");
-      walkType(walk);
-      walk.expect(")");
-      return "other";
-    case "RAISE":
-      if (!called) break;
-      walk.take();
-      walk.take();
-      walk.expect("IGNORE", "ROLLBACK", "ABORT", "FAIL");
-      if (walk.accept(",")) walkExpression(walk);
-      walk.expect(")");
-      return "other";
+function walkWord(walk: Walk, { reserved }: Token): Shape {
+  if (walk.accept("NULL")) return "other";
+  if (walk.accept("EXISTS")) return walkParentheses(walk);
+  if (walk.accept("CASE")) return walkCase(walk);
+  if (walk.acceptAll("CAST", "(")) {
+    walkExpression(walk);
+    walk.expect("AS");
+    walkType(walk);
+    walk.expect(")");
+    return "other";
   }
-  if (token.reserved) throw walk.unexpected();
-  return called ? walkFunction(walk) : walkColumn(walk);
+  if (walk.acceptAll("RAISE", "(")) {
+    walk.expect("IGNORE", "ROLLBACK", "ABORT", "FAIL");
+    if (walk.accept(",")) walkExpression(walk);
+    walk.expect(")");
+    return "other";
+  }
+  if (reserved) throw walk.unexpected();
+  return walk.peek(1).key === "(" ? walkFunction(walk) : walkColumn(walk);
 }
 
-function walkCase(walk: Walk): void {
-  walk.expect("CASE");
+function walkCase(walk: Walk): Shape {
   if (!walk.at("WHEN")) walkExpression(walk);
   while (walk.accept("WHEN")) {
     walkExpression(walk);
@@ -242,10 +237,11 @@ function walkCase(walk: Walk): void {
   }
   if (walk.accept("ELSE")) walkExpression(walk);
   walk.expect("END");
+  return "other";
 }
 
 /** Walks a type: words, then perhaps numbers in parentheses. */
-export function walkType(walk: Walk): void {
+function walkType(walk: Walk): void {
   while (walk.isName()) walk.take();
   if (!walk.accept("(")) return;
   do {
@@ -257,10 +253,7 @@ export function walkType(walk: Walk): void {
 
 function walkColumn(walk: Walk): Shape {
   const names = [walk.takeName()];
-  while (names.length < 3 && walk.at(".")) {
-    walk.take();
-    names.push(walk.takeName());
-  }
+  while (names.length < 3 && walk.accept(".")) names.push(walk.takeName());
   if (names.length === 3) walk.schemaQualifier(names.shift()!);
   if (names.length === 2) walk.qualifier(names[0]!);
   walk.column(names.at(-1)!, names.length === 2 ? names[0]! : null);
@@ -268,24 +261,18 @@ function walkColumn(walk: Walk): Shape {
 }
 
 function walkFunction(walk: Walk): Shape {
-  const hint = HINTS.has(walk.take().key);
-  walk.expect("(");
+  const isHint = HINTS.has(walk.take().key);
   let shape: Shape = "other";
-  if (!walk.accept("*")) {
+  walk.bracketed(() => {
+    if (walk.accept("*")) return;
     walk.accept("DISTINCT", "ALL");
     if (!walk.at(")", "ORDER")) {
       shape = walkExpression(walk);
       while (walk.accept(",")) walkExpression(walk);
     }
-    if (walk.accept("ORDER")) {
-      walk.expect("BY");
-      walkSortList(walk);
-    }
-  }
-  walk.expect(")");
-  if (walk.at("FILTER") && walk.peek(1).key === "(") {
-    walk.take();
-    walk.take();
+    walkBy(walk, "ORDER");
+  });
+  if (walk.acceptAll("FILTER", "(")) {
     walk.expect("WHERE");
     walkExpression(walk);
     walk.expect(")");
@@ -297,9 +284,5 @@ function walkFunction(walk: Walk): Shape {
     walkWindow(walk);
     shape = "other";
   }
-  return hint && shape !== "other" ? "loose" : "other";
-}
-
-function refusedFunction(token: Token): Error {
-  return denied(`Cannot use the table function "${token.text}"`, "json_each and json_tree are the ones there are");
+  return isHint && shape !== "other" ? "loose" : "other";
 }

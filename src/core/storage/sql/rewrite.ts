@@ -1,5 +1,5 @@
 /**
- * The first wall: names in a plugin's SQL get the plugin's prefix, and what is not understood is refused.
+ * The first wall: names in a plugin's SQL get the plugin's prefix, and a statement that is not understood is refused.
  *
  * @module
  */
@@ -8,31 +8,31 @@ import { denied, sqlError } from "./refusals.ts";
 import { walkSelect, walkWith } from "./selects.ts";
 import { tokenize } from "./tokens.ts";
 import { type NameSpace, Walk } from "./walk.ts";
-import { walkDelete, walkInsert, walkUpdate } from "./writes.ts";
+import { walkWrite } from "./writes.ts";
 
 export type { NameSpace } from "./walk.ts";
 
-/** What a statement does. */
+/** How a statement acts; a query that only computes is a `select` too. */
 export type StatementKind = "select" | "write" | "create" | "alter" | "drop";
 
 /** A statement, ready to be compiled. */
 export interface Rewritten {
   /** The text, every name of the table namespace prefixed. */
   readonly sql: string;
-  /** What it does. */
   readonly kind: StatementKind;
-  /** What a CREATE or DROP is about. */
-  readonly object: "table" | "index" | "view" | "trigger" | "virtual" | null;
-  /** Whether it returns rows. */
   readonly returnsRows: boolean;
-  /** How many parameters it takes. */
   readonly parameterCount: number;
   /** Named parameters: name as written, with its first character → number. */
   readonly parameterNames: ReadonlyMap<string, number>;
 }
 
-/** Longest statement, in characters. */
-export const MAX_SQL_LENGTH = 100_000;
+const MAX_SQL_LENGTH = 100_000;
+const WRITES: readonly string[] = ["INSERT", "REPLACE", "UPDATE", "DELETE"];
+const DEFINITIONS: Readonly<Record<string, readonly [StatementKind, (walk: Walk) => void]>> = {
+  CREATE: ["create", walkCreate],
+  ALTER: ["alter", walkAlter],
+  DROP: ["drop", walkDrop],
+};
 
 const REFUSED_HINT =
   "SELECT, VALUES, WITH, INSERT, REPLACE, UPDATE, DELETE, CREATE, ALTER and DROP are the statements there are";
@@ -40,60 +40,38 @@ const REFUSED_HINT =
 /**
  * Rewrites one statement.
  *
- * @throws {HostError} `storage.denied` for what no plugin may ask, `storage.sql` for what is not SQL.
+ * @throws {HostError} `storage.denied` for a statement that no plugin may run, `storage.sql` for text that is not SQL.
  */
 export function rewriteSql(sql: string, names: NameSpace): Rewritten {
   if (sql.length > MAX_SQL_LENGTH) throw sqlError("statement too long", `${MAX_SQL_LENGTH} characters are the limit`);
-  // Drivers stop at a NUL and run what is before it.
+  // Drivers stop at a NUL and run the text before it.
   if (sql.includes("\0")) throw sqlError("unrecognized token: NUL character");
   const walk = new Walk(sql, tokenize(sql), names, walkSelect);
-  const { kind, object, returnsRows } = walkStatement(walk);
+  const { kind, returnsRows } = walkStatement(walk);
   walk.accept(";");
   if (walk.peek().kind !== "end") {
     if (walk.previous().key !== ";") throw walk.unexpected();
     throw sqlError("more than one statement", "Send one statement per call, or use kaged.storage.batch");
   }
   const { parameterCount, parameterNames } = walk;
-  return { sql: walk.finish(), kind, object, returnsRows, parameterCount, parameterNames };
+  return { sql: walk.finish(), kind, returnsRows, parameterCount, parameterNames };
 }
 
-type Walked = Pick<Rewritten, "kind" | "object" | "returnsRows">;
-
-function walkStatement(walk: Walk): Walked {
+function walkStatement(walk: Walk): Pick<Rewritten, "kind" | "returnsRows"> {
   const first = walk.peek();
   if (first.kind === "end" || first.key === ";") throw sqlError("empty statement");
-  switch (first.key) {
-    case "SELECT":
-    case "VALUES":
-      return walkQuery(walk);
-    case "WITH":
-      if (withOpensSelect(walk)) return walkQuery(walk);
-      walkWith(walk);
-      return walkWrite(walk);
-    case "INSERT":
-    case "REPLACE":
-    case "UPDATE":
-    case "DELETE":
-      return walkWrite(walk);
-    case "CREATE":
-      return { kind: "create", object: walkCreate(walk), returnsRows: false };
-    case "ALTER":
-      walkAlter(walk);
-      return { kind: "alter", object: null, returnsRows: false };
-    case "DROP":
-      return { kind: "drop", object: walkDrop(walk), returnsRows: false };
-    default:
-      if (first.kind !== "word") throw walk.unexpected();
-      throw denied(`Cannot run ${first.text.slice(0, 40).toUpperCase()}`, REFUSED_HINT);
+  const isQuery = first.key === "WITH" ? withOpensSelect(walk) : walk.at("SELECT", "VALUES");
+  if (isQuery) {
+    walkSelect(walk, { output: true });
+    return { kind: "select", returnsRows: true };
   }
-}
-
-function walkQuery(walk: Walk): Walked {
-  walkSelect(walk, { output: true });
-  return { kind: "select", object: null, returnsRows: true };
-}
-
-function walkWrite(walk: Walk): Walked {
-  const returnsRows = walk.at("UPDATE") ? walkUpdate(walk) : walk.at("DELETE") ? walkDelete(walk) : walkInsert(walk);
-  return { kind: "write", object: null, returnsRows };
+  if (first.key === "WITH") walkWith(walk);
+  if (first.key === "WITH" || walk.at(...WRITES)) return { kind: "write", returnsRows: walkWrite(walk) };
+  const [kind, rule] = DEFINITIONS[first.key] ?? [];
+  if (kind && rule) {
+    rule(walk);
+    return { kind, returnsRows: false };
+  }
+  if (first.kind !== "word") throw walk.unexpected();
+  throw denied(`Cannot run ${first.text.slice(0, 40).toUpperCase()}`, REFUSED_HINT);
 }

@@ -4,23 +4,15 @@
  * @module
  */
 import {
+  callsTableFunction,
   startsSelect,
+  walkBy,
   walkExpression,
   walkExpressions,
-  walkSortList,
   walkTableFunction,
   walkWindow,
 } from "./expressions.ts";
-import { foldName, nameOf } from "./tokens.ts";
-import type { Walk } from "./walk.ts";
-
-/** Where a query stands. */
-export interface SelectPlace {
-  /** In FROM, where it does not see its neighbours. */
-  readonly inFrom?: boolean;
-  /** Its columns are the statement's own output. */
-  readonly output?: boolean;
-}
+import type { SelectPlace, Walk } from "./walk.ts";
 
 /** Walks a query, its WITH included. */
 export function walkSelect(walk: Walk, place: SelectPlace = {}): void {
@@ -45,9 +37,7 @@ export function walkWith(walk: Walk): void {
     walk.expect("AS");
     if (walk.accept("NOT")) walk.expect("MATERIALIZED");
     else walk.accept("MATERIALIZED");
-    walk.expect("(");
-    walkSelect(walk);
-    walk.expect(")");
+    walk.bracketed(() => walkSelect(walk));
   } while (walk.accept(","));
 }
 
@@ -58,8 +48,7 @@ export function walkResultColumns(walk: Walk, output: boolean): void {
     if (walk.accept("*")) continue;
     if (walk.isName() && walk.peek(1).key === "." && walk.peek(2).key === "*") {
       walk.qualifier(walk.take());
-      walk.take();
-      walk.take();
+      walk.expectAll(".", "*");
       continue;
     }
     const shape = walkExpression(walk);
@@ -69,11 +58,12 @@ export function walkResultColumns(walk: Walk, output: boolean): void {
   } while (walk.accept(","));
 }
 
-/** Walks what follows FROM. */
+/** Walks the tables after FROM. */
 export function walkFrom(walk: Walk): void {
   walkSource(walk);
   for (;;) {
-    walkConstraint(walk);
+    if (walk.accept("ON")) walkExpression(walk);
+    else if (walk.accept("USING")) walk.takeNameList();
     if (!walk.accept(",")) {
       if (!walk.at("JOIN", "NATURAL", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "OUTER")) return;
       for (let words = 0; !walk.accept("JOIN"); words++) {
@@ -87,37 +77,22 @@ export function walkFrom(walk: Walk): void {
 
 /** Walks `INDEXED BY i` and `NOT INDEXED`. */
 export function walkIndexedBy(walk: Walk): void {
-  if (walk.at("INDEXED") && walk.peek(1).key === "BY") {
-    walk.take();
-    walk.take();
-    walk.rename(walk.takeName());
-  } else if (walk.at("NOT") && walk.peek(1).key === "INDEXED") {
-    walk.take();
-    walk.take();
-  }
+  if (walk.acceptAll("INDEXED", "BY")) walk.rename(walk.takeName());
+  else walk.acceptAll("NOT", "INDEXED");
 }
 
 function walkCore(walk: Walk, { inFrom = false, output = false }: SelectPlace): void {
+  walk.openScope();
   if (walk.accept("VALUES")) {
-    walk.openScope();
-    do {
-      walk.expect("(");
-      walkExpressions(walk);
-      walk.expect(")");
-    } while (walk.accept(","));
-    walk.closeScope(inFrom);
-    return;
+    do walk.bracketed(() => walkExpressions(walk)); while (walk.accept(","));
+    return walk.closeScope(inFrom);
   }
   walk.expect("SELECT");
-  walk.openScope();
   walk.accept("DISTINCT", "ALL");
   walkResultColumns(walk, output);
   if (walk.accept("FROM")) walkFrom(walk);
   if (walk.accept("WHERE")) walkExpression(walk);
-  if (walk.accept("GROUP")) {
-    walk.expect("BY");
-    walkExpressions(walk);
-  }
+  walkBy(walk, "GROUP");
   if (walk.accept("HAVING")) walkExpression(walk);
   if (startsWindow(walk)) {
     walk.take();
@@ -127,18 +102,12 @@ function walkCore(walk: Walk, { inFrom = false, output = false }: SelectPlace): 
       walkWindow(walk);
     } while (walk.accept(","));
   }
-  walkOrderAndLimit(walk);
-  walk.closeScope(inFrom);
-}
-
-function walkOrderAndLimit(walk: Walk): void {
-  if (walk.accept("ORDER")) {
-    walk.expect("BY");
-    walkSortList(walk);
+  walkBy(walk, "ORDER");
+  if (walk.accept("LIMIT")) {
+    walkExpression(walk);
+    if (walk.accept("OFFSET", ",")) walkExpression(walk);
   }
-  if (!walk.accept("LIMIT")) return;
-  walkExpression(walk);
-  if (walk.accept("OFFSET", ",")) walkExpression(walk);
+  walk.closeScope(inFrom);
 }
 
 /** WINDOW is a keyword only before `name AS`. */
@@ -147,38 +116,28 @@ function startsWindow(walk: Walk): boolean {
 }
 
 function walkSource(walk: Walk): void {
-  if (walk.accept("(")) {
-    walk.nested(() => startsSelect(walk) ? walkSelect(walk, { inFrom: true }) : walkFrom(walk));
-    walk.expect(")");
+  if (walk.at("(")) {
+    walk.bracketed(() => walk.nested(() => startsSelect(walk) ? walkSelect(walk, { inFrom: true }) : walkFrom(walk)));
     const alias = walkAlias(walk);
     if (alias !== null) walk.addSource(alias, null);
     return;
   }
-  const after = walk.peek(1).key === "." ? 3 : 1;
-  if (walk.peek(after).key === "(") {
+  if (callsTableFunction(walk)) {
     const name = walkTableFunction(walk);
     const end = walk.previous().end;
     const alias = walkAlias(walk);
-    const builtIn = walk.ftsTable(name) === undefined;
+    const isBuiltIn = walk.ftsTable(name) === undefined;
     // Unaliased, its columns are named `json_each.value`: with the alias they are renamed like everything else.
-    if (alias === null && builtIn) walk.edit({ start: end, end }, ` AS ${walk.translated(name)}`);
-    walk.addSource(alias ?? name, builtIn ? null : name);
+    if (alias === null && isBuiltIn) walk.edit({ start: end, end }, ` AS ${walk.translated(name)}`);
+    walk.addSource(alias ?? name, isBuiltIn ? null : name);
     return;
   }
   const table = walk.takeObjectName();
-  const alias = walkAlias(walk);
-  walk.addSource(alias ?? table, table);
+  walk.addSource(walkAlias(walk) ?? table, table);
   walkIndexedBy(walk);
 }
 
 function walkAlias(walk: Walk): string | null {
   if (!walk.accept("AS") && (!walk.isBareAlias() || startsWindow(walk))) return null;
-  const token = walk.takeName();
-  walk.rename(token);
-  return foldName(nameOf(token));
-}
-
-function walkConstraint(walk: Walk): void {
-  if (walk.accept("ON")) walkExpression(walk);
-  else if (walk.accept("USING")) walk.takeNameList();
+  return walk.rename(walk.takeName());
 }

@@ -8,9 +8,9 @@ import { denied, sqlError } from "./refusals.ts";
 import { foldName, nameOf, type Token } from "./tokens.ts";
 import { JOIN_WORDS } from "./keywords.ts";
 
-/** What becomes of names. */
+/** The names of one plugin, and the names they have in the database. */
 export interface NameSpace {
-  /** Returns what a name of the table namespace becomes; throws for one that may not be used. */
+  /** Returns the name in the database for a name of a table, index, view or trigger; throws for a forbidden one. */
   translate(name: string): string;
   /** FTS5 tables by their folded names, before translation → name as it was created. */
   readonly ftsTables: ReadonlyMap<string, string>;
@@ -23,8 +23,9 @@ interface Pending {
   readonly qualifier: string | null;
 }
 
-/** What one SELECT, INSERT, UPDATE or DELETE can name: visible name → name of the FTS table behind it, or null. */
+/** The sources that one SELECT, INSERT, UPDATE or DELETE can name. */
 interface Scope {
+  /** Visible name → name of the FTS5 table behind it, or null. */
   readonly sources: Map<string, string | null>;
   readonly pending: Pending[];
   readonly upsert: boolean;
@@ -33,16 +34,24 @@ interface Scope {
 const MAX_DEPTH = 200;
 const MAX_PARAMETERS = 1000;
 
+/** Where a query stands. */
+export interface SelectPlace {
+  /** A query in FROM does not see its neighbours. */
+  readonly inFrom?: boolean;
+  /** Its columns are the statement's own output, in which SQLite names a column under COLLATE by its text. */
+  readonly output?: boolean;
+}
+
 /** One walk. */
 export class Walk {
-  /** Parameters: name as written → number. */
+  /** Parameter as written → its number. */
   readonly parameterNames: Map<string, number> = new Map();
   /** Highest parameter number. */
   parameterCount = 0;
-  /** Inside the body of a trigger, where NEW and OLD are rows. */
+  /** True inside the body of a trigger, where NEW and OLD are rows. */
   inTrigger = false;
-  /** Set while the walk is inside a result column's expression that is not the statement's own output. */
-  readonly selectRule: (walk: Walk, options?: { readonly inFrom?: boolean; readonly output?: boolean }) => void;
+  /** Walks a SELECT. Handed in, because expressions hold queries and queries hold expressions. */
+  readonly selectRule: (walk: Walk, place?: SelectPlace) => void;
 
   readonly #sql: string;
   readonly #tokens: readonly Token[];
@@ -54,7 +63,7 @@ export class Walk {
   #at = 0;
   #depth = 0;
 
-  /** Starts at the first token. `selectRule` walks a SELECT: expressions need it, and it needs expressions. */
+  /** Starts at the first token. */
   constructor(sql: string, tokens: readonly Token[], names: NameSpace, selectRule: Walk["selectRule"]) {
     this.#sql = sql;
     this.#tokens = tokens;
@@ -92,10 +101,29 @@ export class Walk {
     return true;
   }
 
-  /** Takes a token that must be there. */
+  /** Takes the next tokens if they are all of these, in this order. */
+  acceptAll(...keys: string[]): boolean {
+    if (!keys.every((key, ahead) => this.peek(ahead).key === key)) return false;
+    this.#at += keys.length;
+    return true;
+  }
+
+  /** Takes a token that must be one of these. */
   expect(...keys: string[]): Token {
     if (!this.at(...keys)) throw this.unexpected();
     return this.take();
+  }
+
+  /** Takes tokens that must be these, one after another. */
+  expectAll(...keys: string[]): void {
+    for (const key of keys) this.expect(key);
+  }
+
+  /** Walks `inner` between the parentheses that must stand around it. */
+  bracketed(inner: () => unknown): void {
+    this.expect("(");
+    inner();
+    this.expect(")");
   }
 
   /** The error for a token out of place, worded as SQLite does. */
@@ -105,7 +133,7 @@ export class Walk {
   }
 
   /** Runs `walk` one level deeper. */
-  nested(walk: () => void): void {
+  nested(walk: () => unknown): void {
     if (++this.#depth > MAX_DEPTH) throw sqlError("parser stack overflow");
     walk();
     this.#depth--;
@@ -129,16 +157,16 @@ export class Walk {
 
   /** Takes names in parentheses that stay as they are. */
   takeNameList(): void {
-    this.expect("(");
-    do this.takeName(); while (this.accept(","));
-    this.expect(")");
+    this.bracketed(() => {
+      do this.takeName(); while (this.accept(","));
+    });
   }
 
   /** Takes and renames a name, with `main.` before it if need be; returns the name as the plugin writes it. */
   takeObjectName(): string {
     let token = this.takeName();
     if (this.accept(".")) {
-      this.#requireMain(token);
+      this.schemaQualifier(token);
       token = this.takeName();
     }
     return this.rename(token);
@@ -151,7 +179,7 @@ export class Walk {
     return foldName(name);
   }
 
-  /** What `name` becomes, in quotes. */
+  /** The name in the database for `name`, in quotes. */
   translated(name: string): string {
     return `"${this.#names.translate(name).replaceAll('"', '""')}"`;
   }
@@ -166,8 +194,8 @@ export class Walk {
     return this.#names.ftsTables.get(folded);
   }
 
-  /** Refuses any schema but main. */
-  #requireMain(token: Token): void {
+  /** Takes the schema before a name; only main may be named. */
+  schemaQualifier(token: Token): void {
     if (foldName(nameOf(token)) === "main") return;
     throw denied(`Cannot use the schema "${nameOf(token)}"`, "A plugin's tables are in the schema main");
   }
@@ -177,7 +205,7 @@ export class Walk {
     this.#scopes.push({ sources: new Map(), pending: [], upsert: options.upsert ?? false });
   }
 
-  /** Adds a source to the scope: what it is called, and which of the plugin's tables it is. */
+  /** Adds a source to the scope under its visible name; `table` is the plugin's table behind it, or null. */
   addSource(visible: string, table: string | null): void {
     const fts = table === null ? undefined : this.ftsTable(table);
     this.#scopes.at(-1)?.sources.set(visible, fts === undefined ? null : foldName(fts));
@@ -212,7 +240,7 @@ export class Walk {
     return true;
   }
 
-  /** A name before a dot. */
+  /** Takes a name before a dot: of a source in scope, or a row that a trigger or an upsert names. */
   qualifier(token: Token): void {
     const folded = foldName(nameOf(token));
     const special = this.inTrigger && (folded === "new" || folded === "old")
@@ -224,12 +252,7 @@ export class Walk {
     else this.rename(token);
   }
 
-  /** Three names with dots between: the first must be main. */
-  schemaQualifier(token: Token): void {
-    this.#requireMain(token);
-  }
-
-  /** A column: stays as it is, unless it is the hidden column of an FTS5 table in scope, which has the table's name. */
+  /** Leaves a column as it is, unless it is the hidden column of an FTS5 table in scope, which has the table's name. */
   column(token: Token, qualifier: Token | null): void {
     const folded = foldName(nameOf(token));
     if (this.ftsTable(folded) === undefined || token.kind === "string") return;
@@ -237,7 +260,7 @@ export class Walk {
     this.#scopes.at(-1)?.pending.push({ token, kind: "fts", qualifier: visible });
   }
 
-  /** A parameter. Named ones become numbered, because drivers differ in how they bind names. */
+  /** Numbers a parameter that has a name, because drivers differ in how they bind names. */
   parameter(token: Token): void {
     if (token.text.startsWith("?")) {
       const number = token.text === "?" ? this.parameterCount + 1 : Number(token.text.slice(1));

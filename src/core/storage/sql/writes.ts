@@ -9,60 +9,45 @@ import { walkFrom, walkIndexedBy, walkResultColumns, walkSelect } from "./select
 import { foldName, nameOf } from "./tokens.ts";
 import type { Walk } from "./walk.ts";
 
-/** Walks INSERT or REPLACE; returns whether it has RETURNING. */
-export function walkInsert(walk: Walk): boolean {
-  if (walk.expect("INSERT", "REPLACE").key === "INSERT") walkOnConflictWord(walk);
+/** Walks a statement that changes rows; returns whether it has RETURNING. */
+export function walkWrite(walk: Walk): boolean {
+  const { key } = walk.expect("INSERT", "REPLACE", "UPDATE", "DELETE");
+  if (key === "INSERT" || key === "UPDATE") walkOnConflictWord(walk);
+  walk.openScope({ upsert: key === "INSERT" || key === "REPLACE" });
+  if (key === "UPDATE") {
+    walkTarget(walk);
+    walkIndexedBy(walk);
+    walk.expect("SET");
+    walkAssignments(walk);
+    if (walk.accept("FROM")) walkFrom(walk);
+    if (walk.accept("WHERE")) walkExpression(walk);
+  } else if (key === "DELETE") {
+    walk.expect("FROM");
+    walkTarget(walk);
+    walkIndexedBy(walk);
+    if (walk.accept("WHERE")) walkExpression(walk);
+  } else walkInserted(walk);
+  const isReturning = walkReturning(walk);
+  walk.closeScope();
+  return isReturning;
+}
+
+function walkInserted(walk: Walk): void {
   walk.expect("INTO");
-  walk.openScope({ upsert: true });
   const table = walkTarget(walk);
-  if (walk.accept("(")) {
-    do {
-      const column = walk.takeName();
-      // An FTS5 table takes commands in a column of its own name: INSERT INTO docs(docs) VALUES('optimize').
-      if (foldName(nameOf(column)) === table && walk.ftsTable(table) !== undefined) {
-        walk.edit(column, walk.translated(walk.ftsTable(table)!));
-      }
-    } while (walk.accept(","));
-    walk.expect(")");
+  if (walk.at("(")) {
+    walk.bracketed(() => {
+      do {
+        const column = walk.takeName();
+        const fts = foldName(nameOf(column)) === table ? walk.ftsTable(table) : undefined;
+        // An FTS5 table takes commands in a column of its own name: INSERT INTO docs(docs) VALUES('optimize').
+        if (fts !== undefined) walk.edit(column, walk.translated(fts));
+      } while (walk.accept(","));
+    });
   }
-  if (walk.accept("DEFAULT")) {
-    walk.expect("VALUES");
-  } else {
-    walkSelect(walk, { inFrom: true });
-    while (walk.accept("ON")) walkUpsert(walk);
-  }
-  const returning = walkReturning(walk);
-  walk.closeScope();
-  return returning;
-}
-
-/** Walks UPDATE; returns whether it has RETURNING. */
-export function walkUpdate(walk: Walk): boolean {
-  walk.expect("UPDATE");
-  walkOnConflictWord(walk);
-  walk.openScope();
-  walkTarget(walk);
-  walkIndexedBy(walk);
-  walk.expect("SET");
-  walkAssignments(walk);
-  if (walk.accept("FROM")) walkFrom(walk);
-  if (walk.accept("WHERE")) walkExpression(walk);
-  const returning = walkReturning(walk);
-  walk.closeScope();
-  return returning;
-}
-
-/** Walks DELETE; returns whether it has RETURNING. */
-export function walkDelete(walk: Walk): boolean {
-  walk.expect("DELETE");
-  walk.expect("FROM");
-  walk.openScope();
-  walkTarget(walk);
-  walkIndexedBy(walk);
-  if (walk.accept("WHERE")) walkExpression(walk);
-  const returning = walkReturning(walk);
-  walk.closeScope();
-  return returning;
+  if (walk.accept("DEFAULT")) return void walk.expect("VALUES");
+  walkSelect(walk, { inFrom: true });
+  while (walk.accept("ON")) walkUpsert(walk);
 }
 
 function walkOnConflictWord(walk: Walk): void {
@@ -71,9 +56,7 @@ function walkOnConflictWord(walk: Walk): void {
 
 function walkTarget(walk: Walk): string {
   const table = walk.takeObjectName();
-  let visible = table;
-  if (walk.accept("AS")) visible = walk.rename(walk.takeName());
-  walk.addSource(visible, table);
+  walk.addSource(walk.accept("AS") ? walk.rename(walk.takeName()) : table, table);
   return table;
 }
 
@@ -88,15 +71,13 @@ function walkAssignments(walk: Walk): void {
 
 function walkUpsert(walk: Walk): void {
   walk.expect("CONFLICT");
-  if (walk.accept("(")) {
-    walkSortList(walk);
-    walk.expect(")");
+  if (walk.at("(")) {
+    walk.bracketed(() => walkSortList(walk));
     if (walk.accept("WHERE")) walkExpression(walk);
   }
   walk.expect("DO");
   if (walk.accept("NOTHING")) return;
-  walk.expect("UPDATE");
-  walk.expect("SET");
+  walk.expectAll("UPDATE", "SET");
   walkAssignments(walk);
   if (walk.accept("WHERE")) walkExpression(walk);
 }
