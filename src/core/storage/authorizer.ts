@@ -1,6 +1,6 @@
 /**
- * The second wall: what SQLite itself asks before it compiles an access. Whatever the rewriter did or missed, a
- * statement reaches only what is allowed here. Pure: a rule set and an access give a verdict.
+ * The second wall: SQLite asks here before it compiles an access. Whatever the rewriter did or missed, a statement
+ * reaches only the tables and functions that are allowed here.
  *
  * @module
  */
@@ -8,25 +8,22 @@ import { ALLOWED_FUNCTIONS, ALTER_FUNCTIONS } from "./functions.ts";
 import type { StatementKind } from "./sql/rewrite.ts";
 import { foldName } from "./sql/tokens.ts";
 
-/** What the running call may do. */
+/** The rules of the statement that runs. */
 export interface CallRules {
   /** Whether a full name belongs to the plugin. */
   owns(name: string): boolean;
-  /** What the statement does, as the rewriter saw it. */
+  /** The kind that the rewriter found. */
   readonly kind: StatementKind;
-  /** Whether the call may change anything. */
+  /** False in a process that only reads. */
   readonly writes: boolean;
 }
 
-/** An access SQLite asks about: action code and its four arguments. */
+/** An access SQLite asks about, as `sqlite3_set_authorizer` hands it over. */
 export interface Access {
-  /** SQLite's action code. */
   readonly action: number;
-  /** First argument. */
   readonly first: string | null;
-  /** Second argument. */
   readonly second: string | null;
-  /** Schema: main, temp. */
+  /** `main`, `temp`, or null where the action has no schema. */
   readonly schema: string | null;
 }
 
@@ -117,4 +114,74 @@ function mayReadCatalogue(kind: StatementKind, column: string | null): boolean {
 
 function mayCall(kind: StatementKind, name: string): boolean {
   return ALLOWED_FUNCTIONS.has(name) || (kind === "alter" && ALTER_FUNCTIONS.has(name));
+}
+
+/**
+ * Keeps the rules of one connection. The host's hold until {@link close}; a plugin's only while its work runs. An access
+ * that nobody's rules allow is refused.
+ */
+export class RuleKeeper {
+  /** A plugin's rules, the host's, or nobody's, which refuses everything. */
+  #rules: CallRules | "host" | null = "host";
+  #refused: Access | null = null;
+  #refusesCompiling = false;
+
+  /** Lets nothing through from now on but in {@link asHost} and {@link asPlugin}. */
+  close(): void {
+    this.#rules = null;
+  }
+
+  /** Whether SQLite may go on; remembers the first access that it may not have. */
+  allows(access: Access): boolean {
+    if (this.#rules === "host") return true;
+    if (this.#rules !== null && !this.#refusesCompiling && mayAccess(this.#rules, access)) return true;
+    this.#refused ??= access;
+    return false;
+  }
+
+  /** Runs work of the host itself, to which everything is allowed. */
+  asHost<T>(run: () => T): T {
+    const rules = this.#rules;
+    this.#rules = "host";
+    try {
+      return run();
+    } finally {
+      this.#rules = rules;
+    }
+  }
+
+  /** Runs work of a plugin under its rules. */
+  asPlugin<T>(rules: CallRules, run: () => T): T {
+    this.#rules = rules;
+    try {
+      return run();
+    } finally {
+      this.#rules = null;
+    }
+  }
+
+  /** Runs a statement that is compiled already; null when SQLite would have had to compile it again. */
+  unlessCompiled<T>(run: () => T): T | null {
+    this.#refusesCompiling = true;
+    try {
+      return run();
+    } catch (error) {
+      if (this.takeRefused() === null) throw error;
+      return null;
+    } finally {
+      this.#refusesCompiling = false;
+    }
+  }
+
+  /** Whether a refusal waits for {@link takeRefused}. */
+  get hasRefused(): boolean {
+    return this.#refused !== null;
+  }
+
+  /** Returns the first refused access, and forgets it. */
+  takeRefused(): Access | null {
+    const refused = this.#refused;
+    this.#refused = null;
+    return refused;
+  }
 }

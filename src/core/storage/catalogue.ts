@@ -1,40 +1,41 @@
 /**
- * What is in the database, read as the host: every object, who owns it, and which tables are FTS5 tables.
+ * The catalogue of the database, read as the host: every object, its owner, which tables are FTS5 tables, and the
+ * plugins' claims to their prefixes. A claim is kept in the schema itself, so every connection of every process sees it
+ * together with the objects it is about.
  *
  * @module
  */
+import { HostError } from "../errors/host_error.ts";
 import type { Database } from "../ports/ports.ts";
-import { ownerOf, tablePrefix } from "./names.ts";
+import { ownerOf, quoteName, tablePrefix } from "./names.ts";
 import { denied } from "./sql/refusals.ts";
 import type { NameSpace } from "./sql/rewrite.ts";
 import { foldName } from "./sql/tokens.ts";
 
 /** One row of the catalogue. */
 export interface CatalogueEntry {
-  /** table, index, view or trigger. */
+  /** `table`, `index`, `view` or `trigger`. */
   readonly type: string;
-  /** Its name. */
   readonly name: string;
-  /** The table it belongs to. */
+  /** The table that an index or a trigger belongs to; the object's own name otherwise. */
   readonly table: string;
-  /** The statement that made it. */
+  /** The statement that made it; empty for an automatic index. */
   readonly sql: string;
 }
 
 /** The catalogue at one moment. */
 export interface Catalogue {
-  /** Every object. */
   readonly entries: readonly CatalogueEntry[];
   /** Plugins that have claimed their prefix. */
   readonly plugins: ReadonlySet<string>;
-  /** Names of objects, folded. */
+  /** Names of all objects, folded. */
   readonly names: ReadonlySet<string>;
 }
 
-/** A view of this name, one per plugin, says that the plugin has claimed its prefix. */
-export const CLAIM_PREFIX = "kaged_storage:";
+/** A view of this name, one per plugin, is the plugin's claim to its prefix. */
+const CLAIM_PREFIX = "kaged_storage:";
 
-// Of virtual tables there are no others: the rewriter and the authorizer both see to it.
+// The rewriter and the authorizer let no other module make a virtual table.
 const FTS5 = /^create virtual table\b/i;
 
 /** Reads the catalogue. The connection must not be under a plugin's rules. */
@@ -54,12 +55,12 @@ export function readCatalogue(database: Database): Catalogue {
   };
 }
 
-/** Returns what `plugin` owns: its objects, its automatic indexes included. */
+/** Returns the objects of `plugin`, its automatic indexes included. */
 export function entriesOf(catalogue: Catalogue, plugin: string): CatalogueEntry[] {
   return catalogue.entries.filter(({ table }) => ownerOf(table, catalogue.plugins) === plugin);
 }
 
-/** Returns what the names in a plugin's SQL become: its prefix goes in front. */
+/** Returns the names of a plugin's SQL: its prefix goes in front. */
 export function nameSpaceOf(catalogue: Catalogue, plugin: string): NameSpace {
   const prefix = tablePrefix(plugin);
   const tables = ftsTablesOf(catalogue, plugin).map((name) => name.slice(prefix.length));
@@ -78,7 +79,7 @@ export function nameSpaceOf(catalogue: Catalogue, plugin: string): NameSpace {
   };
 }
 
-/** Returns what the names in the catalogue become when a plugin's objects leave the host: the prefix goes. */
+/** Returns the names for a plugin's objects that leave the host: the prefix goes. */
 export function exportSpaceOf(catalogue: Catalogue, plugin: string): NameSpace {
   const prefix = tablePrefix(plugin);
   return {
@@ -94,7 +95,7 @@ export function ftsTablesOf(catalogue: Catalogue, plugin: string): string[] {
   );
 }
 
-/** Returns the full names of the tables in which FTS5 keeps what it indexes. */
+/** Returns the full names of the tables in which FTS5 keeps its index. */
 export function shadowTablesOf(catalogue: Catalogue, plugin: string): Set<string> {
   const parts = ["data", "idx", "content", "docsize", "config"];
   return new Set(ftsTablesOf(catalogue, plugin).flatMap((name) => parts.map((part) => `${name}_${part}`)));
@@ -110,10 +111,38 @@ export function schemaOf(catalogue: Catalogue, plugin: string): { tables: string
 }
 
 /** Returns other plugins' objects which the claim of `plugin` would take from them; longer prefixes keep their own. */
-export function strangersUnder(catalogue: Catalogue, plugin: string): CatalogueEntry[] {
+function strangersUnder(catalogue: Catalogue, plugin: string): CatalogueEntry[] {
   const prefix = tablePrefix(plugin);
   return catalogue.entries.filter(({ name }) => {
     const owner = foldName(name).startsWith(prefix) ? ownerOf(name, catalogue.plugins) : null;
     return owner !== null && tablePrefix(owner).length < prefix.length;
   });
+}
+
+/**
+ * Claims the prefix of `plugin`. Call it in a transaction, as the host.
+ *
+ * @throws {HostError} `storage.prefix_taken` when another plugin keeps objects under the prefix.
+ */
+export function claim(database: Database, plugin: string): void {
+  const catalogue = readCatalogue(database);
+  if (catalogue.plugins.has(plugin)) return;
+  const [stranger] = strangersUnder(catalogue, plugin);
+  if (stranger) {
+    const owner = ownerOf(stranger.name, catalogue.plugins)!;
+    throw new HostError(
+      "storage.prefix_taken",
+      `Cannot give "${plugin}" its prefix: "${owner}" keeps tables under it`,
+      {
+        data: { plugin, owner, object: stranger.name.slice(tablePrefix(owner).length) },
+        hint: `Rename what "${owner}" keeps there, or uninstall it`,
+      },
+    );
+  }
+  database.run(`CREATE VIEW main.${quoteName(CLAIM_PREFIX + plugin)} AS SELECT 1 AS claimed`);
+}
+
+/** Gives the prefix of `plugin` back. */
+export function unclaim(database: Database, plugin: string): void {
+  database.run(`DROP VIEW IF EXISTS main.${quoteName(CLAIM_PREFIX + plugin)}`);
 }

@@ -1,23 +1,31 @@
 /**
  * Runs plugins' statements on one connection: rewrites, compiles under the authorizer, binds, runs, checks, commits.
- * It decides nothing about processes and time; whoever calls it does.
+ * Processes and deadlines are its caller's business.
  *
  * @module
  */
 import type { Database, SqlValue, Statement } from "../ports/ports.ts";
-import type { CallRules } from "./authorizer.ts";
-import { type Catalogue, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
-import { claim } from "./claims.ts";
-import type { EngineOptions, ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
+import { type CallRules, RuleKeeper } from "./authorizer.ts";
+import { type Catalogue, claim, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
 import { failureOf, quotaExceeded } from "./failures.ts";
+import type { StorageLimits } from "./limits.ts";
+import type { ExecOutcome, StatementCall } from "./messages.ts";
 import { ownerOf } from "./names.ts";
 import { bindParams } from "./params.ts";
 import { Quota, type QuotaCall } from "./quota.ts";
 import { type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./rows.ts";
-import { RuleKeeper } from "./rule_keeper.ts";
 import { checkSchema } from "./schema_check.ts";
 import { denied } from "./sql/refusals.ts";
 import { type NameSpace, rewriteSql, type Rewritten } from "./sql/rewrite.ts";
+
+/** How an engine is set up. */
+export interface EngineOptions {
+  readonly limits: StorageLimits;
+  /** Quotas in bytes that differ from the one in `limits`, by plugin. */
+  readonly quotas?: Readonly<Record<string, number>>;
+  /** Bytes left on the disk, or null when that is unknown. */
+  readonly freeBytes?: () => number | null;
+}
 
 interface Compiled {
   readonly rewritten: Rewritten;
@@ -52,12 +60,12 @@ export class StorageEngine {
   #catalogue: Catalogue = { entries: [], plugins: new Set(), names: new Set() };
   readonly #keeper = new RuleKeeper();
 
-  /** Sets the connection up. `writable` says whether it takes writes at all. */
+  /** Sets the connection up; unless `writable`, no statement on it can write. */
   constructor(database: Database, writable: boolean, options: EngineOptions) {
     this.#database = database;
     this.#options = options;
     this.#writable = writable;
-    // Once: to replace it would expire every compiled statement.
+    // Set once, because replacing it would expire every compiled statement.
     database.setAuthorizer((action, first, second, schema) => this.#keeper.allows({ action, first, second, schema }));
     for (const pragma of ["trusted_schema = 0", "temp_store = MEMORY", "cell_size_check = 1"]) {
       database.prepare(`PRAGMA ${pragma}`).all([]);
@@ -85,7 +93,7 @@ export class StorageEngine {
   }
 
   /** Runs a query. Whatever the SQL says, nothing is written. */
-  query(plugin: string, { sql, params }: StatementCall): QueryOutcome {
+  query(plugin: string, { sql, params }: StatementCall): EncodedRows {
     try {
       const known = this.#compiled.get(plugin)?.get(sql);
       const rows = known?.isSelfContained ? this.#unlessStale(known, params) : null;
@@ -103,7 +111,7 @@ export class StorageEngine {
    * Runs a query that was compiled before, without asking first whether the schema has changed. If it has, SQLite compiles
    * the query again and asks the authorizer, which refuses: nothing is read by rules that may be out of date.
    */
-  #unlessStale(known: Compiled, params: unknown): QueryOutcome | null {
+  #unlessStale(known: Compiled, params: unknown): EncodedRows | null {
     const values = bindParams(known.rewritten, params);
     const rows = this.#keeper.unlessCompiled(() => this.#rows(known, values));
     if (rows === null) this.#version = null;
@@ -125,8 +133,8 @@ export class StorageEngine {
     return this.#transaction("", () => this.#keeper.asHost(() => run(this.#database)), { isHostWork: true });
   }
 
-  /** Lists what the plugin has. */
-  schema(plugin: string): SchemaOutcome {
+  /** Lists the plugin's tables, FTS5 tables included, and its views. */
+  schema(plugin: string): { tables: string[]; views: string[] } {
     this.#refresh();
     return schemaOf(this.#catalogue, plugin);
   }
@@ -142,7 +150,7 @@ export class StorageEngine {
     });
   }
 
-  /** Reads again what another connection may have changed since this one last wrote. */
+  /** Reads the catalogue again when another connection has written since this one last did. */
   #refreshIfForeign(): void {
     const version = this.#keeper.asHost(() => this.#dataVersion!.all([])[0]![0]!);
     if (version === this.#seenDataVersion && this.#version !== null) return;
@@ -233,7 +241,7 @@ export class StorageEngine {
     return outcome;
   }
 
-  /** Looks at what the transaction did to the schema since `before`, with the plugin's bodies under its own rules. */
+  /** Checks the schema that the transaction made of `before`; bodies of views and triggers compile under the plugin's rules. */
   #checkSchema(plugin: string, before: Catalogue): void {
     this.#refresh();
     if (before === this.#catalogue) return;
@@ -246,7 +254,7 @@ export class StorageEngine {
         try {
           this.#keeper.asPlugin(rules, () => this.#database.prepare(sql));
         } catch {
-          // What does not compile cannot be used; only what was refused on the way matters here.
+          // A body that does not compile cannot be used; only a refusal on the way matters here.
         }
         return !this.#keeper.hasRefused;
       },

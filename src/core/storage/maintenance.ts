@@ -13,8 +13,8 @@ import {
   ftsTablesOf,
   readCatalogue,
   shadowTablesOf,
+  unclaim,
 } from "./catalogue.ts";
-import { unclaim } from "./claims.ts";
 import { quoteName, tablePrefix } from "./names.ts";
 import { rewriteSql } from "./sql/rewrite.ts";
 

@@ -1,68 +1,69 @@
 /**
- * What the host and the storage process say to each other: one JSON object per line, one question at a time.
+ * The messages between the host and the storage process: one JSON object per line, one question at a time.
  *
  * @module
  */
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
-import type { ExecOutcome, QueryOutcome, SchemaOutcome, StatementCall } from "./engine_types.ts";
 import type { StorageLimits } from "./limits.ts";
-import type { StorageReport } from "./maintenance.ts";
+import type { EncodedRows } from "./rows.ts";
 
-/** What a storage process is told first. */
+/** The first message to a storage process. */
 export interface StorageSetup {
   /** The database file. */
   readonly path: string;
-  /** Whether it writes. */
+  /** False for a process that only reads. */
   readonly writable: boolean;
-  /** How much a call may return and a plugin may keep. */
   readonly limits: StorageLimits;
-  /** Quotas that differ, by plugin. */
+  /** Quotas in bytes that differ from the one in `limits`, by plugin. */
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/** Questions and what answers them. */
-export interface StorageOperations {
-  claim: { ask: { plugin: string }; answer: null };
-  query: { ask: { plugin: string } & StatementCall; answer: QueryOutcome };
-  exec: { ask: { plugin: string } & StatementCall; answer: ExecOutcome };
-  batch: { ask: { plugin: string; statements: readonly StatementCall[] }; answer: ExecOutcome[] };
-  schema: { ask: { plugin: string }; answer: SchemaOutcome };
-  report: { ask: { plugin: string }; answer: StorageReport };
-  drop: { ask: { plugin: string }; answer: string[] };
-  export: { ask: { plugin: string; file: string }; answer: string[] };
+/** One statement of a plugin. */
+export interface StatementCall {
+  /** The SQL, as the plugin wrote it. */
+  readonly sql: string;
+  /** Values for its parameters, as they travelled. */
+  readonly params: unknown;
 }
 
-/** Name of a question. */
-export type StorageOperation = keyof StorageOperations;
+/** An operation that a plugin may ask for. */
+export type PluginOperation =
+  | { readonly op: "schema" }
+  | { readonly op: "query" | "exec" } & StatementCall
+  | { readonly op: "batch"; readonly statements: readonly StatementCall[] };
 
-/** A question. */
-export type StorageQuestion = {
-  [Name in StorageOperation]: { readonly op: Name } & StorageOperations[Name]["ask"];
-}[StorageOperation];
+/** A question, answered with the outcome that the engine's method of the same name returns. */
+export type StorageQuestion =
+  & { readonly plugin: string }
+  & (PluginOperation | { readonly op: "claim" | "report" | "drop" } | { readonly op: "export"; readonly file: string });
 
-/** An error in parts. */
-export interface ErrorParts {
-  /** Which failure. */
+/** The outcome of a statement that may write. */
+export interface ExecOutcome {
+  /** Rows inserted, changed or deleted. */
+  readonly rowsAffected: number;
+  /** Null where the statement returns no rows. */
+  readonly returned: EncodedRows | null;
+}
+
+/** A {@link HostError} without its class, which does not survive JSON. */
+interface ErrorParts {
   readonly code: HostErrorCode;
-  /** For a person. */
   readonly message: string;
-  /** The next step. */
   readonly hint?: string;
-  /** For a program. */
   readonly data?: unknown;
 }
 
 /** An answer: a value, or an error. */
 export type StorageAnswer = { readonly ok: unknown } | { readonly error: ErrorParts };
 
-/** Returns an error in parts. */
+/** Returns the answer that reports an error. */
 export function errorParts({ code, message, hint, data }: HostError): StorageAnswer {
   return {
     error: { code, message, ...(hint === undefined ? {} : { hint }), ...(data === undefined ? {} : { data }) },
   };
 }
 
-/** Returns the error that was sent in parts. */
+/** Returns the error of such an answer. */
 export function errorFromParts({ code, message, hint, data }: ErrorParts): HostError {
   return new HostError(code, message, {
     ...(hint === undefined ? {} : { hint }),

@@ -1,16 +1,17 @@
 /**
- * What a plugin sends, checked: `kaged.storage.*` and its params.
+ * Reads a plugin's `kaged.storage.*` requests.
  *
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { StatementCall } from "./engine_types.ts";
+import type { PluginOperation, StatementCall } from "./messages.ts";
 
-/** A storage request. */
-export type StorageRequest =
-  | { readonly op: "query" | "exec"; readonly statement: StatementCall; readonly asArrays: boolean }
-  | { readonly op: "batch"; readonly statements: readonly StatementCall[]; readonly asArrays: boolean }
-  | { readonly op: "schema" };
+/** A request that was read. */
+export interface StorageRequest {
+  readonly operation: PluginOperation;
+  /** Whether rows are sent as arrays in the order of the columns; otherwise each is an object. */
+  readonly asArrays: boolean;
+}
 
 const PREFIX = "kaged.storage.";
 
@@ -19,11 +20,11 @@ export function parseStorageRequest(method: string, params: unknown, maxBatch: n
   const op = method.startsWith(PREFIX) ? method.slice(PREFIX.length) : "";
   switch (op) {
     case "schema":
-      return { op };
+      return { operation: { op }, asArrays: false };
     case "query":
     case "exec": {
       const fields = fieldsOf(params, ["sql", "params", "rows_as"]);
-      return { op, statement: statementOf(fields, ""), asArrays: asArrays(fields.rows_as) };
+      return { operation: { op, ...statementOf(fields, "") }, asArrays: asArrays(fields.rows_as) };
     }
     case "batch": {
       const { statements, rows_as } = fieldsOf(params, ["statements", "rows_as"]);
@@ -35,17 +36,17 @@ export function parseStorageRequest(method: string, params: unknown, maxBatch: n
         const place = `statements[${index}].`;
         return statementOf(fieldsOf(each, ["sql", "params"], place), place);
       });
-      return { op, statements: calls, asArrays: asArrays(rows_as) };
+      return { operation: { op, statements: calls }, asArrays: asArrays(rows_as) };
     }
     default:
       throw new HostError("protocol.method_unknown", `The host has no method "${method}"`);
   }
 }
 
-/** Returns the SQL of a request, for the audit log. */
-export function sqlOf(request: StorageRequest): string {
-  if (request.op === "schema") return "";
-  return request.op === "batch" ? request.statements.map(({ sql }) => sql).join("; ") : request.statement.sql;
+/** Returns the SQL of an operation, for the audit log. */
+export function sqlOf(operation: PluginOperation): string {
+  if (operation.op === "schema") return "";
+  return operation.op === "batch" ? operation.statements.map(({ sql }) => sql).join("; ") : operation.sql;
 }
 
 function fieldsOf(value: unknown, known: readonly string[], place: string = ""): Record<string, unknown> {

@@ -8,11 +8,10 @@ import { asHostError, HostError } from "../errors/host_error.ts";
 import { storageAccess } from "../manifest/capability_set.ts";
 import type { Runtime } from "../ports/ports.ts";
 import type { IncomingRequest } from "../wire/connection_types.ts";
-import type { ExecOutcome, QueryOutcome, SchemaOutcome } from "./engine_types.ts";
 import { Lane } from "./lane.ts";
 import { DEFAULT_LIMITS, type StorageLimits } from "./limits.ts";
 import type { StorageReport } from "./maintenance.ts";
-import type { StorageQuestion } from "./messages.ts";
+import type { ExecOutcome, StorageQuestion } from "./messages.ts";
 import { Patience } from "./patience.ts";
 import { writeProgram } from "./program_file.ts";
 import { parseStorageRequest, sqlOf, type StorageRequest } from "./requests.ts";
@@ -69,7 +68,6 @@ export class Storage implements AsyncDisposable {
   readonly #claims: Map<string, Promise<unknown>> = new Map();
   readonly #patience: Patience;
   #program: Promise<string> | null = null;
-  #isClosed = false;
 
   /** See {@link createStorage}. */
   constructor(options: StorageOptions) {
@@ -98,7 +96,7 @@ export class Storage implements AsyncDisposable {
         return await this.#perform(client.plugin, parsed);
       });
     } catch (error) {
-      throw told(asHostError(error), client, parsed, audit);
+      throw refused(asHostError(error), client, parsed, audit);
     }
   }
 
@@ -106,7 +104,7 @@ export class Storage implements AsyncDisposable {
   async claim(plugin: string): Promise<void> {
     let claim = this.#claims.get(plugin);
     if (!claim) {
-      claim = this.#write({ op: "claim", plugin }, MAINTENANCE_MS);
+      claim = this.#writes.ask({ op: "claim", plugin }, MAINTENANCE_MS);
       this.#claims.set(plugin, claim);
       claim.catch(() => this.#claims.delete(plugin));
     }
@@ -115,13 +113,13 @@ export class Storage implements AsyncDisposable {
 
   /** Returns a plugin's tables and the bytes they take. */
   async report(plugin: string): Promise<StorageReport> {
-    return await this.#write({ op: "report", plugin }, MAINTENANCE_MS) as StorageReport;
+    return await this.#writes.ask({ op: "report", plugin }, MAINTENANCE_MS) as StorageReport;
   }
 
   /** Drops everything a plugin has and frees its prefix; returns the names of its tables. */
   async drop(plugin: string): Promise<string[]> {
     return await this.#inTurn(plugin, async () => {
-      const dropped = await this.#write({ op: "drop", plugin }, MAINTENANCE_MS) as string[];
+      const dropped = await this.#writes.ask({ op: "drop", plugin }, MAINTENANCE_MS) as string[];
       this.#claims.delete(plugin);
       return dropped;
     });
@@ -139,12 +137,11 @@ export class Storage implements AsyncDisposable {
         hint: "Name a file that does not",
       });
     }
-    return await this.#write({ op: "export", plugin, file }, MAINTENANCE_MS) as string[];
+    return await this.#writes.ask({ op: "export", plugin, file }, MAINTENANCE_MS) as string[];
   }
 
   /** Ends every process. Requests that run are refused. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     await Promise.all([this.#reads.close(), this.#writes.close()]);
   }
 
@@ -165,9 +162,9 @@ export class Storage implements AsyncDisposable {
     return await StorageProcess.start({ runtime, program, cwd: `${home}/run`, setup });
   }
 
-  #requireAccess({ plugin, manifest }: StorageClient, { op }: StorageRequest): void {
+  #requireAccess({ plugin, manifest }: StorageClient, { operation: { op } }: StorageRequest): void {
     const access = storageAccess(manifest.capabilities);
-    const needed = op === "query" || op === "schema" ? "read" : "write";
+    const needed = isReading(op) ? "read" : "write";
     if (access === "write" || access === needed) return;
     throw new HostError("storage.denied", `Cannot use storage: "${plugin}" has no kaged:storage:${needed}`, {
       data: { capability: `kaged:storage:${needed}` },
@@ -175,44 +172,28 @@ export class Storage implements AsyncDisposable {
     });
   }
 
-  async #perform(plugin: string, request: StorageRequest): Promise<unknown> {
+  async #perform(plugin: string, { operation, asArrays }: StorageRequest): Promise<unknown> {
     this.#patience.expect(plugin);
     await this.claim(plugin);
-    const { deadlineMs } = this.#limits;
-    switch (request.op) {
+    const outcome = await this.#ask({ plugin, ...operation });
+    switch (operation.op) {
       case "schema":
-        return await this.#reads.ask({ op: "schema", plugin }, deadlineMs) as SchemaOutcome;
-      case "query": {
-        const outcome = await this.#patient(
-          plugin,
-          this.#reads.ask({ op: "query", plugin, ...request.statement }, deadlineMs),
-        );
-        return shown(outcome as QueryOutcome, request.asArrays);
-      }
-      case "exec": {
-        const outcome = await this.#patient(
-          plugin,
-          this.#write({ op: "exec", plugin, ...request.statement }, deadlineMs),
-        );
-        return execShown(outcome as ExecOutcome, request.asArrays);
-      }
-      case "batch": {
-        const { statements, asArrays } = request;
-        const outcomes = await this.#patient(plugin, this.#write({ op: "batch", plugin, statements }, deadlineMs));
-        return { results: (outcomes as ExecOutcome[]).map((outcome) => execShown(outcome, asArrays)) };
-      }
+        return outcome;
+      case "query":
+        return shown(outcome as EncodedRows, asArrays);
+      case "exec":
+        return execShown(outcome as ExecOutcome, asArrays);
+      case "batch":
+        return { results: (outcome as ExecOutcome[]).map((each) => execShown(each, asArrays)) };
     }
   }
 
-  #write(question: StorageQuestion, deadlineMs: number): Promise<unknown> {
-    if (this.#isClosed) return Promise.reject(new HostError("storage.failed", "The storage was closed"));
-    return this.#writes.ask(question, deadlineMs);
-  }
-
-  async #patient(plugin: string, work: Promise<unknown>): Promise<unknown> {
+  /** Asks a plugin's question; a statement that had to be stopped counts against the plugin until one ends well. */
+  async #ask(question: StorageQuestion): Promise<unknown> {
+    const { plugin, op } = question;
     try {
-      const outcome = await work;
-      this.#patience.restore(plugin);
+      const outcome = await (isReading(op) ? this.#reads : this.#writes).ask(question, this.#limits.deadlineMs);
+      if (op !== "schema") this.#patience.restore(plugin);
       return outcome;
     } catch (error) {
       if (error instanceof HostError && ["storage.timeout", "storage.out_of_memory"].includes(error.code)) {
@@ -234,15 +215,15 @@ export class Storage implements AsyncDisposable {
   }
 }
 
-/** The error as it is told to the plugin, and, when it is a refusal, to the audit log. */
-function told(
+/** Returns the error as the plugin gets it; a refusal is also an audit event. */
+function refused(
   error: HostError,
   { plugin, instance }: StorageClient,
-  request: StorageRequest,
+  { operation }: StorageRequest,
   audit: Pick<Audit, "emit"> | undefined,
 ): HostError {
   if (error.rpc === -32003) {
-    const data = { sql: shapeOf(sqlOf(request)), reason: error.message.slice(0, 200) };
+    const data = { sql: shapeOf(sqlOf(operation)), reason: error.message.slice(0, 200) };
     audit?.emit("plugin.storage_denied", { name: plugin, instance }, data);
   }
   return new HostError(error.code, error.message, {
@@ -250,6 +231,10 @@ function told(
     cause: error,
     ...(error.hint === undefined ? {} : { hint: error.hint }),
   });
+}
+
+function isReading(op: StorageQuestion["op"]): boolean {
+  return op === "query" || op === "schema";
 }
 
 function shown(

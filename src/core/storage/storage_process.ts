@@ -65,7 +65,7 @@ export class StorageProcess {
     });
     const ready = started = new StorageProcess(child, options);
     child.exited.then(({ code, signal }) => ready.#ended(signal ?? `code ${code}`));
-    await ready.#exchange(JSON.stringify(setup), { deadlineMs: Infinity });
+    await ready.ask(setup, Infinity);
     return ready;
   }
 
@@ -77,11 +77,6 @@ export class StorageProcess {
   /** Its process id. */
   get pid(): number {
     return this.#child.pid;
-  }
-
-  /** Asks one question. The process is gone after `storage.timeout` and `storage.out_of_memory`. */
-  ask(question: StorageQuestion, deadlineMs: number): Promise<unknown> {
-    return this.#exchange(JSON.stringify(question), { deadlineMs });
   }
 
   /** Lets it end by itself, or ends it when it is busy. */
@@ -98,7 +93,8 @@ export class StorageProcess {
     this.#kill(new HostError("storage.failed", `The storage process ${reason}`));
   }
 
-  async #exchange(line: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<unknown> {
+  /** Asks one question. The process is gone after `storage.timeout` and `storage.out_of_memory`. */
+  async ask(question: StorageQuestion | StorageSetup, deadlineMs: number): Promise<unknown> {
     const answer = await new Promise<StorageAnswer | HostError>((resolve) => {
       if (this.#isDead) return resolve(new HostError("storage.failed", "The storage process has ended"));
       const stopWatching = this.#watchMemory();
@@ -114,7 +110,7 @@ export class StorageProcess {
         stopWatching();
         resolve(settled);
       };
-      this.#child.write(`${line}\n`);
+      this.#child.write(`${JSON.stringify(question)}\n`);
     });
     if (answer instanceof HostError) {
       // Only when it is really gone are its locks.

@@ -6,9 +6,10 @@
 import { databases } from "../../../../src/adapters/shared/databases.ts";
 import { HostError } from "../../../../src/core/errors/host_error.ts";
 import type { Database } from "../../../../src/core/ports/ports.ts";
-import { StorageEngine } from "../../../../src/core/storage/engine.ts";
-import type { EngineOptions, ExecOutcome } from "../../../../src/core/storage/engine_types.ts";
+import { type EngineOptions, StorageEngine } from "../../../../src/core/storage/engine.ts";
+
 import { DEFAULT_LIMITS, SQL_LIMITS, type StorageLimits } from "../../../../src/core/storage/limits.ts";
+import type { ExecOutcome } from "../../../../src/core/storage/messages.ts";
 import { spoiledDatabase } from "./spoiled_database.ts";
 
 /** An engine with a short way to talk to it. */
