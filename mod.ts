@@ -88,13 +88,8 @@ export type { JsonSchema } from "./src/core/schema/json_schema.ts";
 export type { DocumentIssue } from "./src/core/documents/document_report.ts";
 export type { McpTool } from "./src/core/mcp/mcp_tool.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/wire/connection_types.ts";
-export {
-  createStorage,
-  isStorageAvailable,
-  type Storage,
-  type StorageClient,
-  type StorageOptions,
-} from "./src/core/storage/storage.ts";
+export { createStorage, type CreateStorageOptions } from "./src/create_storage.ts";
+export type { Storage, StorageClient, StorageOptions } from "./src/core/storage/storage.ts";
 export type { StorageLimits } from "./src/core/storage/limits.ts";
 export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
 export { detectRuntime } from "./src/adapters/default.ts";

@@ -79,6 +79,11 @@ export class Storage implements AsyncDisposable {
     this.#reads = new Lane({ start: () => this.#start(false), maxProcesses: options.maxReaders ?? 4, clock });
   }
 
+  /** Whether this runtime's SQLite can be fenced. Where it cannot, every request fails with `storage.unavailable`. */
+  get isAvailable(): boolean {
+    return isStorageAvailable(this.#options.runtime);
+  }
+
   /**
    * Answers a plugin's `kaged.storage.*` request; what it throws is the error response. Fits a supervisor's `onRequest`,
    * whose own `audit` then hears of refusals.

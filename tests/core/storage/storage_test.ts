@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { databases } from "../../../src/adapters/shared/databases.ts";
+import { createStorage } from "../../../mod.ts";
+import { scratchDir } from "../../support/scratch_dir.ts";
 import { attacks } from "./support/corpus.ts";
 import { openStorageHome, processesWith } from "./support/storage_home.ts";
 
@@ -240,4 +242,12 @@ test("the operator sees what a plugin keeps, takes it out, and drops it (K-056)"
   const exported = databases.open(`${home}/a.sqlite`);
   t.after(() => exported.close());
   assert.deepEqual(exported.prepare("SELECT * FROM notes").all([]), [[1n, "a"]]);
+});
+
+test("createStorage() of the package finds its runtime and says whether it can be used", async (t) => {
+  await using storage = await createStorage({ home: await scratchDir(t) });
+  assert.equal(storage.isAvailable, true);
+  const client = { plugin: "p", instance: "p@1", manifest: { capabilities: ["kaged:storage:read"] } };
+  const request = { method: "kaged.storage.schema", params: {}, signal: new AbortController().signal };
+  assert.deepEqual(await storage.handle(client, request), { tables: [], views: [] });
 });
