@@ -1,6 +1,5 @@
 /**
- * Finds the program of a plugin, its interpreters and its `exec:` programs: nothing else of the host's programs exists
- * in the cage.
+ * Finds the program of a plugin, its interpreters and its `exec:` programs. The cage holds no other program of the host.
  *
  * @module
  */
@@ -20,7 +19,7 @@ const MAX_INTERPRETERS = 3;
 /** The reserved name of the runtime that the host itself runs on. */
 const OWN_RUNTIME = "js";
 
-/** What a command is resolved against. */
+/** The folders and grants that a command is resolved with. */
 export interface CommandPlaces {
   /** The plugin's folder, links resolved. */
   readonly installDir: string;
@@ -33,7 +32,7 @@ export interface CommandPlaces {
 }
 
 /**
- * Returns the command as it runs in the cage, with what must be mounted for it.
+ * Returns the command as it runs in the cage, with the mounts it needs.
  *
  * @throws {HostError} `cage.command_missing` or `cage.command_shim`.
  */
@@ -90,7 +89,7 @@ class Search {
     return real;
   }
 
-  /** A path of the host. */
+  /** A program named by its path on the host. */
   async absolute(path: string, asked: string, depth: number): Promise<string> {
     const real = await this.#real(path, path, `Install "${path}" or correct it`);
     if (isWithin(real, this.#places.installDir) && real === path) {
@@ -151,7 +150,7 @@ class Search {
     throw missing(name, `${asked} needs it, and it is in none of ${PROGRAM_DIRS.join(", ")}`, hint);
   }
 
-  /** Mounts what a script needs to start, down to a real program. */
+  /** Mounts the interpreters of a script, down to a compiled program. */
   async #interpreters(path: string, asked: string, depth: number): Promise<void> {
     const info = await this.#files.target(path);
     if (info?.kind !== "file") throw missing(asked, `"${path}" is no file`);

@@ -1,18 +1,18 @@
 /**
- * One at a time: who changes the operator's folder holds `<home>/lock`.
+ * One process at a time changes the operator's folder: the one that holds `<home>/lock`.
  *
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Database, Runtime } from "../ports/ports.ts";
 
-/** What a lock stands on. */
+/** The ports that the lock needs. */
 export type LockPorts = Pick<Runtime, "clock" | "databases" | "files">;
 
 const WAIT_MS = 10_000;
 /** SQLite itself waits this long at each try; then the rest of the program has a turn. */
 const STEP_MS = 5;
-/** SQLITE_BUSY: someone else has it. */
+/** SQLITE_BUSY: another process has the lock. */
 const BUSY = 5;
 
 /**

@@ -6,11 +6,10 @@
 import { messageOf } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 
-/** How the file is kept. */
-export interface LineFileOptions {
+/** How such a file is kept. */
+interface LineFileOptions {
   /** Absolute path of the newest file; older ones get `.1`, `.2` and so on. */
   readonly path: string;
-  /** The file system. */
   readonly files: Files;
   /** Returns the line that stands where `count` others are missing. */
   lossLine(count: number, reason: string): string;
@@ -22,7 +21,7 @@ export interface LineFileOptions {
   readonly maxWaiting?: number;
 }
 
-/** Such a file, with what it could not keep. */
+/** Such a file, and the count of the lines it lost. */
 export interface LineFile {
   /** Takes a line, without its end. Never throws. */
   write(line: string): void;
@@ -43,42 +42,42 @@ export function lineFile(options: LineFileOptions): LineFile {
   let waiting: string[] = [];
   let waitingLength = 0;
   let lost = 0;
-  let untold = 0;
+  let unreported = 0;
   let lastError: string | null = null;
   let size: number | null = null;
   let writing: Promise<void> | null = null;
 
   function lose(count: number): void {
     lost += count;
-    untold += count;
+    unreported += count;
   }
 
   async function writeWaiting(): Promise<void> {
-    while (waiting.length > 0 || (untold > 0 && lastError === null)) {
+    while (waiting.length > 0 || (unreported > 0 && lastError === null)) {
       const lines = waiting;
       waiting = [];
       waitingLength = 0;
-      if (untold > 0) {
-        lines.unshift(`${lossLine(untold, lastError ?? "Lines came faster than they could be written")}\n`);
+      if (unreported > 0) {
+        lines.unshift(`${lossLine(unreported, lastError ?? "Lines came faster than they could be written")}\n`);
       }
-      const told = untold;
+      const reported = unreported;
       try {
         let head = "";
         if (size === null) {
           size = (await files.info(path))?.size ?? 0;
-          if (size > 0 && (await files.readTail(path, 1))[0] !== LF) head = "\n"; // Who wrote there before was cut short.
+          if (size > 0 && (await files.readTail(path, 1))[0] !== LF) head = "\n"; // An earlier writer was killed in the middle of a line.
         }
         if (size >= maxBytes) {
           await rotate();
           head = "";
         }
         size += await append(head + lines.join(""), size);
-        untold -= told;
+        unreported -= reported;
         lastError = null;
       } catch (error) {
         size = null; // Unknown now: look again before the next write.
         lastError = messageOf(error);
-        lose(lines.length - (told > 0 ? 1 : 0));
+        lose(lines.length - (reported > 0 ? 1 : 0));
       }
     }
   }
@@ -88,13 +87,13 @@ export function lineFile(options: LineFileOptions): LineFile {
     try {
       await files.append(path, text);
     } catch (error) {
-      await takeBack(bytes, before).catch(() => {}); // Then the next line begins after a break.
+      await takeBack(bytes, before).catch(() => {}); // The next write then starts a new line.
       throw error;
     }
     return bytes.length;
   }
 
-  /** A full disk takes the beginning of what it is given: where that, and nothing else, stands at the end, it goes. */
+  /** A full disk takes the beginning of a text: where that, and nothing else, stands at the end, it is cut off again. */
   async function takeBack(bytes: Uint8Array, before: number): Promise<void> {
     const taken = ((await files.info(path))?.size ?? 0) - before;
     if (taken <= 0 || taken >= bytes.length) return;

@@ -7,10 +7,10 @@ import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { Files, Ids } from "../ports/ports.ts";
 
 /** A change of a file's whole text. */
-export interface TextChange {
-  /** What it held when the change was made; null when there was no file. */
+interface TextChange {
+  /** The text that the change was made from; null when there was no file. */
   readonly before: string | null;
-  /** What it shall hold. */
+  /** The new text of the whole file. */
   readonly text: string;
   /** Error for a file that somebody else has changed meanwhile. */
   readonly code: HostErrorCode;

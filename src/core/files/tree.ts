@@ -1,5 +1,5 @@
 /**
- * The files of a plugin: which there may be, what they come to as one hash, and how they are copied.
+ * The files of a plugin: which are allowed, their hash as one tree, and how they are copied.
  *
  * @module
  */
@@ -9,17 +9,17 @@ import { linkProblem } from "./link_problem.ts";
 
 /** How much a plugin may bring. */
 export interface TreeLimits {
-  /** Bytes of all its files. */
+  /** Most bytes of all files together. */
   readonly maxBytes: number;
-  /** Files, folders and links. */
+  /** Most files, folders and links together. */
   readonly maxEntries: number;
 }
 
-/** What a plugin may bring unless the operator says otherwise. */
+/** The limits unless the operator raises them: 256 MiB in 20 000 entries. */
 export const TREE_LIMITS: TreeLimits = { maxBytes: 256 * 1024 * 1024, maxEntries: 20_000 };
 
 /** One thing in a plugin's folder; `path` is relative to it. */
-export type TreeEntry =
+type TreeEntry =
   | { readonly kind: "directory"; readonly path: string }
   | { readonly kind: "file"; readonly path: string; readonly isExecutable: boolean }
   | { readonly kind: "symlink"; readonly path: string; readonly target: string };
@@ -28,11 +28,11 @@ export type TreeEntry =
 export interface TreeHash {
   /** `sha256:` and 64 hexadecimal digits, over names, kinds, contents and who may run what. */
   readonly hash: string;
-  /** Bytes of all its files. */
+  /** Bytes of all files together. */
   readonly bytes: number;
 }
 
-/** What a development checkout holds and a plugin does not need; the hash leaves it out too. */
+/** Left out of the copy and of the hash: a plugin does not need the history of its checkout. */
 const LEFT_OUT: readonly string[] = [".git"];
 
 /**
@@ -40,7 +40,7 @@ const LEFT_OUT: readonly string[] = [".git"];
  *
  * @throws {HostError} `install.too_large`, `install.link_outside`, `install.special_file` or `install.unreadable`.
  */
-export async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<TreeEntry[]> {
+async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<TreeEntry[]> {
   const entries: TreeEntry[] = [];
   let bytes = 0;
   const visit = async (folder: string): Promise<void> => {
@@ -76,7 +76,7 @@ export async function listTree(dir: string, files: Files, limits: TreeLimits): P
 }
 
 /**
- * Returns what a plugin's folder comes to.
+ * Returns the hash of a plugin's folder.
  *
  * @throws {HostError} as {@link listTree} does.
  */
@@ -89,8 +89,8 @@ export async function hashTree(dir: string, files: Files, limits: TreeLimits = T
 }
 
 /**
- * Copies a plugin's folder to a new one: read-only, without setuid bits, no link followed. Returns what was copied. The
- * new folder keeps what is in it when this fails.
+ * Copies a plugin's folder to a new one: read-only, without setuid bits, no link followed. Returns the hash of the copy.
+ * A failed copy is left in place: the caller removes it.
  *
  * @throws {HostError} as {@link listTree} does; `install.no_space` when the disk is full.
  */
@@ -132,7 +132,7 @@ export async function removeTree(dir: string, files: Files): Promise<void> {
   await files.remove(dir);
 }
 
-/** Hashes entries; `read` tells what a file holds. Nothing depends on the order in which a folder lists its names. */
+/** Hashes entries; `read` digests a file. The order in which a folder lists its names does not matter. */
 async function hashEntries(
   entries: readonly TreeEntry[],
   { maxBytes }: TreeLimits,
@@ -171,7 +171,7 @@ function tooLarge(dir: string, what: string, limits: TreeLimits): HostError {
   });
 }
 
-/** Says what went wrong in words of ours: a full disk, a file that cannot be read, one that grew meanwhile. */
+/** Turns an error of the file system into one of ours: a full disk, an unreadable file, one that grew meanwhile. */
 async function readable<T>(dir: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,5 +1,5 @@
 /**
- * Are the installed files still those the operator agreed to?
+ * Checks that the installed files are still the ones the operator agreed to.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 import { hashTree } from "./tree.ts";
 
-/** As many as there are: what was installed under a raised limit is verified under none. */
+/** A plugin installed under a raised limit must still verify, so there is none here. */
 const NO_LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxEntries: Number.MAX_SAFE_INTEGER };
 
 /**

@@ -18,7 +18,6 @@ import { checkSchema } from "./schema_check.ts";
 import { denied } from "./sql/refusals.ts";
 import { type NameSpace, rewriteSql, type Rewritten } from "./sql/rewrite.ts";
 
-/** How an engine is set up. */
 export interface EngineOptions {
   readonly limits: StorageLimits;
   /** Quotas in bytes that differ from the one in `limits`, by plugin. */

@@ -9,25 +9,23 @@ import type { Catalogue } from "./catalogue.ts";
 import { ownerOf, tablePrefix, withoutPrefix } from "./names.ts";
 import { foldName } from "./sql/tokens.ts";
 
-/** Primary result codes of SQLite that mean something of their own here. */
+/** Primary result codes of SQLite that have an error code of their own here. */
 const RESULT = { BUSY: 5, LOCKED: 6, NOMEM: 7, READONLY: 8, IOERR: 10, FULL: 13, TOOBIG: 18, AUTH: 23 } as const;
 
 /** With this much room left, a file that cannot grow has reached its quota. */
 const ROOM_BYTES = 2 * 1024 * 1024;
 
-/** What is known when a statement failed. */
-export interface FailedCall {
-  /** Whose call it was. */
+/** The facts about a statement that failed. */
+interface FailedCall {
   readonly plugin: string;
-  /** The catalogue it ran against. */
   readonly catalogue: Catalogue;
   /** The access the authorizer turned down, if it did. */
   readonly refused: Access | null;
-  /** Bytes left on the disk, or null when that is not known. SQLite has one code for a full disk and a full quota. */
+  /** Bytes left on the disk, or null when unknown: SQLite reports a full disk and a full quota with the same code. */
   readonly freeBytes: number | null;
 }
 
-/** Returns the error that `thrown` is to the plugin. */
+/** Returns the error that the plugin gets for `thrown`. */
 export function failureOf(thrown: unknown, call: FailedCall): HostError {
   if (thrown instanceof HostError) return thrown;
   const { plugin, catalogue, refused } = call;

@@ -1,5 +1,5 @@
 /**
- * A lane: questions that wait, and processes that take them. Writes have a lane with one process, because SQLite has one
+ * A lane: a queue of questions, and the processes that answer them. Writes have a lane with one process, because SQLite has one
  * writer; reads have one that grows, so that a slow query of one plugin does not keep the others waiting.
  *
  * @module
@@ -9,13 +9,9 @@ import type { Clock } from "../ports/ports.ts";
 import type { StorageQuestion } from "./messages.ts";
 import type { StorageProcess } from "./storage_process.ts";
 
-/** How a lane is set up. */
-export interface LaneOptions {
-  /** Starts a process. */
+interface LaneOptions {
   readonly start: () => Promise<StorageProcess>;
-  /** Most processes at once. */
   readonly maxProcesses: number;
-  /** Time. */
   readonly clock: Clock;
 }
 
@@ -96,7 +92,7 @@ export class Lane {
         this.#all.add(worker);
         this.#idle.push(worker);
       },
-      // The one that has waited longest is told; the others try again.
+      // The question that has waited longest fails with the error; the others try again.
       (error) => this.#queue.shift()?.reject(error),
     ).finally(() => {
       this.#starts.delete(start);
@@ -110,7 +106,7 @@ export class Lane {
     try {
       resolve(await worker.ask(question, deadlineMs));
     } catch (error) {
-      // A process that died by itself may have died before the question reached it: what changes nothing is asked again.
+      // The process may have died before the question reached it: a question that changes nothing is asked again.
       const mayRepeat = !isRepeat && !this.#isClosed && isHarmless(question) && isLost(error);
       if (mayRepeat) this.#queue.unshift({ question, deadlineMs, resolve, reject, isRepeat: true });
       else reject(error);

@@ -21,7 +21,7 @@ export interface StorageLimits {
   readonly maxBatch: number;
 }
 
-/** What holds when nobody says otherwise. */
+/** The limits of a host whose operator sets none. */
 export const DEFAULT_LIMITS: StorageLimits = {
   deadlineMs: 5_000,
   maxRows: 10_000,

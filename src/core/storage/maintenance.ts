@@ -1,6 +1,5 @@
 /**
- * What the operator does with a plugin's data: look at it, take it out, drop it. Everything here runs as the host, in one
- * transaction.
+ * The operator's work on a plugin's data: report, export, drop. Everything here runs as the host, in one transaction.
  *
  * @module
  */
@@ -18,25 +17,25 @@ import {
 import { quoteName, tablePrefix } from "./names.ts";
 import { rewriteSql } from "./sql/rewrite.ts";
 
-/** One table of a plugin. */
+/** One table of a plugin, as the operator sees it. */
 export interface TableReport {
   /** Its name, as the plugin knows it. */
   readonly name: string;
-  /** Rows in it, or null for a table that cannot tell. */
+  /** Number of rows; null for a table that cannot be counted. */
   readonly rows: number | null;
   /** Bytes it takes in the file, indexes and search data included. */
   readonly bytes: number;
 }
 
-/** What a plugin keeps. */
+/** The tables of a plugin and the bytes they take. */
 export interface StorageReport {
-  /** Its tables, by name. */
+  /** Its tables, sorted by name. */
   readonly tables: TableReport[];
-  /** Bytes of all of them. */
+  /** Bytes of all tables together. */
   readonly bytes: number;
 }
 
-/** Returns which tables a plugin has and how large they are. */
+/** Returns a plugin's tables and the bytes they take. */
 export function reportStorage(database: Database, plugin: string): StorageReport {
   const catalogue = readCatalogue(database);
   const prefix = tablePrefix(plugin);

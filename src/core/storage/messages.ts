@@ -9,7 +9,6 @@ import type { EncodedRows } from "./rows.ts";
 
 /** The first message to a storage process. */
 export interface StorageSetup {
-  /** The database file. */
   readonly path: string;
   /** False for a process that only reads. */
   readonly writable: boolean;

@@ -7,20 +7,19 @@
 import type { Database, Statement } from "../ports/ports.ts";
 import { type Catalogue, entriesOf } from "./catalogue.ts";
 
-/** Pages in steps of which the file's own limit is set: setting it for every call would cost more than it tells. */
+/** The file's own limit is set in steps of so many pages: setting it exactly for every call would cost too much. */
 const STEP = 1024;
 
-/** Pages of the file. */
 interface FileSize {
   readonly pages: number;
   readonly free: number;
 }
 
-/** One call, counted. */
+/** The pages of one call, counted until its commit. */
 export interface QuotaCall {
-  /** Whether the plugin is within its quota, asked before the commit. */
+  /** Whether the plugin stays within its quota. Ask before the commit. */
   isWithin(): boolean;
-  /** Takes note of what was committed. */
+  /** Adds the pages of a committed call to the plugin's count. */
   commit(): void;
 }
 
@@ -43,7 +42,7 @@ export class Quota {
     this.#pageSize = numberOf(database.prepare("PRAGMA page_size"));
   }
 
-  /** Starts a call of `plugin`; returns what tells, before the commit, whether it stayed within `quotaBytes`. */
+  /** Starts a call of `plugin`, which may keep `quotaBytes` in all. */
   begin(plugin: string, quotaBytes: number, catalogue: Catalogue): QuotaCall {
     const used = this.#used.get(plugin) ?? this.#measure(plugin, catalogue);
     const { pages, free } = this.#file ??= this.#count();
@@ -68,7 +67,7 @@ export class Quota {
     this.#file = null;
   }
 
-  /** Forgets what was counted: somebody else may have changed the file. */
+  /** Forgets every count, because another process may have changed the file. */
   forget(): void {
     this.#used.clear();
     this.#file = null;

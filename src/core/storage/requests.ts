@@ -6,7 +6,6 @@
 import { HostError } from "../errors/host_error.ts";
 import type { PluginOperation, StatementCall } from "./messages.ts";
 
-/** A request that was read. */
 export interface StorageRequest {
   readonly operation: PluginOperation;
   /** Whether rows are sent as arrays in the order of the columns; otherwise each is an object. */

@@ -21,15 +21,15 @@ export type RowObject = Record<string, WireValue>;
 
 const CHARACTERS_PER_VALUE = 3;
 
-/** What is known of a statement's columns before it runs. */
+/** The columns of a statement, known before it runs. */
 export interface ColumnFacts {
-  /** Their names, each once. */
+  /** Names of the columns; a second `id` is `id:1`. */
   readonly names: readonly string[];
   /** Bytes that names and punctuation take in every row. */
   readonly bytesPerRow: number;
 }
 
-/** Returns the facts about columns of these names. */
+/** Makes the column names unique and counts the bytes they add to every row. */
 export function columnFacts(columns: readonly string[]): ColumnFacts {
   const names = uniqueNames(columns);
   return { names, bytesPerRow: names.reduce((sum, name) => sum + name.length + CHARACTERS_PER_VALUE, 0) };
@@ -39,8 +39,8 @@ export function columnFacts(columns: readonly string[]): ColumnFacts {
 const SMALLEST = -(2 ** 63);
 
 /**
- * Encodes rows in place: the arrays are the driver's own, and ours from here on. Throws `storage.too_large`, and with
- * `asNumbers`, for rows whose integers were read as numbers, a `RangeError` at what may be no number.
+ * Encodes rows in place: the arrays are the driver's own, and ours from here on. Throws `storage.too_large`; with
+ * `asNumbers`, for rows whose integers were read as numbers, also a `RangeError` at an integer that may be rounded.
  */
 export function encodeRows(
   { names, bytesPerRow }: ColumnFacts,
@@ -66,7 +66,7 @@ export function encodeRows(
   return { columns: names, rows: rows as WireValue[][] };
 }
 
-/** Returns rows as objects. */
+/** Returns an object for each row, its values under the names of their columns. */
 export function rowObjects({ columns, rows }: EncodedRows): RowObject[] {
   return rows.map((row) => {
     const object: RowObject = {};

@@ -1,5 +1,5 @@
 /**
- * The third wall: after a statement that changes the schema and before it is committed, the host looks at what it did,
+ * The third wall: after a statement that changes the schema, and before it is committed, the host checks the schema,
  * because the authorizer sees neither the target of RENAME TO, nor the parent in REFERENCES, nor the bodies of views and
  * triggers.
  *
@@ -11,13 +11,12 @@ import { type Catalogue, type CatalogueEntry, entriesOf } from "./catalogue.ts";
 import { ownerOf, quoteName, tablePrefix, withoutPrefix } from "./names.ts";
 import { denied, sqlError } from "./sql/refusals.ts";
 
-/** How to run things while checking. */
-export interface CheckContext {
+/** How to run statements while checking. */
+interface CheckContext {
   /** The connection, in the transaction of the statement. */
   readonly database: Database;
-  /** Whose statement it was. */
   readonly plugin: string;
-  /** Runs something as the host. */
+  /** Runs work of the host itself, to which everything is allowed. */
   asHost<T>(run: () => T): T;
   /** Compiles a statement under the plugin's own rules; false when an access was refused, whatever else went wrong. */
   mayCompile(sql: string): boolean;
@@ -61,7 +60,7 @@ function checkParents(entry: CatalogueEntry, after: Catalogue, { database, plugi
   }
 }
 
-/** Compiles what would use a view or set off a trigger. */
+/** Compiles the statements that would use a view or set off a trigger. */
 function checkBody({ type, name, table }: CatalogueEntry, context: CheckContext): void {
   const target = quoteName(table);
   const uses = type === "view" ? [`SELECT * FROM ${quoteName(name)}`] : [
@@ -79,8 +78,8 @@ function assignments(table: string, { database, asHost }: CheckContext): string 
 }
 
 /**
- * SQLite refuses every later ALTER TABLE, other plugins' too, while any view or trigger names what is not there, and says
- * the name. So it is asked now, with a table of the host's that is renamed and forgotten.
+ * While any view or trigger names a missing object, SQLite refuses every later ALTER TABLE, also of other plugins, with
+ * an error that holds the name. So the host asks now: it makes a table of its own, renames it and rolls back.
  */
 function checkNothingDangles({ database, plugin, asHost }: CheckContext): void {
   const failure = asHost(() => {

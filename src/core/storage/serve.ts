@@ -11,17 +11,16 @@ import { SQL_LIMITS } from "./limits.ts";
 import { dropStorage, exportStorage, reportStorage } from "./maintenance.ts";
 import { errorParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
 
-/** What serving needs of the runtime. */
+/** The parts of the runtime that serving needs. */
 export interface ServeOptions {
-  /** Opens databases. */
   readonly open: DatabaseOpener["open"];
-  /** Bytes left where `path` lies, or null. */
+  /** Bytes left on the disk of `path`, or null when that is unknown. */
   readonly freeBytes: (path: string) => number | null;
   /** Bytes a text takes as UTF-8. */
   readonly byteLength: (text: string) => number;
 }
 
-/** Opens the database and returns what answers a line with a line. */
+/** Opens the database; the returned function answers a line with a line. */
 export function serveStorage(setup: StorageSetup, options: ServeOptions): (line: string) => string {
   const { path, writable, limits, quotas } = setup;
   const database = options.open(path, { readOnly: !writable, limits: SQL_LIMITS, busyMs: limits.deadlineMs });

@@ -1,5 +1,5 @@
 /**
- * Storage as the host has it: answers plugins' requests, serves the operator, and keeps the processes that do the work.
+ * Storage as the host has it: answers plugins' requests, serves the operator, and keeps the processes that run SQL.
  *
  * @module
  */
@@ -19,23 +19,23 @@ import { type EncodedRows, type RowObject, rowObjects } from "./rows.ts";
 import { shapeOf } from "./sql/shape.ts";
 import { StorageProcess } from "./storage_process.ts";
 
-/** Who asks: as much of a running plugin as storage needs to know. */
+/** The plugin that asks: as much of it as storage needs to know. */
 export interface StorageClient {
   /** The plugin's name: storage belongs to it, and all its instances share it. */
   readonly plugin: string;
   /** Instance id, for the audit log. */
   readonly instance: string;
-  /** What it was granted. */
+  /** Its granted capabilities decide whether it may read and write. */
   readonly manifest: { readonly capabilities: readonly string[] };
 }
 
-/** How storage is set up. */
+/** How the storage of a host is set up. */
 export interface StorageOptions {
   /** The runtime it stands on. */
   readonly runtime: Runtime;
   /** The operator's folder, absolute: the database is `kaged.db` in it. */
   readonly home: string;
-  /** Where refusals are told. */
+  /** Takes an event for each refusal. */
   readonly audit?: Pick<Audit, "emit">;
   /** Limits that differ from {@link DEFAULT_LIMITS}. */
   readonly limits?: Partial<StorageLimits>;
@@ -58,7 +58,7 @@ export function createStorage(options: StorageOptions): Storage {
   return new Storage(options);
 }
 
-/** The storage of a host. */
+/** The storage of a host: one file, one writing process, a few that read. */
 export class Storage implements AsyncDisposable {
   readonly #options: StorageOptions;
   readonly #limits: StorageLimits;
@@ -85,8 +85,8 @@ export class Storage implements AsyncDisposable {
   }
 
   /**
-   * Answers a plugin's `kaged.storage.*` request; what it throws is the error response. Fits a supervisor's `onRequest`,
-   * whose own `audit` then hears of refusals.
+   * Answers a plugin's `kaged.storage.*` request; an error it throws becomes the error response. Fits a supervisor's
+   * `onRequest`, whose `audit` then takes the refusals.
    */
   async handle(
     client: StorageClient,
@@ -130,7 +130,7 @@ export class Storage implements AsyncDisposable {
     });
   }
 
-  /** Forgets that a plugin's prefix was claimed: someone else has dropped what it had. */
+  /** Forgets that a plugin's prefix was claimed, after another process has dropped the plugin's tables. */
   forget(plugin: string): void {
     this.#claims.delete(plugin);
   }
@@ -150,7 +150,7 @@ export class Storage implements AsyncDisposable {
     await Promise.all([this.#reads.close(), this.#writes.close()]);
   }
 
-  /** Like {@link close}. */
+  /** Ends every process, as {@link close} does. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -1,6 +1,6 @@
 /**
- * One storage process, as the host sees it: a question, an answer, and an end by force when the answer takes too long or
- * too much.
+ * One storage process, as the host sees it: it answers one question at a time, and is killed when an answer takes too
+ * long or too much memory.
  *
  * @module
  */
@@ -11,18 +11,15 @@ import type { StorageLimits } from "./limits.ts";
 import { errorFromParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
 
 /** How a storage process is started. */
-export interface StorageProcessOptions {
-  /** The runtime that runs the host runs it too. */
+interface StorageProcessOptions {
   readonly runtime: Runtime;
-  /** The program's file. */
+  /** Path of the program's file, see {@link writeProgram}. */
   readonly program: string;
-  /** The directory it runs in. */
   readonly cwd: string;
-  /** What it is told first. */
   readonly setup: StorageSetup;
 }
 
-/** Answers are capped by the process itself; this is far above. */
+/** Far above the largest answer: the process itself caps those. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MEMORY_CHECK_MS = 100;
 const PAGE_BYTES = 4096;
@@ -51,7 +48,7 @@ export class StorageProcess {
     let started: StorageProcess | null = null;
     const lines = new LineReader({
       line: (text) => void (started && started.#answered(text)),
-      undecodable: (start) => started?.fail(`sent what is no UTF-8: ${start.slice(0, 100)}`),
+      undecodable: (start) => started?.fail(`sent bytes that are no UTF-8: ${start.slice(0, 100)}`),
       oversize: () => started?.fail("sent an answer without end"),
     }, { bytes: runtime.bytes, maxLineBytes: MAX_ANSWER_BYTES });
     const decoder = new TextDecoder();
@@ -74,7 +71,6 @@ export class StorageProcess {
     return this.#isDead;
   }
 
-  /** Its process id. */
   get pid(): number {
     return this.#child.pid;
   }
@@ -88,7 +84,7 @@ export class StorageProcess {
     this.#child.release();
   }
 
-  /** Ends it, because it broke the rules between host and process. */
+  /** Kills it, because it broke the protocol between host and process. */
   fail(reason: string): void {
     this.#kill(new HostError("storage.failed", `The storage process ${reason}`));
   }
@@ -113,7 +109,7 @@ export class StorageProcess {
       this.#child.write(`${JSON.stringify(question)}\n`);
     });
     if (answer instanceof HostError) {
-      // Only when it is really gone are its locks.
+      // The database stays locked until the process is really gone.
       if (this.#isDead) await this.#child.exited;
       throw answer;
     }
@@ -122,7 +118,7 @@ export class StorageProcess {
   }
 
   #answered(text: string): void {
-    if (!this.#settle) return this.fail("answered what nobody asked");
+    if (!this.#settle) return this.fail("answered without a question");
     try {
       this.#settle(JSON.parse(text) as StorageAnswer);
     } catch {
@@ -146,7 +142,7 @@ export class StorageProcess {
     this.#settle?.(reason);
   }
 
-  /** Looks at the process's memory now and then, where the system tells it. */
+  /** Checks the process's memory every 100 ms, where the system has /proc. */
   #watchMemory(): () => void {
     const { maxMemoryBytes } = this.#limits;
     let cancel = (): void => {};

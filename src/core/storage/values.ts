@@ -1,13 +1,13 @@
 /**
  * SQLite's values as JSON. Integers beyond ±2^53 are `{"$int":"…"}`, reals JSON has no number for are `{"$real":"…"}`,
- * blobs are `{"$base64":"…"}`; everything else is what it looks like.
+ * blobs are `{"$base64":"…"}`; everything else travels as plain JSON.
  *
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
 import type { SqlValue } from "../ports/ports.ts";
 
-/** A value as it travels. */
+/** An SQLite value in JSON. */
 export type WireValue =
   | null
   | number
@@ -20,7 +20,7 @@ const MAX_INTEGER = 2n ** 63n - 1n;
 const MIN_INTEGER = -(2n ** 63n);
 const REALS: Readonly<Record<string, number>> = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 
-/** Returns the value SQLite gets for `value`; `place` names the parameter in the error. */
+/** Returns the SQLite value for a value in JSON; `place` names the parameter in the error. */
 export function fromWire(value: unknown, place: string): SqlValue {
   switch (typeof value) {
     case "string":
@@ -37,7 +37,7 @@ export function fromWire(value: unknown, place: string): SqlValue {
   }
 }
 
-/** Returns `value` as it travels. */
+/** Returns an SQLite value in JSON. */
 export function toWire(value: SqlValue): WireValue {
   if (typeof value === "bigint") {
     const number = Number(value);

@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 /** Returns the longest start of `text` that takes at most `maxBytes` as UTF-8 and ends between two characters. */
 export function cutText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
-  // It never writes half a character, and tells how far it read.
+  // encodeInto() writes no half character, and returns how far it read.
   const { read } = encoder.encodeInto(text, new Uint8Array(Math.max(0, Math.min(maxBytes, text.length * 3))));
   return text.slice(0, read);
 }

@@ -1,31 +1,29 @@
 /**
- * The newest entries of something that never ends, each with an id to go on from: what streams of events and logs are
- * read from. A reader holds a place and no copy, so that a slow one costs nothing.
+ * The newest entries of a stream that never ends, each with an id to go on from. Streams of events and logs are read
+ * from it. A reader holds a place and no copy, so that a slow reader costs nothing.
  *
  * @module
  */
 
-/** One entry. */
+/** One entry of a feed. */
 export interface FeedEntry {
   /** Its place, counted from 1. */
   readonly seq: number;
-  /** What a reader names to go on after it; no other feed has it. */
+  /** A reader names it to go on after this entry; no other feed has the same id. */
   readonly id: string;
-  /** What it is: `audit`, `notification`, `log`. */
+  /** `audit`, `notification` or `log`. */
   readonly kind: string;
-  /** The plugin it is about. */
+  /** Name of the plugin it is about. */
   readonly plugin: string;
   /** The entry itself, as JSON. */
   readonly text: string;
 }
 
-/** How much a feed keeps. */
 export interface FeedOptions {
-  /** Tells this feed's ids from those of others. */
+  /** First part of every id, so that ids of two feeds differ. */
   readonly name: string;
-  /** Entries kept. */
   readonly maxEntries: number;
-  /** Characters kept, of all entries together. */
+  /** Characters of all entries together. */
   readonly maxLength: number;
 }
 
@@ -37,7 +35,7 @@ export interface FeedPlace {
   readonly missed: boolean;
 }
 
-/** A feed. */
+/** Keeps the newest entries and wakes readers. */
 export class Feed {
   readonly #options: FeedOptions;
   readonly #listeners = new Set<() => void>();
@@ -46,7 +44,6 @@ export class Feed {
   #newest = 0;
   #isClosed = false;
 
-  /** Holds nothing yet. */
   constructor(options: FeedOptions) {
     this.#options = options;
   }

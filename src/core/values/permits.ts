@@ -1,10 +1,10 @@
 /**
- * So many at a time, the rest in the order they came.
+ * Runs a limited number of tasks at a time; the rest wait in the order they came.
  *
  * @module
  */
 
-/** Runs `work` when it is its turn. */
+/** Runs `work` as soon as a permit is free. */
 export type Permits = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Returns permits for `count` pieces of work at a time. */
@@ -13,7 +13,7 @@ export function permits(count: number): Permits {
   let free = count;
   return async (work) => {
     if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve)); // Whoever ends hands its permit on.
+    else await new Promise<void>((resolve) => waiting.push(resolve)); // The task that ends hands its permit on.
     try {
       return await work();
     } finally {

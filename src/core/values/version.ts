@@ -1,5 +1,5 @@
 /**
- * What this host calls itself on the wire.
+ * The versions that this host sends on the wire.
  *
  * @module
  */

@@ -5,15 +5,15 @@
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
 
-/** What a JSON value is on this wire. */
-export type MessageKind = "request" | "notification" | "response" | "batch" | "invalid";
+/** How this wire takes a JSON value. */
+type MessageKind = "request" | "notification" | "response" | "batch" | "invalid";
 
 /** An id that a request may carry and an answer can repeat exactly. */
 export type MessageId = number | string;
 
 /** A message as it came: which fields can be relied on, {@link kindOf} says. */
 export interface Message {
-  /** `"2.0"`. */
+  /** Must be `"2.0"`. */
   readonly jsonrpc?: unknown;
   /** Of a request: {@link MessageId}. Of a response: that, or null. */
   readonly id?: unknown;
@@ -40,7 +40,6 @@ export function parseLine(line: string): unknown {
 export interface PlainResult {
   /** The id: a positive integer. */
   id: number;
-  /** The result. */
   result: unknown;
 }
 
@@ -49,7 +48,7 @@ const PLAIN_MIDDLE = ',"result":';
 
 /**
  * Reads the usual spelling of a successful answer from `start` to `end` of `text`, parsing only its result, into
- * `into`. Returns false for any other line, which says nothing against it. What lies between the known start and the
+ * `into`. Returns false for any other line, which may still be a message. The text between the known start and the
  * last brace is one JSON value, so the line is an object of these three members and no other.
  */
 export function parsePlainResult(text: string, start: number, end: number, into: PlainResult): boolean {
@@ -70,7 +69,7 @@ export function parsePlainResult(text: string, start: number, end: number, into:
   return id > 0;
 }
 
-/** Says what a parsed line is. */
+/** Returns how a parsed line is taken. */
 export function kindOf(value: unknown): MessageKind {
   if (typeof value !== "object" || value === null) return "invalid";
   if (Array.isArray(value)) return "batch";
@@ -148,7 +147,7 @@ function callJson(method: string, params: unknown): string {
 const MAX_KNOWN_HEADS = 256;
 const knownHeads = new Map<string, string>();
 
-/** What stands before the params. The same few methods are called over and over: each is written once. */
+/** The text before the params. The same few methods are called over and over: each is escaped once. */
 function headJson(method: string): string {
   const known = knownHeads.get(method);
   if (known !== undefined) return known;
@@ -167,13 +166,10 @@ export function resultLine(id: MessageId, result: unknown): string {
   return `{"jsonrpc":"2.0","id":${idJson(id)},"result":${json}}\n`;
 }
 
-/** What an error response says. */
+/** The `error` of a response. */
 export interface ErrorBody {
-  /** JSON-RPC number. */
   readonly code: number;
-  /** For a person. */
   readonly message: string;
-  /** For a program. */
   readonly data?: unknown;
 }
 

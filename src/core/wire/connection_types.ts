@@ -9,7 +9,7 @@ import type { Bytes, Clock } from "../ports/ports.ts";
 /** Longest line either side may send: 4 MiB, its newline not counted. */
 export const MAX_LINE_BYTES: number = 4 * 1024 * 1024;
 
-/** Where a connection's bytes go. {@link ChildProcess} fills it as it is. */
+/** The stream below a connection; {@link ChildProcess} is one. */
 export interface Wire {
   /** Queues text. Writing after the end does nothing. */
   write(text: string): void;
@@ -21,7 +21,7 @@ export interface Wire {
   resume(): void;
 }
 
-/** What the other side did that it should not have. */
+/** A breach of the protocol by the other side. */
 export type Irregularity =
   /** A line that is not JSON, or not UTF-8. `line` is at most 200 characters. */
   | { readonly kind: "noise"; readonly line: string }
@@ -34,9 +34,9 @@ export type Irregularity =
   /** A line longer than the cap: nothing more is read. */
   | { readonly kind: "oversize"; readonly limitBytes: number };
 
-/** What a handler of an incoming request gets beside its params. */
+/** A request of the other side, as its handler gets it. */
 export interface IncomingRequest {
-  /** Method. */
+  /** Name of the method, such as `kaged.storage.query`. */
   readonly method: string;
   /** Params as they came: object, array, or undefined. */
   readonly params: unknown;
@@ -48,9 +48,9 @@ export interface IncomingRequest {
 
 /** The notifications with which calls are cancelled and report progress. */
 export interface CallNotices {
-  /** Cancels a call. */
+  /** Method of the notification that cancels a call. */
   readonly cancel: string;
-  /** Reports progress of a call. */
+  /** Method of the notification that reports progress. */
   readonly progress: string;
   /** Params of a cancellation. */
   cancelParams(id: number): unknown;
@@ -58,25 +58,22 @@ export interface CallNotices {
   cancelledId(params: unknown): unknown;
   /** The call that a report is about. */
   progressId(params: unknown): unknown;
-  /** Adds to a call's params what reports will refer to. Absent: its id is enough. */
+  /** Adds the token that progress reports refer to. Absent: they refer to the call's id. */
   callParams?(method: string, params: unknown, id: number): unknown;
 }
 
 /** How a connection is set up. */
 export interface ConnectionOptions {
-  /** Where bytes go. */
   readonly wire: Wire;
-  /** Time. */
   readonly clock: Clock;
-  /** Work on bytes. */
   readonly bytes: Bytes;
-  /** Answers a request of the other side; what it throws becomes the error response. */
+  /** Answers a request of the other side; an error it throws becomes the error response. */
   readonly onRequest: (request: IncomingRequest) => unknown;
   /** Takes a notification of the other side. */
   readonly onNotification: (method: string, params: unknown) => void;
-  /** Hears of what should not have come. */
+  /** Called for each {@link Irregularity}. */
   readonly onIrregularity: (irregularity: Irregularity) => void;
-  /** Hears of each call that got no answer in time, after it was settled. */
+  /** Called for each call that got no answer in time, after the call was rejected. */
   readonly onTimeout?: (error: HostError) => void;
   /** Longest line in either direction, in bytes without the newline. Default 4 MiB. */
   readonly maxLineBytes?: number;
@@ -90,13 +87,13 @@ export interface ConnectionOptions {
   readonly notices?: CallNotices;
 }
 
-/** How one call differs from the rest. */
+/** Settings of one call. */
 export interface CallOptions {
   /** Time it may take; Infinity for none. */
   readonly timeoutMs?: number;
-  /** Cancels it. */
+  /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal;
-  /** Hears progress reported for this call; each report starts the time anew. */
+  /** Called for each progress report of this call; a report also starts the timeout anew. */
   readonly onProgress?: (progress: unknown) => void;
 }
 
@@ -108,7 +105,7 @@ export interface Connection {
   notify(method: string, params?: unknown): void;
   /** Takes bytes that came from the other side. */
   receive(chunk: Uint8Array): void;
-  /** Tells that what was queued has been taken. */
+  /** Call it when the wire has taken everything that was queued. */
   drained(): void;
   /** Optional notifications the other side understands; set once the handshake said so. */
   features: ReadonlySet<string>;

@@ -37,7 +37,7 @@ class RunningRequest implements IncomingRequest {
 export class IncomingRequests {
   readonly #running = new Map<MessageId, RunningRequest>();
 
-  /** How many run. */
+  /** Number of requests whose handlers run. */
   get size(): number {
     return this.#running.size;
   }

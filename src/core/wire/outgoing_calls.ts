@@ -20,11 +20,11 @@ interface PendingCall {
   readonly reject: (error: HostError) => void;
   readonly timeoutMs: number;
   deadlineMs: number;
-  /** What only some calls have. */
+  /** Set for calls with a signal or a progress listener. */
   watch: CallWatch | undefined;
 }
 
-/** What a caller wants to hear and say while its call runs. */
+/** The signal and the listener of a call, and how to stop listening. */
 interface CallWatch {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: unknown) => void) | undefined;
@@ -47,12 +47,12 @@ export class OutgoingCalls {
   /** When the one timer fires; Infinity when none is set. */
   #sweepAtMs = Infinity;
   #stopSweep: (() => void) | null = null;
-  /** Who waits until no call does. */
+  /** Resolvers of {@link idle}; null while nobody waits. */
   #onIdle: (() => void)[] | null = null;
   /** The time in this tick. Reading a clock can cost as much as the rest of a call: one look serves a whole tick. */
   #tickMs: number | null = null;
 
-  /** Makes an empty set of calls that tells `onAbandoned` which calls it gave up on its own, and `onTimeout` why. */
+  /** `onAbandoned` is called for each call that was given up here, so that the other side can be asked to cancel it. */
   constructor(clock: Clock, onAbandoned: (id: number) => void, onTimeout?: (error: HostError) => void) {
     this.#clock = clock;
     this.#onAbandoned = onAbandoned;
@@ -64,7 +64,7 @@ export class OutgoingCalls {
     return this.#lastId + 1;
   }
 
-  /** How many wait. */
+  /** Number of calls that wait for an answer. */
   get size(): number {
     return this.#pending.size;
   }
@@ -91,7 +91,7 @@ export class OutgoingCalls {
     });
   }
 
-  /** Tells that the calls of this tick have been written. */
+  /** Call it when the calls of this tick have been written. */
   endTick(): void {
     this.#tickMs = null;
   }
@@ -116,7 +116,7 @@ export class OutgoingCalls {
     return true;
   }
 
-  /** Gives a call more time and tells its listener. A listener that throws fails its own call. */
+  /** Gives a call more time and calls its listener. A listener that throws fails its own call. */
   progress(id: unknown, progress: unknown): void {
     const call = this.#pending.get(id as number);
     if (!call) return;
@@ -193,7 +193,7 @@ export class OutgoingCalls {
     for (const [id, { method, timeoutMs }] of expired) {
       const message = `No answer to "${method}" within ${timeoutMs} ms`;
       const error = new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } });
-      // What is told of one timeout may close the connection, and with it the other calls.
+      // A listener of one timeout may close the connection, and with it the other calls.
       if (this.#abandon(id, error)) this.#onTimeout?.(error);
     }
   };

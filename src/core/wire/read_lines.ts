@@ -5,14 +5,14 @@
  */
 import type { Bytes } from "../ports/ports.ts";
 
-/** What a {@link LineReader} calls, in the order of the bytes. */
+/** Callbacks of a {@link LineReader}, called in the order of the bytes. */
 export interface LineListeners {
   /**
-   * A line: `text` from `start` to `end`, without its newline and a trailing `\r`; never empty. The rest of `text` is
-   * not its business: a part is given because cutting out every line costs more than reading it in place.
+   * A line: `text` from `start` to `end`, without its newline and a trailing `\r`; never empty. The rest of `text` belongs
+   * to other lines: cutting out every line would cost more than reading it in place.
    */
   line(text: string, start: number, end: number): void;
-  /** A line that is not UTF-8, its start shown as well as can be. */
+  /** A line that is not UTF-8, with its first bytes decoded loosely. */
   undecodable(start: string): void;
   /** A line went over the cap. Called once; nothing comes after it. */
   oversize(): void;
@@ -20,7 +20,6 @@ export interface LineListeners {
 
 /** How a {@link LineReader} is set up. */
 export interface LineReaderOptions {
-  /** Work on bytes. */
   readonly bytes: Bytes;
   /** Longest line in bytes, its newline not counted. */
   readonly maxLineBytes: number;

@@ -7,12 +7,11 @@ import type { Exit } from "../ports/ports.ts";
 
 /** Hears what goes over the wire of one process, as it goes. Must not throw. */
 export interface WireTap {
-  /** Bytes the plugin wrote. */
   plugin(chunk: Uint8Array): void;
   /** Text the host wrote: whole lines. */
   host(text: string): void;
   /** The host closed the plugin's stdin. */
   closed(): void;
-  /** The process is gone. */
+  /** The process has ended; nothing follows. */
   end(exit: Exit): void;
 }

@@ -10,7 +10,7 @@ import { walkSelect, walkWith } from "./selects.ts";
 import type { Walk } from "./walk.ts";
 import { walkWrite } from "./writes.ts";
 
-/** Walks CREATE. */
+/** Walks CREATE; temporary objects are refused. */
 export function walkCreate(walk: Walk): void {
   walk.expect("CREATE");
   if (walk.at("TEMP", "TEMPORARY")) throw denied("Cannot create temporary objects", "Create an ordinary table");
@@ -40,7 +40,7 @@ export function walkCreate(walk: Walk): void {
   }
 }
 
-/** Walks ALTER TABLE. */
+/** Walks ALTER TABLE, in which only RENAME TO names another table. */
 export function walkAlter(walk: Walk): void {
   walk.expectAll("ALTER", "TABLE");
   walk.takeObjectName();
@@ -61,7 +61,7 @@ export function walkAlter(walk: Walk): void {
   }
 }
 
-/** Walks DROP. */
+/** Walks DROP of a table, index, view or trigger. */
 export function walkDrop(walk: Walk): void {
   walk.expect("DROP");
   walk.expect("TABLE", "INDEX", "VIEW", "TRIGGER");

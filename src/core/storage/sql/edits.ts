@@ -4,13 +4,10 @@
  * @module
  */
 
-/** A change to the text. */
+/** A piece of the text that is replaced. */
 export interface Edit {
-  /** Where the old text starts. */
   readonly start: number;
-  /** Where it ends, exclusive. */
   readonly end: number;
-  /** What stands there instead. */
   readonly text: string;
 }
 
@@ -40,7 +37,7 @@ export function applyEdits(sql: string, edits: readonly Edit[]): string {
 /**
  * Returns an alias for each column whose name an edit would change. SQLite names a column that is an expression by its
  * text, in which the prefix would show; and one that is a search table's hidden column by the table's full name, which
- * `hiddenName` tells.
+ * `hiddenName` replaces.
  */
 export function columnNames(
   sql: string,

@@ -21,7 +21,7 @@ const BINARY: ReadonlySet<string> = new Set([
 ]);
 const HINTS = new Set(["LIKELY", "UNLIKELY", "LIKELIHOOD"]);
 
-/** Walks one expression. */
+/** Walks one expression; returns how SQLite names a result column of it. */
 export function walkExpression(walk: Walk): Shape {
   let shape: Shape = "other";
   walk.nested(() => {

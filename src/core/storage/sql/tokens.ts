@@ -7,18 +7,13 @@
 import { RESERVED } from "./keywords.ts";
 import { sqlError } from "./refusals.ts";
 
-/** What a token is. */
-export type TokenKind = "word" | "quoted" | "string" | "number" | "blob" | "variable" | "operator" | "end";
+type TokenKind = "word" | "quoted" | "string" | "number" | "blob" | "variable" | "operator" | "end";
 
-/** One token. */
+/** One token and its place in the text. */
 export interface Token {
-  /** What it is. */
   readonly kind: TokenKind;
-  /** Where it starts. */
   readonly start: number;
-  /** Where it ends, exclusive. */
   readonly end: number;
-  /** As written. */
   readonly text: string;
   /** An operator as written; a bare word in upper case; empty for everything else. */
   readonly key: string;

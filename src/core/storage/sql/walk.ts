@@ -1,5 +1,5 @@
 /**
- * The state of one walk over a statement: where it stands, what is to be changed, and which names are in sight.
+ * The state of one walk over a statement: its place, the edits to make, and the names in scope.
  *
  * @module
  */
@@ -34,7 +34,7 @@ interface Scope {
 const MAX_DEPTH = 200;
 const MAX_PARAMETERS = 1000;
 
-/** Where a query stands. */
+/** Where a query stands in its statement. */
 export interface SelectPlace {
   /** A query in FROM does not see its neighbours. */
   readonly inFrom?: boolean;
@@ -42,7 +42,7 @@ export interface SelectPlace {
   readonly output?: boolean;
 }
 
-/** One walk. */
+/** One walk over the tokens of a statement. */
 export class Walk {
   /** Parameter as written → its number. */
   readonly parameterNames: Map<string, number> = new Map();
@@ -76,7 +76,7 @@ export class Walk {
     return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)]!;
   }
 
-  /** The token last taken. */
+  /** The token that was taken last. */
   previous(): Token {
     return this.#tokens[Math.max(0, this.#at - 1)]!;
   }
@@ -86,7 +86,7 @@ export class Walk {
     return keys.includes(this.peek().key) && this.peek().key !== "";
   }
 
-  /** Takes the next token. */
+  /** Takes the next token; there must be one. */
   take(): Token {
     const token = this.peek();
     if (token.kind === "end") throw sqlError("incomplete input");
@@ -184,7 +184,7 @@ export class Walk {
     return `"${this.#names.translate(name).replaceAll('"', '""')}"`;
   }
 
-  /** Replaces a token. */
+  /** Replaces a token by `text`. */
   edit(token: { readonly start: number; readonly end: number }, text: string): void {
     this.#edits.push({ start: token.start, end: token.end, text });
   }

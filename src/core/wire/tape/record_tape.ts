@@ -1,5 +1,5 @@
 /**
- * Takes down what goes over the wire of a plugin's process. Whatever becomes of the tape, the plugin goes on.
+ * Writes every message on the wire of a plugin's process to a file. A tape that fails does not stop the plugin.
  *
  * @module
  */
@@ -25,18 +25,17 @@ export interface TapedPlugin {
   readonly manifest: Manifest;
 }
 
-/** What a tape is made with. */
-export interface RecordOptions {
+/** Settings of one tape. */
+interface RecordOptions {
   /** Absolute path of the new file. */
   readonly path: string;
   readonly plugin: TapedPlugin;
-  /** Files, time and bytes. */
   readonly runtime: Pick<Runtime, "files" | "clock" | "bytes">;
-  /** Hears once why the tape goes no further: `tape.exists` or `tape.unwritable`. */
+  /** Called once when the tape cannot be written on: `tape.exists` or `tape.unwritable`. */
   readonly onFailure: (error: HostError) => void;
 }
 
-/** A tape in the making. */
+/** A tape that is being written. */
 export interface Recording extends WireTap {
   /** Resolves when everything taken down so far is in the file, or the tape has failed. */
   flush(): Promise<void>;

@@ -8,17 +8,16 @@ import type { Files, Runtime } from "../../ports/ports.ts";
 import type { WireTap } from "../wire_tap.ts";
 import { type Recording, recordTape, type TapedPlugin } from "./record_tape.ts";
 
-/** Where tapes go. */
-export interface RecorderOptions {
+/** Settings of a folder of tapes. */
+interface RecorderOptions {
   /** Absolute path of the folder, made with the first tape. */
   readonly dir: string;
-  /** Files, time and bytes. */
   readonly runtime: Pick<Runtime, "files" | "clock" | "bytes">;
-  /** Hears of each tape that goes no further. */
+  /** Called for each tape that could not be written on. */
   readonly onFailure: (error: HostError) => void;
 }
 
-/** Makes tapes. */
+/** Starts a tape for each process. */
 export interface Recorder {
   /** Starts a tape for a process that is about to start. */
   tap(plugin: TapedPlugin): WireTap;

@@ -1,6 +1,6 @@
 /**
- * Secrets stay off the tape: the operator's part of a config is written as placeholders, and what they stand for is
- * hidden wherever else it goes over the wire.
+ * Secrets stay off the tape: the operator's part of a config is written as placeholders, and its values are replaced
+ * wherever else they go over the wire.
  *
  * @module
  */
@@ -12,8 +12,8 @@ const MIN_CHARS = 4;
 const PLACEHOLDER = /^\[secret:([^\]]+)\]$/;
 const PLACEHOLDERS = /\[secret:([^\]]+)\]/g;
 
-/** What stands on a tape for the secret of a config field. */
-export function placeholderOf(field: string): string {
+/** The text that replaces the secret of a config field on a tape. */
+function placeholderOf(field: string): string {
   return `[secret:${field}]`;
 }
 
@@ -24,14 +24,13 @@ export function secretFields({ config_schema, system_config_schema }: Manifest):
   return (field) => !Object.hasOwn(project, field);
 }
 
-/** Hides what it has seen in a config. */
+/** Replaces the secrets of every config it has seen. */
 export class SecretKeeper {
   readonly #isSecret: (field: string) => boolean;
-  /** Text → what stands for it. */
+  /** Secret → its placeholder. */
   readonly #placeholders = new Map<string, string>();
   #pattern: RegExp | null = null;
 
-  /** Knows no secret yet. */
   constructor(isSecret: (field: string) => boolean) {
     this.#isSecret = isSecret;
   }

@@ -8,7 +8,7 @@ import type { Files } from "../../ports/ports.ts";
 
 /** Version of the format, in every header. */
 export const TAPE_VERSION = 1;
-/** What a header calls the format. */
+/** Name of the format, in every header. */
 export const TAPE_FORMAT = "kaged-tape";
 
 /** A message, as it went over the wire. */
@@ -16,19 +16,13 @@ export type TapeMessage = Readonly<Record<string, unknown>>;
 
 /** The first line of a tape. */
 export interface TapeHeader {
-  /** {@link TAPE_FORMAT}. */
   readonly format: string;
-  /** {@link TAPE_VERSION}. */
   readonly format_version: number;
-  /** The plugin's name. */
   readonly plugin: string;
-  /** Its version. */
   readonly version: string;
-  /** What its files came to, or null when that could not be told. */
+  /** Hash of the plugin's files, or null when they could not be read. */
   readonly hash: string | null;
-  /** The folder it ran from. */
   readonly dir: string;
-  /** The instance that was recorded. */
   readonly instance: string;
   /** Version of the plugin API. */
   readonly api_version: number;
@@ -38,7 +32,6 @@ export interface TapeHeader {
 
 /** A line of a tape after the first. `t` is in milliseconds since the start. */
 export type TapeEntry =
-  /** A message. */
   | { readonly t: number; readonly from: "host" | "plugin"; readonly message: TapeMessage }
   /** A line of the plugin that is no message. */
   | { readonly t: number; readonly from: "plugin"; readonly noise: string }
@@ -47,9 +40,8 @@ export type TapeEntry =
   /** The process ended: the tape is whole. */
   | { readonly t: number; readonly from: "plugin"; readonly exit: { code: number | null; signal: string | null } };
 
-/** A tape that was read. */
+/** A tape, read and checked. */
 export interface Tape {
-  /** Its first line. */
   readonly header: TapeHeader;
   /** The lines after it; entry 0 is line 2. */
   readonly entries: readonly TapeEntry[];
