@@ -1,19 +1,19 @@
 /**
- * What a job runs: a function of the embedder's, and what it is given.
+ * The function of the embedder that a job runs, its context and its answer.
  *
  * @module
  */
 import type { SummaryEvents, TokenUsage } from "../events/types.ts";
 
-/** What one run of an agent is given. */
+/** The context of one run of an agent. */
 export interface AgentContext {
-  /** The agent's path. */
+  /** Path of the agent, such as `primary.subagents.researcher`. */
   readonly agentName: string;
-  /** What it is asked. */
+  /** The request to the agent, in words. */
   readonly input: string;
   /** The session it belongs to. */
   readonly conversationId: string;
-  /** Whose it is, or absent. */
+  /** The tenant it belongs to; absent where the host serves one. */
   readonly scopeId?: string;
   /** The job, when the run is a background job. */
   readonly jobId?: string;
@@ -22,17 +22,17 @@ export interface AgentContext {
   /** Aborts when the job is cancelled, given to another worker, or when the host stops. */
   readonly signal: AbortSignal;
   /**
-   * Tells those who follow the run, with data that JSON can hold. A type is letters, digits and `: . _ -`; `done`, `lost`
+   * Sends an event to the readers of the run, with data that JSON can hold. A type is letters, digits and `: . _ -`; `done`, `lost`
    * and `restarted` are taken. Throws a `TypeError` for anything else.
    */
   emit(type: string, data?: unknown): void;
 }
 
-/** What a run answers: the text alone, or with what it took. */
+/** The answer of a run: the text alone, or with its usage. */
 export type AgentAnswer = string | {
-  /** The answer. */
+  /** The answer in words. */
   readonly output: string;
-  /** Tokens it took. */
+  /** Tokens that the run used. */
   readonly usage?: TokenUsage;
   /** Tools it called. Default: those called through its context. */
   readonly toolsUsed?: readonly string[];
@@ -41,25 +41,25 @@ export type AgentAnswer = string | {
 /** Runs an agent once. What it throws is the reason of its failure. */
 export type AgentRun<C extends AgentContext = AgentContext> = (context: C) => AgentAnswer | Promise<AgentAnswer>;
 
-/** What is asked of an agent. */
+/** A request to an agent. */
 export interface RunRequest {
-  /** The agent's path. */
+  /** Path of the agent, which has a registered run. */
   readonly agentName: string;
-  /** What it is asked. */
+  /** The request itself, in words. */
   readonly input: string;
   /** The session it belongs to. Default: a new id. */
   readonly conversationId?: string;
-  /** Whose it is. */
+  /** The tenant it belongs to. Default: none. */
   readonly scopeId?: string;
 }
 
 /** How a run without a job ended well. */
 export interface RunResult {
-  /** The answer. */
+  /** The agent's answer in words. */
   readonly output: string;
-  /** Tokens it took. */
+  /** Tokens it used; zeros where the run reported none. */
   readonly usage: TokenUsage;
-  /** Tools it called. */
+  /** Full names of the tools it called. */
   readonly toolsUsed: string[];
   /** The session it belonged to. */
   readonly conversationId: string;

@@ -1,5 +1,5 @@
 /**
- * Background jobs: agents that run apart from who asked for it, with their records, their events and their schedules.
+ * Background jobs: runs of agents that outlive the request for them, with records, events and schedules.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { JobStreams } from "./job_streams.ts";
 import { unknownJob } from "./job_table.ts";
 import type { CreateJobsOptions, Jobs, JobsOptions } from "./jobs.ts";
 import { keepTidy } from "./retention.ts";
-import { runAgent, type RunnerPorts, tellEnd } from "./run_agent.ts";
+import { emitRunEnd, runAgent, type RunnerPorts } from "./run_agent.ts";
 import { Schedules } from "./schedules.ts";
 import { memoryJobs } from "./sqlite_jobs.ts";
 import { isFinal, type Job } from "./types.ts";
@@ -51,8 +51,8 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
   const starting = new Set<Promise<Job>>();
   const worker = new Worker<C>({
     ...ports,
-    // A store may hand a job out before it has told us that it is kept.
-    told: () => starting.size === 0 ? null : Promise.allSettled(starting),
+    // A store may hand a job to the worker before its create() has resolved here.
+    announced: () => starting.size === 0 ? null : Promise.allSettled(starting),
     name: ids.create("worker"),
     backend,
     runs,
@@ -190,7 +190,7 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
       }
       const context: AgentContext = { ...request, attempt: 1, signal, emit };
       const outcome = await runAgent(run, context, ports);
-      tellEnd(context, outcome, events);
+      emitRunEnd(context, outcome, events);
       if (!outcome.ok) throw new HostError("jobs.run_failed", outcome.error, { cause: outcome.cause });
       const { output, usage, toolsUsed } = outcome;
       return { output, usage, toolsUsed, conversationId: request.conversationId };

@@ -1,6 +1,6 @@
 /**
- * What a run tells while it runs, kept for readers that come late or come back. Readers share one buffer: each has a
- * place in it and none has a queue, so that a slow reader costs no memory and misses only what the buffer let go.
+ * The events of a run, kept for readers that come late or come back. Readers share one buffer: each has a place in it and
+ * none has a queue, so that a slow reader costs no memory and misses only events that the buffer has dropped.
  *
  * @module
  */
@@ -10,8 +10,8 @@ export class StreamEvent {
   /** `<attempt>-<number>`: what `Last-Event-ID` gives back. */
   readonly id: string;
   /**
-   * What the agent called it; or `restarted` (the job was begun anew, what came before no longer counts), `lost` (events
-   * are missing here: `data` tells how many, or that they are in another process), `done` (the end: `data` is the job).
+   * The type that the agent chose; or `restarted` (the job was begun anew, earlier events no longer count), `lost` (events
+   * are missing here: `data` says how many, or that they are in another process), `done` (the end: `data` is the job).
    */
   readonly type: string;
   /** Its data as JSON: one text for all readers. */
@@ -30,11 +30,10 @@ export class StreamEvent {
   }
 }
 
-/** How much a stream keeps. */
 export interface StreamLimits {
-  /** Events. */
+  /** Events kept; the oldest are dropped. */
   readonly maxEvents: number;
-  /** Characters of their data. */
+  /** Characters of data kept, of all events together. */
   readonly maxChars: number;
 }
 
@@ -42,13 +41,13 @@ export interface StreamLimits {
 export interface StreamReader extends AsyncIterableIterator<StreamEvent, undefined, void> {
   /** Takes what can be read without waiting, so many events at most. */
   ready(max: number): StreamEvent[];
-  /** Ends it. */
+  /** Ends the reading; a waiting `next()` resolves. */
   return(): Promise<IteratorResult<StreamEvent, undefined>>;
 }
 
 /** A place in a stream: after which event. */
 export interface StreamPlace {
-  /** Which attempt. */
+  /** Attempt of the job, counted from 1. */
   readonly attempt: number;
   /** Which event of it; 0 before the first. */
   readonly seq: number;
@@ -79,17 +78,16 @@ export class EventStream {
   /** Called when the last reader has left. */
   onIdle: () => void = () => {};
 
-  /** A stream that nothing was told to. */
   constructor(limits: StreamLimits) {
     this.#limits = limits;
   }
 
-  /** Characters it keeps. */
+  /** Characters of all events that are kept. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** Readers it has. */
+  /** Number of readers that have not left. */
   get readers(): number {
     return this.#readers;
   }
@@ -99,12 +97,12 @@ export class EventStream {
     return this.#end !== null;
   }
 
-  /** Whether a run tells it anything. */
+  /** Whether a run has begun in this process. */
   get hasBegun(): boolean {
     return this.#attempt > 0;
   }
 
-  /** A run begins: what an earlier attempt told is dropped. */
+  /** A run begins: events of an earlier attempt are dropped. */
   begin(attempt: number): void {
     this.#attempt = attempt;
     this.#events = [];
@@ -113,14 +111,14 @@ export class EventStream {
     this.#wake();
   }
 
-  /** Adds an event. Throws a `TypeError` for a type or data that cannot be told. */
+  /** Adds an event. Throws a `TypeError` for a type that is reserved or malformed, or data that JSON cannot hold. */
   push(type: string, data: unknown = null): void {
     if (!TYPE.test(type) || RESERVED.includes(type)) {
       throw new TypeError(`An event cannot be called ${JSON.stringify(type)}: see AgentContext.emit`);
     }
     const json = JSON.stringify(data);
     if (json === undefined) throw new TypeError(`The data of "${type}" is nothing that JSON can hold`);
-    if (this.#end) return; // What a run tells after it was cancelled reaches nobody.
+    if (this.#end) return; // Events of a run that was cancelled reach nobody.
     this.#events.push(new StreamEvent(`${this.#attempt}-${this.#next++}`, type, json));
     this.#chars += json.length;
     this.#trim();
@@ -143,7 +141,7 @@ export class EventStream {
   read(after: StreamPlace | null = null): StreamReader {
     let place = after && this.#isAhead(after) ? null : after;
     let isLeft = false;
-    let isToldElsewhere = after?.attempt === 0; // Only the end of such a stream has been read with that.
+    let hasSeenLost = after?.attempt === 0; // Only a reader who got `lost` for another process has such a place.
     let wait: (() => void) | null = null;
     this.#readers++;
     const leave = (): void => {
@@ -153,8 +151,8 @@ export class EventStream {
       if (--this.#readers === 0) this.onIdle();
     };
     const step = (): StreamEvent | null => {
-      if (!this.hasBegun && this.#end && !isToldElsewhere) {
-        isToldElsewhere = true;
+      if (!this.hasBegun && this.#end && !hasSeenLost) {
+        hasSeenLost = true;
         return lost("0-0", { reason: "not_here" });
       }
       if (place && place.attempt !== this.#attempt && this.hasBegun) {
@@ -200,7 +198,7 @@ export class EventStream {
     };
   }
 
-  /** Whether a place is beyond what was ever told, the end included: no reader of this stream was there. */
+  /** Whether a place is beyond the last event, the end included: no reader of this stream was there. */
   #isAhead({ attempt, seq }: StreamPlace): boolean {
     return this.hasBegun && attempt === this.#attempt && seq >= this.#next + (this.#end ? 1 : 0);
   }

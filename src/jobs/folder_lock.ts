@@ -6,23 +6,20 @@
 import { HostError } from "../core/errors/host_error.ts";
 import type { Clock, Files, Ids } from "../core/ports/ports.ts";
 
-/** What a lock stands on. */
-export interface FolderLockOptions {
-  /** The folder; it exists. */
+interface FolderLockOptions {
+  /** The folder, which must exist. */
   readonly dir: string;
-  /** The file system. */
   readonly files: Files;
-  /** Time. */
   readonly clock: Clock;
   /** Makes names for locks that are put aside. */
   readonly ids: Ids;
 }
 
-/** Runs `work` while no other holder of the lock runs. */
-export type FolderLock = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs `work` while no other process holds the lock. */
+type FolderLock = <T>(work: () => Promise<T>) => Promise<T>;
 
 const RETRY_MS = 5;
-/** Tries at once before waiting for the clock, whose timers would let a program end that has nothing else to do. */
+/** Tries without a pause first: a timer of the clock would let a program end that has nothing else to do. */
 const SPINS = 500;
 /** Work under the lock takes milliseconds: a holder this old was killed. */
 const STALE_MS = 10_000;

@@ -1,20 +1,24 @@
 /**
- * Pieces of work that wait at the same time, in one transaction: a commit waits for the disk, whatever it holds.
+ * Commits all work that waits at the same moment in one transaction: a commit waits for the disk once, however much it
+ * holds.
  *
  * @module
  */
 import type { Database } from "../core/ports/ports.ts";
 
-/** Does `work` alone among all processes; resolves when what it changed is on the disk. */
-export type GroupCommit = <T>(work: () => T) => Promise<T>;
+/** Does `work` alone among all processes; resolves when its changes are on the disk. */
+type GroupCommit = <T>(work: () => T) => Promise<T>;
 
 interface Piece {
-  /** Does it within the transaction; what it returns tells whoever waits, after the commit. */
+  /** Does the work within the transaction; the returned function settles its promise, after the commit. */
   run(): () => void;
   fail(error: unknown): void;
 }
 
-/** Steps from an answer to the next question of those who were answered, at most: what they ask is one group again. */
+/**
+ * Upper bound of microtasks between a settled promise and the next call of the same caller. The commit waits so long,
+ * and takes the next calls of all callers as one group.
+ */
 const STEPS = 32;
 
 /** Returns the transactions of a database. A piece that throws undoes itself and no other. */
@@ -37,9 +41,9 @@ export function groupCommit(database: Database): GroupCommit {
     try {
       begin.run([]);
       isBegun = true;
-      const told = pieces.map((piece) => piece.run());
+      const settlers = pieces.map((piece) => piece.run());
       commit.run([]);
-      for (const tell of told) tell();
+      for (const settle of settlers) settle();
     } catch (error) {
       if (isBegun && database.inTransaction) rollback.run([]);
       for (const piece of pieces) piece.fail(error);
@@ -51,7 +55,7 @@ export function groupCommit(database: Database): GroupCommit {
     try {
       return work();
     } catch (error) {
-      if (!database.inTransaction) throw new Undone(error); // A full disk, say, undoes everything.
+      if (!database.inTransaction) throw new Undone(error); // An error such as a full disk undoes the whole transaction.
       undo.run([]);
       throw error;
     } finally {
@@ -79,7 +83,7 @@ export function groupCommit(database: Database): GroupCommit {
 
 type Step = ReturnType<Database["prepare"]>;
 
-/** The whole transaction is gone, because of its cause. */
+/** The whole transaction was rolled back because of its cause. */
 class Undone extends Error {
   constructor(cause: unknown) {
     super("The transaction was undone", { cause });

@@ -28,7 +28,7 @@ export function begun(job: Job, clock: Now): Job {
   return { ...job, status: "running", startedAt: iso(clock) };
 }
 
-/** Returns a job whose run ended so. */
+/** Returns a job whose run ended with `outcome`. */
 export function ended(job: Job, outcome: JobOutcome, clock: Now): Job {
   if (outcome.status === "queued") return { ...job, status: "queued" };
   return plain({ ...job, ...outcome, completedAt: iso(clock) });

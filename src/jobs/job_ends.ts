@@ -1,11 +1,11 @@
 /**
- * How a run ends its job, and what observers hear of it.
+ * How the end of a run ends its job, and the events for it.
  *
  * @module
  */
 import type { Clock } from "../core/ports/ports.ts";
 import type { AgentContext, JobEvents } from "./agent.ts";
-import { type RunOutcome, tellEnd } from "./run_agent.ts";
+import { emitRunEnd, type RunOutcome } from "./run_agent.ts";
 import { isFinal, type Job, type JobOutcome } from "./types.ts";
 
 /** When and how often a job is begun again. */
@@ -18,7 +18,7 @@ export interface RetryPolicy {
   readonly retryDelayMs: number;
 }
 
-/** Returns what becomes of a job whose run went so. */
+/** Returns how a run ends its job: with its answer, with its error, or queued for another attempt. */
 export function outcomeOf(outcome: RunOutcome, attempt: number, retry: RetryPolicy): JobOutcome {
   if (outcome.ok) {
     const { output: result, usage, toolsUsed } = outcome;
@@ -29,21 +29,21 @@ export function outcomeOf(outcome: RunOutcome, attempt: number, retry: RetryPoli
   return { status: "queued", delayMs: retry.retryDelayMs * 2 ** (attempt - 1) };
 }
 
-/** Tells how a job's run ended: `job:end` and `agent:end`, or `agent:error` and, when the job is over, `job:error`. */
-export function tellJobEnd(job: Job, outcome: RunOutcome, context: AgentContext, events: JobEvents | null): void {
+/** Emits `job:end` and `agent:end`, or `agent:error` and, when the job's status is final, `job:error`. */
+export function emitJobEnd(job: Job, outcome: RunOutcome, context: AgentContext, events: JobEvents | null): void {
   const { id: jobId, agentName } = job;
   const duration = outcome.durationMs;
   if (outcome.ok) {
     events?.emit("job:end", { jobId, agentName, output: outcome.output, duration, usage: outcome.usage });
   }
-  tellEnd(context, outcome, events);
+  emitRunEnd(context, outcome, events);
   if (!outcome.ok && isFinal(job.status)) {
     events?.emit("job:error", { jobId, agentName, error: outcome.error, duration });
   }
 }
 
-/** Tells of a job that failed without an answer of its agent: `agent:error`, then `job:error`. */
-export function tellFailed(job: Job, events: JobEvents | null, clock: Pick<Clock, "now">): void {
+/** Emits `agent:error`, then `job:error`, for a job that failed without an answer of its agent. */
+export function emitFailed(job: Job, events: JobEvents | null, clock: Pick<Clock, "now">): void {
   const { id: jobId, agentName, input, conversationId, scopeId, error = "" } = job;
   const duration = lifeOf(job, clock);
   const scope = scopeId === undefined ? {} : { scopeId };
@@ -51,7 +51,7 @@ export function tellFailed(job: Job, events: JobEvents | null, clock: Pick<Clock
   events?.emit("job:error", { jobId, agentName, error, duration });
 }
 
-/** How long a job has run; how long it has waited, when it never ran. */
+/** Milliseconds that a job has run, or has waited when it never ran. */
 export function lifeOf({ startedAt, createdAt, completedAt }: Job, clock: Pick<Clock, "now">): number {
   const endMs = completedAt === undefined ? clock.now() : Date.parse(completedAt);
   return Math.max(0, endMs - Date.parse(startedAt ?? createdAt));

@@ -40,14 +40,14 @@ export class JobFolder {
     this.#files = files;
   }
 
-  /** Makes the folders. */
+  /** Makes the folders that are missing. */
   async open(): Promise<void> {
     for (const part of ["", "/.queue", "/.leases", "/.turns"]) {
       await this.#files.makeDir(`${this.dir}${part}`, { recursive: true, mode: 0o700 });
     }
   }
 
-  /** Reads a record, or null. */
+  /** Reads the record of a job, or null. */
   job(id: string, scopeId?: string): Promise<Job | null> {
     return this.#read<Job>(this.#scopeDir(scopeId), `${id}.json`);
   }
@@ -104,7 +104,7 @@ export class JobFolder {
     return null;
   }
 
-  /** Reads every lease. */
+  /** Reads every lease, also those that have ended. */
   leases(): Promise<Lease[]> {
     return this.#all<Lease>(`${this.dir}/.leases`, (name) => !isTemporary(name));
   }

@@ -7,9 +7,7 @@ import type { Clock } from "../core/ports/ports.ts";
 import { EventStream, type StreamLimits, type StreamPlace, type StreamReader } from "./event_stream.ts";
 import { isFinal, type Job } from "./types.ts";
 
-/** How streams are kept. */
-export interface JobStreamsOptions extends StreamLimits {
-  /** Time. */
+interface JobStreamsOptions extends StreamLimits {
   readonly clock: Clock;
   /** How long the events of a finished job are kept after its last reader has left. */
   readonly graceMs: number;
@@ -17,7 +15,7 @@ export interface JobStreamsOptions extends StreamLimits {
   readonly maxKeptChars: number;
   /** How often a job that another process runs is looked at while someone reads it. */
   readonly pollMs: number;
-  /** Looks at a job. */
+  /** Reads the job's record, or null when it was deleted. */
   readonly look: (job: Job) => Promise<Job | null>;
 }
 
@@ -35,11 +33,10 @@ const MAX_KEPT = 10_000;
 export class JobStreams {
   readonly #options: JobStreamsOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Finished jobs without readers, the first finished first, with what each keeps. */
+  /** Finished jobs without readers → characters each keeps, the first finished first. */
   readonly #kept = new Map<string, number>();
   #keptChars = 0;
 
-  /** None is kept. */
   constructor(options: JobStreamsOptions) {
     this.#options = options;
   }
@@ -64,7 +61,7 @@ export class JobStreams {
     this.#rest(entry);
   }
 
-  /** Follows a job. */
+  /** Returns a reader of a job's events, from after a place or from the start. */
   read(job: Job, after: StreamPlace | null): StreamReader {
     const entry = this.#entry(job);
     this.#unkeep(job.id);
@@ -75,7 +72,7 @@ export class JobStreams {
     return reader;
   }
 
-  /** Forgets a job. */
+  /** Forgets a job and its events. */
   drop(id: string): void {
     this.#entries.get(id)?.cancelTimer();
     this.#unkeep(id);
@@ -98,20 +95,20 @@ export class JobStreams {
     return entry;
   }
 
-  /** Another process runs it, or will: its record is all there is to see. */
+  /** Another process runs it, or will: only its record can be seen here, so it is read every `pollMs`. */
   #watch(entry: Entry): void {
     if (entry.stream.readers === 0) return this.#rest(entry);
     entry.cancelTimer();
     entry.cancelTimer = this.#options.clock.after(this.#options.pollMs, async () => {
       const job = await this.#options.look(entry.job).catch(() => entry.job);
       if (entry.isOurs || this.#entries.get(entry.job.id) !== entry) return;
-      // One that is gone was deleted, which only a finished one can be.
+      // A missing record was deleted, which only a finished job can be.
       if (job === null) entry.stream.finish({ ...entry.job, error: "The job was deleted" });
       else this.end(job);
     });
   }
 
-  /** Nobody reads it: what is finished goes after the grace, what was only watched goes now. */
+  /** Nobody reads it: a finished job goes after the grace, one that was only watched goes now. */
   #rest(entry: Entry): void {
     const { stream, job, isOurs } = entry;
     if (stream.readers > 0 || isOurs) return;

@@ -1,5 +1,5 @@
 /**
- * Background jobs as they are asked for: settings, and what can be done with them.
+ * The public face of background jobs: settings and methods.
  *
  * @module
  */
@@ -41,29 +41,29 @@ export interface JobsOptions {
   readonly maxFinished?: number;
   /** Keeps the platform from ending the program before the work is done, where platforms do that. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
-  /** Hears of trouble with the store, and of turns a schedule skips. Default: `console.error`. */
+  /** Called when the store fails, and for each turn that a schedule skips. Default: `console.error`. */
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** What jobs stand on. */
+/** Settings and ports of {@link createJobs}. Every field has a default. */
 export interface CreateJobsOptions<C extends AgentContext = AgentContext> extends JobsOptions {
   /** Time and ids. Default: the system's. */
   readonly runtime?: { readonly clock: Clock; readonly ids: Ids };
-  /** Where lifecycle events go. Absent: nowhere, at no cost. */
+  /** Takes lifecycle events. Absent: none are made. */
   readonly events?: JobEvents | null;
-  /** Spans. */
+  /** Traces each run as a span. Default: no tracing. */
   readonly tracing?: Tracing | null;
   /** Completes the context of each run. Default: the run gets the plain one. */
   readonly prepare?: PrepareRun<C>;
 }
 
-/** Which jobs are meant. */
+/** Selects jobs of one scope. */
 export interface JobFilter extends JobPage {
   /** Of which scope; absent: those without one. */
   readonly scopeId?: string;
 }
 
-/** What a client asks of jobs. Scopes are part of a job's address: leave `scopeId` out for jobs without one. */
+/** Jobs as a client uses them. Scopes are part of a job's address: leave `scopeId` out for jobs without one. */
 export interface JobsClient {
   /** Names of the agents that jobs can be started for. */
   agents(): string[];
@@ -78,7 +78,7 @@ export interface JobsClient {
   /** Removes the record of a finished job. Throws `jobs.unknown` or `jobs.not_finished`. */
   delete(id: string, scopeId?: string): Promise<void>;
   /**
-   * Follows a job: what it has told, what it tells, then `done`. `after` is the id of the last event that was read. Ends
+   * Follows a job: its events so far, its next ones, then `done`. `after` is the id of the last event that was read. Ends
    * for a job of another process too, with `lost` in place of its events. Throws `jobs.unknown`.
    */
   stream(id: string, options?: { readonly scopeId?: string; readonly after?: string }): Promise<StreamReader>;
@@ -87,16 +87,16 @@ export interface JobsClient {
    * these jobs are stopped before.
    */
   finished(id: string, scopeId?: string): Promise<Job>;
-  /** Runs an agent here and now, without a job. Throws `jobs.run_failed` with what the agent threw as cause. */
+  /** Runs an agent here and now, without a job. Throws `jobs.run_failed` with the agent's error as cause. */
   run(
     request: RunRequest,
     options?: { readonly signal?: AbortSignal; readonly emit?: (type: string, data?: unknown) => void },
   ): Promise<RunResult>;
 }
 
-/** Background jobs. */
+/** Background jobs of one process: runs, schedules and the worker. */
 export interface Jobs<C extends AgentContext = AgentContext> extends JobsClient, AsyncDisposable {
-  /** Says what an agent runs. Throws `jobs.agent_duplicate`. */
+  /** Registers the run of an agent. Throws `jobs.agent_duplicate`. */
   agent(name: string, run: AgentRun<C>): void;
   /**
    * Begins to take jobs, those that were queued before included. Returns the jobs found running in a process that is
@@ -105,7 +105,7 @@ export interface Jobs<C extends AgentContext = AgentContext> extends JobsClient,
   work(): Promise<Job[]>;
   /** Starts a job at set times, until it is stopped. Rejects with `jobs.schedule_invalid` or `jobs.schedule_duplicate`. */
   schedule(schedule: Schedule): Promise<OpenSchedule>;
-  /** The schedules under way. */
+  /** The schedules that have not been stopped. */
   schedules(): OpenSchedule[];
   /**
    * Takes no more jobs, waits `graceMs` (default 5 000) for those that run, then aborts them: each is queued again when

@@ -22,7 +22,7 @@ import {
   type JobStore,
 } from "./types.ts";
 
-/** What jobs in Postgres stand on. */
+/** The database of jobs in Postgres; clock and ids are the system's unless a test hands in its own. */
 export interface PostgresJobsOptions extends PostgresOptions {
   /** Time of records. Default: the system's. Leases run by the clock of the database. */
   readonly clock?: Pick<Clock, "now">;
@@ -30,7 +30,7 @@ export interface PostgresJobsOptions extends PostgresOptions {
   readonly ids?: Ids;
 }
 
-/** When a step may be taken, as SQL after three values, and from where. */
+/** The condition of a step, as SQL after three values, and the status that it starts from. */
 interface Step {
   readonly when: string;
   readonly values: readonly unknown[];
@@ -56,13 +56,13 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     return rowOf(await query(sql, [id, scopeId ?? null]));
   };
 
-  /** Writes what becomes of a job and gives up its lease, if it is still as `when` says; then sees to its entry. */
+  /** Writes the next state of a job and gives up its lease, if `when` still holds; then settles its entry. */
   const settle = (next: Job, { when, values, was, delayMs = 0 }: Step): Promise<Job | null> =>
     transaction(async (tx) => {
       const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, ended = ${ENDED}
         WHERE id = $1 AND ${when} RETURNING ${COLUMNS}`;
       const row = rowOf(await tx.query(sql, [next.id, next.status, stepOf(next), ...values]));
-      // An entry that waits needs nothing: whoever fetches it sees that its job does not.
+      // A waiting entry may stay: the worker that fetches it finds its job not queued, and completes the entry.
       if (row && was === "running") await settleEntry(tx, row, delayMs);
       return row && row.job;
     });
@@ -74,7 +74,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     }
     const { affected } = await boss.fail(queue, entry, null, tx.within) as { affected?: number };
     const startAfter = delayMs / 1000;
-    if (affected === 0) await enqueue(tx, job, startAfter); // pg-boss has let go of it.
+    if (affected === 0) await enqueue(tx, job, startAfter); // pg-boss has dropped the entry.
     else if (delayMs > 0) await boss.update(queue, undefined, { id: entry.id, startAfter, ...tx.within });
   };
 
@@ -142,7 +142,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
         const { attempts, job: { status: was } } = row;
         const asSeen = { when: "status = $4 AND attempts = $5", values: [was, attempts], was };
         const job = await settle(cancelled(row.job, clock), asSeen);
-        if (job) return job; // Else it went on between the two looks.
+        if (job) return job; // Otherwise the job went on between the two statements.
       }
     },
     async recover(policy) {

@@ -7,7 +7,7 @@ import type { Db, PgBoss } from "pg-boss";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import { permits } from "../core/values/permits.ts";
 
-/** Where the database is. */
+/** Address and limits of the database. */
 export interface PostgresOptions {
   /** Address, such as `postgres://user:password@host:5432/database`. */
   readonly connectionString: string;
@@ -15,37 +15,36 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** Most connections of this process, at least 2. Default 10. */
   readonly maxConnections?: number;
-  /** Hears of trouble in the background, such as a lost connection that is made again. */
+  /** Called for errors in the background, such as a lost connection that is made again. */
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** Runs one statement: the rows. */
-export type Query = (sql: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+/** Runs one statement and returns its rows. */
+type Query = (sql: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 
 /** Statements and calls of pg-boss that happen whole or not at all. */
 export interface Transaction {
   /** Runs one statement in it. */
   readonly query: Query;
-  /** To be handed to a call of pg-boss, which then takes part in it. */
+  /** Options for a call of pg-boss that takes part in the transaction. */
   readonly within: { readonly db: Db };
 }
 
 /** An open database with its queues. */
 export interface PostgresPool {
-  /** pg-boss. */
   readonly boss: PgBoss;
   /** Runs one statement. Throws `jobs.store_unavailable`. */
   readonly query: Query;
-  /** Runs `work` in a transaction; what it throws undoes it. */
+  /** Runs `work` in a transaction; an error rolls it back. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Makes the queue of an agent, when this process has not seen it yet. */
   queueOf(agentName: string): Promise<string>;
-  /** Closes every connection. */
   close(): Promise<void>;
 }
 
-// What waits must never be thrown away, and how often to try is ours to say. A run may not outlive pg-boss's longest
-// expiration: `postgres_jobs.ts` ends it before. Ended entries are not needed: the record is in our own table.
+// A waiting entry must never expire, and the number of attempts is decided by `recover()`. A run may not outlive
+// pg-boss's longest expiration: `postgres_jobs.ts` ends it before. Ended entries are not needed, as our own table holds
+// the record.
 const QUEUE = {
   retentionSeconds: 10 * 365 * 86_400,
   retryLimit: 1_000_000,

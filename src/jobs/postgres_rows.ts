@@ -6,11 +6,9 @@
 import type { PostgresPool } from "./postgres_pool.ts";
 import type { Job } from "./types.ts";
 
-/** A row, read. */
+/** One row of the table of jobs. */
 export interface Row {
-  /** The record. */
   readonly job: Job;
-  /** How often it was begun. */
   readonly attempts: number;
   /** The entry of pg-boss that its last run came from, and which fetch of it that was. */
   readonly entry: { readonly id: string; readonly retryCount: number };
@@ -19,12 +17,12 @@ export interface Row {
 /** When a job ended, for a statement whose second value is its status. */
 export const ENDED = "CASE WHEN $2 IN ('completed', 'failed', 'cancelled') THEN now() END";
 
-/** What {@link rowOf} reads. */
+/** The columns that {@link rowOf} reads. */
 export const COLUMNS = "job, step, status, attempts, entry_id, entry_retry";
 
 /**
- * Makes the tables. The record is text: JSON escapes the zero byte, which Postgres takes in no other way. What a step of
- * the job's life sets stands beside it, so that a step is one statement.
+ * Makes the tables. The record is text: JSON escapes the zero byte, which Postgres stores in no other way. The fields that
+ * change in a job's life stand beside it in `step`, so that a step is one statement.
  */
 export async function makeTables({ transaction }: PostgresPool, schema: string): Promise<void> {
   await transaction(async ({ query }) => {
@@ -66,7 +64,7 @@ export function rowOf([row]: Record<string, unknown>[]): Row | null {
   };
 }
 
-/** Returns what the steps of a job's life have set in it, as JSON. */
+/** Returns the fields that change in a job's life, as JSON. */
 export function stepOf({ startedAt, completedAt, result, error, usage, toolsUsed }: Job): string {
   return JSON.stringify({ startedAt, completedAt, result, error, usage, toolsUsed });
 }

@@ -1,5 +1,5 @@
 /**
- * One run of an agent, with a job or without: what it is given, what it answers, and what observers hear of it.
+ * One run of an agent, with a job or without: its context, its answer and its events.
  *
  * @module
  */
@@ -10,9 +10,9 @@ import { withSpan } from "../otel/tracing.ts";
 import type { Tracing } from "../otel/types.ts";
 import type { AgentAnswer, AgentContext, AgentRun, JobEvents } from "./agent.ts";
 
-/** What belongs to one run besides its context, and is closed after it. */
+/** A run's context and its cleanup. */
 export interface PreparedRun<C extends AgentContext> {
-  /** What the run is given. */
+  /** The context that the run gets. */
   readonly context: C;
   /** Tools it has called so far. */
   toolsUsed(): string[];
@@ -23,19 +23,15 @@ export interface PreparedRun<C extends AgentContext> {
 /** Completes the context of a run. */
 export type PrepareRun<C extends AgentContext> = (base: AgentContext) => PreparedRun<C> | Promise<PreparedRun<C>>;
 
-/** What a runner needs. */
+/** Everything that a run needs besides its agent. */
 export interface RunnerPorts<C extends AgentContext> {
-  /** Completes the context of a run. */
   readonly prepare: PrepareRun<C>;
-  /** Where events go; null when nobody wants any. */
+  /** Null when nobody wants events. */
   readonly events: JobEvents | null;
-  /** Spans, or null. */
   readonly tracing: Tracing | null;
-  /** Time. */
   readonly clock: Clock;
 }
 
-/** How a run went. */
 export type RunOutcome =
   | {
     readonly ok: true;
@@ -52,7 +48,7 @@ export type RunOutcome =
     durationMs: number;
   };
 
-/** Runs an agent and tells that it starts. Never rejects. How it ended is told by {@link tellEnd}. */
+/** Emits `agent:start` and runs an agent. Never rejects. {@link emitRunEnd} emits the end. */
 export async function runAgent<C extends AgentContext>(
   run: AgentRun<C>,
   base: AgentContext,
@@ -61,7 +57,7 @@ export async function runAgent<C extends AgentContext>(
   const { agentName, input, jobId } = base;
   const startedMs = clock.monotonic();
   let prepared: PreparedRun<C> | null = null;
-  events?.emit("agent:start", { ...told(base), input });
+  events?.emit("agent:start", { ...subjectOf(base), input });
   try {
     const facts = { name: agentName, agent: agentName, session: base.conversationId, ...attributesOf(jobId) };
     const answer = await withSpan(tracing, "run", facts, async () => {
@@ -74,23 +70,23 @@ export async function runAgent<C extends AgentContext>(
     const toolsUsed = (prepared as PreparedRun<C> | null)?.toolsUsed() ?? [];
     return { ok: false, error: messageOf(cause), cause, toolsUsed, durationMs: clock.monotonic() - startedMs };
   } finally {
-    await (prepared as PreparedRun<C> | null)?.close().catch(() => {}); // The run is over, whatever this says.
+    await (prepared as PreparedRun<C> | null)?.close().catch(() => {}); // The run has ended, so a failing cleanup changes nothing.
   }
 }
 
-/** Tells how a run ended: `agent:end` or `agent:error`. */
-export function tellEnd(base: AgentContext, outcome: RunOutcome, events: JobEvents | null): void {
+/** Emits `agent:end` or `agent:error`. */
+export function emitRunEnd(base: AgentContext, outcome: RunOutcome, events: JobEvents | null): void {
   const { input } = base;
   const duration = outcome.durationMs;
   if (outcome.ok) {
     const { output, usage, toolsUsed } = outcome;
-    events?.emit("agent:end", { ...told(base), input, output, toolsUsed, usage, duration });
-  } else events?.emit("agent:error", { ...told(base), input, error: outcome.error, duration });
+    events?.emit("agent:end", { ...subjectOf(base), input, output, toolsUsed, usage, duration });
+  } else events?.emit("agent:error", { ...subjectOf(base), input, error: outcome.error, duration });
 }
 
-type Told = { agentName: string; conversationId: string; scopeId?: string; jobId?: string };
+type Subject = { agentName: string; conversationId: string; scopeId?: string; jobId?: string };
 
-function told({ agentName, conversationId, scopeId, jobId }: AgentContext): Told {
+function subjectOf({ agentName, conversationId, scopeId, jobId }: AgentContext): Subject {
   return {
     agentName,
     conversationId,

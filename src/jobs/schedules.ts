@@ -1,6 +1,6 @@
 /**
- * Runs at set times: each turn of a schedule is a job. The cron library only says when the next turn is; the waiting is
- * ours, on the host's clock.
+ * Runs at set times: each turn of a schedule is a job. The cron library only computes the next turn; waiting for it uses
+ * the host's clock.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { checkName } from "./job_names.ts";
 import type { Job, JobQueue } from "./types.ts";
 import { lifeOf } from "./job_ends.ts";
 
-/** An agent asked the same thing again and again. */
+/** The same request to an agent, at set times. */
 export interface Schedule extends RunRequest {
   /** Its id: processes that share a queue and a schedule's id share its turns. */
   readonly cronId: string;
@@ -22,9 +22,9 @@ export interface Schedule extends RunRequest {
   readonly timezone?: string;
 }
 
-/** A schedule under way. */
+/** A schedule until it is stopped. */
 export interface OpenSchedule {
-  /** Its id. */
+  /** The id it was given. */
   readonly cronId: string;
   /** When its next turn is, ISO 8601, or null when there is none. */
   readonly nextAt: string | null;
@@ -32,19 +32,16 @@ export interface OpenSchedule {
   stop(): void;
 }
 
-/** What schedules stand on. */
-export interface SchedulesOptions {
-  /** Time. */
+interface SchedulesOptions {
   readonly clock: Clock;
-  /** Who has which turn. */
+  /** Decides which process takes a turn. */
   readonly queue: Pick<JobQueue, "takeTurn">;
-  /** Starts a job. */
   readonly start: (request: RunRequest) => Promise<Job>;
   /** Resolves when a job has come to its end. */
   readonly finished: (job: Job) => Promise<Job>;
-  /** Where `cron:executed` goes. */
+  /** Takes `cron:executed`; null when nobody wants events. */
   readonly events: JobEvents | null;
-  /** Hears of turns that could not be taken. */
+  /** Called for each turn that is skipped or fails. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -53,7 +50,6 @@ export class Schedules {
   readonly #options: SchedulesOptions;
   readonly #open = new Map<string, OpenSchedule>();
 
-  /** There is none. */
   constructor(options: SchedulesOptions) {
     this.#options = options;
   }
@@ -79,7 +75,7 @@ export class Schedules {
     return open;
   }
 
-  /** Ends all. */
+  /** Stops every schedule; jobs they have started run on. */
   stop(): void {
     for (const schedule of this.#open.values()) schedule.stop();
   }
@@ -101,7 +97,7 @@ export class Schedules {
       if (isBusy) return onProblem(new Error(`Schedule "${cronId}" skips a turn: the one before still runs`));
       isBusy = true;
       this.#turn(schedule, turnMs).catch((error) => {
-        if (this.#open.has(cronId)) onProblem(error); // Else it was stopped, and its end is no longer waited for.
+        if (this.#open.has(cronId)) onProblem(error); // A stopped schedule does not wait for its job.
       }).finally(() => isBusy = false);
     };
     wind();
@@ -136,7 +132,7 @@ async function cronOf({ cronId, pattern, timezone }: Schedule): Promise<Cron> {
   const { Cron } = await import("croner");
   try {
     const cron = new Cron(pattern, { paused: true, ...(timezone !== undefined && { timezone }) });
-    cron.nextRun(); // A time zone is looked at no earlier.
+    cron.nextRun(); // Croner checks the time zone only here.
     return cron;
   } catch (cause) {
     throw new HostError("jobs.schedule_invalid", `Schedule "${cronId}" cannot be read: ${messageOf(cause)}`, {

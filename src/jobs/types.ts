@@ -10,42 +10,42 @@ export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancell
 
 /** A background run of an agent. */
 export interface Job {
-  /** Its id. */
+  /** Unique among all jobs of the store. */
   id: string;
-  /** The agent's path. */
+  /** Path of the agent that runs it. */
   agentName: string;
-  /** What the agent is asked. */
+  /** The request to the agent, in words. */
   input: string;
   /** The session it belongs to. */
   conversationId: string;
-  /** Whose it is, where one host serves several tenants. */
+  /** The tenant it belongs to, where one host serves several. */
   scopeId?: string;
-  /** Where it is in its life. */
+  /** Queued, running, or one of the final ones. */
   status: JobStatus;
-  /** What the agent answered, when completed. */
+  /** The agent's answer, once completed. */
   result?: string;
-  /** Why it failed, when failed. */
+  /** The reason of the failure, once failed. */
   error?: string;
-  /** Tokens it took. */
+  /** Tokens that the run used. */
   usage?: TokenUsage;
   /** Full names of the tools it called. */
   toolsUsed?: string[];
   /** When it was accepted, ISO 8601. */
   createdAt: string;
-  /** When its last run began. */
+  /** When its last run began, ISO 8601. */
   startedAt?: string;
-  /** When it came to its end. */
+  /** When its status became final, ISO 8601. */
   completedAt?: string;
 }
 
 /** A job about to be kept: the store gives it an id and the time. */
 export type NewJob = Omit<Job, "id" | "createdAt">;
 
-/** Which jobs of a scope are listed. */
+/** Selects the jobs of a scope that are listed. */
 export interface JobPage {
-  /** In which status. */
+  /** Only jobs in this status. */
   readonly status?: JobStatus;
-  /** Of which agent. */
+  /** Only jobs of this agent. */
   readonly agentName?: string;
   /** So many at most: the newest of them. Default: all. */
   readonly limit?: number;
@@ -58,9 +58,9 @@ export interface JobPage {
  * scope without one. Ids and scopes that are not plain names throw `jobs.id_invalid`.
  */
 export interface JobStore {
-  /** Keeps a new job. */
+  /** Keeps a new job; resolves when it is stored. */
   create(job: NewJob): Promise<Job>;
-  /** Returns a job, or null. */
+  /** Returns a job, or null when there is none in the scope. */
   get(id: string, scopeId?: string): Promise<Job | null>;
   /** Returns the jobs of a scope, the oldest first. A store may leave the page to its caller and return all. */
   list(scopeId?: string, page?: JobPage): Promise<Job[]>;
@@ -72,31 +72,31 @@ export interface JobStore {
 
 /** A job one worker may run, until its lease ends. */
 export interface JobClaim {
-  /** The job, running. */
+  /** The job, with the status `running`. */
   readonly job: Job;
   /** How often it has been begun, this time included. */
   readonly attempt: number;
-  /** Who runs it. */
+  /** Name of the worker that runs it. */
   readonly worker: string;
 }
 
-/** Who wants work, and how long it may hold it between two heartbeats. */
+/** A worker's request for a job. */
 export interface ClaimRequest {
   /** Name of the worker: no two processes share one. */
   readonly worker: string;
-  /** Agents it can run. */
+  /** Paths of the agents it can run. */
   readonly agents: readonly string[];
-  /** Length of the lease. */
+  /** Length of the lease: the longest time between two heartbeats. */
   readonly leaseMs: number;
 }
 
-/** How a run ended. */
+/** How a run ended; `queued` begins the job again after a delay. */
 export type JobOutcome =
   | { readonly status: "completed"; readonly result: string; readonly usage: TokenUsage; readonly toolsUsed: string[] }
   | { readonly status: "failed"; readonly error: string; readonly toolsUsed?: string[] }
   | { readonly status: "queued"; readonly delayMs: number };
 
-/** What becomes of jobs whose worker is gone. */
+/** How to go on with jobs whose worker is gone. */
 export interface RecoveryPolicy {
   /** A job that was begun fewer times is queued again, another fails. */
   readonly maxAttempts: number;
@@ -134,9 +134,9 @@ export interface JobQueue {
 
 /** Where jobs live: records, and the queue beside them. */
 export interface JobBackend {
-  /** The records. */
+  /** Creates, reads and changes records. */
   readonly store: JobStore;
-  /** The queue. */
+  /** Hands jobs to workers. */
   readonly queue: JobQueue;
   /** Lets go of files and connections. */
   close(): Promise<void>;

@@ -1,38 +1,36 @@
 /**
- * Takes jobs from the queue and runs them: so many at a time, each under a lease that heartbeats renew, and finds the
- * jobs of workers that are gone.
+ * Takes jobs from the queue and runs a limited number at a time, each under a lease that heartbeats renew. Also recovers
+ * the jobs of workers that are gone.
  *
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
 import { withSpan } from "../otel/tracing.ts";
 import type { AgentContext, AgentRun } from "./agent.ts";
-import { outcomeOf, type RetryPolicy, tellFailed, tellJobEnd } from "./job_ends.ts";
+import { emitFailed, emitJobEnd, outcomeOf, type RetryPolicy } from "./job_ends.ts";
 import type { JobStreams } from "./job_streams.ts";
 import { runAgent, type RunnerPorts, type RunOutcome } from "./run_agent.ts";
 import { isFinal, type Job, type JobBackend, type JobClaim, type JobOutcome } from "./types.ts";
 
-/** What a worker works with. */
-export interface WorkerOptions<C extends AgentContext> extends RunnerPorts<C> {
-  /** Its name: no two processes share one. */
+/** Settings and ports of a worker. */
+interface WorkerOptions<C extends AgentContext> extends RunnerPorts<C> {
+  /** Unique among all processes that share the backend. */
   readonly name: string;
-  /** Records and queue. */
   readonly backend: JobBackend;
-  /** What each agent runs. */
+  /** The run of each agent, by the agent's path. */
   readonly runs: ReadonlyMap<string, AgentRun<C>>;
-  /** What runs tell while they run. */
+  /** Takes the events that runs emit. */
   readonly streams: JobStreams;
-  /** Jobs it runs at a time. */
+  /** Most jobs that run at a time. */
   readonly concurrency: number;
   /** Length of a lease; it is renewed three times in that span. */
   readonly leaseMs: number;
-  /** How often it looks for jobs that others have queued. */
+  /** Time between two looks for jobs that other processes have queued. */
   readonly pollMs: number;
-  /** When a job is begun again. */
   readonly retry: RetryPolicy;
-  /** Resolves when the jobs that are being started here have been told of; null when there are none. */
-  readonly told: () => Promise<unknown> | null;
-  /** Hears of trouble with the store: the worker goes on trying. */
+  /** Resolves when `job:start` was emitted for every job that is being started here; null when there is none. */
+  readonly announced: () => Promise<unknown> | null;
+  /** Called when the store fails; the worker tries again. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -41,7 +39,7 @@ interface Running {
   readonly abort: AbortController;
   heldUntilMs: number;
   isRenewing: boolean;
-  /** Set when the claim was ended from outside: what the run answers no longer counts. */
+  /** Set when the claim was ended from outside: the run's answer no longer counts. */
   isReleased: boolean;
 }
 
@@ -60,7 +58,7 @@ export class Worker<C extends AgentContext> {
   #cancelPoll: () => void = () => {};
   #cancelBeat: () => void = () => {};
 
-  /** It takes nothing before {@link open}. */
+  /** Takes no job before {@link open}. */
   constructor(options: WorkerOptions<C>) {
     this.#options = options;
   }
@@ -77,7 +75,7 @@ export class Worker<C extends AgentContext> {
     return found;
   }
 
-  /** There may be a job to take. */
+  /** Looks for a job to take, unless it does so already. */
   poke(): void {
     this.#isPoked = true;
     if (this.#pumping || !this.#isOpen || this.#isStopped) return;
@@ -94,7 +92,7 @@ export class Worker<C extends AgentContext> {
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     this.#cancelPoll();
-    await this.#pumping; // It may be about to get one more.
+    await this.#pumping; // A claim may be under way.
     await this.#settledWithin(graceMs);
     this.#cancelBeat();
     await Promise.all([...this.#running].map((running) => this.#interrupt(running)));
@@ -104,12 +102,12 @@ export class Worker<C extends AgentContext> {
     this.#cancelPoll();
     while (this.#isPoked && !this.#isStopped) {
       this.#isPoked = false;
-      // One claim finds out whether anything waits; then as many at once as can be run, which a store may share out.
+      // One claim finds out whether anything waits; then all free places claim at once, which a store may commit together.
       while (await this.#take()) await Promise.all(Array.from({ length: this.#room }, () => this.#take()));
     }
   }
 
-  /** How many more it may run now. */
+  /** Number of jobs that may be begun now. */
   get #room(): number {
     const { runs, concurrency } = this.#options;
     return this.#isStopped || runs.size === 0 ? 0 : concurrency - this.#running.size;
@@ -150,15 +148,15 @@ export class Worker<C extends AgentContext> {
   }
 
   async #run(running: Running): Promise<void> {
-    const { runs, streams, tracing, told } = this.#options;
+    const { runs, streams, tracing, announced } = this.#options;
     const { claim: { job, attempt }, abort: { signal } } = running;
     const stream = streams.begin(job, attempt);
     const emit = (type: string, data?: unknown): void => {
       if (!signal.aborted) stream.push(type, data); // The stream may be another attempt's by now.
     };
     const context: AgentContext = { ...contextOf(job, attempt), signal, emit };
-    const untold = told();
-    if (untold) await untold;
+    const pending = announced();
+    if (pending) await pending;
     const facts = { name: job.agentName, agent: job.agentName, attributes: { "kaged.job": job.id } };
     await withSpan(tracing, "job", facts, async (span) => {
       const outcome = await runAgent(runs.get(job.agentName)!, context, this.#options);
@@ -173,7 +171,7 @@ export class Worker<C extends AgentContext> {
     const job = await this.#release(running, next);
     if (running.isReleased) return;
     if (!job) return await this.#gone(running);
-    tellJobEnd(job, outcome, context, this.#options.events);
+    emitJobEnd(job, outcome, context, this.#options.events);
     this.#options.streams.end(job);
   }
 
@@ -204,7 +202,7 @@ export class Worker<C extends AgentContext> {
   #beat(): void {
     const { clock, leaseMs } = this.#options;
     this.#cancelBeat = clock.after(leaseMs / 3, () => {
-      this.#beat(); // Whatever becomes of this one: a store that does not answer may not stop the clock.
+      this.#beat(); // First, because a store that does not answer must not stop the heartbeats.
       for (const running of this.#running) void this.#renew(running);
       if (!this.#isStopped) void this.#recover();
     });
@@ -238,7 +236,7 @@ export class Worker<C extends AgentContext> {
       onProblem(error);
     }
     for (const job of found) {
-      if (isFinal(job.status)) tellFailed(job, events, clock);
+      if (isFinal(job.status)) emitFailed(job, events, clock);
       streams.end(job);
     }
     if (found.length > 0) this.poke();
@@ -253,7 +251,7 @@ export class Worker<C extends AgentContext> {
     running.isReleased = job !== null;
     running.abort.abort(new HostError("jobs.stopped", STOPPED));
     if (!job) return await this.#gone(running);
-    if (isFinal(job.status)) tellFailed(job, events, clock);
+    if (isFinal(job.status)) emitFailed(job, events, clock);
     streams.end(job);
   }
 

@@ -27,7 +27,7 @@ interface BunServer {
   upgrade(request: Request, options: object): boolean;
 }
 
-/** Servers on Bun. */
+/** HTTP servers on Bun; see {@link HttpServers}. */
 export const httpServers: HttpServers = {
   async listen({ at, handler, background = false }: HttpListenOptions): Promise<HttpServer> {
     const { serve } = (globalThis as unknown as { Bun: BunHttp }).Bun;

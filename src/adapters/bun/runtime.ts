@@ -1,5 +1,5 @@
 /**
- * The few members of `Bun` that are used, typed by hand: Bun's own types break those of `node:` modules.
+ * Whether Bun runs this program. `Bun` is typed by hand: its own types break those of `node:` modules.
  *
  * @module
  */

@@ -16,7 +16,7 @@ interface DenoHttp {
   upgradeWebSocket(request: Request, options: object): { readonly socket: WebSocket; readonly response: Response };
 }
 
-/** Servers on Deno. */
+/** HTTP servers on Deno; see {@link HttpServers}. */
 export const httpServers: HttpServers = {
   async listen({ at, handler, background = false }: HttpListenOptions): Promise<HttpServer> {
     const { serve, upgradeWebSocket } = (globalThis as unknown as { Deno: DenoHttp }).Deno;

@@ -1,5 +1,5 @@
 /**
- * The few members of `Deno` that are used, typed by hand: its own types would reach the published declarations.
+ * Whether Deno runs this program. `Deno` is typed by hand: its own types would reach the published declarations.
  *
  * @module
  */

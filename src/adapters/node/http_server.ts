@@ -18,7 +18,7 @@ import type {
 } from "../../core/ports/http.ts";
 import { withShortPath } from "../shared/short_path.ts";
 
-/** Servers on Node. */
+/** HTTP servers on Node; see {@link HttpServers}. */
 export const httpServers: HttpServers = {
   async listen({ at, handler, background = false }: HttpListenOptions): Promise<HttpServer> {
     const [{ getRequestListener }, { WebSocketServer }] = await Promise.all([

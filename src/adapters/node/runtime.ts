@@ -1,5 +1,5 @@
 /**
- * What is asked of Node itself.
+ * Whether Node runs this program.
  *
  * @module
  */

@@ -13,7 +13,7 @@ const sqlite = process.getBuiltinModule("node:sqlite") as typeof import("node:sq
 
 type Connection = import("node:sqlite").DatabaseSync;
 
-/** Opens SQLite databases. */
+/** Opens SQLite databases; see {@link DatabaseOpener}. */
 export const databases: DatabaseOpener = {
   open(path: string, options: DatabaseOptions = {}): Database {
     if (!sqlite) {
@@ -42,12 +42,12 @@ export const databases: DatabaseOpener = {
   storageProgram: async () => (await import("../generated/storage_program.ts")).STORAGE_PROGRAM,
 };
 
-/** Makes the file when it is missing, for this user alone: SQLite would let others read it, and the files beside it. */
+/** Makes a missing file readable for this user alone: SQLite would let others read it, and the files beside it. */
 function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, "ax", 0o600));
   } catch {
-    // It is there; or SQLite says what is wrong.
+    // It exists already, or SQLite will report the real problem.
   }
 }
 

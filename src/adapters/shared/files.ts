@@ -10,7 +10,7 @@ import * as fs from "node:fs/promises";
 import { dirname } from "node:path";
 import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports/ports.ts";
 
-/** The file system. */
+/** The file system of all three runtimes. */
 export const files: Files = {
   readText: (path) => fs.readFile(path, "utf8"),
   readBytes: (path) => fs.readFile(path),
@@ -95,7 +95,7 @@ async function findSocket(path: string): Promise<string | null> {
   if (stats?.isSocket()) return path;
   if (!stats?.isDirectory()) return null;
   for (const entry of await fs.readdir(path, { withFileTypes: true }).catch(() => [])) {
-    // What is plainly a file needs no second look: of the rest not every runtime tells the kind.
+    // A plain file needs no second look; the kind of other entries is not known on every runtime.
     if (entry.isFile() || entry.isSymbolicLink()) continue;
     const found = await findSocket(path === "/" ? `/${entry.name}` : `${path}/${entry.name}`);
     if (found !== null) return found;
@@ -111,7 +111,7 @@ async function makeDirs(path: string, mode: number): Promise<void> {
   try {
     await fs.mkdir(path, { mode });
   } catch (error) {
-    if (!await isThere()) throw error; // Made by someone else meanwhile.
+    if (!await isThere()) throw error; // Another process has made it meanwhile.
   }
 }
 

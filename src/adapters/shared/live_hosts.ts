@@ -7,24 +7,22 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { requestOverSocket } from "./request_over_socket.ts";
 
-/** A host that answers. */
+/** A host that answered in time. */
 export interface LiveHost {
-  /** Its process. */
   readonly pid: number;
-  /** Its socket. */
   readonly path: string;
   /** Sends it a request; see {@link requestOverSocket}. */
   request(request: Request): Promise<Response>;
 }
 
-/** A host that has not answered by then is busy with something worse than a command. */
+/** A host that takes longer hangs, and a command cannot wait for it. */
 const PATIENCE_MS = 5000;
 
-/** How hosts are looked for. */
+/** Settings of the search. */
 export interface LiveHostsOptions {
-  /** How long one may take to answer. Default 5 000. */
+  /** Time that one host may take to answer. Default 5 000. */
   readonly patienceMs?: number;
-  /** Sockets that are left alone. */
+  /** Sockets that are skipped. */
   readonly except?: Pick<ReadonlySet<string>, "has">;
 }
 

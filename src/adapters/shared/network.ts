@@ -10,7 +10,7 @@ import { connect as connectTls, rootCertificates } from "node:tls";
 import type { Network, Socket, SocketListener } from "../../core/ports/ports.ts";
 import { withShortPath } from "./short_path.ts";
 
-/** The host's network. */
+/** Sockets and names; see {@link Network}. */
 export const network: Network = {
   async listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener> {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => onConnection(adopt(socket)));
@@ -19,7 +19,7 @@ export const network: Network = {
     server.unref();
     return {
       close: async () => {
-        // Not awaited until the connections end: those are closed by whoever was given them.
+        // Does not wait for open connections: their owners close them.
         server.close();
         await rm(path, { force: true });
       },
@@ -91,16 +91,15 @@ function adopt(socket: NetSocket): Socket {
   let failure: Error | null = null;
   let ended = false;
   let wake = (): void => {};
-  const told = (): void => wake();
 
   socket.on("data", (chunk: Uint8Array) => {
     waiting.push(chunk);
     socket.pause();
-    told();
+    wake();
   });
-  socket.on("end", () => (ended = true, told()));
-  socket.on("close", () => (ended = true, told()));
-  socket.on("error", (error) => (failure = error, told()));
+  socket.on("end", () => (ended = true, wake()));
+  socket.on("close", () => (ended = true, wake()));
+  socket.on("error", (error) => (failure = error, wake()));
 
   return {
     async read(): Promise<Uint8Array | null> {

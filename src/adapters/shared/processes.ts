@@ -9,11 +9,11 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import process from "node:process";
 import type { ChildProcess, Command, Exit, ProcessListeners, ProcessSpawner, Signal } from "../../core/ports/ports.ts";
 
-/** Starts processes. */
+/** Starts and signals processes; see {@link ProcessSpawner}. */
 export const processes: ProcessSpawner = {
   async spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess> {
     const { file, args, env, cwd } = command;
-    // Detached is a group of its own: what a terminal's Ctrl-C sends to the program's group is for the program alone.
+    // Detached gives it a process group of its own: a Ctrl-C in the terminal reaches the host's group alone.
     const child = spawn(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"], detached: true });
     const { piped, open } = pipe(child, listeners);
     await new Promise<void>((resolve, reject) => {
@@ -46,13 +46,13 @@ function pipe(
   listeners: ProcessListeners,
 ): { piped: ChildProcess; open: () => void } {
   const { stdin, stdout, stderr } = child;
-  // What comes before the caller has the process in hand waits for it; a stream without a reader would lose it.
+  // Output that arrives before the caller has the process is queued here: a stream without a reader would lose it.
   let early: (() => void)[] | null = [];
-  const deliver = (tell: () => void): void => early === null ? tell() : void early.push(tell);
+  const deliver = (call: () => void): void => early === null ? call() : void early.push(call);
   const open = (): void => {
     const waiting = early ?? [];
     early = null;
-    for (const tell of waiting) tell();
+    for (const call of waiting) call();
   };
   let queuedBytes = 0;
   let ended = false;
@@ -62,7 +62,7 @@ function pipe(
     child.once("exit", (code, signal) => {
       ended = true;
       resolve({ code, signal });
-      // Node resumes every pipe of a process that ended; a reader that asked for quiet still has it.
+      // Node resumes every pipe of a process that ended; a reader that paused stays paused.
       queueMicrotask(() => paused && stdout.pause());
     });
   });
@@ -79,11 +79,11 @@ function pipe(
   // No closure per chunk once it flows: this is the path of every message.
   stdout.on("data", (chunk: Uint8Array) => early ? deliver(() => onStdout(chunk)) : onStdout(chunk));
   stderr.on("data", (chunk: Uint8Array) => early ? deliver(() => onStderr(chunk)) : onStderr(chunk));
-  const told = (): Promise<void> => new Promise((resolve) => deliver(resolve));
-  const stdoutEnded = atEnd(stdout).then(told).then(endStdout);
-  const closed = Promise.all([stdoutEnded, atEnd(stderr).then(told)]).then(ignore);
+  const delivered = (): Promise<void> => new Promise((resolve) => deliver(resolve));
+  const stdoutEnded = atEnd(stdout).then(delivered).then(endStdout);
+  const closed = Promise.all([stdoutEnded, atEnd(stderr).then(delivered)]).then(ignore);
 
-  stdin.on("error", ignore); // A process that died takes no input; that it died is told by `exited`.
+  stdin.on("error", ignore); // A dead process takes no input; `exited` reports its end.
   const write = (text: string): void => {
     if (ended || !stdin.writable) return;
     // Counted here: `writableLength` counts characters on Node and Deno, and stays 0 on Bun.
@@ -115,7 +115,7 @@ function pipe(
   return { piped, open };
 }
 
-/** Resolves when a stream has given all it will give. */
+/** Resolves when a stream has ended, broken or been destroyed. */
 function atEnd(stream: NodeJS.ReadableStream): Promise<void> {
   return new Promise((resolve) => {
     stream.once("end", () => resolve());

@@ -1,13 +1,13 @@
 /**
- * What the core needs of a runtime to keep data: SQLite.
+ * The SQLite part of a runtime.
  *
  * @module
  */
 
-/** A value SQLite stores. */
+/** A value of SQLite. Integers are bigint where they were read by {@link Statement.all}. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
 
-/** A compiled statement. */
+/** A compiled statement of one connection. */
 export interface Statement {
   /** Names of its result columns. */
   readonly columns: readonly string[];
@@ -21,25 +21,25 @@ export interface Statement {
 
 /** Limits SQLite keeps for one connection, as `sqlite3_limit` names them. */
 export interface SqlLimits {
-  /** Bytes of one value or row. */
+  /** Most bytes of one value or row. */
   readonly length: number;
-  /** Bytes of one statement. */
+  /** Most bytes of one statement's text. */
   readonly sqlLength: number;
-  /** Columns of a table, a result, an index. */
+  /** Most columns of a table, a result or an index. */
   readonly column: number;
-  /** Depth of an expression. */
+  /** Most levels of an expression. */
   readonly exprDepth: number;
-  /** Terms of a compound SELECT. */
+  /** Most terms of a compound SELECT. */
   readonly compoundSelect: number;
-  /** Arguments of a function. */
+  /** Most arguments of one function call. */
   readonly functionArg: number;
-  /** Attached databases. */
+  /** Most databases attached to the connection. */
   readonly attach: number;
-  /** Bytes of a LIKE or GLOB pattern. */
+  /** Most bytes of a LIKE or GLOB pattern. */
   readonly likePatternLength: number;
   /** Highest parameter number. */
   readonly variableNumber: number;
-  /** Depth of triggers that set off triggers. */
+  /** Most levels of triggers that set off triggers. */
   readonly triggerDepth: number;
 }
 
@@ -54,17 +54,17 @@ export type Authorizer = (
 
 /** How a database is opened. */
 export interface DatabaseOptions {
-  /** Nothing can be written. */
+  /** Whether the file is opened for reading only. Default false. */
   readonly readOnly?: boolean;
   /** Limits of the connection; with them the connection also takes no double-quoted strings and guards its schema. */
   readonly limits?: SqlLimits;
-  /** Whether SQL may not write what only SQLite itself should: the tables behind a search table. Default true. */
+  /** Whether SQL is kept from writing the tables behind a search table, which SQLite itself fills. Default true. */
   readonly defensive?: boolean;
   /** Time to wait for a lock, in ms. Default 5 000. */
   readonly busyMs?: number;
 }
 
-/** An open SQLite database. */
+/** One connection to an SQLite database. */
 export interface Database {
   /** Compiles one statement. Errors of SQLite carry its result code as `errcode`. */
   prepare(sql: string): Statement;
@@ -76,11 +76,11 @@ export interface Database {
   setAuthorizer(authorizer: Authorizer): void;
   /** Whether a transaction is open. */
   readonly inTransaction: boolean;
-  /** Closes it. */
+  /** Closes the connection; compiled statements cannot be run any more. */
   close(): void;
 }
 
-/** Opens databases. */
+/** Opens SQLite databases on this runtime. */
 export interface DatabaseOpener {
   /** Opens the file, made when missing, for this user alone; `:memory:` keeps it in memory. */
   open(path: string, options?: DatabaseOptions): Database;

@@ -1,5 +1,5 @@
 /**
- * What the core needs of a runtime to answer HTTP, and nothing more.
+ * The HTTP part of a runtime: servers, and the WebSockets they turn into.
  *
  * @module
  */
@@ -8,12 +8,12 @@
 export type ListenAddress =
   /** Port 0 takes any that is free. */
   | { readonly hostname: string; readonly port: number }
-  /** A path of any length; what stands there is in the way. */
+  /** A path of any length; an existing file there is an error. */
   | { readonly path: string };
 
 /** One open WebSocket. Sending on a closed one does nothing. */
 export interface WebSocketPeer {
-  /** Sends a text message. */
+  /** Queues a text message; see {@link bufferedBytes}. */
   send(text: string): void;
   /** Bytes queued that the other side has not taken yet. */
   bufferedBytes(): number;
@@ -21,19 +21,19 @@ export interface WebSocketPeer {
   close(code: number, reason: string): void;
 }
 
-/** What becomes of a connection that turns into a WebSocket. */
+/** Handles a connection that turns into a WebSocket. */
 export interface WebSocketUpgrade {
   /** Subprotocol that was agreed on, or null. */
   readonly protocol: string | null;
-  /** It is open. */
+  /** Called once, when messages can be sent. */
   open(peer: WebSocketPeer): void;
-  /** It has ended, by whomever. Called once. */
+  /** Called once, when either side has ended it. */
   closed(): void;
 }
 
 /** The connection a request came over. */
 export interface HttpConnection {
-  /** Turns it into a WebSocket; whatever response is given to the request then goes nowhere. */
+  /** Turns it into a WebSocket; the handler's response is then dropped. */
   upgrade(upgrade: WebSocketUpgrade): void;
   /** Aborts when the client goes away before it is answered; null where the runtime does not say. */
   readonly signal: AbortSignal | null;
@@ -42,27 +42,27 @@ export interface HttpConnection {
 /** Answers requests. Never rejects. */
 export type HttpHandler = (request: Request, connection: HttpConnection) => Promise<Response>;
 
-/** A server that listens. */
+/** A server, listening from the moment it is handed over. */
 export interface HttpServer {
   /** Its port; null for a path. */
   readonly port: number | null;
   /** Takes no more connections; resolves when those it has are done. A path is gone afterwards. */
   stop(): Promise<void>;
-  /** Drops every connection. */
+  /** Drops every connection at once, answered or not. */
   destroy(): Promise<void>;
 }
 
-/** How a server listens. */
+/** The address and the handler of a server. */
 export interface HttpListenOptions {
-  /** Where. */
+  /** Address, or path of a socket. */
   readonly at: ListenAddress;
-  /** Answers requests. */
+  /** Called for each request, also those that ask for a WebSocket. */
   readonly handler: HttpHandler;
   /** Whether the program may end while it listens. Default: false. */
   readonly background?: boolean;
 }
 
-/** Starts servers. */
+/** Starts HTTP servers on this runtime. */
 export interface HttpServers {
   /** Starts one. Rejects with the system's error (`EADDRINUSE`, `EACCES`, …) when it cannot listen there. */
   listen(options: HttpListenOptions): Promise<HttpServer>;

@@ -1,16 +1,16 @@
 /**
- * What the core needs of a runtime to reach others: sockets, names, and the relay's program.
+ * The network part of a runtime: sockets, names, and the relay's program.
  *
  * @module
  */
 
-/** A stream of bytes both ways. Nothing is read ahead of {@link read} but what the system holds. */
+/** A stream of bytes both ways. Only the system reads ahead of {@link read}. */
 export interface Socket {
   /** The next bytes, or null when no more will come. Rejects when the connection broke. One call at a time. */
   read(): Promise<Uint8Array | null>;
   /** Sends bytes; resolves when the system has taken them. Rejects when the connection broke. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Says that nothing more is sent; what comes can still be read. */
+  /** Ends the sending side; incoming bytes can still be read. */
   end(): void;
   /** Ends both ways at once: a waiting read gives null. */
   destroy(): void;
@@ -22,7 +22,7 @@ export interface SocketListener {
   close(): Promise<void>;
 }
 
-/** The host's network. */
+/** Opens sockets and looks names up, with the host's own network. */
 export interface Network {
   /** Takes connections at a path, of any length, that only this user may open. */
   listen(path: string, onConnection: (socket: Socket) => void): Promise<SocketListener>;

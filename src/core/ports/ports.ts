@@ -1,6 +1,6 @@
 /**
- * What the core needs of a runtime, and nothing more. Each adapter fills these ports; the contract tests in
- * `tests/adapters/` say what filling them means.
+ * The ports: everything that the core asks of a runtime. Each adapter fills them; the contract tests in
+ * `tests/adapters/` hold all three to the same behaviour.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface Command {
   readonly args: readonly string[];
   /** The whole environment: nothing is added to it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Working directory. */
+  /** Working directory, absolute. */
   readonly cwd: string;
 }
 
@@ -39,24 +39,24 @@ export interface Exit {
   readonly signal: string | null;
 }
 
-/** Signals the host sends. */
+/** The signals that the host sends to processes. */
 export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGSTOP";
 
-/** What a spawned process tells its owner. Chunks may be kept: they are not reused. */
+/** Callbacks of a process's output. Chunks may be kept: they are not reused. */
 export interface ProcessListeners {
-  /** Bytes from stdout. */
+  /** The next bytes of stdout. */
   stdout(chunk: Uint8Array): void;
   /** Stdout is at its end; called once, also when the process dies. */
   stdoutEnd(): void;
-  /** Bytes from stderr. */
+  /** The next bytes of stderr. */
   stderr(chunk: Uint8Array): void;
-  /** What was written to stdin has been taken, after {@link ChildProcess.bufferedBytes} was above zero. */
+  /** Called when stdin has taken everything, after {@link ChildProcess.bufferedBytes} was above zero. */
   drain?(): void;
 }
 
-/** A running child process. */
+/** A child process with pipes to its stdin, stdout and stderr. */
 export interface ChildProcess {
-  /** Process id. */
+  /** Process id, which is also the id of its process group. */
   readonly pid: number;
   /**
    * Resolves when the process itself has ended, even while a grandchild still holds its pipes. Never rejects. Output
@@ -73,7 +73,7 @@ export interface ChildProcess {
   endInput(): void;
   /** Stops reading stdout until {@link resume}. */
   pause(): void;
-  /** Reads stdout again. */
+  /** Goes on reading stdout after {@link pause}. */
   resume(): void;
   /** Lets go of the pipes without waiting for their end. */
   release(): void;
@@ -81,7 +81,7 @@ export interface ChildProcess {
   kill(signal: Signal): void;
 }
 
-/** Starts processes. */
+/** Starts processes and signals them. */
 export interface ProcessSpawner {
   /**
    * Starts `command` at the head of a process group of its own. Rejects with the system's error when it cannot be
@@ -92,19 +92,19 @@ export interface ProcessSpawner {
   signal(pid: number, signal: Signal): boolean;
 }
 
-/** What stands at a path, symbolic links not followed. */
+/** A file, folder, link or other entry of the file system. */
 export interface FileInfo {
-  /** Kind of entry. */
+  /** `other` is a pipe, a socket or a device. */
   readonly kind: "file" | "directory" | "symlink" | "other";
-  /** Device number. */
+  /** Number of the device it is on. */
   readonly dev: number;
-  /** Inode number. */
+  /** Inode: unique on its device. */
   readonly ino: number;
   /** Permission bits, with setuid, setgid and sticky. */
   readonly mode: number;
-  /** Owner. */
+  /** User id of its owner. */
   readonly uid: number;
-  /** Size in bytes. */
+  /** Size in bytes; of a link, the length of its text. */
   readonly size: number;
   /** Last change of content, in ms since 1970. */
   readonly modifiedMs: number;
@@ -116,9 +116,9 @@ export interface ReadWhole {
   readonly maxBytes: number;
 }
 
-/** What a file holds, without the bytes. */
+/** The length and the hash of a file's content. */
 export interface FileDigest {
-  /** How many bytes. */
+  /** Number of bytes read. */
   readonly bytes: number;
   /** Their SHA-256, as 64 hexadecimal digits. */
   readonly sha256: string;
@@ -128,7 +128,7 @@ export interface FileDigest {
 export interface Files {
   /** Reads a whole file as UTF-8. */
   readText(path: string): Promise<string>;
-  /** Reads a whole file. */
+  /** Reads a whole file into memory. */
   readBytes(path: string): Promise<Uint8Array>;
   /** Reads the first `count` bytes, fewer when the file is shorter. */
   readHead(path: string, count: number): Promise<Uint8Array>;
@@ -151,13 +151,13 @@ export interface Files {
   /** Removes a file or a whole directory; a missing path is fine. */
   remove(path: string): Promise<void>;
   /**
-   * Removes an empty directory, or a control group; a missing path is fine. What the system calls busy, as a group
-   * whose last processes are just ending, is tried again for `busyMs` (default 0).
+   * Removes an empty directory, or a control group; a missing path is fine. A busy one, such as a group whose last
+   * processes are just ending, is tried again for `busyMs` (default 0).
    */
   removeDir(path: string, options?: { readonly busyMs?: number }): Promise<void>;
   /** Names in a directory, sorted. */
   list(path: string): Promise<string[]>;
-  /** What stands at `path`, links not followed, or null. */
+  /** The entry at `path`, links not followed, or null. */
   info(path: string): Promise<FileInfo | null>;
   /** Like {@link info} with links followed; also reaches into `/proc/<pid>/root`. */
   target(path: string): Promise<FileInfo | null>;
@@ -170,8 +170,8 @@ export interface Files {
   /** Sets the permission bits of a file or folder. A link is followed: pass what is known to be none. */
   setMode(path: string, mode: number): Promise<void>;
   /**
-   * Reads a regular file piece by piece. What is no regular file rejects with an error whose `code` is `EINVAL`, a link
-   * with `ELOOP`; nothing waits for a writer.
+   * Reads a regular file piece by piece. Anything else rejects with an error whose `code` is `EINVAL`, a link with
+   * `ELOOP`; a named pipe is not waited for.
    */
   digest(path: string, options: ReadWhole): Promise<FileDigest>;
   /** Copies a regular file, read as {@link digest} reads it, to a new one created with `mode`. */
@@ -182,9 +182,9 @@ export interface Files {
   findSocket(path: string): Promise<string | null>;
 }
 
-/** Time. */
+/** Time of day, elapsed time, and timers. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; steps back when the clock is set. */
   now(): number;
   /** Milliseconds that never go back. */
   monotonic(): number;
@@ -195,7 +195,7 @@ export interface Clock {
   after(ms: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void;
 }
 
-/** Unique names. */
+/** Makes names that no other process makes. */
 export interface Ids {
   /** A new id that starts with `prefix` and an underscore. */
   create(prefix: string): string;
@@ -215,7 +215,7 @@ export interface Bytes {
 export interface AsyncStorage {
   /** Runs `work`, and everything it sets off, with `store` in place. */
   run<T>(store: unknown, work: () => T): T;
-  /** What is in place here. */
+  /** The store of the innermost {@link run} around this call. */
   getStore(): unknown;
 }
 
@@ -224,9 +224,9 @@ export type ScriptKind = "plugin" | "relay" | "storage";
 
 /** One runtime, whole: what an adapter's `runtime` export is. */
 export interface Runtime {
-  /** Which one. */
+  /** The runtime's name, for people to read: nothing in the core is decided by it. */
   readonly name: "node" | "bun" | "deno";
-  /** Its version. */
+  /** Its version, such as `24.21.0`. */
   readonly version: string;
   /** Absolute path of its executable. */
   readonly executable: string;
@@ -239,23 +239,23 @@ export interface Runtime {
   readonly platform: string;
   /** Processor as the kernel names it: `x86_64`, `aarch64`, or another. */
   readonly arch: string;
-  /** Id of this process. */
+  /** Process id of the host itself. */
   readonly pid: number;
   /** User id of this process, or null where there is none. */
   readonly uid: number | null;
-  /** Starts processes. */
+  /** Starts and signals processes. */
   readonly processes: ProcessSpawner;
-  /** The file system. */
+  /** Reads and writes files. */
   readonly files: Files;
-  /** Time. */
+  /** Reads the time and sets timers. */
   readonly clock: Clock;
-  /** Unique names. */
+  /** Makes ids of sessions, jobs and requests. */
   readonly ids: Ids;
-  /** Work on bytes. */
+  /** Works on bytes the fastest way. */
   readonly bytes: Bytes;
-  /** SQLite. */
+  /** Opens SQLite databases. */
   readonly databases: DatabaseOpener;
-  /** The host's network. */
+  /** Opens sockets and looks names up. */
   readonly network: Network;
   /** Servers for HTTP and WebSocket. */
   readonly http: HttpServers;
