@@ -1,5 +1,5 @@
 /**
- * Sizes as people write them.
+ * Reads sizes such as `10mb`.
  *
  * @module
  */

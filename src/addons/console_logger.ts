@@ -1,5 +1,5 @@
 /**
- * Prints events, for whoever watches.
+ * Prints events to the console, for people or as JSON.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { AnyEvent, EmittedName } from "../events/types.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
 import { prettyLine, visible } from "./pretty_line.ts";
 
-/** What is printed, and how. */
+/** Selects the events to print, and their form. */
 export interface ConsoleLoggerOptions {
   /** Events to print. Default: all that are emitted. */
   readonly events?: readonly EmittedName[];
@@ -42,7 +42,7 @@ export function createConsoleLogger(source: EventSource, options: ConsoleLoggerO
   return hearEvents(source, events, (event) => write(line(event)));
 }
 
-/** JSON writes most controls as escapes; those it leaves mean the same in that form. */
+/** JSON escapes most control characters; the rest is escaped here, which JSON reads as the same text. */
 function jsonLine(event: AnyEvent): string {
   return visible(JSON.stringify(event));
 }

@@ -1,5 +1,5 @@
 /**
- * Where add-ons hear events: a host, or an emitter of one's own.
+ * The source of an add-on's events: a host, or an emitter of one's own.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export function hearEvents(
 }
 
 /** Throws `addons.unknown_event` when a name is that of no event. */
-export function checkEventNames(names: readonly string[]): void {
+function checkEventNames(names: readonly string[]): void {
   const unknown = names.find((name) => !EVENT_NAMES.includes(name as EmittedName));
   if (unknown === undefined) return;
   throw new HostError("addons.unknown_event", `There is no event "${unknown}"`, {

@@ -9,12 +9,11 @@ import { files as systemFiles } from "../adapters/shared/files.ts";
 import type { EmittedName } from "../events/types.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
-import type { LogFiles } from "./log_files.ts";
-import { logPlaces, type LogRotation } from "./log_place.ts";
+import { type LogFiles, logPlaces, type LogRotation } from "./log_place.ts";
 import { LogWriter } from "./log_writer.ts";
 import { warner } from "./warner.ts";
 
-/** What is written, and where. */
+/** The folder of the files, and the events that are written. */
 export interface FileLoggerOptions {
   /** Folder of the files, made when it is missing. One logger for each folder. */
   readonly dir: string;
@@ -22,19 +21,19 @@ export interface FileLoggerOptions {
   readonly rotation?: LogRotation;
   /** Events to write. Default: all that are emitted. */
   readonly events?: readonly EmittedName[];
-  /** Characters that may wait while the disk is full or slow; what comes above is dropped and counted. Default 8 Mi. */
+  /** Characters that may wait while the disk is full or slow; events beyond are dropped and counted. Default 8 Mi. */
   readonly maxWaiting?: number;
-  /** Hears when writing fails, and when it works again. Default: `console.error`. */
+  /** Called when writing fails, and when it works again. Default: `console.error`. */
   readonly onWarning?: (message: string) => void;
   /** The file system and the time. Default: the system's. */
   readonly runtime?: { readonly files: LogFiles; readonly clock: Clock };
 }
 
-/** A log that is written. */
+/** The log of a {@link createFileLogger}, until it is closed. */
 export interface FileLogger extends AsyncDisposable {
   /** Resolves when every event so far is written, or one more try to write has failed. */
   flush(): Promise<void>;
-  /** Ends it, after what has been heard is written. What cannot be written then is lost. */
+  /** Ends it, after one more try to write the events that wait. Those that cannot be written are lost. */
   close(): Promise<void>;
   /** Events that were dropped. */
   readonly lost: number;
@@ -43,9 +42,8 @@ export interface FileLogger extends AsyncDisposable {
 }
 
 /**
- * Writes events to files as they happen, with everything they carry, also what was asked and answered; only this user
- * may read the files. Nothing it meets reaches the agent: while a disk is full events wait, then they are dropped, and
- * a line `{"type":"log:lost","count":…}` stands in their place.
+ * Writes events to files as they happen, with all their fields, prompts and answers included; only this user may read the
+ * files. No failure reaches the agent: while the disk is full events wait, then they are dropped, and a line `{"type":"log:lost","count":…}` stands in their place.
  *
  * @throws {HostError} `addons.unknown_event` or `addons.invalid_option`.
  */

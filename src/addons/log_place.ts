@@ -1,11 +1,14 @@
 /**
- * Which file the next lines of a log go to. A file is never renamed, so none is lost on the way: a full one, or a new
- * day, is followed by the next.
+ * Finds the file that the next lines of a log go to. Files are never renamed, so no line is lost on the way: after a full
+ * file, or at a new day, the next file begins.
  *
  * @module
  */
+import type { Files } from "../core/ports/ports.ts";
 import { byteSize } from "./byte_size.ts";
-import type { LogFiles } from "./log_files.ts";
+
+/** The part of a file system that logs are written with; a runtime's `files` is one. */
+export type LogFiles = Pick<Files, "append" | "info" | "list" | "makeDir" | "readTail" | "truncate">;
 
 /** When a log goes on in a new file: each day (UTC), or before a file grows past a size. */
 export type LogRotation = "daily" | {
@@ -13,13 +16,12 @@ export type LogRotation = "daily" | {
   readonly maxSize: string;
 };
 
-/** Where lines go. */
-export interface LogPlace {
-  /** Absolute path. */
+/** The file that the next lines go to. */
+interface LogPlace {
   readonly path: string;
-  /** Bytes that stand there. */
+  /** Bytes that it holds already. */
   readonly size: number;
-  /** Bytes that may stand there. */
+  /** Most bytes that it may hold. */
   readonly maxSize: number;
 }
 
@@ -28,7 +30,7 @@ export type FindPlace = (day: string, bytes: number) => Promise<LogPlace>;
 
 const NUMBERED = /^events-([0-9]{6,})\.jsonl$/;
 
-/** Returns how places are found. Throws `addons.invalid_option` for a size that is none. */
+/** Returns the search of a log's folder. Throws `addons.invalid_option` for a malformed size. */
 export function logPlaces(dir: string, rotation: LogRotation, files: LogFiles): FindPlace {
   const sizeOf = async (path: string): Promise<number> => (await files.info(path))?.size ?? 0;
   if (rotation === "daily") {

@@ -1,27 +1,22 @@
 /**
- * Writes lines to files, in order and each whole. What cannot be written waits; what there is no room for to wait is
- * counted, and a line says so where the others are missing.
+ * Writes lines to files, in order and each whole. While writing fails, lines wait; lines beyond the limit are dropped and
+ * counted, and a line `log:lost` stands in their place.
  *
  * @module
  */
 import { messageOf } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
-import type { LogFiles } from "./log_files.ts";
-import type { FindPlace } from "./log_place.ts";
+import type { FindPlace, LogFiles } from "./log_place.ts";
 
-/** What a writer works with. */
-export interface LogWriterOptions {
+interface LogWriterOptions {
   /** Folder of the files, made when it is missing. */
   readonly dir: string;
-  /** Finds the file for a line. */
   readonly findPlace: FindPlace;
-  /** The file system. */
   readonly files: LogFiles;
-  /** Time. */
   readonly clock: Clock;
   /** Most characters that wait. */
   readonly maxWaiting: number;
-  /** Hears when writing fails, and when it works again. */
+  /** Called when writing fails, and when it works again. */
   readonly onWarning: (message: string) => void;
 }
 
@@ -33,11 +28,11 @@ interface Line {
 
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 30_000;
-/** Bytes written at once: what is written again after a failure. */
+/** Most bytes of one write. A failed write is repeated whole. */
 const BATCH = 1024 * 1024;
 const LF = 0x0a;
 
-/** Writes lines. */
+/** Writes lines in order, and retries while the disk is full. */
 export class LogWriter {
   readonly #options: LogWriterOptions;
   readonly #encoder = new TextEncoder();
@@ -45,19 +40,18 @@ export class LogWriter {
   #waiting: Line[] = [];
   #waitingChars = 0;
   #lost = 0;
-  #untold = 0;
+  #unreported = 0;
   #lastError: string | null = null;
   #lossReason: string | null = null;
   #retryMs = FIRST_RETRY_MS;
   #cancelRetry: (() => void) | null = null;
   #writing: Promise<void> | null = null;
 
-  /** Makes a writer that has written nothing. */
   constructor(options: LogWriterOptions) {
     this.#options = options;
   }
 
-  /** Lines that were dropped. */
+  /** Number of lines dropped so far. */
   get lost(): number {
     return this.#lost;
   }
@@ -72,10 +66,10 @@ export class LogWriter {
     const text = `${JSON.stringify(value)}\n`;
     if (this.#waitingChars + text.length > this.#options.maxWaiting && this.#waiting.length > 0) {
       this.#lost++;
-      this.#untold++;
+      this.#unreported++;
       return;
     }
-    this.#tellLoss();
+    this.#reportLoss();
     this.#push(text, timestamp);
     if (!this.#cancelRetry) this.#start();
   }
@@ -85,7 +79,7 @@ export class LogWriter {
     await this.#writing;
     this.#cancelRetry?.();
     this.#cancelRetry = null;
-    if (this.#waiting.length > 0 || this.#untold > 0) await this.#start();
+    if (this.#waiting.length > 0 || this.#unreported > 0) await this.#start();
   }
 
   /** Like {@link flush}; what cannot be written now is lost. */
@@ -105,12 +99,12 @@ export class LogWriter {
     this.#waitingChars += text.length;
   }
 
-  #tellLoss(): void {
-    if (this.#untold === 0) return;
+  #reportLoss(): void {
+    if (this.#unreported === 0) return;
     const timestamp = new Date(this.#options.clock.now()).toISOString();
     const reason = this.#lossReason ?? "events came faster than they could be written";
-    this.#push(`${JSON.stringify({ type: "log:lost", timestamp, count: this.#untold, reason })}\n`, timestamp);
-    this.#untold = 0;
+    this.#push(`${JSON.stringify({ type: "log:lost", timestamp, count: this.#unreported, reason })}\n`, timestamp);
+    this.#unreported = 0;
     this.#lossReason = null;
   }
 
@@ -120,9 +114,9 @@ export class LogWriter {
 
   async #writeAll(): Promise<void> {
     try {
-      for (;; this.#tellLoss()) {
+      for (;; this.#reportLoss()) {
         while (this.#waiting.length > 0) await this.#writeSome();
-        if (this.#untold === 0) return;
+        if (this.#unreported === 0) return;
       }
     } catch (error) {
       this.#failed(error);
@@ -166,7 +160,7 @@ export class LogWriter {
     const losses = this.#lost > 0 ? `; ${this.#lost} were lost so far` : "";
     this.#options.onWarning(`Events are written to "${this.#options.dir}" again${losses}`);
     this.#lastError = null;
-    if (this.#untold === 0) this.#lossReason = null;
+    if (this.#unreported === 0) this.#lossReason = null;
     this.#retryMs = FIRST_RETRY_MS;
   }
 

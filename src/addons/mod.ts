@@ -1,5 +1,6 @@
 /**
- * What to do with the news: loggers, webhooks, figures for Application Insights. Each hears the events of a host, and none can reach into its work.
+ * Listeners for a host's events: loggers, webhooks, and figures for Application Insights. None of them can disturb the
+ * host's work.
  *
  * @module
  */
@@ -7,8 +8,7 @@ export type { EventSource } from "./event_source.ts";
 export { type ConsoleLoggerOptions, createConsoleLogger } from "./console_logger.ts";
 export { createFileLogger, type FileLogger, type FileLoggerOptions } from "./file_logger.ts";
 export { createInsightsExporter, type InsightsExporter, type InsightsExporterOptions } from "./insights/exporter.ts";
-export type { LogFiles } from "./log_files.ts";
-export type { LogRotation } from "./log_place.ts";
+export type { LogFiles, LogRotation } from "./log_place.ts";
 export { createWebhookForwarder, type WebhookForwarder, type WebhookForwarderOptions } from "./webhooks/forwarder.ts";
 export { createWebhookManager, type WebhookManager, type WebhookManagerOptions } from "./webhooks/manager.ts";
 export { type WebhookRoutes, webhookRoutes } from "./webhooks/routes.ts";
@@ -31,4 +31,14 @@ export type {
   TraceEvents,
 } from "../events/types.ts";
 export type { Size } from "../core/compaction/messages.ts";
-export type { Clock, Ids, Network, Socket, SocketListener } from "../core/ports/ports.ts";
+export type {
+  Clock,
+  FileDigest,
+  FileInfo,
+  Files,
+  Ids,
+  Network,
+  ReadWhole,
+  Socket,
+  SocketListener,
+} from "../core/ports/ports.ts";

@@ -17,7 +17,7 @@ export function prettyLine(event: AnyEvent): string {
   return `${`[${tag}]`.padEnd(TAG_WIDTH)} ${visible(text)}`;
 }
 
-/** Returns text with what a terminal would obey written out. */
+/** Returns text with the characters that a terminal would obey written as escapes. */
 export function visible(text: string): string {
   return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,17 +1,18 @@
 /**
- * Tells an operator of trouble, whatever the operator's own code does.
+ * Warnings that never throw, even where the operator's callback does.
  *
  * @module
  */
 
-/** Returns a function that tells `onWarning`, else the console, and never throws. */
-export function warner(onWarning: ((message: string) => void) | undefined): (message: string) => void {
-  const tell = onWarning ?? ((message: string) => console.error(message));
+/** Returns a function that calls `onWarning`, by default `console.error`, and never throws. */
+export function warner(
+  onWarning: (message: string) => void = (message) => console.error(message),
+): (message: string) => void {
   return (message) => {
     try {
-      tell(message);
+      onWarning(message);
     } catch {
-      // Who is told of trouble and makes more has nobody left to tell.
+      // An error thrown by the warning callback itself is dropped: there is nowhere left to report it.
     }
   };
 }

@@ -5,11 +5,11 @@
  */
 import { HostError } from "../../core/errors/host_error.ts";
 
-/** Where figures go, and under which key. */
-export interface InsightsTarget {
+/** The resource that figures are sent to. */
+interface InsightsTarget {
   /** The key of the resource. It names it, and is no secret. */
   readonly key: string;
-  /** What takes events. */
+  /** URL that events are posted to. */
   readonly url: string;
 }
 

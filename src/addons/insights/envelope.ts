@@ -1,6 +1,6 @@
 /**
- * Figures of a hook as a custom event of Application Insights. What does not look like a name, a number, or yes or no
- * does not leave, whoever emitted it.
+ * Figures of a hook as a custom event of Application Insights. Only names, numbers and booleans are sent, whoever emitted
+ * the figures.
  *
  * @module
  */
@@ -9,15 +9,10 @@ import { isPlainName } from "../../hooks/sources/builtin/plain_name.ts";
 
 /** An event as the ingestion API takes it. */
 export interface InsightsEnvelope {
-  /** What it is to the API. */
   readonly name: "Microsoft.ApplicationInsights.Event";
-  /** When, ISO 8601. */
   readonly time: string;
-  /** The key of the resource. */
   readonly iKey: string;
-  /** Ids it belongs to. */
   readonly tags: Readonly<Record<string, string>>;
-  /** The event. */
   readonly data: {
     readonly baseType: "EventData";
     readonly baseData: {
@@ -47,7 +42,7 @@ export function insightsEnvelope(metric: EmittedEvents["hook:metric"], key: stri
       "ai.operation.id": plain(correlationId),
       "ai.session.id": plain(conversationId),
       "ai.cloud.role": "kaged",
-      // Else the API puts in where the program is.
+      // Without it the API records the address of the program.
       "ai.location.ip": "0.0.0.0",
     },
     data: { baseType: "EventData", baseData: { ver: 2, name: `kaged.hook.${plain(hook)}`, properties, measurements } },

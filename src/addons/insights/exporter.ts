@@ -12,7 +12,7 @@ import { warner } from "../warner.ts";
 import { readConnectionString } from "./connection_string.ts";
 import { type InsightsEnvelope, insightsEnvelope } from "./envelope.ts";
 
-/** Where figures go, and how. */
+/** The resource and the pace of an exporter. */
 export interface InsightsExporterOptions {
   /** Names the resource. Default: `$APPINSIGHTS_CONNECTION_STRING`. Null, empty or not set: nothing is sent. */
   readonly connectionString?: string | null;
@@ -24,15 +24,15 @@ export interface InsightsExporterOptions {
   readonly flushMs?: number;
   /** Figures that may wait; what comes above is dropped and counted. Default 1 000. */
   readonly maxPending?: number;
-  /** Hears when figures do not arrive. Default: `console.error`. */
+  /** Called when figures do not arrive. Default: `console.error`. */
   readonly onWarning?: (message: string) => void;
 }
 
 /** Figures on their way to Application Insights. */
 export interface InsightsExporter extends AsyncDisposable {
-  /** Whether there is a connection string. Without one nothing is heard and nothing sent. */
+  /** Whether there is a connection string. Without one the exporter does nothing. */
   readonly isOn: boolean;
-  /** How the figures went. */
+  /** Figures sent, refused by the API, and dropped because too many waited. */
   readonly counts: { readonly sent: number; readonly failed: number; readonly dropped: number };
   /** Resolves when every figure so far is sent, or one more try to send has failed. */
   flush(): Promise<void>;
@@ -40,7 +40,7 @@ export interface InsightsExporter extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What came of one request: all was taken but so many, or it is to be tried again. */
+/** The outcome of one request: so many figures were refused, or the request is to be repeated. */
 type Fate = { readonly refused: number; readonly reason: string } | { readonly again: string };
 
 const VARIABLE = "APPINSIGHTS_CONNECTION_STRING";
@@ -51,8 +51,8 @@ const MAX_REST_MS = 60_000;
 const AGAIN: readonly number[] = [408, 429, 439];
 
 /**
- * Sends the event `hook:metric`, which `telemetry()` makes, and no other: figures, and nothing a person has written.
- * Without a connection string it does nothing. Nothing it meets reaches the agent.
+ * Sends the event `hook:metric`, which `telemetry()` emits, and no other: figures, and no text that a person has written.
+ * Without a connection string it does nothing. No failure reaches the agent.
  *
  * @throws {HostError} `addons.invalid_option` for a connection string that is none.
  */

@@ -1,5 +1,6 @@
 /**
- * Delivers webhooks: attempt by attempt, a few at a time, each within its time, until one is taken or enough is enough.
+ * Delivers webhooks: a few at a time, each attempt within its time, until the receiver takes it or the attempts are used
+ * up.
  *
  * @module
  */
@@ -12,52 +13,44 @@ import { delayAfter, readRetryAfter, type RetryPolicy } from "./retry.ts";
 import { signatureHeaders } from "./signatures.ts";
 import { addressesOf, type AllowPrivate, readTarget } from "./target.ts";
 
-/** One try to deliver. */
+/** One attempt at a delivery. */
 export interface DeliveryAttempt {
-  /** When, ISO 8601. */
+  /** When it began, ISO 8601. */
   readonly at: string;
-  /** What the receiver answered, or null when it did not. */
+  /** HTTP status of the answer, or null when there was none. */
   readonly status: number | null;
-  /** How long it took, in ms. */
+  /** Time until the answer, in ms. */
   readonly latencyMs: number;
-  /** Whether it was taken: a status of 2xx. */
+  /** Whether the receiver took it: a status of 2xx. */
   readonly ok: boolean;
-  /** Why it was not, or null. */
+  /** The reason of a failure, or null. */
   readonly error: string | null;
 }
 
-/** What is delivered. */
-export interface Letter {
-  /** Id of the message, the same at each attempt. */
+/** A message for one receiver. */
+interface Letter {
+  /** The same at each attempt. */
   readonly id: string;
-  /** The body, JSON. */
   readonly body: string;
-  /** Where to, and signed with what; asked at each attempt. */
+  /** Returns the receiver's URL and the signing secrets; called at each attempt. */
   readonly endpoint: () => { readonly url: string; readonly secrets: readonly string[] };
-  /** Hears of each attempt. */
   readonly onAttempt: (attempt: DeliveryAttempt) => void;
-  /** Calls it off at once. */
+  /** Ends the delivery at once. */
   readonly abort: AbortSignal;
-  /** Calls it off where it waits for another attempt; an attempt goes on. */
+  /** Ends the wait for another attempt; a running attempt goes on. */
   readonly hurry: AbortSignal;
 }
 
-/** What came of it: taken, refused for good (410), given up after the last attempt, or called off. */
+/** The end of a delivery: taken, refused for good (410), given up after the last attempt, or called off. */
 export type LetterFate = "delivered" | "gone" | "failed" | "aborted";
 
-/** What a courier works with. */
-export interface CourierOptions {
-  /** The network. */
+interface CourierOptions {
   readonly network: Network;
-  /** Time. */
   readonly clock: Clock;
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   readonly random: () => number;
-  /** When to try again. */
   readonly retry: RetryPolicy;
-  /** How long one attempt may take. */
   readonly timeoutMs: number;
-  /** Where letters may go. */
   readonly allowPrivate: AllowPrivate;
   /** Certificates to trust beside the system's (PEM). */
   readonly trusted: readonly string[];
@@ -75,7 +68,7 @@ interface Verdict {
 const MAX_UNDER_WAY = 8;
 const GONE = 410;
 
-/** Returns a courier. */
+/** Returns a courier with at most eight attempts under way. */
 export function createCourier(options: CourierOptions): Courier {
   const { clock, random, retry } = options;
   const turns = permits(MAX_UNDER_WAY);
@@ -97,20 +90,20 @@ async function attempt(letter: Letter, options: CourierOptions): Promise<Verdict
   const { clock } = options;
   const startedMs = clock.monotonic();
   const at = new Date(clock.now()).toISOString();
-  const tell = (status: number | null, ok: boolean, error: string | null): void =>
+  const report = (status: number | null, ok: boolean, error: string | null): void =>
     letter.onAttempt({ at, status, latencyMs: Math.round(clock.monotonic() - startedMs), ok, error });
   try {
     const { status, retryAfter } = await inTime(options, letter.abort, (signal) => send(letter, options, signal));
     const ok = status >= 200 && status < 300;
-    tell(status, ok, ok ? null : `The receiver answered ${status}`);
+    report(status, ok, ok ? null : `The receiver answered ${status}`);
     const fate = ok ? "delivered" : status === GONE ? "gone" : "again";
     return { fate, retryAfterMs: readRetryAfter(retryAfter, clock.now()) };
   } catch (thrown) {
     const isCalledOff = letter.abort.aborted;
     const { code, message } = asHostError(thrown);
-    tell(null, false, isCalledOff ? "The attempt was called off" : message);
+    report(null, false, isCalledOff ? "The attempt was called off" : message);
     if (isCalledOff) return { fate: "aborted", retryAfterMs: null };
-    // Where a letter may not go it may not go in a second either.
+    // A forbidden address stays forbidden: another attempt would fail as well.
     return { fate: code === "addons.webhook_refused" ? "failed" : "again", retryAfterMs: null };
   }
 }
@@ -128,7 +121,7 @@ async function send(
   return await post({ target, addresses, headers, body, trusted }, network, signal);
 }
 
-/** Does `work`, and goes on without it when its time is over, even where it heeds no signal: a lookup does not. */
+/** Rejects when `work` takes too long, also where it heeds no signal, as a lookup does. */
 async function inTime<T>(
   { clock, timeoutMs }: CourierOptions,
   outer: AbortSignal,

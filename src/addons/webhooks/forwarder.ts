@@ -5,23 +5,21 @@
  */
 import type { EmittedName } from "../../events/types.ts";
 import { type EventSource, hearEvents } from "../event_source.ts";
-import { warner } from "../warner.ts";
 import type { DeliveryAttempt } from "./courier.ts";
 import { payloadOf } from "./payload.ts";
 import { sendingOf, type SendingOptions } from "./sending.ts";
 import { checkSecret } from "./signatures.ts";
 import { readTarget } from "./target.ts";
-import { createUnderway } from "./underway.ts";
 
-/** What is sent, and where. */
+/** The receiver of a forwarder and the events it gets. */
 export interface WebhookForwarderOptions extends SendingOptions {
-  /** Where to. */
+  /** Address of the receiver. */
   readonly url: string;
   /** Events to send. Default: all that are emitted. */
   readonly events?: readonly EmittedName[];
   /** Signs what is sent: `whsec_` and the base64 of a key, or any text. */
   readonly secret?: string;
-  /** Hears of each attempt. */
+  /** Called after each attempt, successful or not. */
   readonly onAttempt?: (attempt: DeliveryAttempt & { readonly id: string; readonly type: EmittedName }) => void;
 }
 
@@ -30,33 +28,29 @@ export interface WebhookForwarder extends AsyncDisposable {
   /** Resolves when nothing is under way. */
   flush(): Promise<void>;
   /**
-   * Hears no more. Each event that was heard still has the attempt that is due, none waits for another, and after
+   * Ends the subscription. Each event so far still has the attempt that is due, none waits for another attempt, and after
    * `graceMs` (default 10 000) everything is called off.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
-  /** How the deliveries went: taken, failed or given up, dropped because too many were under way. */
+  /** Deliveries that were taken, that failed or were given up, and events dropped because too many were under way. */
   readonly counts: { readonly delivered: number; readonly failed: number; readonly dropped: number };
   /** Whether the receiver said 410: it gets no more. */
   readonly isDisabled: boolean;
 }
 
-const GRACE_MS = 10_000;
-
 /**
  * Sends events to a URL as they happen, as `{ type, timestamp, data }`. Order is not promised; each message has an id
- * in `webhook-id` that stays the same when it is sent again. Nothing it meets reaches the agent.
+ * in `webhook-id` that stays the same when it is sent again. No failure reaches the agent.
  *
  * @throws {HostError} `addons.webhook_refused`, `addons.unknown_event` or `addons.invalid_option`.
  */
 export function createWebhookForwarder(source: EventSource, options: WebhookForwarderOptions): WebhookForwarder {
   const { url, secret, content = false, maxPending = 1000, onAttempt } = options;
-  const { newCourier, runtime } = sendingOf(options);
+  const { newCourier, runtime, underway, warn } = sendingOf(options);
   const courier = newCourier();
   const { origin } = readTarget(url, options.allowPrivate ?? false);
   if (secret !== undefined) checkSecret(secret);
   const endpoint = { url, secrets: secret === undefined ? [] : [secret] };
-  const warn = warner(options.onWarning);
-  const underway = createUnderway(runtime.clock);
   const disabled = new AbortController();
   const abort = AbortSignal.any([underway.abort, disabled.signal]);
   const counts = { delivered: 0, failed: 0, dropped: 0 };
@@ -77,7 +71,7 @@ export function createWebhookForwarder(source: EventSource, options: WebhookForw
       endpoint: () => endpoint,
       onAttempt(attempt) {
         reason = attempt.error ?? reason;
-        tellAttempt({ ...attempt, id, type });
+        report({ ...attempt, id, type });
       },
       abort,
       hurry: underway.hurry,
@@ -87,7 +81,7 @@ export function createWebhookForwarder(source: EventSource, options: WebhookForw
     else if (fate !== "delivered") warn(`The event "${type}" did not reach "${origin}": ${reason}`);
   }
 
-  function tellAttempt(attempt: Parameters<NonNullable<typeof onAttempt>>[0]): void {
+  function report(attempt: Parameters<NonNullable<typeof onAttempt>>[0]): void {
     try {
       onAttempt?.(attempt);
     } catch (error) {
@@ -109,7 +103,7 @@ export function createWebhookForwarder(source: EventSource, options: WebhookForw
     warn(`"${origin}" wants no more events (410): nothing is sent to it any longer`);
   }
 
-  const close = async ({ graceMs = GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> => {
+  const close = async ({ graceMs }: { readonly graceMs?: number } = {}): Promise<void> => {
     end();
     await underway.close(graceMs);
   };

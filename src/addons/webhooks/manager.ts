@@ -4,10 +4,8 @@
  * @module
  */
 import { resolve } from "node:path";
-import { files as systemFiles } from "../../adapters/shared/files.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { EventSource } from "../event_source.ts";
-import { warner } from "../warner.ts";
 import { type Box, PostRoom } from "./post_room.ts";
 import {
   type NewWebhook,
@@ -21,7 +19,6 @@ import { sendingOf, type SendingOptions } from "./sending.ts";
 import { createSecret } from "./signatures.ts";
 import { fileWebhookStore, KEPT_DELIVERIES, type WebhookStore } from "./store.ts";
 import { readTarget } from "./target.ts";
-import { createUnderway } from "./underway.ts";
 import { viewOf, type Webhook, type WebhookDelivery, type WebhookView } from "./webhook.ts";
 
 /** How webhooks are managed. */
@@ -34,19 +31,19 @@ export interface WebhookManagerOptions extends SendingOptions {
   readonly maxWebhooks?: number;
 }
 
-/** Manages webhooks. What it is given is checked whole; failures are a {@link HostError}. */
+/** Manages webhooks. Arguments are checked whole; failures are a {@link HostError}. */
 export interface WebhookManager extends AsyncDisposable {
-  /** Registers a webhook. Its secret is told here and never again. */
+  /** Registers a webhook. Only this result holds its secret. */
   create(webhook: NewWebhook): Promise<WebhookView & { readonly secret: string }>;
   /** Every webhook, the oldest first. */
   list(): WebhookView[];
-  /** One webhook. */
+  /** The webhook of this id. */
   get(id: string): WebhookView;
-  /** Changes a webhook. What is under way goes to its new URL; where it is turned off, nothing is tried any more. */
+  /** Changes a webhook. Deliveries under way go to its new URL; where it is turned off, they are not tried again. */
   update(id: string, change: WebhookChange): Promise<WebhookView>;
   /** Forgets a webhook and its deliveries. */
   delete(id: string): Promise<void>;
-  /** Gives a webhook a new secret, told here and never again; for a while the old one signs too. */
+  /** Gives a webhook a new secret, which only this result holds; for a while the old one signs too. */
   rotateSecret(id: string, rotation?: SecretRotation): Promise<WebhookView & { readonly secret: string }>;
   /** The newest deliveries of a webhook, the newest first. */
   deliveries(id: string): WebhookDelivery[];
@@ -54,15 +51,14 @@ export interface WebhookManager extends AsyncDisposable {
   replay(id: string, deliveryId: string): WebhookDelivery;
   /** Resolves when nothing is under way and everything is kept. */
   flush(): Promise<void>;
-  /** Hears no more. What has not been taken after `graceMs` (default 10 000) is tried again at the next start. */
+  /** Ends the subscription. Deliveries not taken after `graceMs` (default 10 000) are tried again at the next start. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 const DAY_MS = 24 * 3600_000;
-const GRACE_MS = 10_000;
 
 /**
- * Loads the webhooks that are kept, goes on with what was under way, and sends events from now on.
+ * Loads the stored webhooks, goes on with pending deliveries, and sends events from now on.
  *
  * @throws {HostError} `addons.store_unreadable` when they cannot be read, `addons.invalid_option`.
  */
@@ -71,13 +67,9 @@ export async function createWebhookManager(
   options: WebhookManagerOptions,
 ): Promise<WebhookManager> {
   const { allowPrivate = false, content = false, maxPending = 1000, maxFailures = 10, maxWebhooks = 1000 } = options;
-  const store = typeof options.store === "string"
-    ? fileWebhookStore(resolve(options.store), systemFiles)
-    : options.store;
-  const { newCourier, runtime } = sendingOf(options);
+  const store = typeof options.store === "string" ? fileWebhookStore(resolve(options.store)) : options.store;
+  const { newCourier, runtime, underway, warn } = sendingOf(options);
   const { clock, ids } = runtime;
-  const underway = createUnderway(clock);
-  const warn = warner(options.onWarning);
   const post = new PostRoom({ store, newCourier, runtime, underway, warn, content, maxPending, maxFailures });
   const now = (): string => new Date(clock.now()).toISOString();
   const { webhooks, deliveries } = await store.load();
@@ -92,7 +84,7 @@ export async function createWebhookManager(
 
   const view = ({ webhook }: Box): WebhookView => viewOf(webhook, clock.now());
 
-  /** Changes at once, so that the next change builds on it, and takes it back when it cannot be kept. */
+  /** Applies a change at once, so that the next change builds on it, and takes it back when it cannot be saved. */
   async function save(box: Box, changed: Partial<Webhook>): Promise<void> {
     const former = box.webhook;
     const next = box.webhook = { ...former, ...changed, updatedAt: now() };
@@ -173,7 +165,7 @@ export async function createWebhookManager(
       return box.deliveries.get(deliveryId)!;
     },
     flush: () => underway.flush(),
-    async close({ graceMs = GRACE_MS } = {}) {
+    async close({ graceMs } = {}) {
       end();
       await underway.close(graceMs);
     },

@@ -1,6 +1,6 @@
 /**
- * What leaves the house in a webhook. Names, ids and numbers do; what was asked, answered or went wrong in words does
- * only when the operator asks for it.
+ * The body of a webhook. Names, ids and numbers are always sent; prompts, answers and error messages only when the
+ * operator asks for them.
  *
  * @module
  */
@@ -12,20 +12,20 @@ export type ContentField = "input" | "output" | "error" | "figures";
 /** Which content is sent: none, all, or the fields named. */
 export type ContentChoice = boolean | readonly ContentField[];
 
-/** The body of a webhook. */
+/** The JSON that a receiver gets. */
 export interface WebhookPayload {
-  /** Name of the event. */
+  /** Name of the event, such as `agent:end`. */
   readonly type: AnyEvent["type"];
   /** When it happened, ISO 8601. */
   readonly timestamp: string;
-  /** Its other fields. */
+  /** Its other fields, as far as they may be sent. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 type KeysOfEach<T> = T extends unknown ? keyof T : never;
 type Field = Exclude<KeysOfEach<AnyEvent>, "type" | "timestamp">;
 
-/** Every field of every event is one or the other; a new one does not compile before it is told which. */
+/** Every field of every event is a fact or content: a new field does not compile before it stands here. */
 const KIND: Readonly<Record<Field, "fact" | "content">> = {
   input: "content",
   output: "content",
@@ -57,7 +57,7 @@ const KIND: Readonly<Record<Field, "fact" | "content">> = {
   after: "fact",
 };
 
-/** Returns the body for an event. A field that is not known is taken for content. */
+/** Returns the body for an event. An unknown field is taken for content. */
 export function payloadOf({ type, timestamp, ...fields }: AnyEvent, content: ContentChoice): WebhookPayload {
   const isSent = ([name]: [string, unknown]): boolean => {
     if (content === true || KIND[name as Field] === "fact") return true;

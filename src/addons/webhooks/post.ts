@@ -1,6 +1,6 @@
 /**
- * One POST to one address. It is written by hand, because each runtime's own client has its own mind about proxies,
- * redirects and lookups: this one connects where it is told, asks once, and reads no further than the answer's head.
+ * One POST to one address. It is written by hand, because each runtime's own client treats proxies, redirects and lookups
+ * differently: this one connects to the given address, asks once, and reads no further than the answer's head.
  *
  * @module
  */
@@ -9,23 +9,17 @@ import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import type { Network, Socket } from "../../core/ports/ports.ts";
 import type { WebhookTarget } from "./target.ts";
 
-/** What is sent. */
-export interface PostRequest {
-  /** Where it goes. */
+interface PostRequest {
   readonly target: WebhookTarget;
   /** Addresses of the target, tried in order. */
   readonly addresses: readonly string[];
-  /** More headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, JSON. */
   readonly body: string;
   /** Certificates to trust beside the system's (PEM). */
   readonly trusted: readonly string[];
 }
 
-/** What came back. */
-export interface PostAnswer {
-  /** HTTP status. */
+interface PostAnswer {
   readonly status: number;
   /** The `Retry-After` header, or null. */
   readonly retryAfter: string | null;

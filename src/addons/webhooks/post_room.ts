@@ -1,5 +1,5 @@
 /**
- * Where events become deliveries: one box for each webhook, with what was sent to it and what came of it.
+ * Turns events into deliveries: one box for each webhook, with its deliveries and their outcomes.
  *
  * @module
  */
@@ -18,43 +18,34 @@ export interface Box {
   webhook: Webhook;
   /** Its deliveries, the oldest first. */
   readonly deliveries: Map<string, WebhookDelivery>;
-  /** Delivers. */
   readonly courier: Courier;
-  /** Calls off what is under way. */
+  /** Aborts the deliveries that are under way. */
   off: AbortController;
-  /** How many are under way. */
+  /** Number of deliveries under way. */
   pending: number;
-  /** Whether it has been told that events are dropped. */
+  /** Whether the warning about dropped events was given since it last caught up. */
   isBehind: boolean;
 }
 
-/** What a post room works with. */
-export interface PostRoomOptions {
-  /** Keeps webhooks and deliveries. */
+interface PostRoomOptions {
   readonly store: WebhookStore;
-  /** Makes a courier for one webhook. */
   readonly newCourier: () => Courier;
-  /** Time and ids. */
   readonly runtime: WebhookRuntime;
-  /** Counts what is under way. */
   readonly underway: Underway;
-  /** Hears of trouble. */
   readonly warn: (message: string) => void;
-  /** Which content is sent. */
   readonly content: ContentChoice;
-  /** Deliveries that may be under way for one webhook. */
   readonly maxPending: number;
-  /** Deliveries that may fail in a row. */
+  /** Deliveries that may fail in a row before a webhook is turned off. */
   readonly maxFailures: number;
 }
 
-/** Makes deliveries of events, and keeps what became of them. */
+/** Makes deliveries of events, and keeps their outcomes. */
 export class PostRoom {
   /** The boxes by the id of their webhook. */
   readonly boxes: Map<string, Box> = new Map();
   readonly #options: PostRoomOptions;
 
-  /** Makes a room without boxes. */
+  /** Starts without boxes. */
   constructor(options: PostRoomOptions) {
     this.#options = options;
   }
@@ -67,7 +58,7 @@ export class PostRoom {
     return box;
   }
 
-  /** Takes up what was kept, and goes on with what was under way. */
+  /** Takes up webhooks and deliveries from the store, and goes on with pending ones. */
   resume(webhooks: readonly Webhook[], deliveries: readonly WebhookDelivery[]): void {
     for (const webhook of webhooks) this.open(webhook);
     for (const delivery of deliveries) this.boxes.get(delivery.webhookId)?.deliveries.set(delivery.id, delivery);
@@ -84,7 +75,7 @@ export class PostRoom {
       if (!enabled || !events.includes(event.type)) continue;
       box.isBehind &&= box.pending > 0;
       if (box.pending >= maxPending) {
-        this.#tellBehind(box);
+        this.#warnBehind(box);
         continue;
       }
       const body = JSON.stringify(payloadOf(event, content));
@@ -121,7 +112,7 @@ export class PostRoom {
       abort: AbortSignal.any([underway.abort, off.signal]),
       hurry: underway.hurry,
     });
-    // What is called off with the program stays as it is, and goes on at the next start.
+    // A delivery that the end of the program called off stays pending, and goes on at the next start.
     if (fate !== "aborted" || off.signal.aborted) this.#settle(box, id, fate);
   }
 
@@ -139,7 +130,7 @@ export class PostRoom {
     this.#options.warn(`The webhook "${box.webhook.id}" is turned off: ${why}`);
   }
 
-  /** Where a change cannot be kept, it still holds until the end. */
+  /** A change that cannot be saved still holds until the program ends. */
   #change(box: Box, changed: Partial<Webhook>): void {
     box.webhook = { ...box.webhook, ...changed, updatedAt: this.#now() };
     if (this.boxes.has(box.webhook.id)) this.#save(this.#options.store.saveWebhook(box.webhook));
@@ -156,7 +147,7 @@ export class PostRoom {
     underway.add(saving.catch((error) => warn(`Webhooks cannot be kept: ${messageOf(error)}`)));
   }
 
-  #tellBehind(box: Box): void {
+  #warnBehind(box: Box): void {
     if (box.isBehind) return;
     box.isBehind = true;
     this.#options.warn(`The webhook "${box.webhook.id}" is behind with ${box.pending} events: more are dropped`);

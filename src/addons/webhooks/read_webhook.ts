@@ -1,5 +1,5 @@
 /**
- * What people say of webhooks, checked whole.
+ * Reads the settings of webhooks, and reports every issue at once.
  *
  * @module
  */
@@ -7,11 +7,11 @@ import * as v from "valibot";
 import { HostError } from "../../core/errors/host_error.ts";
 import { type EmittedName, EVENT_NAMES } from "../../events/types.ts";
 
-/** A webhook to register. */
+/** A webhook that is to be registered. */
 export interface NewWebhook {
-  /** Where it goes. */
+  /** Address of the receiver. */
   readonly url: string;
-  /** What it hears: at least one event. */
+  /** Names of the events it gets, at least one. */
   readonly events: readonly EmittedName[];
   /** Its key, as `whsec_` and base64. Default: one is made. */
   readonly secret?: string | undefined;
@@ -19,11 +19,11 @@ export interface NewWebhook {
   readonly enabled?: boolean | undefined;
 }
 
-/** What of a webhook is to change. */
+/** A change of a webhook; absent fields stay as they are. */
 export interface WebhookChange {
-  /** Where it goes. */
+  /** New address of the receiver. */
   readonly url?: string | undefined;
-  /** What it hears. */
+  /** Names of the events it gets from now on. */
   readonly events?: readonly EmittedName[] | undefined;
   /** Whether it is sent anything; `true` also forgets its failures. */
   readonly enabled?: boolean | undefined;
@@ -61,28 +61,20 @@ const secretRotation: v.GenericSchema<unknown, SecretRotation> = v.strictObject(
   overlapMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MONTH_MS))),
 });
 
-/** Reads a webhook to register. Throws `addons.webhook_invalid` with every issue. */
-export function readNewWebhook(input: unknown): NewWebhook {
-  return checked(newWebhook, input);
-}
-
-/** Reads a change. Throws `addons.webhook_invalid` with every issue. */
-export function readWebhookChange(input: unknown): WebhookChange {
-  return checked(webhookChange, input);
-}
-
-/** Reads a rotation. Throws `addons.webhook_invalid` with every issue. */
-export function readSecretRotation(input: unknown): SecretRotation {
-  return checked(secretRotation, input);
-}
+/** Reads a webhook to register. Throws `addons.webhook_invalid` with every issue, as the other readers do. */
+export const readNewWebhook = (input: unknown): NewWebhook => checked(newWebhook, input);
+/** Reads a change of a webhook. */
+export const readWebhookChange = (input: unknown): WebhookChange => checked(webhookChange, input);
+/** Reads the rotation of a secret. */
+export const readSecretRotation = (input: unknown): SecretRotation => checked(secretRotation, input);
 
 function checked<T>(schema: v.GenericSchema<unknown, T>, input: unknown): T {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
   // A value is not repeated: it may be the secret.
   const issues = result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: messageFor(issue) }));
-  const told = issues.map(({ path, message }) => path === "" ? message : `${path}: ${message}`).join("; ");
-  throw new HostError("addons.webhook_invalid", `A webhook cannot be like this: ${told}`, {
+  const listed = issues.map(({ path, message }) => path === "" ? message : `${path}: ${message}`).join("; ");
+  throw new HostError("addons.webhook_invalid", `A webhook cannot be like this: ${listed}`, {
     data: { issues },
     hint: `A webhook is { url, events, secret?, enabled? }; events: ${EVENT_NAMES.join(", ")}`,
   });

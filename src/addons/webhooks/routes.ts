@@ -12,16 +12,16 @@ import type { NewWebhook } from "./read_webhook.ts";
 
 /** An app that answers requests: mount it anywhere. */
 export interface WebhookRoutes {
-  /** Answers a request. */
+  /** Answers one request below its mount point. */
   fetch(request: Request): Response | Promise<Response>;
 }
 
 const MAX_BODY = 64 * 1024;
 
 /**
- * Returns the routes of a manager, to mount in an app that has checked who asks: they check nobody.
+ * Returns the routes of a manager, to mount in an app that has authenticated the caller: the routes check nobody.
  *
- *     POST   /webhooks                              registers one; the only answer that holds its secret
+ *     POST   /webhooks                              registers one; only this answer holds its secret
  *     GET    /webhooks                              lists them
  *     GET    /webhooks/:id                          shows one
  *     PATCH  /webhooks/:id                          changes url, events, enabled

@@ -1,18 +1,15 @@
 /**
- * How a receiver knows who sent a webhook: the headers of Standard Webhooks, and the plain HMAC of the body.
+ * Signatures by which a receiver recognises the sender: the headers of Standard Webhooks, and the plain HMAC of the body.
  *
  * @module
  */
 import { Webhook } from "standardwebhooks";
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 
-/** What is signed. */
-export interface SignedMessage {
-  /** Id of the message, the same at each attempt. */
+interface SignedMessage {
+  /** The same at each attempt. */
   readonly id: string;
-  /** Time of the attempt, in ms since 1970. */
   readonly nowMs: number;
-  /** The body as it is sent. */
   readonly body: string;
 }
 

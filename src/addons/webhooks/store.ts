@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { files as systemFiles } from "../../adapters/shared/files.ts";
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import type { Files } from "../../core/ports/ports.ts";
 import type { Webhook, WebhookDelivery } from "./webhook.ts";
 
 /** Keeps webhooks and deliveries for one manager. Calls may overlap; they take effect in the order they are made. */
@@ -18,21 +20,8 @@ export interface WebhookStore {
   saveDelivery(delivery: WebhookDelivery): Promise<void>;
 }
 
-/** The part of a file system that the store uses; a runtime's `files` is one. Paths are absolute. */
-export interface StoreFiles {
-  /** Reads a whole file as UTF-8. */
-  readText(path: string): Promise<string>;
-  /** Writes a whole file, created with `mode`. */
-  write(path: string, content: string, mode: number): Promise<void>;
-  /** Appends to a file, created 0600 when missing. */
-  append(path: string, text: string): Promise<void>;
-  /** Moves a path over another in one step. */
-  rename(from: string, to: string): Promise<void>;
-  /** Makes a directory and its parents. */
-  makeDir(path: string, options: { readonly recursive: true; readonly mode: number }): Promise<void>;
-  /** Removes a file; a missing one is fine. */
-  remove(path: string): Promise<void>;
-}
+/** The part of a file system that the store uses; a runtime's `files` is one. */
+export type StoreFiles = Pick<Files, "readText" | "write" | "append" | "rename" | "makeDir" | "remove">;
 
 /** Deliveries that are kept for each webhook, beside those under way. */
 export const KEPT_DELIVERIES = 100;
@@ -44,7 +33,7 @@ const ID = /^[A-Za-z0-9_-]{1,100}$/;
  * Returns a store in a folder: `webhooks.json`, secrets included, and `<id>.jsonl` with the deliveries of each. Only
  * this user may read them. One manager for each folder.
  */
-export function fileWebhookStore(dir: string, files: StoreFiles): WebhookStore {
+export function fileWebhookStore(dir: string, files: StoreFiles = systemFiles): WebhookStore {
   const webhooks = new Map<string, Webhook>();
   const lines = new Map<string, number>();
   const recent = new Map<string, Map<string, WebhookDelivery>>();
@@ -145,14 +134,14 @@ async function readWebhooks(path: string, files: StoreFiles): Promise<Webhook[]>
   }
 }
 
-/** What was cut short is left out: the delivery's line before it counts. */
+/** Leaves out a line that was cut short: the delivery's line before it counts. */
 async function readLines(path: string, files: StoreFiles): Promise<WebhookDelivery[]> {
   const found: WebhookDelivery[] = [];
   for (const line of (await textOf(path, files) ?? "").split("\n")) {
     try {
       if (line !== "") found.push(JSON.parse(line));
     } catch {
-      // Cut short.
+      // A crash or a full disk cut the line short.
     }
   }
   return found;

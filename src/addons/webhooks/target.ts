@@ -1,6 +1,6 @@
 /**
- * Where a webhook may go: to the public internet over TLS, and to this machine or its networks only where the operator
- * says so. A name is looked up once for each attempt, and the attempt goes to an address that was looked at.
+ * The targets of webhooks: the public internet over TLS, and this machine or its networks only where the operator allows
+ * it. A name is looked up once for each attempt, and the attempt goes to an address that was checked.
  *
  * @module
  */
@@ -12,19 +12,17 @@ import { canonicalHost } from "../../core/manifest/net_host.ts";
 /** Whether webhooks may go to private addresses: never, always, or for the hosts named. */
 export type AllowPrivate = boolean | readonly string[];
 
-/** A URL that was judged. */
+/** A URL that a webhook may go to, as far as that is known without a lookup. */
 export interface WebhookTarget {
-  /** Scheme, host and port: what may be shown, as a path can hold a token. */
+  /** Scheme, host and port. Only these may be shown: a path can hold a token. */
   readonly origin: string;
   /** Canonical host: a name, a dotted quad, or an IPv6 address in brackets. */
   readonly host: string;
-  /** Port. */
   readonly port: number;
   /** Whether it is reached over TLS. */
   readonly isSecure: boolean;
-  /** What the `Host` header says. */
+  /** Value of the `Host` header. */
   readonly authority: string;
-  /** Path and query. */
   readonly path: string;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Webhooks that are managed, and what became of their deliveries.
+ * The records of managed webhooks and of their deliveries.
  *
  * @module
  */
 import type { EmittedName } from "../../events/types.ts";
 import type { DeliveryAttempt } from "./courier.ts";
 
-/** A key that signs. */
+/** A key that signs the bodies of a webhook. */
 export interface WebhookSecret {
   /** `whsec_` and the base64 of the key. */
   readonly value: string;
@@ -14,17 +14,17 @@ export interface WebhookSecret {
   readonly expiresAt: string | null;
 }
 
-/** A webhook as it is kept. */
+/** A webhook as a store keeps it. */
 export interface Webhook {
-  /** Its id. */
+  /** Id that the manager gave it. */
   readonly id: string;
-  /** Where it goes. */
+  /** Address of the receiver. */
   readonly url: string;
-  /** What it hears. */
+  /** Names of the events it gets. */
   readonly events: readonly EmittedName[];
   /** Whether it is sent anything. */
   readonly enabled: boolean;
-  /** Who turned it off: the operator, failures in a row, or the receiver by answering 410. Null while it is on. */
+  /** Turned off by the operator, by failures in a row, or by the receiver's 410 (`gone`). Null while it is on. */
   readonly disabledBy: "operator" | "failures" | "gone" | null;
   /** Deliveries that failed since the last one that was taken. */
   readonly failures: number;
@@ -36,7 +36,7 @@ export interface Webhook {
   readonly updatedAt: string;
 }
 
-/** A webhook as it is shown: its secrets stay inside. */
+/** A webhook without its secrets, to be shown. */
 export interface WebhookView extends Omit<Webhook, "secrets"> {
   /** When the secret before this one stops signing too, ISO 8601; null when there is none. */
   readonly oldSecretUntil: string | null;
@@ -46,9 +46,9 @@ export interface WebhookView extends Omit<Webhook, "secrets"> {
 export interface WebhookDelivery {
   /** Its id, sent as `webhook-id`. */
   readonly id: string;
-  /** The webhook. */
+  /** Id of the webhook it goes to. */
   readonly webhookId: string;
-  /** The event. */
+  /** Name of the event it is about. */
   readonly type: EmittedName;
   /** When it was heard, ISO 8601. */
   readonly createdAt: string;
@@ -56,11 +56,11 @@ export interface WebhookDelivery {
   readonly state: "pending" | "delivered" | "failed";
   /** Every attempt, the first one first. */
   readonly attempts: readonly DeliveryAttempt[];
-  /** The body as it is sent. */
+  /** The JSON body, the same at each attempt. */
   readonly body: string;
 }
 
-/** Returns what may be shown of a webhook. */
+/** Returns a webhook without its secrets. */
 export function viewOf({ secrets, ...webhook }: Webhook, nowMs: number): WebhookView {
   return { ...webhook, oldSecretUntil: liveSecrets(secrets, nowMs)[1]?.expiresAt ?? null };
 }
