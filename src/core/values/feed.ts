@@ -19,9 +19,11 @@ export interface FeedEntry {
   readonly text: string;
 }
 
+/** Name and size of a feed. */
 export interface FeedOptions {
   /** First part of every id, so that ids of two feeds differ. */
   readonly name: string;
+  /** Most entries that are kept; the oldest go first. */
   readonly maxEntries: number;
   /** Characters of all entries together. */
   readonly maxLength: number;
@@ -44,6 +46,7 @@ export class Feed {
   #newest = 0;
   #isClosed = false;
 
+  /** Starts empty, with ids that begin with the feed's name. */
   constructor(options: FeedOptions) {
     this.#options = options;
   }

@@ -7,6 +7,7 @@ import type { Exit } from "../ports/ports.ts";
 
 /** Hears what goes over the wire of one process, as it goes. Must not throw. */
 export interface WireTap {
+  /** Bytes that the plugin wrote to stdout, in any pieces. */
   plugin(chunk: Uint8Array): void;
   /** Text the host wrote: whole lines. */
   host(text: string): void;
