@@ -5,10 +5,12 @@
  * @module
  */
 import { clock as systemClock } from "../adapters/shared/clock.ts";
+import { databases as systemDatabases } from "../adapters/shared/databases.ts";
 import { files as systemFiles } from "../adapters/shared/files.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
-import type { Clock, Files, Ids } from "../core/ports/ports.ts";
-import { folderLock } from "./folder_lock.ts";
+import { HostError } from "../core/errors/host_error.ts";
+import { type FileLock, openFileLock } from "../core/files/file_lock.ts";
+import type { Clock, DatabaseOpener, Files, Ids } from "../core/ports/ports.ts";
 import { byCreation, JobFolder, type Lease } from "./job_folder.ts";
 import { forgettable, pageOf } from "./job_page.ts";
 import { type JobRow, jobsOver, type JobTable, type RowPlace, type RowStep } from "./job_table.ts";
@@ -20,6 +22,8 @@ export interface FileJobsOptions {
   readonly dataDir: string;
   /** Reads and writes the records. Default: the system's files. */
   readonly files?: Files;
+  /** Opens the lock of the folder, a file of SQLite's. Default: the runtime's SQLite. */
+  readonly databases?: DatabaseOpener;
   /** Time of records and leases. Default: the system's. */
   readonly clock?: Clock;
   /** Makes ids of jobs. Default: ids that no other process makes. */
@@ -28,12 +32,21 @@ export interface FileJobsOptions {
 
 /** Opens jobs in a folder, which is made when it is missing. */
 export async function fileJobs(options: FileJobsOptions): Promise<JobBackend> {
-  const { dataDir, files = systemFiles, clock = systemClock, ids = systemIds } = options;
+  const { dataDir, files = systemFiles, databases = systemDatabases, clock = systemClock, ids = systemIds } = options;
   const folder = new JobFolder(`${dataDir}/jobs`, files);
   await folder.open();
-  const alone = folderLock({ dir: folder.dir, files, clock, ids });
-  return jobsOver(fileTable(folder, alone), { clock, ids });
+  const path = `${folder.dir}/.lock`;
+  const busy = (): HostError =>
+    new HostError("jobs.folder_busy", `"${path}" has been held for ${WAIT_MS / 1000} s`, {
+      data: { path },
+      hint: "End the process that holds it",
+    });
+  const lock = openFileLock(path, { files, databases, clock }, { waitMs: WAIT_MS, busy });
+  return jobsOver(fileTable(folder, lock), { clock, ids });
 }
+
+/** Work under the lock takes milliseconds. */
+const WAIT_MS = 30_000;
 
 /** A row, and its marker in the queue where it was found by that. */
 interface Found {
@@ -41,7 +54,7 @@ interface Found {
   readonly marker?: string;
 }
 
-function fileTable(folder: JobFolder, alone: <T>(work: () => Promise<T>) => Promise<T>): JobTable {
+function fileTable(folder: JobFolder, { hold: alone, close }: FileLock): JobTable {
   const found = async (job: Job | null): Promise<Found | null> => {
     return job && { row: rowOf(job, await folder.read<Lease>(".leases", `${job.id}.json`)) };
   };
@@ -125,7 +138,7 @@ function fileTable(folder: JobFolder, alone: <T>(work: () => Promise<T>) => Prom
       for (const { id, scopeId } of old) await folder.removeJob(id, scopeId);
       return old.length;
     },
-    close: () => Promise.resolve(),
+    close,
   };
 }
 

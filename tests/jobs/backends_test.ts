@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
@@ -53,25 +53,33 @@ test("T-007 files: writes of two openers do not mix", async (t) => {
     Array.from({ length: 20 }, (_, at) => both[at % 2]!.queue.claim({ worker: `w${at}`, ...claim })),
   );
   assert.equal(new Set(claims.map((each) => each?.job.id)).size, 20);
-  assert.deepEqual((await readdir(join(dataDir, "jobs"))).filter((name) => name.startsWith(".lock")), []);
+  assert.deepEqual((await readdir(join(dataDir, "jobs"))).filter((name) => name.startsWith(".lock")), [".lock"]);
 });
 
-test("T-007 files: the lock of a killed process is broken, a fresh one is waited for", async (t) => {
+test("T-007 files: the lock that another process holds is waited for; it ends with its process", async (t) => {
   const dataDir = await scratchDir(t);
   const { store } = await fileJobs({ dataDir, files, clock: runtime.clock, ids });
-  const lock = join(dataDir, "jobs/.lock");
-  await mkdir(lock);
-  const old = new Date(Date.now() - 60_000);
-  await utimes(lock, old, old);
-  await store.create(ask);
-
-  await mkdir(lock);
+  const other = databases.open(join(dataDir, "jobs/.lock"));
+  other.run("BEGIN EXCLUSIVE");
   const waiting = store.create(ask);
   await new Promise(setImmediate);
-  assert.equal((await store.list()).length, 1);
-  await files.removeDir(lock);
+  assert.deepEqual(await store.list(), []);
+  other.close(); // As the kernel does with the files of a killed process.
   await waiting;
-  assert.equal((await store.list()).length, 2);
+  assert.equal((await store.list()).length, 1);
+});
+
+test("T-007 files: a lock that stays held is an error with the way out", async (t) => {
+  const dataDir = await scratchDir(t);
+  const clock = createFakeClock();
+  const { store } = await fileJobs({ dataDir, files, clock, ids });
+  const other = databases.open(join(dataDir, "jobs/.lock"));
+  t.after(() => other.close());
+  other.run("BEGIN EXCLUSIVE");
+  const waiting = store.create(ask);
+  await new Promise(setImmediate); // The wait has begun.
+  clock.advance(30_000);
+  await assert.rejects(waiting, { code: "jobs.folder_busy", hint: "End the process that holds it" });
 });
 
 test("T-007 files: a record that is no JSON is named, with the way out", async (t) => {
