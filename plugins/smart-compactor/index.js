@@ -255,7 +255,7 @@ class WirePlugin {
   #settle(id, { result, error }) {
     const waiting = this.#asked.get(id);
     if (!waiting) {
-      return this.log.warn("The host answered what was not asked", { id, error });
+      return this.log.warn("The host answered a request that was not sent", { id, error });
     }
     this.#asked.delete(id);
     if (!isRecord(error)) {

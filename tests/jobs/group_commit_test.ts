@@ -28,7 +28,7 @@ function counted(): { database: Database; ran: Map<string, number> } {
 }
 
 const notes = (database: Database): unknown[] =>
-  database.all("SELECT text FROM notes ORDER BY rowid").map((row) => row.text);
+  database.prepare("SELECT text FROM notes ORDER BY rowid").all([]).map(([text]) => text);
 
 test("T-008 pieces that wait at the same time share a commit, in their order, also those that answers set off", async () => {
   const { database, ran } = counted();

@@ -10,20 +10,20 @@ export interface PluginCallContext {
   readonly project_id: string | null;
   /** The agent, such as `primary.subagents.researcher`, or null. */
   readonly agent_path: string | null;
-  /** The session, or null. */
+  /** The session of that agent, or null. */
   readonly session_id: string | null;
   /** Ties the call to the host's audit events. */
   readonly request_id: string;
   /** W3C trace context, when the host traces. */
   readonly traceparent?: string;
 }
-/** What a handler gets beside its params. */
+/** Handed to a handler beside its params. */
 export interface CallContext extends PluginCallContext {
   /** Aborts when the host cancels the call or the plugin shuts down. */
   readonly signal: AbortSignal;
   /** The config for this call: the plugin's own, with the calling agent's overrides. */
   readonly config: Config;
-  /** Tells the host how far the call is; each report gives it more time. */
+  /** Reports how far the call is; each report gives it more time. */
   progress(progress: number, total?: number, message?: string): void;
   /** @deprecated Older name of `operator_id`. */
   readonly user_id: string | null;
@@ -52,11 +52,11 @@ export type HookName =
   | "subagent_stop"
   | "on_error"
   | "on_budget_exceeded";
-/** What a plugin is and does. Name, version and all that is listed must agree with `kaged-plugin.yaml`. */
+/** A plugin's name, version and handlers. All of it must agree with `kaged-plugin.yaml`. */
 export interface PluginDefinition {
-  /** The plugin's name. */
+  /** The name in the manifest, such as `notes`. */
   readonly name: string;
-  /** Its version. */
+  /** The version in the manifest. */
   readonly version: string;
   /** Methods of its own, by full name: `presets.list`. */
   readonly methods?: Readonly<Record<string, Handler>>;
@@ -66,14 +66,14 @@ export interface PluginDefinition {
   readonly hooks?: Readonly<Partial<Record<HookName, Handler>>>;
   /** Notifications it may send. */
   readonly notifications?: readonly string[];
-  /** Capabilities it tells the host it uses; a subset of the manifest's. */
+  /** Capabilities it reports as used; a subset of the manifest's. */
   readonly capabilitiesUsed?: readonly string[];
   /**
    * Takes a new config; what it throws refuses the config (-32004) with its message. The first one comes before the
    * host answers storage requests: start them here if need be, but do not wait for them.
    */
   readonly onConfigUpdate?: (config: Config) => void | Promise<void>;
-  /** Last words, when the host shuts the plugin down or goes away. */
+  /** Called when the host shuts the plugin down or goes away; its promise is waited for. */
   readonly onShutdown?: () => void | Promise<void>;
 }
 /** Where a plugin's lines come from and go to, in place of the process's own streams: for tests and embedding. */
@@ -85,27 +85,27 @@ export interface PluginStreams {
   /** Takes log lines. Default: stderr. */
   readonly log?: (line: string) => void;
 }
-/** Rows of a query. */
+/** The rows that a query returned. */
 export interface QueryResult<Row = Record<string, unknown>> {
-  /** One object per row. */
+  /** One object for each row, by column. */
   readonly rows: Row[];
-  /** Names of the columns. */
+  /** Names of the columns, in order. */
   readonly columns: string[];
 }
-/** What a statement that is no query came to. */
+/** The outcome of a statement that is no query. */
 export interface ExecResult<Row = Record<string, unknown>> {
   /** Rows inserted, changed or deleted. */
   readonly rows_affected: number;
   /** Rows, where the statement has RETURNING. */
   readonly rows?: Row[];
-  /** Names of their columns. */
+  /** Names of the columns of `rows`. */
   readonly columns?: string[];
 }
 /** Values for a statement's parameters: in order, or by name. */
 export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
 /** One statement of a batch. */
 export interface BatchStatement {
-  /** The statement. */
+  /** One SQL statement, without others behind it. */
   readonly sql: string;
   /** Values for its parameters. */
   readonly params?: SqlParams;
@@ -115,7 +115,7 @@ export interface BatchStatement {
  * handshake is done waits for it.
  */
 export interface PluginStorage {
-  /** Runs a SELECT. */
+  /** Runs a SELECT, which cannot write. */
   query<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<QueryResult<Row>>;
   /** Runs any other statement, in a transaction of its own. */
   exec<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<ExecResult<Row>>;
@@ -133,13 +133,13 @@ export interface PluginStorage {
 export type LogMethod = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 /** The plugin's log. Lines below the level in `KAGED_LOG_LEVEL` are dropped. */
 export interface PluginLog {
-  /** For who looks for a fault. */
+  /** Details for finding a fault. */
   readonly debug: LogMethod;
-  /** What happens. */
+  /** An ordinary event, such as a start. */
   readonly info: LogMethod;
-  /** What should not happen, and is dealt with. */
+  /** Something unexpected that the plugin dealt with. */
   readonly warn: LogMethod;
-  /** What went wrong. */
+  /** A failure that somebody should look at. */
   readonly error: LogMethod;
 }
 /** A plugin, ready to start. */
@@ -148,7 +148,7 @@ export interface Plugin {
   readonly config: Config;
   /** The plugin's private tables. */
   readonly storage: PluginStorage;
-  /** The plugin's log. */
+  /** Writes log lines to stderr, as JSON. */
   readonly log: PluginLog;
   /**
    * Serves the host until it shuts the plugin down or goes away, then ends the process. `console` and
@@ -171,7 +171,7 @@ export interface Plugin {
 }
 /** A failure with a code and data of its own, as it travels on the wire. */
 export declare class PluginError extends Error {
-  /** JSON-RPC error code. */
+  /** JSON-RPC error code, -32000 by default. */
   readonly code: number;
   /** Details for a program, in JSON. */
   readonly data?: unknown;

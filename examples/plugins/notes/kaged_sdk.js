@@ -21,7 +21,7 @@
 import process from "node:process";
 /** A failure with a code and data of its own, as it travels on the wire. */
 export class PluginError extends Error {
-  /** JSON-RPC error code. */
+  /** JSON-RPC error code, -32000 by default. */
   code;
   /** Makes an error; a plugin's own codes are -32000…-32099, and -32602 says that params are wrong. */
   constructor(message, options = {}) {
@@ -282,7 +282,7 @@ class WirePlugin {
   #settle(id, { result, error }) {
     const waiting = this.#asked.get(id);
     if (!waiting) {
-      return this.log.warn("The host answered what was not asked", { id, error });
+      return this.log.warn("The host answered a request that was not sent", { id, error });
     }
     this.#asked.delete(id);
     if (!isRecord(error)) {

@@ -61,7 +61,6 @@ function wrap(database: Connection): Database {
   return {
     prepare: (sql) => prepare(database, sql),
     run: (sql, params = []) => Number(database.prepare(sql).run(...params).changes),
-    all: (sql, params = []) => database.prepare(sql).all(...params) as Record<string, SqlValue>[],
     setAuthorizer: (authorizer) => database.setAuthorizer((...access) => authorizer(...access) ? 0 : 1),
     get inTransaction() {
       return database.isTransaction;

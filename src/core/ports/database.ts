@@ -70,8 +70,6 @@ export interface Database {
   prepare(sql: string): Statement;
   /** Runs one statement that returns nothing; the number of changed rows. */
   run(sql: string, params?: readonly SqlValue[]): number;
-  /** Runs one statement and returns its rows. */
-  all(sql: string, params?: readonly SqlValue[]): Record<string, SqlValue>[];
   /** Asks `authorizer` at every compilation from now on. One that throws refuses. */
   setAuthorizer(authorizer: Authorizer): void;
   /** Whether a transaction is open. */

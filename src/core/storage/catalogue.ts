@@ -101,6 +101,12 @@ export function shadowTablesOf(catalogue: Catalogue, plugin: string): Set<string
   return new Set(ftsTablesOf(catalogue, plugin).flatMap((name) => parts.map((part) => `${name}_${part}`)));
 }
 
+/** Returns the bytes that each table and index takes in the file. */
+export function sizesOf(database: Database): Map<string, number> {
+  const sizes = database.prepare("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE").all([]);
+  return new Map(sizes.map(([name, bytes]) => [String(name), Number(bytes)]));
+}
+
 /** Returns the names of a plugin's tables and views, as the plugin knows them. */
 export function schemaOf(catalogue: Catalogue, plugin: string): { tables: string[]; views: string[] } {
   const shadows = shadowTablesOf(catalogue, plugin);

@@ -53,11 +53,6 @@ export class Lane {
     });
   }
 
-  /** How many processes there are. */
-  get size(): number {
-    return this.#all.size;
-  }
-
   /** Ends every process; questions that wait are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;

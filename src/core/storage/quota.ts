@@ -5,7 +5,7 @@
  * @module
  */
 import type { Database, Statement } from "../ports/ports.ts";
-import { type Catalogue, entriesOf } from "./catalogue.ts";
+import { type Catalogue, entriesOf, sizesOf } from "./catalogue.ts";
 
 /** The file's own limit is set in steps of so many pages: setting it exactly for every call would cost too much. */
 const STEP = 1024;
@@ -79,8 +79,7 @@ export class Quota {
 
   #measure(plugin: string, catalogue: Catalogue): number {
     const names = new Set(entriesOf(catalogue, plugin).map(({ name }) => name));
-    const sizes = this.#database.prepare("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE").all([]);
-    const bytes = sizes.reduce((sum, [name, size]) => names.has(String(name)) ? sum + Number(size) : sum, 0);
+    const bytes = [...sizesOf(this.#database)].reduce((sum, [name, size]) => names.has(name) ? sum + size : sum, 0);
     const pages = Math.ceil(bytes / this.#pageSize);
     this.#used.set(plugin, pages);
     return pages;

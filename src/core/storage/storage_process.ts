@@ -71,10 +71,6 @@ export class StorageProcess {
     return this.#isDead;
   }
 
-  get pid(): number {
-    return this.#child.pid;
-  }
-
   /** Lets it end by itself, or ends it when it is busy. */
   async close(): Promise<void> {
     if (this.#settle) this.#kill(new HostError("storage.failed", "The storage was closed"));

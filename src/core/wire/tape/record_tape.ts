@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { asHostError, HostError, messageOf } from "../../errors/host_error.ts";
+import { HostError, messageOf } from "../../errors/host_error.ts";
 import type { Exit, Runtime } from "../../ports/ports.ts";
 import { MAX_LINE_BYTES } from "../connection_types.ts";
 import { parseLine } from "../codec.ts";
@@ -52,12 +52,12 @@ export function recordTape({ path, plugin, runtime, onFailure }: RecordOptions):
   const startedMs = clock.monotonic();
   const started = new Date(clock.now()).toISOString();
   const secrets = new SecretKeeper(secretFields(plugin.manifest));
-  const writer = new TapeWriter(path, runtime, onFailure, async () => {
+  const head = async (): Promise<string> => {
     const { plugin: name, version, dir, instance } = plugin;
     const hash = await hashTree(dir, files).then((tree) => tree.hash, () => null);
-    const format = { format: TAPE_FORMAT, format_version: TAPE_VERSION };
     const header: TapeHeader = {
-      ...format,
+      format: TAPE_FORMAT,
+      format_version: TAPE_VERSION,
       plugin: name,
       version,
       hash,
@@ -67,7 +67,8 @@ export function recordTape({ path, plugin, runtime, onFailure }: RecordOptions):
       started,
     };
     return `${JSON.stringify(header)}\n`;
-  });
+  };
+  const writer = tapeWriter(path, files, { head, onFailure });
   const t = (): number => Math.round(clock.monotonic() - startedMs);
   const add = (entry: TapeEntry): void => writer.add(`${JSON.stringify(entry)}\n`);
   const noise = (text: string): void =>
@@ -98,72 +99,57 @@ export function recordTape({ path, plugin, runtime, onFailure }: RecordOptions):
   };
 }
 
-/** Appends what waits, one write at a time. */
-class TapeWriter {
-  readonly #path: string;
-  readonly #files: Runtime["files"];
-  readonly #onFailure: (error: HostError) => void;
-  #waiting: string[] = [];
-  #waitingLength = 0;
-  #writing: Promise<void>;
-  #isBusy = true;
-  #hasFailed = false;
+/** Makes the file and appends lines, one write at a time. The first failure ends the tape. */
+function tapeWriter(
+  path: string,
+  files: Runtime["files"],
+  { head, onFailure }: { readonly head: () => Promise<string>; readonly onFailure: (error: HostError) => void },
+): { add(line: string): void; flush(): Promise<void> } {
+  let waiting: string[] = [];
+  let waitingLength = 0;
+  let hasFailed = false;
 
-  constructor(
-    path: string,
-    { files }: Pick<Runtime, "files">,
-    onFailure: (error: HostError) => void,
-    head: () => Promise<string>,
-  ) {
-    this.#path = path;
-    this.#files = files;
-    this.#onFailure = onFailure;
-    this.#writing = this.#begin(head).then(() => this.#drain()).catch((error) => this.#fail(error));
-  }
-
-  add(line: string): void {
-    if (this.#hasFailed) return;
-    this.#waiting.push(line);
-    this.#waitingLength += line.length;
-    if (this.#waitingLength > MAX_WAITING) {
-      return this.#fail(new Error("Messages come faster than they can be written"));
-    }
-    if (this.#isBusy) return;
-    this.#isBusy = true;
-    this.#writing = this.#drain().catch((error) => this.#fail(error));
-  }
-
-  async flush(): Promise<void> {
-    for (let writing; writing !== this.#writing;) await (writing = this.#writing);
-  }
-
-  async #begin(head: () => Promise<string>): Promise<void> {
-    if (await this.#files.info(this.#path) !== null) {
-      throw new HostError("tape.exists", `Cannot record to "${this.#path}": there is something already`, {
-        data: { path: this.#path },
+  async function begin(): Promise<void> {
+    if (await files.info(path) !== null) {
+      throw new HostError("tape.exists", `Cannot record to "${path}": there is something already`, {
+        data: { path },
         hint: "Name a new file, or remove it first",
       });
     }
-    await this.#files.write(this.#path, await head(), 0o600);
+    await files.write(path, await head(), 0o600);
   }
 
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#hasFailed) {
-      const text = this.#waiting.join("");
-      this.#waiting = [];
-      this.#waitingLength = 0;
-      await this.#files.append(this.#path, text);
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const text = waiting.join("");
+      waiting = [];
+      waitingLength = 0;
+      await files.append(path, text);
     }
-    this.#isBusy = false;
   }
 
-  #fail(thrown: unknown): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
-    this.#waiting = [];
-    if (thrown instanceof HostError) return this.#onFailure(asHostError(thrown));
-    const message = `Cannot record to "${this.#path}": ${messageOf(thrown)}`;
+  function fail(thrown: unknown): void {
+    if (hasFailed) return;
+    hasFailed = true;
+    waiting = [];
+    if (thrown instanceof HostError) return onFailure(thrown);
+    const message = `Cannot record to "${path}": ${messageOf(thrown)}`;
     const hint = "Check the path, its permissions and the room on the disk; the plugin went on without it";
-    this.#onFailure(new HostError("tape.unwritable", message, { data: { path: this.#path }, hint, cause: thrown }));
+    onFailure(new HostError("tape.unwritable", message, { data: { path }, hint, cause: thrown }));
   }
+
+  const run = (work: Promise<void>): Promise<void> => work.catch(fail).finally(() => writing = null);
+  let writing: Promise<void> | null = run(begin().then(drain));
+  return {
+    add(line) {
+      if (hasFailed) return;
+      waiting.push(line);
+      waitingLength += line.length;
+      if (waitingLength > MAX_WAITING) return fail(new Error("Messages come faster than they can be written"));
+      writing ??= run(drain());
+    },
+    async flush() {
+      while (writing) await writing;
+    },
+  };
 }

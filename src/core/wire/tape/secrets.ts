@@ -5,6 +5,7 @@
  * @module
  */
 import type { Manifest } from "../../manifest/manifest.ts";
+import { isMap } from "../../values/plain_data.ts";
 import type { TapeEntry, TapeMessage } from "./tape.ts";
 
 /** Shorter texts are hidden in the config only: elsewhere they may be anything. */
@@ -100,7 +101,7 @@ function withConfig(message: TapeMessage, change: (field: string, value: unknown
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : null;
+  return isMap(value) ? value : null;
 }
 
 /** Changes the texts of a message, but for the two that make it one. */

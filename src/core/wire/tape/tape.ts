@@ -5,6 +5,8 @@
  */
 import { HostError } from "../../errors/host_error.ts";
 import type { Files } from "../../ports/ports.ts";
+import { isMap } from "../../values/plain_data.ts";
+import { parseLine } from "../codec.ts";
 
 /** Version of the format, in every header. */
 export const TAPE_VERSION = 1;
@@ -79,7 +81,7 @@ export function parseTape(text: string, { file }: { readonly file: string }): Ta
   const lines = text.split("\n");
   const isEnded = lines.at(-1) === "";
   if (isEnded) lines.pop();
-  const values = lines.map(parsed);
+  const values = lines.map(parseLine);
   const header = headerOf(values[0], file);
   const isCut = !isEnded && lines.length > 1 && !isEntry(values.at(-1));
   const entries = isCut ? values.slice(1, -1) : values.slice(1);
@@ -89,7 +91,7 @@ export function parseTape(text: string, { file }: { readonly file: string }): Ta
 }
 
 function headerOf(value: unknown, file: string): TapeHeader {
-  if (!isRecord(value) || value.format !== TAPE_FORMAT) throw invalid(file, 1, "it is no header of a tape");
+  if (!isMap(value) || value.format !== TAPE_FORMAT) throw invalid(file, 1, "it is no header of a tape");
   if (value.format_version !== TAPE_VERSION) {
     const found = JSON.stringify(value.format_version) ?? "none";
     const message =
@@ -103,25 +105,13 @@ function headerOf(value: unknown, file: string): TapeHeader {
 }
 
 function isEntry(value: unknown): boolean {
-  if (!isRecord(value) || typeof value.t !== "number") return false;
+  if (!isMap(value) || typeof value.t !== "number") return false;
   if (value.from !== "host" && value.from !== "plugin") return false;
-  return isRecord(value.message) || isRecord(value.exit) || typeof value.noise === "string" || value.closed === true;
+  return isMap(value.message) || isMap(value.exit) || typeof value.noise === "string" || value.closed === true;
 }
 
 function invalid(file: string, line: number, why: string): HostError {
   return new HostError("tape.invalid", `Cannot read the tape "${file}": line ${line}: ${why}`, {
     data: { file, line },
   });
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,6 @@ export function spoiledDatabase(database: Database, spoil: (sql: string) => stri
   return {
     prepare: (sql) => database.prepare(spoil(sql)),
     run: (sql, params) => database.run(sql, params),
-    all: (sql, params) => database.all(sql, params),
     setAuthorizer: (authorizer) => database.setAuthorizer(authorizer),
     get inTransaction() {
       return database.inTransaction;
