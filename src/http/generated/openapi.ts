@@ -2573,7 +2573,7 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "TableReport": {
-        "description": "One table of a plugin.",
+        "description": "One table of a plugin, as the operator sees it.",
         "type": "object",
         "properties": {
           "name": {
@@ -2581,7 +2581,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "rows": {
-            "description": "Rows in it, or null for a table that cannot tell.",
+            "description": "Number of rows; null for a table that cannot be counted.",
             "anyOf": [
               {
                 "type": "number"
@@ -2604,18 +2604,18 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "StorageReport": {
-        "description": "What a plugin keeps.",
+        "description": "The tables of a plugin and the bytes they take.",
         "type": "object",
         "properties": {
           "tables": {
-            "description": "Its tables, by name.",
+            "description": "Its tables, sorted by name.",
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/TableReport"
             }
           },
           "bytes": {
-            "description": "Bytes of all of them.",
+            "description": "Bytes of all tables together.",
             "type": "number"
           }
         },
@@ -3275,15 +3275,15 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "id": {
-            "description": "Its id.",
+            "description": "Unique among all jobs of the store.",
             "type": "string"
           },
           "agentName": {
-            "description": "The agent's path.",
+            "description": "Path of the agent that runs it.",
             "type": "string"
           },
           "input": {
-            "description": "What the agent is asked.",
+            "description": "The request to the agent, in words.",
             "type": "string"
           },
           "conversationId": {
@@ -3291,11 +3291,11 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "scopeId": {
-            "description": "Whose it is, where one host serves several tenants.",
+            "description": "The tenant it belongs to, where one host serves several.",
             "type": "string"
           },
           "status": {
-            "description": "Where it is in its life.",
+            "description": "Queued, running, or one of the final ones.",
             "enum": [
               "queued",
               "running",
@@ -3305,15 +3305,15 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "result": {
-            "description": "What the agent answered, when completed.",
+            "description": "The agent's answer, once completed.",
             "type": "string"
           },
           "error": {
-            "description": "Why it failed, when failed.",
+            "description": "The reason of the failure, once failed.",
             "type": "string"
           },
           "usage": {
-            "description": "Tokens it took.",
+            "description": "Tokens that the run used.",
             "$ref": "#/components/schemas/TokenUsage"
           },
           "toolsUsed": {
@@ -3328,11 +3328,11 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "startedAt": {
-            "description": "When its last run began.",
+            "description": "When its last run began, ISO 8601.",
             "type": "string"
           },
           "completedAt": {
-            "description": "When it came to its end.",
+            "description": "When its status became final, ISO 8601.",
             "type": "string"
           }
         },
