@@ -4,7 +4,7 @@
  * @module
  */
 import { chmod, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebSocketServer } from "ws";
@@ -16,6 +16,7 @@ import type {
   HttpServers,
   WebSocketUpgrade,
 } from "../../core/ports/http.ts";
+import { listening } from "../shared/network.ts";
 import { withShortPath } from "../shared/short_path.ts";
 
 /** HTTP servers on Node; see {@link HttpServers}. */
@@ -37,9 +38,9 @@ export const httpServers: HttpServers = {
       void upgrade(request, socket, head, { handler, sockets });
     });
     if ("path" in at) {
-      await withShortPath(at.path, (path) => listening(server, () => server.listen(path)));
+      await withShortPath(at.path, (path) => listening(server, path));
       await chmod(at.path, 0o600);
-    } else await listening(server, () => server.listen(at.port, at.hostname));
+    } else await listening(server, at);
     if (background) server.unref();
     const stopped = new Promise<void>((resolve) => server.once("close", resolve));
     return {
@@ -71,17 +72,6 @@ function plain(request: Request): HttpConnection {
       throw new TypeError("The request asks for no WebSocket");
     },
   };
-}
-
-function listening(server: Server, listen: () => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.once("listening", () => {
-      server.off("error", reject);
-      resolve();
-    });
-    listen();
-  });
 }
 
 /** Asks the handler about a request for a WebSocket, and either opens it or writes the handler's response. */

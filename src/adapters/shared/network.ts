@@ -75,13 +75,16 @@ function opened(open: () => NetSocket, event: string, signal: AbortSignal): Prom
   });
 }
 
-function listening(server: Server, path: string): Promise<void> {
+/** Resolves when `server` listens at a path or an address; rejects with the system's error. */
+export function listening(
+  server: Server,
+  at: string | { readonly hostname: string; readonly port: number },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(path, () => {
-      server.off("error", reject);
-      resolve();
-    });
+    const listens = (): void => (server.off("error", reject), resolve());
+    if (typeof at === "string") server.listen(at, listens);
+    else server.listen(at.port, at.hostname, listens);
   });
 }
 

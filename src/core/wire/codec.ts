@@ -71,18 +71,10 @@ export function parsePlainResult(text: string, start: number, end: number, into:
 
 /** Returns how a parsed line is taken. */
 export function kindOf(value: unknown): MessageKind {
-  if (typeof value !== "object" || value === null) return "invalid";
   if (Array.isArray(value)) return "batch";
-  const { jsonrpc, id, method, params, result, error } = value as Message;
-  if (jsonrpc !== "2.0") return "invalid";
-  if (method === undefined) {
-    const isAnswer = (result === undefined) !== (error === undefined);
-    return isAnswer && (id === null || isMessageId(id)) ? "response" : "invalid";
-  }
-  if (typeof method !== "string" || result !== undefined || error !== undefined) return "invalid";
-  if (params !== undefined && (typeof params !== "object" || params === null)) return "invalid";
-  if (id === undefined) return "notification";
-  return isMessageId(id) ? "request" : "invalid";
+  if (invalidReason(value) !== null) return "invalid";
+  const { id, method } = value as Message;
+  return method === undefined ? "response" : id === undefined ? "notification" : "request";
 }
 
 /** Longest text an id may be: it is repeated in the answer, which must stay within the cap itself. */
@@ -101,21 +93,22 @@ export function looksLikeResponse(value: unknown): boolean {
   return result !== undefined || error !== undefined;
 }
 
-/** Says which rule an invalid message breaks. */
-export function invalidReason(value: unknown): string {
+/** Returns the rule that a message breaks, or null for a good one. */
+export function invalidReason(value: unknown): string | null {
   if (typeof value !== "object" || value === null) return "not an object";
   const { jsonrpc, id, method, params, result, error } = value as Message;
   if (jsonrpc !== "2.0") return 'jsonrpc is not "2.0"';
   if (method === undefined) {
     if (result === undefined && error === undefined) return "neither method nor result nor error";
     if (result !== undefined && error !== undefined) return "both result and error";
-    return "a response with an id that is no short text, exact number or null";
+    return id === null || isMessageId(id) ? null : "a response with an id that is no short text, exact number or null";
   }
   if (result !== undefined || error !== undefined) return "both method and result or error";
   if (typeof method !== "string") return "method is not a string";
   if (params !== undefined && (typeof params !== "object" || params === null)) {
     return "params are neither object nor array";
   }
+  if (id === undefined || isMessageId(id)) return null;
   return id === null ? "id is null" : "id is no short text and no exact number";
 }
 

@@ -206,7 +206,7 @@ class LineConnection implements Connection {
   }
 
   #takeInvalid(value: unknown, line: string): void {
-    const reason = invalidReason(value);
+    const reason = invalidReason(value) ?? "invalid";
     const { id, method } = (value ?? {}) as Message;
     // Whoever waits for that id learns at once that its answer is lost.
     const wasAnswer = method === undefined && this.#calls.fail(id, reason);

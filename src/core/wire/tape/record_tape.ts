@@ -30,6 +30,8 @@ interface RecordOptions {
   /** Absolute path of the new file. */
   readonly path: string;
   readonly plugin: TapedPlugin;
+  /** Whether the file's folder is made when it is missing. Default false. */
+  readonly makesFolder?: boolean;
   readonly runtime: Pick<Runtime, "files" | "clock" | "bytes">;
   /** Called once when the tape cannot be written on: `tape.exists` or `tape.unwritable`. */
   readonly onFailure: (error: HostError) => void;
@@ -47,13 +49,14 @@ const MAX_WAITING = 64 * 1024 * 1024;
 const MAX_NOISE = 10_000;
 
 /** Starts a tape. Its file is made with mode 0600 and holds no secret of the plugin's config. */
-export function recordTape({ path, plugin, runtime, onFailure }: RecordOptions): Recording {
+export function recordTape({ path, plugin, runtime, onFailure, makesFolder = false }: RecordOptions): Recording {
   const { files, clock, bytes } = runtime;
   const startedMs = clock.monotonic();
   const started = new Date(clock.now()).toISOString();
   const secrets = new SecretKeeper(secretFields(plugin.manifest));
   const head = async (): Promise<string> => {
     const { plugin: name, version, dir, instance } = plugin;
+    if (makesFolder) await files.makeDir(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
     const hash = await hashTree(dir, files).then((tree) => tree.hash, () => null);
     const header: TapeHeader = {
       format: TAPE_FORMAT,

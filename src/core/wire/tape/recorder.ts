@@ -4,7 +4,7 @@
  * @module
  */
 import type { HostError } from "../../errors/host_error.ts";
-import type { Files, Runtime } from "../../ports/ports.ts";
+import type { Runtime } from "../../ports/ports.ts";
 import type { WireTap } from "../wire_tap.ts";
 import { type Recording, recordTape, type TapedPlugin } from "./record_tape.ts";
 
@@ -27,19 +27,12 @@ export interface Recorder {
 
 /** Returns a recorder that has made nothing yet. */
 export function tapeFolder({ dir, runtime, onFailure }: RecorderOptions): Recorder {
-  const files: Files = {
-    ...runtime.files,
-    async write(path, content, mode) {
-      await runtime.files.makeDir(dir, { recursive: true, mode: 0o700 });
-      await runtime.files.write(path, content, mode);
-    },
-  };
   const recordings = new Set<Recording>();
   let count = 0;
   return {
     tap(plugin) {
       const path = `${dir}/${tapeName(plugin.instance, runtime.clock.now(), ++count)}`;
-      const recording = recordTape({ path, plugin, runtime: { ...runtime, files }, onFailure });
+      const recording = recordTape({ path, plugin, runtime, onFailure, makesFolder: true });
       recordings.add(recording);
       return {
         ...recording,
