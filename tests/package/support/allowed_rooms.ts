@@ -34,5 +34,13 @@ export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
     "hooks",
     "npm:valibot",
   ],
-  "src/jobs/mod.ts": ["core/errors", "core/values", "events", "jobs", "otel"],
+  "src/jobs/mod.ts": [
+    "adapters", // The clock, files, ids and SQLite of the runtime: no store needs to be handed one.
+    "core/errors",
+    "core/files",
+    "core/values",
+    "events",
+    "jobs",
+    "otel",
+  ],
 };
