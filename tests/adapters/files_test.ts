@@ -11,7 +11,7 @@ import { scratchDir } from "../support/scratch_dir.ts";
 const { files } = await detectRuntime();
 const missing = { code: "ENOENT" };
 
-test("a file holds what was written, text or bytes, and is private at first", async (t) => {
+test("a written file reads back as text or bytes, and is private at first", async (t) => {
   const path = `${await scratchDir(t)}/a`;
   await files.write(path, "é");
   assert.equal(await files.readText(path), "é");
@@ -71,7 +71,7 @@ test("makeDir() fails where nothing can be made, also in /proc", async () => {
   await assert.rejects(files.makeDir("/dev/null/below", { recursive: true }));
 });
 
-test("makeDir() refuses what exists unless recursive, and sets the mode", async (t) => {
+test("makeDir() refuses an existing folder unless recursive, and sets the mode", async (t) => {
   const dir = await scratchDir(t);
   await files.makeDir(`${dir}/a`, { mode: 0o700 });
   assert.equal((await files.info(`${dir}/a`))?.mode, 0o700);
@@ -109,7 +109,7 @@ test("remove() takes a whole folder, takes a link but not its target, and minds 
   assert.deepEqual(await files.list(dir), ["kept"]);
 });
 
-test("info() tells the kind of each entry without following links; target() follows them", async (t) => {
+test("info() returns the kind of each entry without following links; target() follows them", async (t) => {
   const dir = await scratchDir(t);
   await files.write(`${dir}/file`, "abc");
   await symlink("file", `${dir}/link`);

@@ -17,7 +17,7 @@ async function end(server: HttpServer): Promise<void> {
   await stopped;
 }
 
-test("a server listens at a free port and answers with what the handler makes of the request", async () => {
+test("a server listens at a free port and answers with the handler's response", async () => {
   const server = await http.listen({
     at: LOOPBACK,
     handler: async (request) => {
@@ -73,7 +73,7 @@ test("requestOverSocket() carries method, headers, body, status and query", asyn
   await end(server);
 });
 
-test("requestOverSocket() tells a socket nobody listens at from one that is not there", async (t) => {
+test("requestOverSocket() distinguishes a socket nobody listens at from a missing one", async (t) => {
   const dir = await scratchDir(t);
   const server = await http.listen({ at: { path: `${dir}/a` }, handler: text("hello") });
   await files.link(`${dir}/a`, `${dir}/left`);
@@ -140,7 +140,7 @@ test("a request for a WebSocket that is refused gets the handler's response", as
   await end(server);
 });
 
-test("a connection tells when its client goes away, or says that it cannot", async () => {
+test("a connection's signal aborts when its client goes away, or is null where the runtime cannot know", async () => {
   const asked = Promise.withResolvers<AbortSignal | null>();
   const done = Promise.withResolvers<void>();
   const handler: HttpHandler = async (_, { signal }) => {

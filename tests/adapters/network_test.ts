@@ -106,7 +106,7 @@ test("writing resolves when the bytes are taken, so a reader that stands still h
   await writing;
 });
 
-test("destroy() ends a waiting read, and what is written afterwards is refused", async (t) => {
+test("destroy() ends a waiting read, and later writes are refused", async (t) => {
   const port = await tcpServer(t, (socket) => void socket.on("error", () => {}).resume().on("end", () => socket.end()));
   const socket = await network.connect("127.0.0.1", port, never);
   const reading = socket.read();

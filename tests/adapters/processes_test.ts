@@ -101,7 +101,7 @@ test("chunks stay what they were after later ones came", async () => {
   assert.equal(heard.out(), Array.from({ length: 20_000 }, (_, i) => `line-${i}\n`).join(""));
 });
 
-test("bufferedBytes() counts bytes a reader has not taken, and drain() tells when it has", async () => {
+test("bufferedBytes() counts bytes a reader has not taken, and drain() is called when it has", async () => {
   let drained = (): void => {};
   const drain = new Promise<void>((resolve) => drained = resolve);
   const heard = await sh("exec cat >/dev/null", { drain: () => drained() });

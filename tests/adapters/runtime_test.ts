@@ -94,7 +94,7 @@ test("ids are unique and carry their prefix", () => {
   for (const id of made) assert.match(id, /^req_[0-9a-z]{17,}$/);
 });
 
-test("the clock goes forward and calls once what is due", async () => {
+test("the clock goes forward and calls a due timer once", async () => {
   const [wall, start] = [clock.now(), clock.monotonic()];
   assert.ok(wall > Date.UTC(2024, 0));
   let calls = 0;

@@ -66,7 +66,7 @@ test("T-012 as JSON each line is the event", async () => {
   ]);
 });
 
-test("what an agent says cannot write elsewhere on the terminal, in either format", async () => {
+test("an agent's text cannot write elsewhere on the terminal, in either format", async () => {
   for (const format of ["pretty", "json"] as const) {
     const { emitter, lines } = printed({ format });
     const error = "one\ntwo \x1b[2J \x9b31m \u202egpj";

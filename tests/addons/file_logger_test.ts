@@ -66,7 +66,7 @@ test("T-012 the file logger writes each event as a line of JSON that only its us
   assert.equal((await stat(dir)).mode & 0o777, 0o700);
 });
 
-test("T-012 with daily rotation each day has its file, and a line goes to the day it tells of", async (t) => {
+test("T-012 with daily rotation each day has its file, and a line goes to the day of its event", async (t) => {
   const { tell, clock, logger, read } = await logged(t, { rotation: "daily", events: ["job:cancelled"] });
   for (let day = 0; day < 3; day++) {
     await tell("job:cancelled", "agent:start");
@@ -131,7 +131,7 @@ test("T-012 while the disk is full events wait, and are written whole when there
   assert.match(warnings[1]!, /^Events are written to ".*" again$/);
 });
 
-test("T-012 what a full disk leaves no room for is dropped, and a line counts it where it is missing", async (t) => {
+test("T-012 events beyond the limit are dropped while the disk is full, and a line counts them where they are missing", async (t) => {
   const { disk, files } = smallDisk();
   const { tell, logger, read } = await logged(t, { files, maxWaiting: 300 });
   disk.isFull = true;
@@ -229,7 +229,7 @@ test("T-012 a folder that goes away while it is logged to is made again", async 
   assert.deepEqual(Object.values(await read()).flat().map(({ type }) => type), ["job:end"]);
 });
 
-test("T-012 a place that cannot be a folder is told of, and what was heard counts as lost", async (t) => {
+test("T-012 a place that cannot be a folder is reported, and its events count as lost", async (t) => {
   const dir = await scratchDir(t);
   await mkdir(`${dir}/a`);
   await appendFile(`${dir}/a/file`, "");

@@ -136,7 +136,7 @@ export const contract: readonly Case[] = [
     },
   },
   {
-    name: "T-007 delete() tells whether there was a job",
+    name: "T-007 delete() returns whether there was a job",
     async run({ backend: { store } }) {
       const { id } = await store.create(ask);
       assert.equal(await store.delete(id), true);
@@ -244,7 +244,7 @@ export const contract: readonly Case[] = [
     },
   },
   {
-    name: "T-010 cancel() ends what waits and what runs, once",
+    name: "T-010 cancel() ends a waiting or running job, once",
     async run({ backend }) {
       const running = await backend.store.create(ask);
       const claim = await must(take(backend));

@@ -94,7 +94,7 @@ test("T-007 files: a record that is no JSON is named, with the way out", async (
   });
 });
 
-test("T-007 files: what a process killed between two writes leaves behind is found again", async (t) => {
+test("T-007 files: recover() finds a job whose process was killed between two writes", async (t) => {
   const clock = createFakeClock();
   const dataDir = await scratchDir(t);
   const { store, queue } = await fileJobs({ dataDir, files, clock, ids });
@@ -116,7 +116,7 @@ test("T-007 files: what a process killed between two writes leaves behind is fou
   assert.deepEqual(await readdir(join(dataDir, "jobs/.leases")), []);
 });
 
-test("T-007 sqlite: only its user can read what jobs were asked and answered", async (t) => {
+test("T-007 sqlite: only its user can read the prompts and answers of jobs", async (t) => {
   const dir = await scratchDir(t);
   const backend = sqliteJobs({ path: join(dir, "jobs.db"), databases, clock: createFakeClock(), ids });
   await backend.store.create(ask);

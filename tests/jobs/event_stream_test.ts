@@ -10,7 +10,7 @@ const told = async (reader: StreamReader): Promise<unknown[]> => {
   return seen;
 };
 
-test("T-009 a reader gets what was told, what is told, then done", async () => {
+test("T-009 a reader gets the events so far, the next ones, then done", async () => {
   const stream = new EventStream(limits);
   stream.begin(1);
   stream.push("text", { delta: "a" });
@@ -54,7 +54,7 @@ test("T-009 a place nobody can have been at counts as none", async () => {
   assert.deepEqual([placeOf("x"), placeOf("1-"), placeOf("1-1-1"), placeOf("-1")], [null, null, null, null]);
 });
 
-test("T-009 the buffer is bounded by count and by size, and what is gone is said", async () => {
+test("T-009 the buffer is bounded by count and by size, and lost counts the dropped events", async () => {
   const few = new EventStream({ maxEvents: 2, maxChars: 1000 });
   few.begin(1);
   for (const n of [1, 2, 3, 4]) few.push("n", n);
@@ -71,7 +71,7 @@ test("T-009 the buffer is bounded by count and by size, and what is gone is said
   assert.deepEqual(await told(small.read()), [["1-4", "lost", { reason: "buffer", count: 4 }], ["1-5", "done", null]]);
 });
 
-test("T-009 a slow reader of a fast run costs no more than the buffer, and is told what it missed", async () => {
+test("T-009 a slow reader of a fast run costs no more than the buffer, and learns how much it missed", async () => {
   const stream = new EventStream({ maxEvents: 10, maxChars: 1000 });
   stream.begin(1);
   const reader = stream.read();
@@ -83,7 +83,7 @@ test("T-009 a slow reader of a fast run costs no more than the buffer, and is to
   assert.equal((await reader.next()).value!.data, 91);
 });
 
-test("T-009 a job that is begun anew tells its readers so", async () => {
+test("T-009 a job that is begun anew sends restarted to its readers", async () => {
   const stream = new EventStream(limits);
   stream.begin(1);
   stream.push("n", 1);
@@ -104,7 +104,7 @@ test("T-009 a run elsewhere ends here with lost and done", async () => {
   assert.deepEqual(await reader, [["0-0", "lost", { reason: "not_here" }], ["0-1", "done", { status: "completed" }]]);
 });
 
-test("T-009 a reader may take what is there without waiting", async () => {
+test("T-009 a reader may take the events at hand without waiting", async () => {
   const stream = new EventStream(limits);
   stream.begin(1);
   const reader = stream.read();
@@ -132,7 +132,7 @@ test("T-009 a reader that leaves while it waits is let go at once", async () => 
   assert.deepEqual([stream.readers, idle], [0, 1]);
 });
 
-test("T-009 names and data that cannot be told are refused where they are emitted", () => {
+test("T-009 reserved names and data that JSON cannot hold are refused where they are emitted", () => {
   const stream = new EventStream(limits);
   stream.begin(1);
   for (const type of ["done", "lost", "restarted", "", "a b", "a\nb", "x".repeat(65)]) {

@@ -60,7 +60,7 @@ test("T-008 a piece that throws undoes itself, and no other", async () => {
   database.close();
 });
 
-test("T-008 where the whole transaction is lost every piece is told, and the next one begins anew", async () => {
+test("T-008 where the whole transaction is lost every piece fails, and the next one begins anew", async () => {
   const { database } = counted();
   const alone = groupCommit(database);
   const note = (text: string) => alone(() => database.run("INSERT INTO notes VALUES (?)", [text]));

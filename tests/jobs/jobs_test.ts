@@ -13,7 +13,7 @@ const ask = { agentName: "primary", input: "Hello", conversationId: "ses_1" };
 const usage = { promptTokens: 3, completionTokens: 4, totalTokens: 7 };
 const isCode = (code: string) => (error: { code?: string }): boolean => error.code === code;
 
-test("T-006 T-008 a job is queued, told of, run apart, and ends with job:end and agent:end", async () => {
+test("T-006 T-008 a job is queued, announced, run in the background, and ends with job:end and agent:end", async () => {
   const { jobs, clock, heard } = await jobsStage();
   const agent = heldAgent(jobs);
   const queued = await jobs.start(ask);
@@ -40,7 +40,7 @@ test("T-006 T-008 a job is queued, told of, run apart, and ends with job:end and
   ]);
 });
 
-test("T-005 an answer may say what it took; the record and the events have it", async () => {
+test("T-005 an answer may carry its usage; the record and the events have it", async () => {
   const { jobs, heard } = await jobsStage();
   jobs.agent("primary", () => ({ output: "Hi", usage, toolsUsed: ["memory.recall"] }));
   const { id } = await jobs.start({ ...ask, scopeId: "acme" });
@@ -66,14 +66,14 @@ test("X-20 a run that throws fails its job: agent:error with the job's id, then 
   assert.deepEqual([jobError!.jobId, jobError!.error], [id, "rate limit"]);
 });
 
-test("T-008 an answer that is none fails the job with what is wrong", async () => {
+test("T-008 an answer of the wrong type fails the job with the reason", async () => {
   const { jobs } = await jobsStage();
   jobs.agent("primary", () => 42 as unknown as string);
   const { id } = await jobs.start(ask);
   assert.match((await jobs.finished(id)).error!, /neither a text nor/);
 });
 
-test("T-015 what each agent costs is counted from events alone", async () => {
+test("T-015 the cost of each agent is counted from events alone", async () => {
   const { jobs, heard } = await jobsStage();
   jobs.agent("primary", () => ({ output: "x", usage }));
   jobs.agent("cheap", () => "x");
@@ -132,7 +132,7 @@ test("T-010 a queued job can be cancelled; it never runs", async () => {
   assert.equal((await agent.next()).context.jobId, third);
 });
 
-test("T-010 cancel, delete and get tell what is wrong", async () => {
+test("T-010 cancel, delete and get reject with the reason", async () => {
   const { jobs } = await jobsStage();
   const agent = heldAgent(jobs);
   const { id } = await jobs.start(ask);
@@ -216,7 +216,7 @@ test("T-011 waitUntil gets the work of each job, which settles when the job has 
   assert.equal((await jobs.get(id)).status, "completed");
 });
 
-test("T-008 a process that does not work only queues; one that works takes what others queued", async () => {
+test("T-008 a process that does not work only queues; one that works takes the jobs that others queued", async () => {
   const clock = createFakeClock();
   const backend = memoryJobs({ clock, ids });
   const front = await jobsStage({ backend, clock, work: false, remoteAgents: ["primary"] });
@@ -356,7 +356,7 @@ test("T-008 a job that is claimed while the worker stops is given back", async (
   assert.equal((await inner.store.get(id))?.status, "queued");
 });
 
-test("T-009 readers are let go when the jobs are stopped, and waiting for an end is told so", async () => {
+test("T-009 stopping the jobs ends every reader, and rejects those who wait for an end", async () => {
   const { jobs, clock } = await jobsStage({ maxAttempts: 2 });
   const agent = heldAgent(jobs);
   const { id } = await jobs.start(ask);
@@ -441,7 +441,7 @@ test("T-008 a worker that cannot renew its lease aborts its run before another m
   assert.ok(clock.now() < Date.UTC(2026, 0, 1) + 15_000);
 });
 
-test("T-008 stop waits for what runs, then aborts it: failed, or queued again when it may be", async () => {
+test("T-008 stop waits for running jobs, then aborts them: failed, or queued again when they may be", async () => {
   for (const [maxAttempts, status] of [[1, "failed"], [2, "queued"]] as const) {
     const clock = createFakeClock();
     const backend = { ...memoryJobs({ clock, ids }), close: () => Promise.resolve() };
@@ -532,7 +532,7 @@ test("T-009 a job that waits to be begun again keeps no events without a reader"
   await reader.return();
 });
 
-test("T-008 job:start is told before agent:start, also where a store hands a job out before it says so", async () => {
+test("T-008 job:start is emitted before agent:start, also where a store hands a job out before create() resolves", async () => {
   const clock = createFakeClock();
   const backend = memoryJobs({ clock, ids });
   let confirm = (): void => {};

@@ -5,7 +5,7 @@ import { createFakeClock } from "../support/fake_clock.ts";
 
 const limits = { maxAgeMs: 1000, maxFinished: 10 };
 
-test("T-010 what is to be forgotten is forgotten in batches; trouble is told, and tried again in an hour", async () => {
+test("T-010 old jobs are removed in batches; a failure is reported, and the removal tried again in an hour", async () => {
   const clock = createFakeClock();
   const answers: (number | Error)[] = [500, 500, 7, new Error("away"), 0];
   const problems: unknown[] = [];

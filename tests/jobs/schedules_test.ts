@@ -17,7 +17,7 @@ const daily: Schedule = {
 };
 const executed = (heard: readonly { type: string }[]) => heard.filter(({ type }) => type === "cron:executed");
 
-test("T-001a T-005 a schedule starts a job at its time and tells how it went by cron:executed", async () => {
+test("T-001a T-005 a schedule starts a job at its time and emits cron:executed with its outcome", async () => {
   const { jobs, clock, heard } = await jobsStage({ maxAttempts: 1 });
   const agent = heldAgent(jobs);
   const schedule = await jobs.schedule(daily);
@@ -100,7 +100,7 @@ test("T-001a processes that share a schedule start one job a turn", async () => 
   assert.equal(stages.reduce((sum, { heard }) => sum + executed(heard).length, 0), 1);
 });
 
-test("T-001a schedules that cannot be read are refused with what is wrong", async () => {
+test("T-001a schedules that cannot be read are refused with the reason", async () => {
   const { jobs } = await jobsStage();
   heldAgent(jobs);
   const isInvalid = (error: { code: string; hint?: string }) => {

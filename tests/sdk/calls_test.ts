@@ -139,7 +139,7 @@ test("system.cancel aborts the signal of the call it names, and of no other", as
   assert.deepEqual([calls.get("one")?.signal.aborted, calls.get("two")?.signal.aborted], [false, true]);
 });
 
-test("shutdown aborts the calls that still run, and what they answer goes out first", async () => {
+test("shutdown aborts the calls that still run, and sends their answers first", async () => {
   await using plugin = await running({
     methods: {
       "wait.long": (_, { signal }) =>

@@ -133,7 +133,7 @@ test("a plugin ends when its stdin closes, after onShutdown, even with timers wa
   assert.equal(logLines(plugin).at(-1)?.msg, "saved");
 });
 
-test("what a plugin has answered is whole on the wire before it ends", async (t) => {
+test("a plugin's answers are whole on the wire before it ends", async (t) => {
   await using plugin = await startProgram(
     t,
     `createPlugin({ name: "test", version: "1.0.0", methods: { "text.big": () => "x".repeat(3_000_000) } }).start();`,
@@ -163,7 +163,7 @@ test("a plugin may notify and use storage right after start(), as its author wri
   assert.deepEqual((await plugin.next()).params, { rows: [{ one: 1 }] });
 });
 
-test("resolvePath() leads to the folders the host told of, and nowhere else", async (t) => {
+test("resolvePath() leads to the folders that the host granted, and nowhere else", async (t) => {
   const source = `
     const plugin = createPlugin({
       name: "test",

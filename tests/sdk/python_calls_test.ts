@@ -145,7 +145,7 @@ def take(config):
   assert.deepEqual([(await plugin.next()).params.sql], ["CREATE TABLE notes (id)"]);
 });
 
-test("K-065 K-064 when the host goes away, what a Python plugin asked of it fails and the plugin ends", async (t) => {
+test("K-065 K-064 when the host goes away, a Python plugin's requests fail and the plugin ends", async (t) => {
   if (!await hasPython(t)) return;
   await using plugin = await pythonPlugin(
     t,

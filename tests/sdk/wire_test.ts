@@ -53,7 +53,7 @@ test("K-005 a batch is answered once, with -32600", async () => {
   assert.deepEqual((await plugin.ask("ping")).result, { status: "ok" });
 });
 
-test("K-017 what is no JSON is answered -32700, what is no message -32600, and the plugin lives", async () => {
+test("K-017 a line that is no JSON is answered -32700, one that is no message -32600, and the plugin lives", async () => {
   await using plugin = driveInMemory(echo());
   const codeFor = async (text: string): Promise<number> => {
     plugin.sendRaw(text + "\n");
@@ -98,7 +98,7 @@ test("the answers to one chunk leave in one write", async () => {
   assert.deepEqual(writes.map((text) => text.split("\n").length - 1), [50]);
 });
 
-test("K-058 notify() sends what storage and calls share a wire with, and refuses reserved names and oversize", async () => {
+test("K-058 notify() shares the wire with storage and calls, and refuses reserved names and oversize", async () => {
   const made = echo();
   await using plugin = driveInMemory(made);
   await plugin.handshake();
@@ -172,7 +172,7 @@ test("X-14c storage waits for initialized, also when onConfigUpdate asks", async
   assert.deepEqual(await rows, { rows_affected: 0 });
 });
 
-test("K-064 when the host goes away, what was asked of it rejects and onShutdown is not left waiting", async () => {
+test("K-064 when the host goes away, pending requests reject and onShutdown is not left waiting", async () => {
   const made = createPlugin({
     name: "test",
     version: "1.0.0",

@@ -118,7 +118,7 @@ test("B-015 figures are gathered for five seconds, and sent a hundred at a time"
   assert.equal(clock.waiting, 0);
 });
 
-test("B-015 what does not arrive is sent again, later each time, and told of once", async () => {
+test("B-015 figures that do not arrive are sent again, later each time, with one warning", async () => {
   const { clock, emit, exporter, requests, warnings } = exporting([503, new Error("offline"), 429, 200]);
   await emit();
   await exporter.flush();
@@ -131,7 +131,7 @@ test("B-015 what does not arrive is sent again, later each time, and told of onc
   assert.deepEqual(warnings, ["Figures do not reach Application Insights, and are sent again: It answers 503"]);
 });
 
-test("B-015 what is refused is not sent again: all of it, or the part that the answer says", async () => {
+test("B-015 refused figures are not sent again: all of them, or the part that the answer names", async () => {
   const partly = new Response(JSON.stringify({ itemsReceived: 3, itemsAccepted: 1, errors: [] }), { status: 206 });
   const { emit, exporter, requests, warnings } = exporting([partly, 400, new Response("?", { status: 206 })]);
   for (const _ of [1, 2, 3]) {

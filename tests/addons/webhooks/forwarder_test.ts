@@ -99,7 +99,7 @@ test("T-013 a receiver that fails is asked again, later each time, with the same
   assert.deepEqual(forwarder.counts, { delivered: 1, failed: 0, dropped: 0 });
 });
 
-test("T-013 after the last attempt the event is given up and the operator told, without the path", async (t) => {
+test("T-013 after the last attempt the event is given up with a warning that leaves out the path", async (t) => {
   const { tell, forwarder, warnings, pass, to } = await forwarding(t, { manners: [500], retry: { maxAttempts: 2 } });
   await tell("job:end");
   await pass(1000);
@@ -232,7 +232,7 @@ test("T-013 where one address of a name does not answer the next one is tried", 
   assert.deepEqual([dialled, statuses(attempts)], [["10.255.255.1", "127.0.0.1"], ["200 ok"]]);
 });
 
-test("T-013 over TLS the receiver must be who the URL names", async (t) => {
+test("T-013 over TLS the receiver's certificate must be for the host of the URL", async (t) => {
   const to = await receiver(t, { isSecure: true });
   const send = async (name: string, trusted: readonly string[]) => {
     const { tell, forwarder, attempts } = forward(t, {
@@ -283,7 +283,7 @@ test("T-013 a lookup that never ends costs its timeout", async (t) => {
   assert.match(String(attempts[0]?.error), /did not answer within 10000 ms/);
 });
 
-test("T-013 a receiver that is too far behind misses events, and that is told once and counted", async (t) => {
+test("T-013 a receiver that is too far behind misses events, which are counted and warned of once", async (t) => {
   const { tell, forwarder, warnings } = await forwarding(t, { manners: ["stall"], maxPending: 3 });
   await tell("job:end", "job:end", "job:end", "job:end", "job:end");
   assert.equal(forwarder.counts.dropped, 2);
@@ -320,7 +320,7 @@ test("T-013 an end that takes too long is cut short", async (t) => {
   assert.equal(forwarder.counts.failed, 1);
 });
 
-test("what cannot be written as JSON, and a listener that throws, reach nobody", async (t) => {
+test("an event that JSON cannot hold, and a listener that throws, disturb nobody", async (t) => {
   const { emitter, forwarder, warnings, to, tell } = await forwarding(t, {
     content: true,
     onAttempt: () => {

@@ -115,7 +115,7 @@ test("T-014 a webhook is registered, listed, shown, changed and deleted over HTT
   }
 });
 
-test("T-014 a webhook without a secret is given one, told once", async (t) => {
+test("T-014 a webhook without a secret gets one, which only create() returns", async (t) => {
   const { ask, to } = await managed(t);
   const { answer: { secret } } = await ask<{ secret: string }>("POST", "/webhooks", {
     url: to.url,
@@ -125,7 +125,7 @@ test("T-014 a webhook without a secret is given one, told once", async (t) => {
   assert.doesNotMatch(JSON.stringify(await ask("GET", "/webhooks")), /whsec_/);
 });
 
-test("T-014 what is wrong with a webhook is told whole, and no secret repeated", async (t) => {
+test("T-014 every fault of a webhook is reported at once, and no secret repeated", async (t) => {
   const { ask, to } = await managed(t);
   const wrong = { url: 5, events: ["agent:ends"], secret: "whsec_tooshort", enabled: "yes", colour: "red" };
   const { status, answer } = await ask<{ code: string; data: { issues: { path: string }[] } }>(
@@ -155,7 +155,7 @@ test("T-014 no webhook can be registered, or changed, to lead inside", async (t)
   assert.equal((await ask("GET", `/webhooks/${id}`)).answer.url, to.url);
 });
 
-test("T-014 each attempt is recorded: when, what came back, how long it took, whether it was taken", async (t) => {
+test("T-014 each attempt is recorded: its time, the answer, its duration, whether it was taken", async (t) => {
   const { ask, manager, to, tell, pass } = await managed(t, { manners: [500, 200] });
   const { answer: { id } } = await ask("POST", "/webhooks", { url: to.url, events: ["job:end"] });
   await tell("job:end", "job:start");
@@ -318,7 +318,7 @@ test("T-014 webhooks, secrets and deliveries outlive the program, and only its u
   assert.deepEqual(await readdir(dir), ["webhooks.json"]);
 });
 
-test("T-014 what was under way when the program ended is delivered by the next one", async (t) => {
+test("T-014 a delivery that was under way when the program ended is delivered by the next one", async (t) => {
   const first = await managed(t, { manners: [500] });
   const { id } = await first.manager.create({ url: first.to.url, events: ["job:end"] });
   await first.tell("job:end");
@@ -373,7 +373,7 @@ test("T-014 webhooks that cannot be read stop the manager, with the file to put 
   }
 });
 
-test("T-014 a store of one's own takes the place of the files; what it cannot keep is not registered", async (t) => {
+test("T-014 a store of one's own takes the place of the files; a webhook it cannot keep is not registered", async (t) => {
   const saved: string[] = [];
   let isFull = false;
   const store: WebhookStore = {
@@ -407,7 +407,7 @@ test("T-014 changes made at the same time build on each other", async (t) => {
   assert.deepEqual([events, enabled, oldSecretUntil], [["job:start"], false, "2026-01-02T00:00:00.000Z"]);
 });
 
-test("T-014 there is an end to how many webhooks there can be, and to what waits for one", async (t) => {
+test("T-014 the number of webhooks, and of deliveries under way for one, is limited", async (t) => {
   const { manager, to, tell, warnings } = await managed(t, { maxWebhooks: 1, maxPending: 2, manners: ["stall"] });
   const { id } = await manager.create({ url: to.url, events: ["job:end"] });
   await assert.rejects(manager.create({ url: to.url, events: ["job:end"] }), { code: "addons.webhook_limit" });

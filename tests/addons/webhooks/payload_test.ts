@@ -23,7 +23,7 @@ test("T-013 a webhook's body is the type, the timestamp and the other fields as 
   });
 });
 
-test("T-013 unless asked, no webhook carries what was asked, answered or went wrong in words", () => {
+test("T-013 unless the operator asks for it, no webhook carries a prompt, an answer or an error message", () => {
   for (const type of EVENT_NAMES) {
     const body = JSON.stringify(payloadOf(eventOf(type), false));
     assert.doesNotMatch(body, /the question|the answer|Rate limit/, type);

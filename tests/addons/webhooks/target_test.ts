@@ -72,7 +72,7 @@ test("T-013 addresses that are no machine's are refused even where private ones 
   }
 });
 
-test("T-013 what is no URL of the web, or carries a password, is refused", () => {
+test("T-013 a target that is no URL of the web, or carries a password, is refused", () => {
   const urls = {
     "it is no URL of the web": [
       "",

@@ -25,7 +25,7 @@ async function onSmallDisk(t: TestContext, onFull = async (_path: string): Promi
   return { path, disk, file, write, read: () => readFile(path, "utf8") };
 }
 
-test("K-059 a full disk leaves no half of a line, and a line tells of those that are lost", async (t) => {
+test("K-059 a full disk leaves no half of a line, and a line counts the lost ones", async (t) => {
   const { disk, file, write, read } = await onSmallDisk(t);
   await write("größer");
   disk.isFull = true;
@@ -37,7 +37,7 @@ test("K-059 a full disk leaves no half of a line, and a line tells of those that
   assert.equal(await read(), "größer\n2 lost: ENOSPC\nagain\n");
 });
 
-test("K-059 what another program writes meanwhile is not cut away, and the half of a line before it ends", async (t) => {
+test("K-059 a line that another program writes meanwhile is not cut away, and the half of a line before it ends", async (t) => {
   const { disk, write, read } = await onSmallDisk(t, (path) => appendFile(path, "theirs"));
   disk.isFull = true;
   await write("this is cut short");

@@ -57,7 +57,7 @@ test("kill -9 of the host while a statement runs away leaves no process behind",
   await untilAlone(home);
 });
 
-test("a storage process that dies is replaced, and what was acknowledged is there", async (t) => {
+test("a storage process that dies is replaced, and acknowledged rows are there", async (t) => {
   const { ask, errorOf, home } = await openStorageHome(t);
   const insert = { sql: "INSERT INTO t VALUES (1)" };
   await ask("p", "exec", { sql: "CREATE TABLE t(a)" });

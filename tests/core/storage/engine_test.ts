@@ -39,7 +39,7 @@ test("a table is made under the prefix and never shows it (K-057)", () => {
   ]);
 });
 
-test("exec counts changed rows, gives what RETURNING returns, and 0 after a definition", () => {
+test("exec counts changed rows, returns the rows of RETURNING, and counts 0 after a definition", () => {
   using world = openWorld();
   assert.equal(world.exec("p", "CREATE TABLE t(a INTEGER PRIMARY KEY, b)").rowsAffected, 0);
   assert.equal(world.exec("p", "INSERT INTO t(b) VALUES (1), (2), (3)").rowsAffected, 3);
@@ -62,7 +62,7 @@ test("a statement that fails half-way leaves nothing behind, whichever way it fa
   assert.deepEqual(world.rows("p", "SELECT a FROM t"), [[5]]);
 });
 
-test("batch runs all statements or none, and a later one sees what an earlier one made", () => {
+test("batch runs all statements or none, and a later one sees the tables of an earlier one", () => {
   using world = openWorld();
   const batch = (...sqls: string[]) => world.engine.batch("p", sqls.map((sql) => ({ sql, params: [] })));
   batch("CREATE TABLE t(a UNIQUE)", "INSERT INTO t VALUES (1)");
@@ -71,7 +71,7 @@ test("batch runs all statements or none, and a later one sees what an earlier on
   assert.deepEqual(world.rows("p", "SELECT a FROM t"), [[1]]);
 });
 
-test("what a view needs can be replaced in one batch, and not be left missing", () => {
+test("a view's table can be replaced in one batch, and cannot be left missing", () => {
   using world = openWorld();
   world.exec("p", "CREATE TABLE t(a)");
   world.exec("p", "CREATE VIEW v AS SELECT a FROM t");
@@ -109,7 +109,7 @@ test("a reading engine writes nothing, whatever the SQL says", async (t) => {
   assert.deepEqual(reader.query("p", { sql: "SELECT * FROM t", params: [] }).rows, []);
 });
 
-test("a reading engine sees at once what another connection changed in the schema", async (t) => {
+test("a reading engine sees another connection's change of the schema at once", async (t) => {
   const path = `${await scratchDir(t)}/a.db`;
   using world = openWorld({ path });
   world.exec("p", "CREATE TABLE t(a)");
@@ -212,7 +212,7 @@ test("claim() refuses a prefix under which another plugin keeps something, and t
   assert.match(errorOf(() => world.exec("p", "CREATE TABLE x_other(a)")), /^storage.denied/);
 });
 
-test("claim() comes in either order: a longer prefix keeps what is under it", () => {
+test("claim() comes in either order: a longer prefix keeps its objects", () => {
   using world = openWorld({}, ["a-b"]);
   world.exec("a-b", "CREATE TABLE t(x)");
   world.engine.claim("a");
@@ -220,7 +220,7 @@ test("claim() comes in either order: a longer prefix keeps what is under it", ()
   assert.deepEqual(world.engine.schema("a-b"), { tables: ["t"], views: [] });
 });
 
-test("uninstalling drops what a plugin has and only that (K-056)", () => {
+test("uninstalling drops a plugin's objects and no others (K-056)", () => {
   using world = openWorld({}, ["a", "a-b", "ab"]);
   for (const plugin of ["a", "a-b", "ab"]) {
     world.exec(plugin, "CREATE TABLE t(x INTEGER PRIMARY KEY AUTOINCREMENT, y REFERENCES t(x))");

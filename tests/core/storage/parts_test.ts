@@ -90,7 +90,7 @@ test("shapeOf() keeps names and drops values and comments", () => {
   assert.ok(shapeOf("SELECT " + "a, ".repeat(5000)).length < 600);
 });
 
-test("mayAccess() denies what it does not know", () => {
+test("mayAccess() denies an unknown access", () => {
   const rules = { owns: () => true, kind: "write", writes: true } as const;
   for (const action of [3, 4, 5, 6, 12, 13, 14, 15, 22, 24, 25, 28, 32, 99]) {
     assert.equal(mayAccess(rules, { action, first: "t", second: null, schema: "main" }), false, String(action));
@@ -112,7 +112,7 @@ test("mayAccess() lets a query write nothing, and only own names be read", () =>
   assert.equal(may(ACTION.PRAGMA, "user_version"), false);
 });
 
-test("parseStorageRequest() says what is wrong with a request", () => {
+test("parseStorageRequest() names the fault of a request", () => {
   const parse = (method: string, params: unknown) => () => parseStorageRequest(`kaged.storage.${method}`, params, 2);
   assert.match(errorOf(parse("query", [])), /^storage.params_invalid: The params must be an object/);
   assert.match(errorOf(parse("query", {})), /^storage.params_invalid: "sql" must be a string/);

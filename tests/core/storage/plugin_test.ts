@@ -76,7 +76,7 @@ test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to
   assert.match(twice.shown, /Not written[^]*error\[/);
 });
 
-test("kaged plugin info and export say what is wrong", async (t) => {
+test("kaged plugin info and export report a wrong name, home and file", async (t) => {
   const home = await scratchDir(t);
   const nothing = await runKaged(["plugin", "info", "notes", "--home", home]);
   assert.deepEqual([nothing.code, nothing.stdout], [1, ""]);

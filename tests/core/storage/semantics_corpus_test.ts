@@ -55,7 +55,7 @@ function unique(columns: readonly string[]): string[] {
   });
 }
 
-test("every semantic case gives what SQLite gives, but for those listed as refused (K-057)", async () => {
+test("every semantic case has SQLite's own outcome, except those listed as refused (K-057)", async () => {
   const cases = await semanticCases();
   assert.ok(cases.length > 2000);
   const lacking = LACKING[runtimeName] ?? [];

@@ -224,7 +224,7 @@ test("the storage process has an empty environment, and close() leaves none behi
   assert.match(await errorOf("p", "exec", { sql: "CREATE TABLE t(a)" }), /^storage.failed/);
 });
 
-test("the operator sees what a plugin keeps, takes it out, and drops it (K-056)", async (t) => {
+test("the operator reports, exports and drops a plugin's tables (K-056)", async (t) => {
   const { storage, ask, home } = await openStorageHome(t);
   for (const plugin of ["a", "a-b"]) {
     await ask(plugin, "exec", { sql: "CREATE TABLE notes(id INTEGER PRIMARY KEY, body)" });

@@ -50,7 +50,7 @@ test("where the rewriter misses REFERENCES, the schema check refuses a foreign p
   assert.deepEqual(world.engine.schema("p").tables, []);
 });
 
-test("what the schema check refuses is no error to SQLite: without the check it would stay", () => {
+test("SQLite itself takes the changes that the schema check refuses: without the check they would stay", () => {
   using world = openSpoiled();
   world.engine.asHost((host) => {
     host.run("CREATE TABLE plugin_p_t(a REFERENCES host_sessions(token))");

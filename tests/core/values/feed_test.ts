@@ -40,7 +40,7 @@ test("a feed knows its own ids, and takes any other for one after which all is n
   }
 });
 
-test("a feed tells its listeners of entries and of its end, and takes nothing after it", () => {
+test("a feed calls its listeners for each entry and for its end, and takes nothing after it", () => {
   const feed = make();
   const heard: number[] = [];
   const stop = feed.listen(() => heard.push(feed.newest));

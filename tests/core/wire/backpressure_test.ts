@@ -56,7 +56,7 @@ test("a plugin that stops reading gets 8 MiB of calls, then calls fail with -320
   await Promise.all(accepted);
 });
 
-test("the bound counts what waits in this tick, in bytes", async () => {
+test("the bound counts the lines that wait in this tick, in bytes", async () => {
   const peer = createRawPeer({ maxQueuedBytes: 200 });
   void rejection(peer.connection.call("a.b", ["é".repeat(60)])); // 173 bytes, 113 characters
   assert.equal((await rejection(peer.connection.call("a.b")))?.["code"], "protocol.busy");

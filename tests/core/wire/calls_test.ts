@@ -187,7 +187,7 @@ test("a timeout that is no number of milliseconds is refused", async () => {
   }
 });
 
-test("cancelling rejects at once and tells a plugin that understands it", async () => {
+test("cancelling rejects at once and notifies a plugin that understands it", async () => {
   const peer = createRawPeer();
   peer.connection.features = new Set(["cancel"]);
   const controller = new AbortController();
@@ -308,7 +308,7 @@ test("close() rejects each waiting call once with the reason, and later calls at
   assert.deepEqual(peer.irregularities, []);
 });
 
-test("close() lets what was accepted go out first", () => {
+test("close() writes accepted lines first", () => {
   const peer = createRawPeer();
   peer.connection.notify("shutdown");
   peer.connection.close(ended);

@@ -19,7 +19,7 @@ const kindOfLine = (line: string): string => {
   return value === undefined ? "noise" : kindOf(value);
 };
 
-test("K-005 kindOf() tells requests, notifications, responses and batches apart", () => {
+test("K-005 kindOf() distinguishes requests, notifications, responses and batches", () => {
   const kinds: Record<string, string> = {
     '{"jsonrpc":"2.0","id":1,"method":"a.b"}': "request",
     '{"jsonrpc":"2.0","id":"x","method":"a.b","params":[]}': "request",

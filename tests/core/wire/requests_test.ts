@@ -8,7 +8,7 @@ import { createRawPeer, flushed, request } from "./raw_peer.ts";
 
 const ended = new HostError("protocol.closed", "The plugin has ended");
 
-test("a request is answered with what its handler returns, now or later", async () => {
+test("a request is answered with its handler's result, now or later", async () => {
   const peer = createRawPeer({
     onRequest: ({ method, params }) => method === "a.later" ? Promise.resolve({ params }) : undefined,
   });
@@ -85,7 +85,7 @@ test("an invalid request is answered with -32600 and its id, where the id is val
   assert.deepEqual(peer.irregularities.length, 8);
 });
 
-test("what looks like a response is never answered", async () => {
+test("a line that looks like a response is never answered", async () => {
   const peer = createRawPeer();
   peer.send({ result: 1 }, { jsonrpc: "2.0", id: [], error: {} }, { jsonrpc: "2.0", id: 3, result: 1, error: 1 });
   peer.send({ jsonrpc: "2.0", id: 3, method: "a.b", result: 1 }, { jsonrpc: "2.0", id: null, error: { code: -32700 } });

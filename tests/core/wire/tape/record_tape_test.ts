@@ -47,7 +47,7 @@ const start = ({ path, plugin, runtime, failures }: Setting) =>
 
 const read = async ({ path }: Setting) => parseTape(await readFile(path, "utf8"), { file: path });
 
-test("recordTape() writes a header and what each side said, with the time since the start", async (t) => {
+test("recordTape() writes a header and the messages of each side, with the time since the start", async (t) => {
   const set = await setting(t);
   const tape = start(set);
   tape.host(line({ id: 1, method: "ping" }) + line({ method: "initialized" }));
@@ -112,7 +112,7 @@ test("a secret of any characters is hidden, and one that holds another as a whol
   assert.deepEqual(message.result, ["[secret:api_key]", "[secret:pin]", "aXX[b]"]);
 });
 
-test("a secret that is a word of the protocol leaves the messages what they are", async (t) => {
+test("a secret that is a word of the protocol leaves the messages readable", async (t) => {
   const set = await setting(t);
   const tape = start(set);
   tape.host(line({ id: 2, method: "config.update", params: { api_key: "json", pin: "secret" } }));
@@ -147,7 +147,7 @@ test("recordTape() survives a message that is nested too deeply: where it cannot
   assert.deepEqual([second!.message!.id, set.failures], [2, []]);
 });
 
-test("recordTape() overwrites nothing: it fails once, and what goes over the wire goes on", async (t) => {
+test("recordTape() overwrites nothing: it fails once, and the wire goes on", async (t) => {
   const set = await setting(t);
   await writeFile(set.path, "precious");
   const tape = start(set);
@@ -159,7 +159,7 @@ test("recordTape() overwrites nothing: it fails once, and what goes over the wir
   assert.equal(await readFile(set.path, "utf8"), "precious");
 });
 
-test("recordTape() tells once of a path that cannot be written, and of a disk that is full", async (t) => {
+test("recordTape() reports a path that cannot be written, and a full disk, once", async (t) => {
   const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   const nowhere = await setting(t);
   const lost = recordTape({
