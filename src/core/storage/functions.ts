@@ -4,7 +4,7 @@
  * @module
  */
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/).filter((word) => word !== ""));
+import { words } from "./sql/keywords.ts";
 
 /** Functions that only compute. */
 export const ALLOWED_FUNCTIONS: ReadonlySet<string> = words(`

@@ -3,20 +3,13 @@
  *
  * @module
  */
+import { words } from "./keywords.ts";
 import { denied, sqlError } from "./refusals.ts";
 import { foldName, nameOf, type Token } from "./tokens.ts";
 import type { Walk } from "./walk.ts";
 
-const OPTIONS = new Set([
-  "content",
-  "content_rowid",
-  "contentless_delete",
-  "contentless_unindexed",
-  "columnsize",
-  "detail",
-  "prefix",
-  "tokenize",
-]);
+const OPTIONS = words(`
+  content content_rowid contentless_delete contentless_unindexed columnsize detail prefix tokenize`);
 
 /** Walks from the module's name to the end of its arguments. */
 export function walkFtsArguments(walk: Walk, table: string): void {

@@ -4,7 +4,8 @@
  * @module
  */
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/).filter((word) => word !== ""));
+/** Returns the words of a text with blanks between them. */
+export const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** Keywords that are never a name unless quoted. */
 export const RESERVED: ReadonlySet<string> = words(`
