@@ -89,6 +89,8 @@ export interface HookEngine {
   fire(event: FiredEvent, options?: FireOptions): MaybePromise<HookResult>;
   /** The handlers in the order they run, of one hook or of all. */
   list(hook?: string): ListedHook[];
+  /** Whether a hook has any handler. It costs less than to make the event and find none. */
+  has(hook: HookMoment): boolean;
   /** See {@link HookEngineOptions.isGatedTool}. */
   isGatedTool(tool: string, agent: string): boolean;
 }
@@ -164,13 +166,18 @@ class Engine implements HookEngine {
     if (entries.length === 0) return untouched(hook, given);
     const outer = this.#ports.running ?? this.#outer();
     for (let firing = outer; firing; firing = firing.outer) {
-      if (firing.event.hook === hook && firing.isOf(this.#ports)) return this.#refused(hook, given, entries);
+      if (firing.event.hook !== hook || firing.isOver || !firing.isOf(this.#ports)) continue;
+      return this.#refused(hook, given, entries);
     }
     this.#checkCount(hook, given.sessionId);
     const { event, cut } = sealEvent(given, hook, given.timestamp ?? new Date(this.#clock.now()).toISOString());
     const stopped = hook === "SessionEnd" && this.#hasStopped(given.sessionId, turnEnd);
     const task = { event, given, entries, cut, stopped, scope, outer };
     return hook === "on_session_idle" ? this.#runAtOnce(task) : this.#run(task);
+  }
+
+  has(hook: HookMoment): boolean {
+    return (this.#entries.get(hook)?.length ?? 0) > 0;
   }
 
   list(hook?: string): ListedHook[] {
@@ -228,7 +235,7 @@ class Engine implements HookEngine {
     const warnings = [`${reason}: no handler was asked`];
     const { onTrace } = this.#ports;
     if (onTrace) { for (const each of trace) reportTrace(each, onTrace, warnings); }
-    return { ...untouched(hook, given), warnings, trace };
+    return { ...untouched(hook, given), warnings, trace, isRecursive: true };
   }
 }
 

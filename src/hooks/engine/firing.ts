@@ -36,6 +36,8 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
   place: number = 0;
+  /** Whether every handler is done. Work that a handler left running may fire the same hook again from then on. */
+  isOver: boolean = false;
   readonly #task: FiringTask;
   readonly #ports: FiringPorts;
   readonly #turns: Turns<Entry, unknown, HookResult>;
@@ -106,6 +108,7 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
   }
 
   override result(): HookResult {
+    this.isOver = true;
     if (this.#isWatched) this.#ports.deadlines.forget(this);
     return super.result();
   }

@@ -59,6 +59,8 @@ export interface HookResult {
   readonly context: readonly string[];
   /** Notices that block nothing. */
   readonly warnings: readonly string[];
+  /** Set when a handler of this hook fired it again: no handler was asked. */
+  readonly isRecursive?: true;
   /** One for each handler, in order. */
   readonly trace: readonly HookTrace[];
 }
