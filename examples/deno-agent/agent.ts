@@ -22,15 +22,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 // From outside this repository: "@kaged/plugin-host".
-import {
-  type AuditEvent,
-  countTokens,
-  createHost,
-  type Host,
-  type Message,
-  toolAlias,
-  toolFromAlias,
-} from "../../mod.ts";
+import { type AuditEvent, countTokens, createHost, type Host, type Message, toolFromAlias } from "../../mod.ts";
 import { type ChatTool, type Endpoint, type Reply, streamReply, type ToolCall } from "./chat_client.ts";
 import { startLocalModel } from "./local_model.ts";
 import { timeline } from "./timeline.ts";
@@ -176,11 +168,8 @@ class Agent {
 
   #tools(): ChatTool[] {
     const tools = this.#host.tools(this.#path).map((
-      { name, description, parameters_schema: parameters },
-    ): ChatTool => ({
-      type: "function",
-      function: { name: toolAlias(name), description, parameters },
-    }));
+      { alias: name, description, parametersSchema: parameters },
+    ): ChatTool => ({ type: "function", function: { name, description, parameters } }));
     const children = this.#host.agents().filter(({ parent }) => parent === this.#path).map(({ path }) => path);
     if (children.length === 0) return tools;
     const names = children.map((path) => path.split(".").at(-1)!);

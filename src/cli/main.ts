@@ -9,7 +9,6 @@ import { HOST_VERSION } from "../core/values/version.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
-import { addHookFire } from "./commands/hook_fire.ts";
 import { addHooks } from "./commands/hooks.ts";
 import { addHookspecCheck } from "./commands/hookspec_check.ts";
 import { addHookspecDiff } from "./commands/hookspec_diff.ts";
@@ -94,10 +93,6 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .description("Shows which plugins the agents of a project have, with their config; installs those it lacks.");
   addProjectResolve(project, terminal, exit);
   addProjectLoad(project, terminal, exit);
-  const hook = kaged.command("hook")
-    .summary("fire hooks at plugins")
-    .description("Fires hooks at the plugins of a project.");
-  addHookFire(hook, terminal, exit);
   addHooks(kaged, terminal, exit);
   const hookspec = kaged.command("hookspec")
     .summary("write, check and compare hook contracts")

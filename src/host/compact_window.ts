@@ -1,73 +1,57 @@
 /**
- * A compaction as the host runs it: the agent's plugins, its audit chain, its injections.
+ * A compaction as the host runs it: the agent's plugins, the one hook chain, the audit.
  *
  * @module
  */
 import type { Audit } from "../core/audit/audit.ts";
 import type { AuditData } from "../core/audit/events.ts";
-import { readObserverResult } from "../core/compaction/observer_result.ts";
+import { countTokens } from "../core/compaction/messages.ts";
 import { runCompaction } from "../core/compaction/run_compaction.ts";
 import type { CompactionPorts, CompactionResult } from "../core/compaction/types.ts";
-import type { HookContext, HookDispatcher } from "../hooks/sources/plugin/fire_hook.ts";
-import { openInjections } from "../hooks/sources/plugin/injections.ts";
-import { countTokens } from "../core/compaction/messages.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { ResolvedAgent } from "../core/project/types.ts";
-import type { Harness } from "./harness.ts";
-import { subscriberOf } from "./model.ts";
+import type { HookContext, HookDispatcher } from "../hooks/sources/plugin/fire_hook.ts";
+import { subscriberOf } from "../hooks/sources/plugin/plugin_hooks.ts";
 import type { CompactionRequest, HostOptions } from "./types.ts";
 
-/** What a compaction needs of the host around it. */
+/** The rooms of the host that a compaction uses. */
 export interface CompactWindowPorts {
-  /** Wraps text for the model. */
-  readonly harness: Harness;
-  /** Fires hooks. */
+  /** Fires a hook at one plugin. */
   readonly hooks: HookDispatcher;
-  /** Asks those who look on. */
-  readonly observe: NonNullable<CompactionPorts["observe"]>;
-  /** Where audit events go. */
+  /** Asks the observers of this compaction. */
+  readonly observe: CompactionPorts["observe"];
   readonly audit: Audit;
-  /** Time and ids. */
   readonly runtime: Pick<Runtime, "clock" | "ids">;
-  /** How the embedder counts and summarizes. */
+  /** The embedder's own count and summary. */
   readonly options: Pick<HostOptions, "countTokens" | "summarize">;
 }
 
 /** Makes an agent's window smaller. Throws `host.misuse` for messages that are none, and for nothing a plugin does. */
 export async function compactWindow(
-  { messages, trigger, targetTokens }: CompactionRequest,
-  agent: ResolvedAgent,
+  { messages, trigger, targetTokens }: Pick<CompactionRequest, "messages" | "trigger" | "targetTokens">,
+  { compaction: settings, plugins }: ResolvedAgent,
   context: HookContext,
-  { harness, hooks, observe, audit, runtime, options }: CompactWindowPorts,
+  { hooks, observe, audit, runtime, options }: CompactWindowPorts,
 ): Promise<CompactionResult> {
-  const injections = openInjections();
   const { project_id, agent_path, session_id, request_id } = context;
-  const byKey = new Map(agent.plugins.map((plugin) => [plugin.key, subscriberOf(plugin)]));
-  const byName = new Map(agent.plugins.map((plugin) => [plugin.plugin, subscriberOf(plugin)]));
   const ports: CompactionPorts = {
-    async fire(hook, params, plugin) {
-      const firing = { hook, params: { ...params }, context };
-      const outcome = await hooks.fire(byKey.get(plugin.key)!, firing, (result) => {
-        // A compactor's answer is tried later, claim by claim.
-        if (params.role === "observer") readObserverResult(hook, plugin.plugin, result);
-        return result;
-      });
-      if (outcome.ok) return { ok: true, result: outcome.result };
-      return { ok: false, reason: outcome.reason, detail: outcome.error.message };
-    },
     observe,
-    inject: (plugin, hook, text) =>
-      harness.inject({ subscriber: byName.get(plugin)!, hook, text }, injections, context),
+    async askCompactor(params, { key }) {
+      const compactor = subscriberOf(plugins.find((plugin) => plugin.key === key)!);
+      const firing = { hook: "pre_compact", params: { ...params }, context };
+      // Its answer is verified later, claim by claim.
+      const outcome = await hooks.fire(compactor, firing, (result) => result);
+      return outcome.ok ? outcome : { ok: false, reason: outcome.reason, detail: outcome.error.message };
+    },
     audit(type, data) {
       const subject = { name: "host", instance: project_id };
       audit.emit(type, subject, { ...data, agent_path, session_id } as AuditData[typeof type], request_id);
     },
     countTokens: options.countTokens ?? countTokens,
     ...(options.summarize && { summarize: options.summarize }),
-    ids: runtime.ids,
     clock: runtime.clock,
+    ids: runtime.ids,
   };
-  const { compaction: settings, plugins } = agent;
   const target = targetTokens === undefined ? {} : { targetTokens };
   return await runCompaction({ messages, trigger, ...target, settings, plugins }, ports);
 }

@@ -86,6 +86,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     },
     hooks: chain.engine,
     openSession: ({ id } = {}) => sessions.open(id),
+    session: (id) => sessions.find(id),
     consents: () => store.consents(),
     approve: (id, answer = {}) => store.approve(id, answer),
     decline: (id) => store.decline(id),

@@ -1,5 +1,5 @@
 /**
- * How a host's hooks are set up, and what sessions get from them.
+ * How a host's hooks are set up, and what the moments of a session come to.
  *
  * @module
  */
@@ -8,18 +8,25 @@ import type { HookTrace } from "../hooks/engine/result.ts";
 
 /** How a host's hooks are set up. */
 export interface HostHookOptions {
-  /** Hears what came of each handler. */
+  /** Called with each handler's part in each firing. */
   readonly onTrace?: (trace: HookTrace) => void;
   /** Bytes that handlers other than plugins may inject in one firing. Default 128 KiB. */
   readonly injectBudgetBytes?: number;
 }
 
-/** What came of the start of a session. */
-export interface SessionStarted {
-  /** Text to go before the prompt. */
-  readonly text: string;
-  /** What of it plugins wanted. */
-  readonly injected: readonly Injection[];
-  /** Who blocked, and why; absent when nobody did. */
+/** The handler that blocked a moment, and its reason; both absent when none did. */
+export interface Blockable {
   readonly blocked?: { readonly by: string; readonly reason: string };
+}
+
+/** The start of a session. */
+export interface SessionStarted extends Blockable {
+  /** The prompt that the hook was fired with. */
+  readonly given: string;
+  /** The same as handlers left it. */
+  readonly prompt: string;
+  /** Text to go before a prompt. */
+  readonly text: string;
+  /** Records of the plugins' part of the text. */
+  readonly injected: readonly Injection[];
 }

@@ -1,52 +1,82 @@
 /**
- * The host's hook engine: plugins, and whatever the embedder adds, in one chain. The host fires its own moments through
- * it: sessions that start and end, windows that are compacted.
+ * The host's hook engine: plugins and the embedder's handlers in one chain. The host fires its own moments through it:
+ * sessions that start, rest and end, windows that are compacted, and any hook an embedder asks for.
  *
  * @module
  */
 import type { CompactionPorts } from "../core/compaction/types.ts";
-import { byteLength } from "../core/values/cut_text.ts";
-import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
-import { INJECTION_LIMITS } from "../hooks/sources/plugin/injections.ts";
-import { escapePluginTags } from "../hooks/sources/plugin/plugin_tags.ts";
-import { type ContextRoom, openContextRoom } from "../hooks/engine/context_room.ts";
-import { createHookEngine, type HookEngine } from "../hooks/engine/engine.ts";
-import type { HookResult } from "../hooks/engine/result.ts";
+import { canonicalHook, PRIMARY } from "../core/contract/hook_names.ts";
 import type { Runtime } from "../core/ports/ports.ts";
-import type { HostHookOptions, SessionStarted } from "./hook_types.ts";
-import { PRIMARY } from "./model.ts";
-import { type PluginHookPorts, pluginHooks } from "../hooks/sources/plugin/plugin_hooks.ts";
+import { byteLength } from "../core/values/cut_text.ts";
+import { checkInput } from "../hooks/dispatch/boundary.ts";
+import { type ContextRoom, openContextRoom } from "../hooks/engine/context_room.ts";
+import { createHookEngine, type HookEngine, type HookEngineOptions } from "../hooks/engine/engine.ts";
+import { requireHook } from "../hooks/engine/names.ts";
+import type { HookResult } from "../hooks/engine/result.ts";
+import type { HookEvent } from "../hooks/engine/types.ts";
+import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
+import { INJECTION_LIMITS, openInjections } from "../hooks/sources/plugin/injections.ts";
+import {
+  completeParams,
+  eventOfParams,
+  type HookParams,
+  lifecycleContract,
+  takesEvent,
+} from "../hooks/sources/plugin/lifecycle.ts";
+import { type PluginHookPorts, pluginRegistrations } from "../hooks/sources/plugin/plugin_hooks.ts";
+import { type PluginFiring, PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
+import { escapePluginTags } from "../hooks/sources/plugin/plugin_tags.ts";
+import type { Blockable, HostHookOptions, SessionStarted } from "./hook_types.ts";
+import type { TranscriptParams } from "./transcript.ts";
+import type { HookFired } from "./types.ts";
 
-/** The host's side of its hooks. */
+/** The host's side of its hooks. No handler can make one of these reject. */
 export interface HostHooks {
-  /** The chain. */
   readonly engine: HookEngine;
-  /** Takes up the plugins as the project has them now. */
+  /** Replaces the plugins' handlers by those of the project as it is now. */
   refresh(): void;
   /** Fires `SessionStart`. */
-  onStart(session: string): Promise<SessionStarted>;
-  /** Fires `SessionEnd`. */
-  onEnd(session: string): Promise<void>;
-  /** Fires `PreCompact` and `PostCompact` for a compaction. */
-  observer(context: HookContext): NonNullable<CompactionPorts["observe"]>;
+  onStart(session: string, prompt: string): Promise<SessionStarted>;
+  /** Fires `SessionEnd`, at which hook files of other hosts run their `Stop`. */
+  onEnd(session: string): Promise<Blockable>;
+  /** Fires `on_session_idle`. */
+  onIdle(session: string, params: TranscriptParams): Promise<unknown>;
+  /** Fires any hook. Throws `hook.unknown`, or `hook.input_invalid` for params that its schema refuses. */
+  fire(hook: string, params: HookParams, context: HookContext): Promise<HookFired>;
+  /** Returns what asks the observers of one compaction: `PreCompact`, `PostCompact`. */
+  observer(context: HookContext): CompactionPorts["observe"];
 }
 
 /** Returns the hooks of a host. */
 export function hostHooks(
-  ports: PluginHookPorts,
+  ports: PluginHookPorts & Required<Pick<HookEngineOptions, "isGatedTool">>,
   { asyncStorage, clock }: Pick<Runtime, "asyncStorage" | "clock">,
   { onTrace, injectBudgetBytes = INJECTION_LIMITS.totalBytes }: HostHookOptions = {},
 ): HostHooks {
-  const plugins = pluginHooks(ports);
   const engine = createHookEngine({
     clock,
+    isGatedTool: ports.isGatedTool,
     openRoom: () => hostRoom(injectBudgetBytes),
     ...(onTrace && { onTrace }),
     ...(asyncStorage && { asyncStorage }),
   });
-  // Before whoever else is added, at first and at every change.
-  const add = (): () => void => engine.add(plugins.registrations(), { first: true });
+  // Plugins stand before handlers of the same priority that the embedder adds, after every change of the project too.
+  const add = (): () => void => engine.add(pluginRegistrations(ports), { first: true });
   let remove = add();
+
+  /** Windows and transcripts are large, and plugins get them as params: only other handlers need them in the event. */
+  const isWanted = (hook: string): boolean => engine.list(hook).some(({ source }) => source.kind !== "plugin");
+
+  async function fireOwn(
+    hook: string,
+    event: Partial<HookEvent>,
+    given: PluginFiring & { readonly context: HookContext },
+  ): Promise<{ readonly result: HookResult; readonly scope: PluginScope }> {
+    const scope = new PluginScope(given);
+    const { agent_path: agent, session_id: sessionId } = given.context;
+    const result = await engine.fire({ ...event, hook, sessionId, agent }, { scope });
+    return { result, scope };
+  }
 
   return {
     engine,
@@ -54,41 +84,60 @@ export function hostHooks(
       remove();
       remove = add();
     },
-    async onStart(sessionId) {
-      const scope = plugins.openScope({ context: ports.contextOf(PRIMARY, sessionId) });
-      const result = await engine.fire({ hook: "SessionStart", sessionId, agent: PRIMARY }, { scope });
-      const injected = plugins.injectedIn(scope);
-      return { text: result.context.join("\n\n"), injected, ...blockIn(result) };
+    async onStart(session, given) {
+      const context = ports.contextOf(PRIMARY, session);
+      const { result, scope } = await fireOwn("SessionStart", { input: given }, { context });
+      const prompt = typeof result.input === "string" ? result.input : given;
+      const text = result.context.join("\n\n");
+      return { given, prompt, text, injected: scope.injected, ...blockIn(result) };
     },
-    async onEnd(sessionId) {
-      const scope = plugins.openScope({ context: ports.contextOf(PRIMARY, sessionId) });
-      await engine.fire({ hook: "SessionEnd", sessionId, agent: PRIMARY, details: { reason: "end" } }, { scope });
+    async onEnd(session) {
+      const context = ports.contextOf(PRIMARY, session);
+      const { result } = await fireOwn("SessionEnd", { details: { reason: "end" } }, { context });
+      return blockIn(result);
     },
-    observer:
-      ({ agent_path: agent, session_id: sessionId }) =>
-      async ({ hook, params, window, before, after, observers, ask }) => {
-        const byKey = new Map(observers.map((observer) => [observer.key, observer]));
-        const scope = plugins.openScope({
-          // A compactor takes the hook too and is asked elsewhere, in its own role.
-          ask: (key) => byKey.has(key) ? ask(byKey.get(key)!) : Promise.resolve(null),
-        });
-        const { trigger, strategy } = params;
-        // Windows are large, and plugins have theirs in the params: only others need it in the event.
-        const isWanted = engine.list(hook).some(({ source }) => source.kind !== "plugin");
-        const details = { trigger, strategy, before, ...(after && { after }) };
-        const event = { hook, sessionId, agent, details };
-        const field = after === null ? { input: window } : { output: window };
-        const result = await engine.fire({ ...event, ...(isWanted && field) }, { scope });
-        return { texts: result.context, blocked: blockIn(result).blocked ?? null };
-      },
+    async onIdle(session, transcript) {
+      const params = { ...transcript };
+      const event = isWanted("on_session_idle") ? { details: params } : {};
+      await fireOwn("on_session_idle", event, { context: ports.contextOf(PRIMARY, session), params });
+    },
+    async fire(name, given, context) {
+      const hook = canonicalHook(requireHook(name));
+      const params = completeParams(hook, given, { ...context, nowMs: clock.now() });
+      checkInput(lifecycleContract(hook), params);
+      const firing = takesEvent(hook) ? { context } : { context, params };
+      const { result, scope } = await fireOwn(hook, eventOfParams(hook, params), firing);
+      const { context: texts, warnings, trace } = result;
+      const reports = trace.flatMap(({ source }) => scope.reports.filter(({ instance }) => instance === source.id));
+      return { reports, text: texts.join("\n\n"), injected: scope.injected, warnings, ...blockIn(result) };
+    },
+    observer(context) {
+      const injections = openInjections();
+      return async ({ hook, params, window, before, after, except }) => {
+        const shown = isWanted(hook) ? window : undefined;
+        const details = { trigger: params.trigger, strategy: params.strategy, before, ...(after && { after }) };
+        const event = after === null ? { details, input: shown } : { details, output: shown };
+        const firing = { context, params: { ...params }, except, injections };
+        const { result, scope: { injected, retained, ignored } } = await fireOwn(hook, event, firing);
+        const left = after === null ? result.input : result.output;
+        return {
+          texts: result.context,
+          injected,
+          retained,
+          ignored,
+          blocked: blockIn(result).blocked ?? null,
+          ...(left !== shown && { modified: left }),
+        };
+      };
+    },
   };
 }
 
-function blockIn({ blocked, blockedBy, reason }: HookResult): { blocked?: { by: string; reason: string } } {
+function blockIn({ blocked, blockedBy, reason }: HookResult): Blockable {
   return blocked ? { blocked: { by: blockedBy!, reason: reason! } } : {};
 }
 
-/** Plugins' texts come wrapped and cut to their own room; nobody else may speak in a plugin's name. */
+/** Plugins' texts come wrapped and cut to their own room; no other handler's text can pass for a plugin's block. */
 function hostRoom(budgetBytes: number): ContextRoom {
   const others = openContextRoom(budgetBytes);
   return {

@@ -11,6 +11,7 @@ import type { PreparedRun } from "../jobs/run_agent.ts";
 import { sqliteJobs } from "../jobs/sqlite_jobs.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { Tracing } from "../otel/types.ts";
+import { toolFromAlias } from "../core/tools/tool_alias.ts";
 import type { Host, HostAgentContext, Session } from "./types.ts";
 
 /** What the host's jobs need of it. */
@@ -117,7 +118,7 @@ function sessionRuns({ host, openedSession }: HostJobsPorts): (base: AgentContex
     const tools: HostAgentContext["tools"] = {
       list: () => host().tools(agent),
       call(name, args, options = {}) {
-        used.add(name);
+        used.add(toolFromAlias(name));
         return host().callTool(name, args, { signal, ...options, agent, session: session.id });
       },
     };

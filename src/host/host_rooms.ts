@@ -7,7 +7,7 @@ import { type Audit, createAudit } from "../core/audit/audit.ts";
 import { jsonlFile } from "../core/audit/jsonl_file.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
-import { createHookDispatcher, type HookContext, type HookDispatcher } from "../hooks/sources/plugin/fire_hook.ts";
+import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
@@ -18,14 +18,17 @@ import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";
 import { type CompactionLog, compactionLog } from "./compaction_log.ts";
 import { FailedReloads } from "./failed_reloads.ts";
-import { createHarness, type Harness } from "./harness.ts";
+import { callableTools } from "./callable_tools.ts";
+import { type CallPlugin, callPlugin } from "./call_plugin.ts";
+import { compactSession } from "./compact_session.ts";
+import { passGate } from "./gate.ts";
 import { loadHostProject } from "./host_project.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
-import { HostModel, PRIMARY } from "./model.ts";
+import { HostModel } from "./model.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import { recordProject } from "./project_record.ts";
 import { registerTools } from "./register_tools.ts";
@@ -70,10 +73,8 @@ export interface HostRooms {
   readonly tracing: Tracing | null;
   /** What goes over the wire, where it is recorded. */
   readonly recorder: Recorder | null;
-  /** Fires hooks at plugins. */
-  readonly hooks: HookDispatcher;
-  /** What plugins answered, made fit for the model. */
-  readonly harness: Harness;
+  /** Calls a method of an instance: for the gate, and for methods that are no tools. */
+  readonly callPlugin: CallPlugin;
   /** Every hook in its order, whatever its source. */
   readonly chain: HostHooks;
   /** Open sessions. */
@@ -145,13 +146,22 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     },
   });
   const hooks = tracedHooks(dispatcher, tracing);
-  const harness = createHarness({ model, hooks, audit, clock });
   const checkSession = (session: string): void => void sessions.find(session);
-  const chain = hostHooks({ model, hooks, harness, contextOf, checkSession, clock }, runtime, options.hooks);
+  const isGatedTool = (tool: string, agent: string): boolean => model.isGatedTool(tool, agent);
+  const agents = (): typeof model.project.agents => model.project.agents;
+  const hookPorts = { agents, hooks, audit, contextOf, checkSession, clock, isGatedTool };
+  const chain = hostHooks(hookPorts, runtime, options.hooks);
+  const toPlugin = callPlugin(supervisor);
+  const gate = { engine: chain.engine, callPlugin: toPlugin, audit, emitter, tracing, clock, contextOf };
+  const compaction = { options, runtime, model, audit, emitter, tracing, hooks, chain, compactions, contextOf };
   const sessions: Sessions = new Sessions({
     onStart: chain.onStart,
     onEnd: chain.onEnd,
-    onIdle: (session, params) => harness.fire("on_session_idle", { ...params }, contextOf(PRIMARY, session)),
+    onIdle: chain.onIdle,
+    tools: (agent) => callableTools(agent, { model, supervisor }),
+    findTool: (name, agent) => model.tool(name, agent),
+    pass: (call) => passGate(call, gate),
+    compact: (request) => compactSession(request, compaction),
     clock,
     ids,
     idleWindowMs,
@@ -214,8 +224,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     emitter,
     tracing,
     recorder,
-    hooks,
-    harness,
+    callPlugin: toPlugin,
     chain,
     sessions,
     jobs,

@@ -4,7 +4,8 @@
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
-import { type HostModel, PRIMARY } from "./model.ts";
+import { PRIMARY } from "../core/contract/hook_names.ts";
+import type { HostModel } from "./model.ts";
 import type { CallAt } from "./types.ts";
 
 /** The agent a call is made for, and what that agent overrides of a shared config. */

@@ -1,17 +1,16 @@
 /**
- * What a host knows of its project while it runs: agents, their plugins and tools, the instances behind them.
+ * The project of a host while it runs: agents, their plugins and tools, the instances behind them.
  *
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
-import type { HookSubscriber } from "../hooks/sources/plugin/fire_hook.ts";
+import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { McpTool } from "../core/mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedInstance, ResolvedPlugin, ResolvedProject } from "../core/project/types.ts";
-import { type AgentTool, type AgentTools, agentTools, findTool } from "../core/tools/tool_registry.ts";
+import { toolFromAlias } from "../core/tools/tool_alias.ts";
+import { type AgentTool, type AgentTools, agentTools, describeTool, findTool } from "../core/tools/tool_registry.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
-
-/** Path of the agent that owns sessions. */
-export const PRIMARY = "primary";
+import type { GatedTool } from "./gate_types.ts";
 
 /** A resolved project, looked at from the side of calls. */
 export class HostModel {
@@ -56,9 +55,24 @@ export class HostModel {
     return findTool(name, this.agent(path), this.tools(path));
   }
 
-  /** Returns the plugins of an agent that take a hook, in the order they are declared. */
-  subscribers(hook: string, path: string): HookSubscriber[] {
-    return this.agent(path).plugins.filter(({ hooks }) => hooks.includes(hook)).map(subscriberOf);
+  /** Whether calls of a tool pass the gate, by its name or its alias: the tools of the agent's plugins do. */
+  isGatedTool(name: string, path: string): boolean {
+    if (!this.#agents.has(path)) return false;
+    return this.tools(path).has(toolFromAlias(name));
+  }
+
+  /**
+   * Returns the tool that a method of an instance names, as an agent has it; null when the method is no tool. Throws
+   * `tool.unknown` for one that the agent does not have.
+   */
+  toolOf({ plugin, instance, manifest, agents }: ResolvedInstance, method: string, path: string): GatedTool | null {
+    const offered = [...manifest.tools, ...this.#listed.get(instance) ?? []];
+    const tool = offered.find(({ name }) => `${plugin}.${name}` === method);
+    // Every method of an MCP server is a tool, whether it has listed it yet or not.
+    if (!tool && (manifest.runtime !== "mcp_stdio" || method === "ping")) return null;
+    const isUndeclared = agents.length === 0; // A plugin of the operator's own serves every agent as it is.
+    if (!tool || !isUndeclared) return this.tool(method, path);
+    return { ...describeTool(method, tool), owner: { plugin, instance, override: null } };
   }
 
   /** Returns the instances of a plugin. Throws `plugin.unknown`. */
@@ -143,9 +157,4 @@ export class HostModel {
     this.#agents = new Map(agents.map((agent) => [agent.path, agent]));
     this.#tools = new Map();
   }
-}
-
-/** Returns what firing a hook needs to know of a plugin. */
-export function subscriberOf({ plugin, instance, manifest, override }: ResolvedPlugin): HookSubscriber {
-  return { plugin, instance, timeoutSec: manifest.hook_timeout_sec, override };
 }

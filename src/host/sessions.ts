@@ -1,30 +1,43 @@
 /**
- * Conversations of the primary agent: what starts them, what is said, when they rest.
+ * Conversations of the primary agent: how they start, what is said in them, when they rest, the calls made in them.
  *
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
 import type { Message } from "../core/compaction/messages.ts";
+import type { CompactionResult } from "../core/compaction/types.ts";
+import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
-import type { SessionStarted } from "./hook_types.ts";
+import { byteLength } from "../core/values/cut_text.ts";
+import type { GateCall, GatedTool, Passage } from "./gate_types.ts";
+import type { Blockable, SessionStarted } from "./hook_types.ts";
 import { Transcript, type TranscriptParams } from "./transcript.ts";
-import type { Session } from "./types.ts";
+import type { CompactionRequest, HostTool, Session, ToolCallOptions, ToolOutcome } from "./types.ts";
 
-/** What a session needs of the host around it. */
+/** The host around its sessions. */
 export interface SessionPorts {
-  /** Fires `SessionStart`: the text to go before the prompt. Never rejects for a handler. */
-  onStart(session: string): Promise<SessionStarted>;
+  /** Fires `SessionStart`. Never rejects for a handler. */
+  onStart(session: string, prompt: string): Promise<SessionStarted>;
   /** Fires `SessionEnd`. Never rejects for a handler. */
-  onEnd(session: string): Promise<void>;
+  onEnd(session: string): Promise<Blockable>;
   /** Fires `on_session_idle`. Never rejects for a plugin. */
   onIdle(session: string, params: TranscriptParams): Promise<unknown>;
-  /** Time. */
+  /** Returns the tools an agent can call now. Throws `agent.unknown`. */
+  tools(agent: string): HostTool[];
+  /** Returns a tool of an agent, by its name or its alias. Throws `agent.unknown` or `tool.unknown`. */
+  findTool(name: string, agent: string): GatedTool;
+  /** Walks a call through the gate. */
+  pass(call: GateCall): Promise<Passage>;
+  /** Makes a window smaller. */
+  compact(request: CompactionRequest): Promise<CompactionResult>;
   readonly clock: Clock;
-  /** Makes ids. */
   readonly ids: Ids;
   /** How long a session may rest before its idle hook fires. */
   readonly idleWindowMs: number;
 }
+
+/** Most bytes of text a session keeps for {@link Session.takeContext}; older text goes first. */
+const MAX_KEPT_BYTES = 128 * 1024;
 
 /** The open sessions of one host. */
 export class Sessions {
@@ -32,13 +45,13 @@ export class Sessions {
   readonly #open = new Map<string, HostSession>();
   #isRunning = false;
 
-  /** None is open. */
+  /** Begins without an open session. */
   constructor(ports: SessionPorts) {
     this.#ports = ports;
   }
 
-  /** Opens one. Throws `session.duplicate`. */
-  open(id: string = this.#ports.ids.create("ses")): Session {
+  /** Opens one; its id is made when none is given. Throws `session.duplicate`. */
+  open(id: string = this.#ports.ids.create("ses")): HostSession {
     if (typeof id !== "string" || id === "") {
       throw new HostError("host.misuse", "Cannot open a session: its id is no text");
     }
@@ -56,7 +69,7 @@ export class Sessions {
     return session;
   }
 
-  /** Whether one is open. */
+  /** Whether a session of that id is open. */
   has(id: string): boolean {
     return this.#open.has(id);
   }
@@ -68,7 +81,7 @@ export class Sessions {
     throw unknownSession(id);
   }
 
-  /** Ids of those that are open. */
+  /** Returns the ids of the open ones. */
   ids(): string[] {
     return [...this.#open.keys()];
   }
@@ -85,9 +98,9 @@ export class Sessions {
   }
 }
 
-/** One session. */
+/** The one implementation of {@link Session}. */
 export class HostSession implements Session {
-  /** Its id. */
+  /** Unique among the open sessions of the host. */
   readonly id: string;
   readonly #ports: SessionPorts;
   readonly #owner: { readonly isRunning: () => boolean; readonly onClose: () => void };
@@ -95,8 +108,9 @@ export class HostSession implements Session {
   readonly #firing = new Set<Promise<unknown>>();
   #start: ReturnType<SessionPorts["onStart"]> | null = null;
   #cancelTimer: () => void = () => {};
-  #end: Promise<void> | null = null;
+  #end: Promise<Blockable> | null = null;
   #isClosed = false;
+  #context: string[] = [];
 
   /** Use {@link Sessions.open}. */
   constructor(id: string, ports: SessionPorts, owner: { isRunning: () => boolean; onClose: () => void }) {
@@ -108,9 +122,10 @@ export class HostSession implements Session {
   /** Fires `SessionStart` the first time; later calls put the same text before the prompt they are given. */
   async start(systemPrompt: string): ReturnType<Session["start"]> {
     this.#checkOpen();
-    this.#start ??= this.#track(this.#ports.onStart(this.id));
-    const { text, injected, ...rest } = await this.#start;
-    const parts = [text, systemPrompt].filter((part) => part !== "");
+    this.#start ??= this.#track(this.#ports.onStart(this.id, systemPrompt));
+    const { given, prompt, text, injected, ...rest } = await this.#start;
+    // A handler modified the prompt it was given, and no other.
+    const parts = [text, systemPrompt === given ? prompt : systemPrompt].filter((part) => part !== "");
     return { systemPrompt: parts.join("\n\n"), injected: [...injected], ...rest };
   }
 
@@ -121,7 +136,7 @@ export class HostSession implements Session {
     this.touch();
   }
 
-  /** Winds the idle clock, when there is anything to tell. */
+  /** Winds the idle clock, unless nothing was said that the hook could be sent. */
   touch(): void {
     this.dropTimer();
     if (this.#isClosed || this.#transcript.isEmpty || !this.#owner.isRunning()) return;
@@ -135,18 +150,89 @@ export class HostSession implements Session {
     await this.#fireIdle();
   }
 
-  /** Ends the session once its hooks under way are over; one that was started fires `SessionEnd` then. */
-  async close(): Promise<void> {
-    this.#end ??= this.#endOnce();
-    await this.#end;
+  /** Returns the tools of an agent. */
+  tools(agent: string = PRIMARY): HostTool[] {
+    return this.#ports.tools(agent);
   }
 
-  async #endOnce(): Promise<void> {
+  /** Calls a tool through the gate. */
+  async callTool(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options: ToolCallOptions = {},
+  ): Promise<ToolOutcome> {
+    const { agent = PRIMARY, onContext } = options;
+    const passage = await this.pass(this.find(name, agent), args, { ...options, agent });
+    const { context, warnings } = passage;
+    if (onContext && context.length > 0) onContext([...context]);
+    if (passage.ok) return { output: passage.output, context: [...context], warnings: [...warnings] };
+    if (!onContext) this.#keep(context); // It has no outcome to come back in.
+    throw passage.error;
+  }
+
+  /** Calls a tool through the gate for its output; text of handlers goes to `onContext`, or is kept. */
+  async outputOf(
+    tool: GatedTool,
+    args: Readonly<Record<string, unknown>>,
+    options: ToolCallOptions & { readonly agent: string },
+  ): Promise<unknown> {
+    const passage = await this.pass(tool, args, options);
+    const { context } = passage;
+    if (!options.onContext) this.#keep(context);
+    else if (context.length > 0) options.onContext([...context]);
+    if (passage.ok) return passage.output;
+    throw passage.error;
+  }
+
+  /** Returns a tool of an agent. Throws `session.unknown` once the session is closed. */
+  find(name: string, agent: string): GatedTool {
+    this.#checkOpen();
+    return this.#ports.findTool(name, agent);
+  }
+
+  /** Walks a call through the gate: work that winds the idle clock. */
+  pass(
+    tool: GatedTool,
+    args: Readonly<Record<string, unknown>>,
+    { agent, signal, timeoutMs, onProgress }: ToolCallOptions & { readonly agent: string },
+  ): Promise<Passage> {
+    this.touch();
+    const limits = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+    return this.#ports.pass({ tool, args, agent, session: this.id, ...limits, ...(onProgress && { onProgress }) });
+  }
+
+  /** Returns the text that was kept, and forgets it. */
+  takeContext(): string[] {
+    const taken = this.#context;
+    this.#context = [];
+    return taken;
+  }
+
+  #keep(texts: readonly string[]): void {
+    if (texts.length === 0) return;
+    this.#context.push(...texts);
+    let bytes = this.#context.reduce((sum, text) => sum + byteLength(text), 0);
+    while (bytes > MAX_KEPT_BYTES && this.#context.length > 1) bytes -= byteLength(this.#context.shift()!);
+  }
+
+  /** Makes the window of an agent smaller: work that winds the idle clock. */
+  async compact({ agent = PRIMARY, ...request }: Parameters<Session["compact"]>[0]): Promise<CompactionResult> {
+    this.#checkOpen();
+    this.touch();
+    return await this.#ports.compact({ ...request, agent, session: this.id });
+  }
+
+  /** Ends the session once its hooks under way are over; one that was started fires `SessionEnd` then. */
+  close(): Promise<Blockable> {
+    return this.#end ??= this.#endOnce();
+  }
+
+  async #endOnce(): Promise<Blockable> {
     this.#isClosed = true;
     this.dropTimer();
     this.#owner.onClose();
     await Promise.allSettled(this.#firing);
-    if (this.#start) await this.#ports.onEnd(this.id);
+    return this.#start ? await this.#ports.onEnd(this.id) : {};
   }
 
   /** Forgets that the session rests. */

@@ -12,6 +12,7 @@ import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_
 import type { AgentContext, AgentRun } from "../jobs/agent.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
+import type { HookReport } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { HostHookOptions } from "./hook_types.ts";
 import type { JsonSchema } from "../core/schema/json_schema.ts";
 import type { Message } from "../core/compaction/messages.ts";
@@ -77,105 +78,136 @@ export interface HostOptions {
 export interface HostTool {
   /** Full name: `<plugin>.<tool>`. */
   readonly name: string;
-  /** What it does, for the model. */
+  /** The name as chat APIs take it, which refuse the dot: `<plugin>__<tool>`. */
+  readonly alias: string;
+  /** For the model. */
   readonly description: string;
-  /** What its arguments look like. */
-  readonly parameters_schema: JsonSchema;
-  /** The plugin that offers it. */
+  readonly parametersSchema: JsonSchema;
   readonly plugin: string;
   /** The tool as its MCP server listed it, title and annotations included; absent for any other plugin's. */
   readonly definition?: Readonly<Record<string, unknown>>;
 }
 
+/** How a tool is called. */
+export interface ToolCallOptions {
+  /** Agent path. Default `primary`. */
+  readonly agent?: string;
+  readonly signal?: AbortSignal;
+  /** Default: the host's own limit for calls. Handlers of hooks have their own. */
+  readonly timeoutMs?: number;
+  /** Called with each progress report of the plugin; each report starts the time anew. */
+  readonly onProgress?: (progress: unknown) => void;
+  /** Called with text that handlers added for the next model call, also when the call then fails. */
+  readonly onContext?: (texts: readonly string[]) => void;
+}
+
+/** The outcome of a tool call. */
+export interface ToolOutcome {
+  /** As handlers of `PostToolUse` left it. */
+  readonly output: unknown;
+  /** Text that handlers of hooks added for the next model call. */
+  readonly context: string[];
+  /** Notices of handlers, and about handlers that failed. */
+  readonly warnings: string[];
+}
+
 /** A conversation of the primary agent. */
 export interface Session {
-  /** Its id. */
+  /** Unique among the open sessions of the host. */
   readonly id: string;
   /**
-   * Fires `SessionStart` (`on_session_start` for plugins); call it before the first message reaches the model. The hook fires once: later calls put
-   * the same text before the prompt they are given.
+   * Fires `SessionStart` (`on_session_start` for plugins); call it before the first message reaches the model. The hook
+   * fires once: later calls put the same text before the prompt they are given.
    */
   start(systemPrompt: string): Promise<{
     systemPrompt: string;
     injected: Injection[];
-    /** Who blocked the start, and why; absent when nobody did. */
+    /** The handler that blocked the start; absent when none did. */
     blocked?: { readonly by: string; readonly reason: string };
   }>;
-  /** Tells of a message: activity that winds the idle clock. */
+  /** Adds a message to the transcript of `on_session_idle`, and winds the idle clock. */
   record(message: Message): void;
   /** Fires `on_session_idle` now. */
   idle(): Promise<void>;
-  /** Ends the session; one that was started fires `SessionEnd`. */
-  close(): Promise<void>;
+  /** Returns the tools that an agent can call now. Default: those of the primary. */
+  tools(agent?: string): HostTool[];
+  /**
+   * Calls a tool, by its name or its alias, through the gate: its arguments are checked, and handlers of `PreToolUse`,
+   * `PostToolUse` and `OnError` have their say.
+   *
+   * @throws {HostError} `tool.blocked` when a handler blocked it; `tool.unknown`, `tool.arguments_invalid`; the tool's
+   * own error.
+   */
+  callTool(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: ToolCallOptions,
+  ): Promise<ToolOutcome>;
+  /**
+   * Returns text that handlers added to tool calls and that has reached nobody, for the next model call, and forgets it:
+   * of calls without `onContext` that returned only their output, or failed.
+   */
+  takeContext(): string[];
+  /** Makes the window of an agent smaller, by default the primary's. Never stalls and never throws for a plugin. */
+  compact(
+    request: Omit<CompactionRequest, "agent" | "session"> & { readonly agent?: string },
+  ): Promise<CompactionResult>;
+  /** Ends the session; one that was started fires `SessionEnd`, whose handlers all run even where one blocks. */
+  close(): Promise<{
+    /** A handler that wants the agent to go on, as `Stop` of a hook file may; absent when none does. */
+    blocked?: { readonly by: string; readonly reason: string };
+  }>;
 }
 
-/** Where a call comes from and how long it may take. */
-export interface CallAt {
+/** How a tool or a method is called, and in which session. */
+export interface CallAt extends ToolCallOptions {
   /** Agent path. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;
-  /** Cancels it. */
-  readonly signal?: AbortSignal;
-  /** Time it may take. */
-  readonly timeoutMs?: number;
-  /** Hears progress the plugin reports for it; each report starts its time anew. */
-  readonly onProgress?: (progress: unknown) => void;
 }
 
-/** What one plugin made of a hook. */
-export interface HookReport {
-  /** The plugin. */
-  readonly plugin: string;
-  /** The instance that was asked. */
-  readonly instance: string;
-  /** How it went: `ok`, or why the plugin had no say. */
-  readonly outcome: "ok" | "timeout" | "failed" | "unavailable" | "oversize";
-  /** What it answered, or null. */
-  readonly result: unknown;
-  /** Why it had no say, or null. */
-  readonly error: HostError | null;
-  /** How long it took, waiting for its turn included. */
-  readonly durationMs: number;
-}
+export type { HookReport };
 
-/** What came of a hook. */
+/** The result of firing a hook. */
 export interface HookFired {
-  /** Each plugin that takes the hook, in the order they were asked. */
+  /** Each plugin that was asked, in order. */
   readonly reports: readonly HookReport[];
-  /** What they want before the model, wrapped; empty when nothing. */
+  /** Text of all handlers for the model, plugins' wrapped; empty when there is none. */
   readonly text: string;
-  /** The records of it. */
+  /** Records of the plugins' part of the text. */
   readonly injected: readonly Injection[];
+  /** Notices of handlers, and about handlers that failed. */
+  readonly warnings: readonly string[];
+  /** The handler that blocked; absent when none did. */
+  readonly blocked?: { readonly by: string; readonly reason: string };
 }
 
-/** What a host asks to be compacted. */
+/** A window to be compacted. */
 export interface CompactionRequest {
   /** Agent path. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;
-  /** The window. */
   readonly messages: Message[];
   /** Why now, such as `threshold_crossed`. */
   readonly trigger: string;
-  /** Tokens to come down to. */
+  /** Tokens to come down to. Default: the target in project.yaml, else half of the window. */
   readonly targetTokens?: number;
 }
 
-/** What a run of an agent is given: its context, its session and its tools. */
+/** The context of one run of an agent: its job, its session and its tools. */
 export interface HostAgentContext extends AgentContext {
   /** The session: its id is `conversationId`. Open for the run; one that was opened for it closes with it. */
   readonly session: Session;
-  /** The agent's tools. */
   readonly tools: {
-    /** Those that can be called now. */
+    /** Returns those that can be called now. */
     list(): HostTool[];
-    /** Calls one, within the run's session and until the run is aborted. */
+    /** Calls one through the gate, within the run's session and until the run is aborted; resolves with its output. */
     call(
       name: string,
       args: Readonly<Record<string, unknown>>,
-      options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number },
+      options?: Omit<ToolCallOptions, "agent">,
     ): Promise<unknown>;
   };
 }
@@ -205,9 +237,14 @@ export interface Host extends AsyncDisposable {
   readonly jobs: Jobs<HostAgentContext>;
   /** Opens a session of the primary agent. Throws `session.duplicate` for an id that is open. */
   openSession(options?: { id?: string }): Session;
-  /** Calls a tool on behalf of an agent; its arguments are checked first. */
+  /** Returns an open session. Throws `session.unknown`. */
+  session(id: string): Session;
+  /** {@link Session.callTool} of a session, for the output alone. */
   callTool(name: string, args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown>;
-  /** Calls a method of a plugin. */
+  /**
+   * Calls a method of a plugin. One that names a tool takes the same way as {@link callTool}: for the agent given, else
+   * the primary or the only agent the plugin serves; in the session given, else in one that ends with the call.
+   */
   callMethod(
     plugin: string,
     method: string,
@@ -215,8 +252,8 @@ export interface Host extends AsyncDisposable {
     at?: Partial<CallAt>,
   ): Promise<unknown>;
   /**
-   * Fires any hook at an agent's plugins, for a harness that has more moments than sessions and compactions. Never
-   * rejects for a plugin. Sessions and {@link compact} fire their own hooks.
+   * Fires any hook for an agent, for a harness that has more moments than sessions, tool calls and compactions. Never
+   * rejects for a handler. Sessions, tool calls and compactions fire their own hooks.
    */
   fireHook(
     hook: string,
@@ -224,12 +261,11 @@ export interface Host extends AsyncDisposable {
     at: Pick<CallAt, "agent" | "session">,
   ): Promise<HookFired>;
   /**
-   * The chain of portable hooks: the plugins' and whatever is added to it. Sessions and {@link compact} fire
-   * `SessionStart`, `SessionEnd`, `PreCompact` and `PostCompact` themselves; for the rest see `agentHooks()` in
-   * `@kaged/plugin-host/hooks`.
+   * The chain of hooks: the plugins' and whatever is added to it. The host fires the moments of sessions, tool calls and
+   * compactions itself; for the rest see `agentHooks()` in `@kaged/plugin-host/hooks`.
    */
   readonly hooks: HookEngine;
-  /** Makes an agent's window smaller. Never stalls and never throws for a plugin. */
+  /** {@link Session.compact} of a session. */
   compact(request: CompactionRequest): Promise<CompactionResult>;
   /** Turns a knob: validates, tells the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
   setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;

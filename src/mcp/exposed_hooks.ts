@@ -93,7 +93,7 @@ function execution(
   return [{
     tool: { name, description: `${description} (of ${plugin})`, inputSchema },
     async call(args, at) {
-      await checkArguments({ name, parameters_schema: inputSchema }, args);
+      await checkArguments({ name, parametersSchema: inputSchema }, args);
       const execute = async ({ name: wanted, args: given }: tool.ExecuteInput): Promise<tool.ExecuteOutput> => {
         const startedMs = performance.now();
         const result = await host.callTool(`${plugin}.${wanted}`, given, at);

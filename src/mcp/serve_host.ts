@@ -8,14 +8,13 @@ import { asHostError } from "../core/errors/host_error.ts";
 import type { CallAt, Host } from "../host/types.ts";
 import { loadServerSdk } from "../core/mcp/load_sdk.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
-import { toolFromAlias } from "../core/tools/tool_alias.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
 import { exposedHooks } from "./exposed_hooks.ts";
 import { type OfferedTool, offeredTools } from "./host_tools.ts";
 import { errorAnswer, toolAnswer } from "./tool_answer.ts";
 
-/** What is served, and over what. */
+/** A host to serve, and the client's side of it. */
 export interface ServeHostOptions {
   /** A started host. */
   readonly host: Host;
@@ -37,7 +36,7 @@ export interface ServedHost {
   close(): Promise<void>;
 }
 
-/** What the protocol answers to the name of a tool that is not there. */
+/** The protocol's answer to the name of a tool that is not there. */
 const INVALID_PARAMS = -32602;
 
 /** Events after which an agent may have other tools. */
@@ -62,7 +61,7 @@ export async function serveHost(options: ServeHostOptions): Promise<ServedHost> 
   };
   const call = async (name: string, args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown> => {
     const hook = hooks ? exposedHooks(host, agent).find(({ tool }) => tool.name === name) : undefined;
-    return await (hook ? hook.call(args, at) : host.callTool(toolFromAlias(name), args, at));
+    return await (hook ? hook.call(args, at) : host.callTool(name, args, at));
   };
 
   server.setRequestHandler(requests.listTools, () => ({ tools: offered() }));
@@ -72,23 +71,25 @@ export async function serveHost(options: ServeHostOptions): Promise<ServedHost> 
       const params = { progressToken: token, ...progress };
       sendNotification({ method: "notifications/progress", params }).catch(() => {}); // The client has gone.
     });
+    const context: string[] = [];
+    const onContext = (texts: readonly string[]): void => void context.push(...texts);
     try {
-      const at = { agent, session, signal, ...(onProgress && { onProgress }) };
-      return toolAnswer(await call(params.name, params.arguments ?? {}, at));
+      const at = { agent, session, signal, onContext, ...(onProgress && { onProgress }) };
+      return toolAnswer(await call(params.name, params.arguments ?? {}, at), context);
     } catch (thrown) {
       const error = asHostError(thrown);
-      if (error.code !== "tool.unknown") return errorAnswer(error);
+      if (error.code !== "tool.unknown") return errorAnswer(error, context);
       const { code, message, hint } = error;
       throw new McpError(INVALID_PARAMS, message, { code, hint });
     }
   });
 
-  let told = JSON.stringify(offered());
+  let listed = JSON.stringify(offered());
   const stopListening = host.onAudit(({ type }) => {
     if (!CHANGES.has(type)) return;
     const now = JSON.stringify(offered());
-    if (now === told) return;
-    told = now;
+    if (now === listed) return;
+    listed = now;
     server.sendToolListChanged().catch(() => {}); // The client has gone, or is not there yet.
   });
 

@@ -1,5 +1,5 @@
 /**
- * What a tool gives, as MCP clients take it.
+ * The outcome of a tool call as MCP clients take it.
  *
  * @module
  */
@@ -11,33 +11,37 @@ import { isMap } from "../core/values/plain_data.ts";
 export interface ToolAnswer extends Record<string, unknown> {
   /** Blocks for the model. */
   content: Record<string, unknown>[];
-  /** The same as data. */
+  /** The output as data, where it is an object. */
   structuredContent?: Record<string, unknown>;
-  /** Set when the call failed. */
   isError?: true;
   /** Facts about a failure, for a program. */
   _meta?: Record<string, unknown>;
 }
 
-/** Key of the facts about a failure. */
+/** Key in `_meta` under which a program finds the facts about a failure. */
 export const ERROR_KEY = "kaged/error";
 
 /**
- * Returns the answer to a call that gave `result`. A result that has MCP's own shape, as one of an MCP server does, goes
- * on as it is; of any other the text is its JSON, and an object is data too.
+ * Returns the answer to a call. An output that has MCP's own shape, as one of an MCP server does, goes on as it is; of
+ * any other the text is its JSON, and an object is data too. Text that hooks added follows as text of its own.
  */
-export function toolAnswer(result: unknown): ToolAnswer {
-  const own = toolResultIn(result);
-  if (own) return plain(own);
-  const text = typeof result === "string" ? result : JSON.stringify(result ?? null);
-  return { content: [{ type: "text", text }], ...(isMap(result) && { structuredContent: result }) };
+export function toolAnswer(output: unknown, context: readonly string[] = []): ToolAnswer {
+  const own = toolResultIn(output);
+  if (own) return withContext(plain(own), context);
+  const text = typeof output === "string" ? output : JSON.stringify(output ?? null);
+  const content = [{ type: "text", text }];
+  return withContext({ content, ...(isMap(output) && { structuredContent: output }) }, context);
 }
 
 /** Returns the answer to a call that failed: code, message and hint for the model, the same as facts beside them. */
-export function errorAnswer({ code, message, hint, data }: HostError): ToolAnswer {
+export function errorAnswer({ code, message, hint, data }: HostError, context: readonly string[] = []): ToolAnswer {
   const text = `error[${code}]: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
   const facts = { code, message, ...(hint !== undefined && { hint }), ...(data !== undefined && { data }) };
-  return { content: [{ type: "text", text }], isError: true, _meta: { [ERROR_KEY]: facts } };
+  return withContext({ content: [{ type: "text", text }], isError: true, _meta: { [ERROR_KEY]: facts } }, context);
+}
+
+function withContext(answer: ToolAnswer, context: readonly string[]): ToolAnswer {
+  return { ...answer, content: [...answer.content, ...context.map((text) => ({ type: "text", text }))] };
 }
 
 function plain({ content, structuredContent }: McpToolResult): ToolAnswer {

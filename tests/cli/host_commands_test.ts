@@ -21,11 +21,11 @@ const answering = (answers: object) => ({
   },
 });
 
-test("kaged hook fire shows what each plugin answers and what goes before the model", async (t) => {
+test("kaged hooks fire shows what each plugin answers and what goes before the model", async (t) => {
   const dir = await scratchDir(t);
   await using plugin = await fixturePlugin("answers_hooks");
   const flags = await projectIn(dir, plugin, answering({ on_session_start: { inject: "Known" } }));
-  const json = await runKaged(["hook", "fire", "on_session_start", ...flags, "--json"]);
+  const json = await runKaged(["hooks", "fire", "on_session_start", ...flags, "--json"]);
   const { session, results, ...rest } = JSON.parse(json.stdout);
   assert.deepEqual([json.code, json.stderr], [0, ""]);
   assert.match(session, /^ses_/);
@@ -35,47 +35,47 @@ test("kaged hook fire shows what each plugin answers and what goes before the mo
     plugin: "answers-hooks",
     instance: "answers-hooks@music/primary",
     outcome: "ok",
-    result: "Known",
+    result: { inject: "Known" },
   });
   assert.deepEqual(rest.text, "<plugin:answers-hooks>\nKnown\n</plugin:answers-hooks>");
   assert.deepEqual([rest.hook, rest.agent, rest.injected.length], ["on_session_start", "primary", 1]);
-  const plain = await runKaged(["hook", "fire", "on_session_start", ...flags]);
+  const plain = await runKaged(["hooks", "fire", "on_session_start", ...flags]);
   assert.match(
     plain.stdout,
-    /^✓ answers-hooks {2}"Known" {2}\d+ ms\n\n<plugin:answers-hooks>\nKnown\n<\/plugin:answers-hooks>\n$/,
+    /^✓ answers-hooks {2}\{"inject":"Known"\} {2}\d+ ms\n\n<plugin:answers-hooks>\nKnown\n<\/plugin:answers-hooks>\n$/,
   );
   assert.deepEqual(await processesIn(plugin.dir), []);
 });
 
-test("kaged hook fire sends the params of --input, and says when nobody takes a hook", async (t) => {
+test("kaged hooks fire sends the params of --input, and says when nobody takes a hook", async (t) => {
   const dir = await scratchDir(t);
   await using plugin = await fixturePlugin("answers_hooks");
   const flags = await projectIn(dir, plugin, answering({}));
   const input = '{ "transcript": [{ "role": "user", "content": "Hello" }] }';
-  const run = await runKaged(["hook", "fire", "on_session_idle", ...flags, "--input", "-"], { input });
+  const run = await runKaged(["hooks", "fire", "on_session_idle", ...flags, "--input", "-"], { input });
   assert.deepEqual([run.code, run.stderr], [0, ""]);
-  const none = await runKaged(["hook", "fire", "pre_compact", ...flags, "--agent", "primary.subagents.researcher"]);
+  const none = await runKaged(["hooks", "fire", "pre_compact", ...flags, "--agent", "primary.subagents.researcher"]);
   assert.deepEqual([none.code, none.stdout], [0, 'No plugin of "primary.subagents.researcher" takes pre_compact\n']);
-  const stranger = await runKaged(["hook", "fire", "pre_compact", ...flags, "--agent", "nobody"]);
+  const stranger = await runKaged(["hooks", "fire", "pre_compact", ...flags, "--agent", "nobody"]);
   assert.deepEqual([stranger.code, stranger.stderr.split("\n")[0]], [
     1,
     'error[agent.unknown]: The project has no agent "nobody"',
   ]);
-  const unknown = await runKaged(["hook", "fire", "pre_compactt", ...flags]);
+  const unknown = await runKaged(["hooks", "fire", "pre_compactt", ...flags]);
   assert.deepEqual([unknown.code, unknown.stderr], [
     1,
     'error[hook.unknown]: There is no hook "pre_compactt"\n  hint: Did you mean "pre_compact"?\n',
   ]);
-  const broken = await runKaged(["hook", "fire", "pre_compact", ...flags, "--input", "-"], { input: "[1]" });
+  const broken = await runKaged(["hooks", "fire", "pre_compact", ...flags, "--input", "-"], { input: "[1]" });
   assert.deepEqual([broken.code, broken.stderr.split(":")[0]], [2, "error[host.misuse]"]);
 });
 
-test("kaged hook fire exits with 1 when a plugin fails, and tells of plugins that do not run", async (t) => {
+test("kaged hooks fire exits with 1 when a plugin fails, and tells of plugins that do not run", async (t) => {
   const dir = await scratchDir(t);
   await using plugin = await fixturePlugin("throws_in_hook");
   const plugins = { memory: { package: "@test/memory" }, absent: { package: "@test/absent" } };
   const flags = await projectIn(dir, plugin, { primary: { plugins } });
-  const { code, stdout, stderr } = await runKaged(["hook", "fire", "on_session_start", ...flags, "--json"]);
+  const { code, stdout, stderr } = await runKaged(["hooks", "fire", "on_session_start", ...flags, "--json"]);
   const { results: [{ outcome, error }] } = JSON.parse(stdout);
   assert.deepEqual([code, outcome, error.code, error.rpc], [1, "failed", "plugin.error", -32050]);
   assert.equal(stderr, "warning: @test/absent is not installed\n");
@@ -121,7 +121,7 @@ test("kaged compact says what is wrong with its window", async (t) => {
 test("commands about a project that is not there say so", async (t) => {
   const dir = await scratchDir(t);
   const places = ["--project", join(dir, "none"), "--home", join(dir, "home")];
-  for (const command of [["hook", "fire", "pre_compact"], ["compact", "--messages", "-"]]) {
+  for (const command of [["hooks", "fire", "pre_compact"], ["compact", "--messages", "-"]]) {
     const { code, stderr } = await runKaged([...command, ...places], { input: "[]" });
     assert.deepEqual([code, stderr.slice(0, 22)], [1, "error[project.missing]"], command[0]);
   }

@@ -20,7 +20,7 @@ test("K-029 K-031 a declared plugin's tools are on for that agent alone, with th
     ["answers-hooks.look", "Tells what it was asked", "answers-hooks"],
     ["answers-hooks.ask", "Takes anything", "answers-hooks"],
   ]);
-  assert.deepEqual(h.host.tools("primary")[1]?.parameters_schema, { type: "object" });
+  assert.deepEqual(h.host.tools("primary")[1]?.parametersSchema, { type: "object" });
   assert.deepEqual(h.host.tools(RESEARCHER), []);
   assert.throws(() => h.host.tools("secondary"), { code: "agent.unknown", http: 404 });
   assert.deepEqual(h.all("plugin.tool_registered").map(({ name, data }) => [name, data]), [

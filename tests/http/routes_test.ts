@@ -124,7 +124,10 @@ test("K-012 what only the host calls, such as hooks, cannot be called over HTTP"
     const answer = await s.ask(`/api/v1/plugins/answers-hooks/call/${method}`);
     assert.deepEqual(failed(answer), [404, "protocol.method_unknown"], method);
   }
-  assert.equal((await s.ask("/api/v1/plugins/answers-hooks/call/answers-hooks.look")).status, 200);
+  const look = "/api/v1/plugins/answers-hooks/call/answers-hooks.look";
+  assert.equal((await s.ask(`${look}?params=${encodeURIComponent('{"query":"x"}')}`)).status, 200);
+  // A method that names a tool passes the gate, which checks its arguments.
+  assert.deepEqual(failed(await s.ask(look)), [400, "tool.arguments_invalid"]);
 });
 
 test("K-017 a plugin's number becomes the status of the table; one that is busy says when to try again", async () => {

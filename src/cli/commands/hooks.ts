@@ -1,11 +1,12 @@
 /**
- * `kaged hooks …`: look at the hook files of a repository, run them, trust them, convert them.
+ * `kaged hooks …`: look at the hook files of a repository, run them, trust them, convert them; fire a hook at plugins.
  *
  * @module
  */
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
 import { addHooksConvert } from "./hooks_convert.ts";
+import { addHooksFire } from "./hooks_fire.ts";
 import { addHooksList } from "./hooks_list.ts";
 import { addHooksRun } from "./hooks_run.ts";
 import { addHooksTrust } from "./hooks_trust.ts";
@@ -14,10 +15,11 @@ import { addHooksWhy } from "./hooks_why.ts";
 /** Adds the commands; `exit` takes the exit code of one that came to its end. */
 export function addHooks(kaged: Command, terminal: Terminal, exit: (code: number) => void): void {
   const hooks = kaged.command("hooks")
-    .summary("hook files of a repository: list, run, why, trust, convert")
+    .summary("hook files of a repository: list, run, why, trust, convert; fire a hook at plugins")
     .description(
       "Hook files of a repository: .github/hooks/*.json, .claude/settings.json, hooks/hooks.json, .agent.md, mcp.json,\n" +
-        "and the operator's own in ~/.copilot/hooks. Nothing of a repository runs before you trust it, and then in a cage.",
+        "and the operator's own in ~/.copilot/hooks. Nothing of a repository runs before you trust it, and then in a cage." +
+        "\nkaged hooks fire is about plugins instead: it fires one hook at those of a project.",
     )
     .addHelpText("after", EXAMPLES);
   addHooksList(hooks, terminal, exit);
@@ -25,6 +27,7 @@ export function addHooks(kaged: Command, terminal: Terminal, exit: (code: number
   addHooksWhy(hooks, terminal);
   addHooksTrust(hooks, terminal, exit);
   addHooksConvert(hooks, terminal);
+  addHooksFire(hooks, terminal, exit);
 }
 
 const EXAMPLES = `
@@ -32,4 +35,5 @@ Examples:
   kaged hooks list
   kaged hooks trust
   kaged hooks run PreToolUse --input event.json
-  kaged hooks why`;
+  kaged hooks why
+  kaged hooks fire on_session_start --project .`;

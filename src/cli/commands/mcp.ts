@@ -6,6 +6,7 @@
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
 import { addPlaceOptions } from "../project_options.ts";
+import { addTrustedHooks } from "../trusted_hooks.ts";
 import { addAgentOptions, type HostFlags, withHost } from "../with_host.ts";
 
 interface McpFlags extends HostFlags {
@@ -18,7 +19,8 @@ export function addMcp(parent: Command, terminal: Terminal): void {
     .summary("serve an agent's tools to an MCP client")
     .description(
       "Starts the plugins of a project and serves the tools of an agent as an MCP server over standard input and " +
-        "output, until the input ends.\nWhat plugins log goes to standard error.",
+        "output, until the input ends.\nEvery call passes the hooks of the plugins and of hook files that you trust. " +
+        "Logs of plugins go to standard error.",
     );
   addPlaceOptions(addAgentOptions(command))
     .option("--no-hooks", "do not serve the hooks that their hookspec exposes, such as tool.<plugin>.execute")
@@ -41,6 +43,7 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<void> {
   const transport = await stdioTransport();
   try {
     await withHost(flags, terminal, async (host, session) => {
+      await using _hooks = await addTrustedHooks(host, await terminal.runtime(), terminal);
       const served = await serveHost({ host, agent: flags.agent, session, transport, hooks: flags.hooks });
       await served.closed;
     });

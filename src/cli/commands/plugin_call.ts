@@ -171,8 +171,11 @@ async function checkTool(
 ): Promise<void> {
   const tool = tools.find((one) => `${name}.${one.name}` === method);
   if (!tool) return;
-  const { checkArguments } = await import("../../core/tools/check_arguments.ts");
-  await checkArguments({ ...tool, name: method }, params);
+  const [{ checkArguments }, { describeTool }] = await Promise.all([
+    import("../../core/tools/check_arguments.ts"),
+    import("../../core/tools/tool_registry.ts"),
+  ]);
+  await checkArguments(describeTool(method, tool), params);
 }
 
 function paramsOf(text: string): Record<string, unknown> {

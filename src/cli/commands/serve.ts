@@ -17,6 +17,7 @@ import { wholeNumber } from "../options.ts";
 import { printWatch } from "../print_watch.ts";
 import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
+import { addTrustedHooks } from "../trusted_hooks.ts";
 import { warnOfMissing } from "../with_host.ts";
 
 interface ServeFlags extends ProjectFlags {
@@ -81,6 +82,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
         if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
       },
     });
+    await using _hooks = await addTrustedHooks(host, runtime, terminal);
     await sweepConsolePages(host.view.home, runtime);
     const { http } = await readOperatorConfig(host.view.home, runtime.files);
     const hostname = flags.host ?? http.host;

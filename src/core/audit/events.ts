@@ -146,6 +146,8 @@ export interface AuditData extends CompactionAuditData {
   "plugin.hook.illegal": { hook: string; agent_path: string };
   /** One of its tools is available to an agent. */
   "plugin.tool_registered": { tool: string; agent_path: string };
+  /** A hook blocked a call of its tool: before it was made, or its output. `by` is the id of the handler. */
+  "plugin.tool_blocked": { tool: string; hook: string; by: string; reason: string } & AuditPlace;
   /** An MCP server listed its tools; what differs from the list before, each part cut to 50 names. */
   "plugin.tools_listed": {
     count: number;

@@ -1,6 +1,6 @@
 /**
- * A compaction from end to end: observers hear what is about to go, the compactor or the strategy makes the window
- * smaller, observers hear what is gone.
+ * A compaction from end to end: observers hear which messages are about to go, the compactor or the strategy makes the
+ * window smaller, observers hear which are gone.
  *
  * @module
  */
@@ -10,21 +10,18 @@ import { alwaysKeepIds } from "./always_keep.ts";
 import { askForSummary } from "./ask_for_summary.ts";
 import { type CompactionTarget, dropOldest, isWithin } from "./drop_oldest.ts";
 import { afterSystem, insertMessage } from "./insert_message.ts";
-import { observeRound } from "./observe_round.ts";
-import { readObserverResult } from "./observer_result.ts";
 import { compactionTarget, splitForCompaction, type SplitWindow } from "./split_for_compaction.ts";
 import { tokenCounter } from "./token_counter.ts";
 import type {
   CompactionAudit,
   CompactionHook,
-  CompactionHookOutcome,
   CompactionHookParams,
   CompactionPlugin,
   CompactionPorts,
   CompactionResult,
   CompactionTask,
+  CompactorOutcome,
   Injection,
-  ObserverQuestion,
   ObserverRound,
 } from "./types.ts";
 import { verifyCompactorResult } from "./verify_compactor_result.ts";
@@ -39,7 +36,7 @@ export async function runCompaction(task: CompactionTask, ports: CompactionPorts
   return await new Compaction(task, ports).run();
 }
 
-/** A smaller window, and who made it. */
+/** A smaller window, and the strategy that made it. */
 interface Smaller {
   readonly by: CompactionResult["by"];
   readonly messages: readonly IdentifiedMessage[];
@@ -59,10 +56,13 @@ class Compaction {
   readonly #task: CompactionTask;
   readonly #ports: CompactionPorts;
   readonly #count: (message: Message) => number;
-  readonly #window: IdentifiedMessage[];
-  readonly #keep: ReadonlySet<string>;
   readonly #target: CompactionTarget;
-  readonly #split: SplitWindow;
+  /** The window as the caller gave it. */
+  readonly #original: readonly IdentifiedMessage[];
+  /** The window to compact: the original, unless a handler modified it. */
+  #window: readonly IdentifiedMessage[];
+  #keep: ReadonlySet<string> = new Set();
+  #split: SplitWindow = { beingCompacted: [], remaining: [] };
   readonly #retained: { plugin: string; text: string }[] = [];
   readonly #injections: Injection[] = [];
   readonly #texts: string[] = [];
@@ -77,10 +77,17 @@ class Compaction {
     this.#task = task;
     this.#ports = ports;
     this.#count = tokenCounter(ports.countTokens);
-    this.#window = assignIds(task.messages, ports.ids);
-    this.#keep = alwaysKeepIds(this.#window, settings.keep_last);
+    this.#original = this.#window = assignIds(task.messages, ports.ids);
     this.#target = compactionTarget(targetTokens, settings, sizeOf(this.#window, this.#count));
-    this.#split = splitForCompaction(this.#window, {
+    this.#take(this.#window);
+  }
+
+  /** Compacts `window` from here on. */
+  #take(window: readonly IdentifiedMessage[]): void {
+    const { settings } = this.#task;
+    this.#window = window;
+    this.#keep = alwaysKeepIds(window, settings.keep_last);
+    this.#split = splitForCompaction(window, {
       decidedBy: settings.delegate === null ? settings.strategy : "compactor",
       target: this.#target,
       keep: this.#keep,
@@ -100,22 +107,20 @@ class Compaction {
       target_messages: this.#target.messages,
       being_compacted: this.#split.beingCompacted.length,
     });
-    await this.#tellObservers("pre_compact", settings.strategy, this.#split, before);
+    const modified = await this.#observe("pre_compact", settings.strategy, this.#split, before);
+    if (modified && !this.#blocked) this.#take(modified);
     const first = this.#blocked ? this.#unchanged() : await this.#firstChoice();
     const smaller = isFailure(first) ? this.#drop("drop") : first;
-    const gone = new Set(smaller.superseded);
-    if (!this.#blocked) {
-      const split = { beingCompacted: this.#window.filter(({ id }) => gone.has(id)), remaining: [...smaller.messages] };
-      const strategy = smaller.by === "none" ? settings.strategy : smaller.by;
-      await this.#tellObservers("post_compact", strategy, split, before);
-    }
-    const messages = this.#withInjections(smaller.messages);
+    const kept = this.#blocked ? smaller.messages : await this.#afterwards(smaller, before);
+    const messages = this.#withInjections(kept);
+    const left = new Set(messages.map(({ id }) => id));
+    const superseded = this.#original.filter(({ id }) => !left.has(id)).map(({ id }) => id);
     const after = sizeOf(messages, this.#count);
     this.#audit("compaction.completed", {
       by: smaller.by,
       before,
       after,
-      superseded: smaller.superseded.length,
+      superseded: superseded.length,
       summary: smaller.summary === null ? null : clipped(smaller.summary, 4000),
       retained: this.#retained.length,
       injected: this.#injections.length,
@@ -125,7 +130,7 @@ class Compaction {
     });
     return {
       messages,
-      superseded: [...smaller.superseded],
+      superseded,
       by: smaller.by,
       ...(smaller.summary === null ? {} : { summary: smaller.summary }),
       retained: this.#retained,
@@ -157,7 +162,7 @@ class Compaction {
       return { reason: "compactor_unavailable", detail: `No plugin "${delegate}" of this agent takes pre_compact` };
     }
     const params = this.#params("compactor", this.#task.settings.strategy, this.#split);
-    const outcome = await this.#fire("pre_compact", params, compactor);
+    const outcome = await this.#ask(params, compactor);
     if (!outcome.ok) return { reason: outcome.reason, detail: clipped(outcome.detail) };
     const verdict = verifyCompactorResult(outcome.result, {
       original: this.#window,
@@ -205,48 +210,49 @@ class Compaction {
     return { by: "none", messages: this.#window, superseded: [], summary: null };
   }
 
-  async #tellObservers(
+  /** Asks the observers about the new window, and returns it as they leave it. */
+  async #afterwards({ by, messages, superseded }: Smaller, before: Size): Promise<readonly IdentifiedMessage[]> {
+    const gone = new Set(superseded);
+    const split = { beingCompacted: this.#window.filter(({ id }) => gone.has(id)), remaining: [...messages] };
+    const strategy = by === "none" ? this.#task.settings.strategy : by;
+    return await this.#observe("post_compact", strategy, split, before) ?? messages;
+  }
+
+  /** Asks the observers and keeps what they want; returns the window that one of them modified, or null. */
+  async #observe(
     hook: CompactionHook,
     strategy: CompactionHookParams["strategy"],
     split: SplitWindow,
     before: Size,
-  ): Promise<void> {
-    const params = this.#params("observer", strategy, split);
-    const question: ObserverQuestion = {
-      hook,
-      params,
-      window: hook === "pre_compact" ? this.#window : split.remaining,
-      before,
-      after: hook === "post_compact" ? sizeOf(split.remaining, this.#count) : null,
-      observers: this.#task.plugins.filter((plugin) =>
-        plugin.hooks.includes(hook) && (hook !== "pre_compact" || plugin !== this.#compactor)
-      ),
-      ask: async (plugin) => {
-        const outcome = await this.#fire(hook, params, plugin);
-        if (!outcome.ok) throw new Error(outcome.detail); // Whoever asks tells it as broken, and goes on.
-        return await this.#collect(hook, plugin.plugin, outcome.result);
-      },
-    };
-    const ignore = (error: unknown): void =>
-      void this.#ignored.push({ plugin: "host", hook, problem: clipped(messageOf(error)) });
-    const { texts, blocked } = await observeRound(question, this.#ports.observe, ignore);
-    this.#texts.push(...texts);
-    this.#blocked = blocked;
-  }
-
-  async #collect(hook: CompactionHook, plugin: string, result: unknown): Promise<string | null> {
+  ): Promise<IdentifiedMessage[] | null> {
+    const isBefore = hook === "pre_compact";
     try {
-      const { retain, inject, problems } = readObserverResult(hook, plugin, result);
-      for (const text of retain) this.#retained.push({ plugin, text });
-      for (const problem of problems) this.#ignored.push({ plugin, hook, problem });
-      if (inject === null) return null;
-      const injected = await this.#ports.inject(plugin, hook, inject);
-      if (injected) this.#injections.push(injected.injection);
-      return injected?.text ?? null;
+      const round = await this.#ports.observe({
+        hook,
+        params: this.#params("observer", strategy, split),
+        window: isBefore ? this.#window : split.remaining,
+        before,
+        after: isBefore ? null : sizeOf(split.remaining, this.#count),
+        except: isBefore ? this.#compactor?.key ?? null : null,
+      });
+      this.#texts.push(...round.texts);
+      this.#injections.push(...round.injected);
+      this.#retained.push(...round.retained);
+      for (const { plugin, problem } of round.ignored) this.#ignored.push({ plugin, hook, problem });
+      this.#blocked = round.blocked;
+      return round.modified === undefined ? null : this.#readWindow(round.modified);
     } catch (error) {
-      this.#ignored.push({ plugin, hook, problem: clipped(messageOf(error)) });
+      this.#ignored.push({ plugin: "host", hook, problem: clipped(messageOf(error)) });
       return null;
     }
+  }
+
+  /** Throws for a modified window that cannot be used; the caller's own copy is used then. */
+  #readWindow(modified: unknown): IdentifiedMessage[] {
+    if (!Array.isArray(modified) || (modified.length === 0 && this.#window.length > 0)) {
+      throw new Error("A modified window was left out: it is no list of messages, or an empty one");
+    }
+    return assignIds(structuredClone(modified), this.#ports.ids); // Handlers' values are frozen, messages are not.
   }
 
   #withInjections(messages: readonly IdentifiedMessage[]): IdentifiedMessage[] {
@@ -270,14 +276,10 @@ class Compaction {
     return { role, messages_being_compacted: beingCompacted, messages_remaining: remaining, strategy, trigger };
   }
 
-  /** A port that breaks its promise never to throw must not cost the window. */
-  async #fire(
-    hook: CompactionHook,
-    params: CompactionHookParams,
-    plugin: CompactionPlugin,
-  ): Promise<CompactionHookOutcome> {
+  /** A port that throws although it may not must not cost the window. */
+  async #ask(params: CompactionHookParams, plugin: CompactionPlugin): Promise<CompactorOutcome> {
     try {
-      return await this.#ports.fire(hook, params, plugin);
+      return await this.#ports.askCompactor(params, plugin);
     } catch (error) {
       return { ok: false, reason: "failed", detail: messageOf(error) };
     }
@@ -291,7 +293,7 @@ class Compaction {
     try {
       this.#ports.audit(type, data);
     } catch {
-      // What keeps the audit counts its own losses.
+      // The audit counts the events it loses.
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What compaction takes and gives.
+ * The shapes of a compaction: its task, the ports it works with, its result and its audit events.
  *
  * @module
  */
@@ -7,43 +7,38 @@ import type { CountTokens, Message, Size } from "./messages.ts";
 import type { Clock, Ids } from "../ports/ports.ts";
 import type { CompactionSettings } from "../project/types.ts";
 
-/** Text a plugin put before a model, and what became of it. */
+/** The record of a text that a plugin put before a model. */
 export interface Injection {
-  /** The plugin. */
   readonly plugin: string;
-  /** The hook that asked for it. */
+  /** The hook whose answer held the text. */
   readonly hook: string;
   /** Bytes of it that were used. */
   readonly bytes: number;
-  /** SHA-256 of what the plugin returned, in hex. */
+  /** SHA-256 of the whole text as the plugin returned it, in hex. */
   readonly sha256: string;
-  /** Whether it was cut. */
+  /** Whether the text was longer than its room. */
   readonly cut: boolean;
 }
 
-/** What came of a compaction. */
+/** The new window, and how it came about. */
 export interface CompactionResult {
-  /** The new window. */
   readonly messages: Message[];
   /** Ids of messages that are no longer in it. */
   readonly superseded: string[];
-  /** Who made it smaller. */
+  /** The strategy that made it smaller; `none` when nothing had to go. */
   readonly by: "compactor" | "drop" | "summarize" | "none";
-  /** What the compactor or the summarizer says it did. */
+  /** The summary of the compactor or the summarizer, where one gave it. */
   readonly summary?: string;
-  /** What observers want kept, by plugin. */
+  /** Texts that observers want kept, by plugin. */
   readonly retained: { readonly plugin: string; readonly text: string }[];
   /** Text observers want before the model; it is in {@link messages}, wrapped, after the system messages. */
   readonly injected: Injection[];
-  /** Size before. */
   readonly before: Size;
-  /** Size after. */
   readonly after: Size;
-  /** A hook that is no plugin's blocked: before, and the window is as it was; or after, and the agent is to stop. */
+  /** A handler that blocked: at `PreCompact` the window stays as it was, at `PostCompact` the agent is to stop. */
   readonly blocked?: {
-    /** Who. */
+    /** Id of the handler. */
     readonly by: string;
-    /** Why. */
     readonly reason: string;
   };
   /** Why the first choice was not used, when it was not. */
@@ -55,12 +50,11 @@ export interface CompactionResult {
   };
 }
 
-/** A hook that compaction fires. */
+/** The hooks around a compaction. */
 export type CompactionHook = "pre_compact" | "post_compact";
 
-/** What such a hook is sent, beside `_context`. */
+/** Params of these hooks, beside `_context`. */
 export interface CompactionHookParams {
-  /** In which role the plugin is asked. */
   readonly role: "observer" | "compactor";
   /**
    * Before: what may go (a compactor is asked) or will go (a strategy decides). After: what is gone. Messages that
@@ -69,64 +63,61 @@ export interface CompactionHookParams {
   readonly messages_being_compacted: readonly Message[];
   /** Before: the other messages. After: the new window. */
   readonly messages_remaining: readonly Message[];
-  /** Before: the agent's strategy. After: what was done. */
+  /** Before: the agent's strategy. After: the one that was used. */
   readonly strategy: "drop" | "summarize" | "compactor";
-  /** Why now. */
   readonly trigger: string;
 }
 
-/** What came of firing a hook at one plugin. */
-export type CompactionHookOutcome =
-  /** The plugin answered. */
+/** A compactor's answer, or why there is none: `timeout`, `failed`, `unavailable`, `oversize`. */
+export type CompactorOutcome =
   | { readonly ok: true; readonly result: unknown }
-  /** It did not: `timeout`, `failed`, `unavailable`, `oversize`; what is wrong is told in full in `detail`. */
   | { readonly ok: false; readonly reason: string; readonly detail: string };
 
 /** A plugin of the agent whose window is compacted. */
 export interface CompactionPlugin {
   /** The key it is declared under. */
   readonly key: string;
-  /** Its own name. */
+  /** The name in its manifest. */
   readonly plugin: string;
   /** Hooks that fire for this agent. */
   readonly hooks: readonly string[];
 }
 
-/** What came of asking those who look on. */
-export interface ObserverRound {
-  /** Texts for the model, in the order of those who want them. */
-  readonly texts: readonly string[];
-  /** Who blocked, and why; null when nobody did. */
-  readonly blocked: CompactionResult["blocked"] | null;
+/** The moment that observers are asked about. */
+export interface ObserverQuestion {
+  readonly hook: CompactionHook;
+  /** Params for plugins. */
+  readonly params: CompactionHookParams;
+  /** The window as it stands, for handlers that are no plugins. */
+  readonly window: readonly Message[];
+  readonly before: Size;
+  /** Null at `pre_compact`. */
+  readonly after: Size | null;
+  /** Key of the compactor, which is not asked as an observer before it has compacted; null when there is none. */
+  readonly except: string | null;
 }
 
-/** What those who look on are asked about. */
-export interface ObserverQuestion {
-  /** The hook. */
-  readonly hook: CompactionHook;
-  /** What plugins are sent. */
-  readonly params: CompactionHookParams;
-  /** The window as it stands. */
-  readonly window: readonly Message[];
-  /** Its size before. */
-  readonly before: Size;
-  /** Its size after; null while it is not made. */
-  readonly after: Size | null;
-  /** Plugins that take the hook, in the order they are declared. */
-  readonly observers: readonly CompactionPlugin[];
-  /** Asks one of them. Returns the text it wants before the model, wrapped, or null. Rejects when it failed. */
-  readonly ask: (observer: CompactionPlugin) => Promise<string | null>;
+/** Everything that observers said at one moment. */
+export interface ObserverRound {
+  /** Texts for the model, wrapped, in the order of the handlers. */
+  readonly texts: readonly string[];
+  /** Records of the plugins' texts. */
+  readonly injected: readonly Injection[];
+  readonly retained: readonly { readonly plugin: string; readonly text: string }[];
+  /** Parts of answers that could not be used. */
+  readonly ignored: readonly { readonly plugin: string; readonly problem: string }[];
+  readonly blocked: CompactionResult["blocked"] | null;
+  /** The window as a handler modified it, unchecked; absent when none did. */
+  readonly modified?: unknown;
 }
 
 /** A window to compact. */
 export interface CompactionTask {
-  /** The window. */
   readonly messages: readonly Message[];
   /** Why now, such as `threshold_crossed`. */
   readonly trigger: string;
-  /** Tokens to come down to; goes before the agent's own target. */
+  /** Tokens to come down to, in place of the agent's own target. */
   readonly targetTokens?: number;
-  /** How the agent's window is compacted. */
   readonly settings: CompactionSettings;
   /** The agent's plugins that run, in the order they are declared. */
   readonly plugins: readonly CompactionPlugin[];
@@ -134,7 +125,6 @@ export interface CompactionTask {
 
 /** Audit events of a compaction, by type. They are about one request: its id makes them a chain. */
 export interface CompactionAudit {
-  /** A compaction starts. */
   "compaction.triggered": {
     trigger: string;
     strategy: string;
@@ -146,9 +136,8 @@ export interface CompactionAudit {
   };
   /** The compactor left out or changed messages that always stay. */
   "compactor_dropped_always_keep": { plugin: string; message_ids: string[]; total: number };
-  /** What was to make the window smaller did not; the oldest messages are dropped instead. */
+  /** The compactor or the summary failed; the oldest messages are dropped instead. */
   "compaction.failed": { by: "compactor" | "summarize"; plugin: string | null; reason: string; detail: string };
-  /** A compaction is done. */
   "compaction.completed": {
     by: CompactionResult["by"];
     before: Size;
@@ -166,28 +155,20 @@ export interface CompactionAudit {
   };
 }
 
-/** What a compaction needs of the host around it. */
+/** The host, as a compaction uses it. */
 export interface CompactionPorts {
-  /** Fires a hook at one plugin and always settles: the hook's own timeout bounds it. */
-  fire(hook: CompactionHook, params: CompactionHookParams, plugin: CompactionPlugin): Promise<CompactionHookOutcome>;
-  /** Asks those who look on, plugins and others, in their order. Default: the plugins, one after the other. */
-  observe?(question: ObserverQuestion): Promise<ObserverRound>;
-  /** Wraps and cuts what a plugin wants before the model. Null when nothing of it is used. */
-  inject(
-    plugin: string,
-    hook: CompactionHook,
-    text: string,
-  ): Promise<{ readonly text: string; readonly injection: Injection } | null>;
-  /** Takes an audit event. */
+  /** Asks every observer, plugins and others, in one order. A rejection costs this round and nothing else. */
+  observe(question: ObserverQuestion): Promise<ObserverRound>;
+  /** Asks the compactor. Always settles: the hook's own timeout bounds it. */
+  askCompactor(params: CompactionHookParams, plugin: CompactionPlugin): Promise<CompactorOutcome>;
   audit<T extends keyof CompactionAudit>(type: T, data: CompactionAudit[T]): void;
-  /** Tokens of a message. */
   readonly countTokens: CountTokens;
   /** Makes ids for messages. */
   readonly ids: Ids;
-  /** Time, to bound the summary. */
+  /** Bounds the summary. */
   readonly clock: Clock;
   /** Makes a summary for the strategy `summarize`. */
   readonly summarize?: (messages: Message[], context: { signal: AbortSignal }) => Promise<string>;
-  /** How long that may take. Default 60 000. */
+  /** Default 60 000. */
   readonly summarizeTimeoutMs?: number;
 }

@@ -5,6 +5,9 @@
  */
 import { HOOKS } from "./generated/agent_lifecycle.ts";
 
+/** Path of the agent that owns sessions. */
+export const PRIMARY = "primary";
+
 /** Every hook, by its canonical name. */
 export const HOOK_NAMES: readonly string[] = HOOKS.map(({ name }) => name);
 
@@ -13,7 +16,7 @@ export const HOOK_ALIASES: ReadonlyMap<string, string> = new Map(
   HOOKS.flatMap(({ name, portableName }) => portableName === null ? [] : [[portableName, name]]),
 );
 
-/** Hooks of a session, which belongs to the primary agent: they never fire for another. */
+/** Hooks of a session, which belongs to the {@link PRIMARY} agent: they never fire for another. */
 export const PRIMARY_HOOKS: readonly string[] = HOOKS.filter(({ scope }) => scope === "primary").map(({ name }) =>
   name
 );

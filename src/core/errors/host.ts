@@ -22,5 +22,6 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "session.duplicate": row(-32602, 409, "A session of that id is open already", "Close it, or use another id"),
   "instance.ambiguous": row(-32602, 409, "Several instances of the plugin run", "Name the agent whose plugin is meant"),
   "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
+  "tool.blocked": row(-32001, 403, "A hook blocked the call of a tool", "Do what its reason says, or ask its owner"),
   "tool.arguments_invalid": row(-32602, 400, "The tool does not take these arguments", "Follow its schema"),
 };

@@ -19,11 +19,11 @@ const RESERVED: readonly string[] = ["_context", "_config"];
  * @throws {HostError} `tool.arguments_invalid` (-32602), with every place in `data.issues`.
  */
 export async function checkArguments(
-  { name, parameters_schema, definition }: Pick<AgentTool, "name" | "parameters_schema" | "definition">,
+  { name, parametersSchema, definition }: Pick<AgentTool, "name" | "parametersSchema" | "definition">,
   args: unknown,
 ): Promise<void> {
   // An MCP server's schema is not a checked one, as a manifest's is.
-  const schema = definition ? await argumentsSchema(parameters_schema) : parameters_schema;
+  const schema = definition ? await argumentsSchema(parametersSchema) : parametersSchema;
   const issues = isMap(args) ? await issuesOf(args, schema) : [{ path: "", message: "Expected an object" }];
   const [first] = issues;
   if (!first) return;
@@ -35,7 +35,7 @@ export async function checkArguments(
   });
 }
 
-async function issuesOf(args: Record<string, unknown>, schema: AgentTool["parameters_schema"]): Promise<SchemaIssue[]> {
+async function issuesOf(args: Record<string, unknown>, schema: AgentTool["parametersSchema"]): Promise<SchemaIssue[]> {
   const reserved = RESERVED.filter((key) => Object.hasOwn(args, key));
   if (reserved.length > 0) return reserved.map((path) => ({ path, message: "Is set by the host alone" }));
   return (await compileSchema(schema)).issues(args);

@@ -18,8 +18,8 @@ export function toolAlias(tool: string): string {
   return tool.replace(".", "__");
 }
 
-/** Returns the tool an alias stands for; any other name comes back as it is. */
+/** Returns the tool an alias stands for; a full name, and any other, comes back as it is. */
 export function toolFromAlias(alias: string): string {
   // A plugin's name holds no underscore and a tool's does not begin with one: the first pair is the dot.
-  return alias.replace("__", ".");
+  return alias.includes(".") ? alias : alias.replace("__", ".");
 }

@@ -5,20 +5,20 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import type { ManifestTool } from "../manifest/manifest.ts";
-import type { JsonSchema } from "../schema/json_schema.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedPlugin } from "../project/types.ts";
+import type { JsonSchema } from "../schema/json_schema.ts";
 import { didYouMean } from "../values/nearest_word.ts";
+import { toolFromAlias } from "./tool_alias.ts";
 
 /** A tool of an agent. */
 export interface AgentTool {
   /** Full name: `<plugin>.<tool>`. */
   readonly name: string;
-  /** What it does, for the model. */
+  /** For the model. */
   readonly description: string;
-  /** What its arguments look like. */
-  readonly parameters_schema: JsonSchema;
-  /** The tool as its MCP server listed it. */
+  readonly parametersSchema: JsonSchema;
+  /** The tool as its MCP server listed it; absent for any other plugin's. */
   readonly definition?: Readonly<Record<string, unknown>>;
   /** The plugin that offers it, as the agent gets it. */
   readonly owner: ResolvedPlugin;
@@ -38,24 +38,26 @@ export function agentTools({ plugins }: ResolvedAgent, listed: ListedTools = new
     for (const tool of [...owner.manifest.tools, ...listed.get(owner.instance) ?? []]) {
       const name = `${owner.plugin}.${tool.name}`;
       // The first keeps its name: a second one was refused when the project was resolved.
-      if (!off.has(name) && !tools.has(name)) tools.set(name, agentTool(name, tool, owner));
+      if (!off.has(name) && !tools.has(name)) tools.set(name, { ...describeTool(name, tool), owner });
     }
   }
   return tools;
 }
 
-function agentTool(name: string, tool: ManifestTool | McpTool, owner: ResolvedPlugin): AgentTool {
-  const { description, parameters_schema } = tool;
+/** Returns a tool of a manifest or an MCP server under its full name. */
+export function describeTool(name: string, tool: ManifestTool | McpTool): Omit<AgentTool, "owner"> {
+  const { description, parameters_schema: parametersSchema } = tool;
   const { definition } = "definition" in tool ? tool : {};
-  return { name, description, parameters_schema, ...(definition && { definition }), owner };
+  return { name, description, parametersSchema, ...(definition && { definition }) };
 }
 
 /**
- * Returns a tool of an agent.
+ * Returns a tool of an agent, by its full name or by the alias that chat APIs take.
  *
- * @throws {HostError} `tool.unknown`, with what the agent has instead.
+ * @throws {HostError} `tool.unknown`, with the tools the agent has.
  */
-export function findTool(name: string, agent: ResolvedAgent, tools: AgentTools): AgentTool {
+export function findTool(given: string, agent: ResolvedAgent, tools: AgentTools): AgentTool {
+  const name = toolFromAlias(given);
   const tool = tools.get(name);
   if (tool) return tool;
   const known = [...tools.keys()];

@@ -12,6 +12,7 @@ import { HOST_JOB_ROUTES } from "./job_routes.ts";
 import { KNOB_ROUTES } from "./knob_routes.ts";
 import { PLUGIN_ROUTES } from "./plugin_routes.ts";
 import { STREAM_ROUTES } from "./stream_routes.ts";
+import { TOOL_ROUTES } from "./tool_routes.ts";
 
 /** Every route of the API. */
 export const ROUTES: readonly Route[] = [
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...CALL_ROUTES,
   ...KNOB_ROUTES,
   ...AGENT_ROUTES,
+  ...TOOL_ROUTES,
   ...HOST_JOB_ROUTES,
   ...CONSENT_ROUTES,
   ...STREAM_ROUTES,

@@ -4,9 +4,7 @@
  * @module
  */
 import { messageOf } from "../../core/errors/host_error.ts";
-import { checkOutput } from "../../hooks/dispatch/boundary.ts";
-import { readInjectResult } from "../../hooks/sources/plugin/hook_result.ts";
-import { completeParams, lifecycleContract } from "../../hooks/sources/plugin/lifecycle.ts";
+import { completeParams } from "../../hooks/sources/plugin/lifecycle.ts";
 import { readPluginAnswer } from "../../hooks/sources/plugin/plugin_answer.ts";
 import { compileSchema } from "../../core/schema/compile_schema.ts";
 import { type Answer, STEP_MS } from "./conversation.ts";
@@ -171,13 +169,8 @@ async function toolSamples({ manifest }: Stage): Promise<ToolSample[]> {
 
 function hookProblem(hook: string, answer: Answer): string | null {
   if (answer.missing !== undefined || answer.response.error !== undefined) return said(answer);
-  const { result } = answer.response;
-  const contract = lifecycleContract(hook);
   try {
-    if (result === null) return null;
-    if (contract.dispatch === "chain") readPluginAnswer(hook, "the plugin", result);
-    else if (hook === "on_session_start") readInjectResult(result);
-    else if (typeof result !== "string") checkOutput(contract, "the plugin", result);
+    readPluginAnswer(hook, "the plugin", answer.response.result);
     return null;
   } catch (error) {
     return messageOf(error);

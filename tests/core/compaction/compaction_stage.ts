@@ -5,15 +5,18 @@
  */
 import type {
   CompactionAudit,
-  CompactionHookOutcome,
   CompactionHookParams,
   CompactionPlugin,
   CompactionPorts,
   CompactionTask,
+  CompactorOutcome,
+  Injection,
+  ObserverRound,
 } from "../../../src/core/compaction/types.ts";
 import type { CompactionSettings } from "../../../src/core/project/types.ts";
 import type { IdentifiedMessage } from "../../../src/core/compaction/messages.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
+import { readPluginAnswer } from "../../../src/hooks/sources/plugin/plugin_answer.ts";
 import { answer, call, countChars, message } from "./conversations.ts";
 
 /** A window of six messages; `a1` and `t1` are a tool call and its result. */
@@ -62,26 +65,50 @@ export interface Stage {
   data<T extends keyof CompactionAudit>(type: T): CompactionAudit[T] | undefined;
 }
 
-/** Ports whose plugins answer by `"<hook> <plugin>"`; an answer that is an Error is thrown. */
-export function stage(answers: Record<string, unknown> = {}, changes: Partial<CompactionPorts> = {}): Stage {
+/**
+ * Ports whose plugins answer by `"<hook> <plugin>"`: {@link memory} and {@link smart} in the order given. A compactor's
+ * answer that is an Error is thrown, an observer's says nothing.
+ */
+export function stage(
+  answers: Record<string, unknown> = {},
+  changes: Partial<CompactionPorts> = {},
+  plugins: readonly CompactionPlugin[] = [memory, smart],
+): Stage {
   const fired: string[] = [];
   const params: Record<string, CompactionHookParams> = {};
   const audited: [string, unknown][] = [];
   let lastId = 0;
+  const isFailed = (answer: unknown): boolean => typeof answer === "object" && answer !== null && "ok" in answer;
+  const ask = (hook: string, given: CompactionHookParams, { plugin }: CompactionPlugin): unknown => {
+    fired.push(`${hook} ${plugin} ${given.role}`);
+    params[`${hook} ${plugin}`] = given;
+    return answers[`${hook} ${plugin}`] ?? null;
+  };
   const ports: CompactionPorts = {
-    fire(hook, given, { plugin }): Promise<CompactionHookOutcome> {
-      fired.push(`${hook} ${plugin} ${given.role}`);
-      params[`${hook} ${plugin}`] = given;
-      const answer = answers[`${hook} ${plugin}`] ?? null;
+    askCompactor(given, plugin) {
+      const answer = ask("pre_compact", given, plugin);
       if (answer instanceof Error) throw answer;
-      const isOutcome = typeof answer === "object" && answer !== null && "ok" in answer;
-      return Promise.resolve(isOutcome ? answer as CompactionHookOutcome : { ok: true, result: answer });
+      return Promise.resolve(isFailed(answer) ? answer as CompactorOutcome : { ok: true, result: answer });
     },
-    inject: (plugin, hook, text) =>
-      Promise.resolve({
-        text: `<plugin:${plugin}>${text}</plugin:${plugin}>`,
-        injection: { plugin, hook, bytes: text.length, sha256: "0", cut: false },
-      }),
+    observe({ hook, params, except }) {
+      const [texts, injected]: [string[], Injection[]] = [[], []];
+      const retained: { plugin: string; text: string }[] = [];
+      const ignored: { plugin: string; problem: string }[] = [];
+      const round: ObserverRound = { texts, injected, retained, ignored, blocked: null };
+      for (const one of plugins.filter(({ key, hooks }) => key !== except && hooks.includes(hook))) {
+        const { plugin } = one;
+        const answer = ask(hook, params, one);
+        if (answer instanceof Error || typeof answer === "number") continue;
+        const { response, retain, problems } = readPluginAnswer(hook, plugin, isFailed(answer) ? null : answer);
+        ignored.push(...problems.map((problem) => ({ plugin, problem })));
+        retained.push(...retain.map((text) => ({ plugin, text })));
+        for (const text of response?.additionalContext ?? []) {
+          texts.push(`<plugin:${plugin}>${text}</plugin:${plugin}>`);
+          injected.push({ plugin, hook, bytes: text.length, sha256: "0", cut: false });
+        }
+      }
+      return Promise.resolve(round);
+    },
     audit: (type, data) => void audited.push([type, data]),
     countTokens: countChars,
     ids: { create: (prefix) => `${prefix}_${++lastId}` },

@@ -7,7 +7,10 @@ import { compacted, delegated, memory, smart, stage, task, window } from "./comp
 import { idsOf } from "./conversations.ts";
 
 test("K-027 the delegated compactor's window replaces the strategy; it is asked once, after the observers", async () => {
-  const { ports, fired, params, types, data } = stage({ "pre_compact smart-compactor": compacted });
+  const { ports, fired, params, types, data } = stage({ "pre_compact smart-compactor": compacted }, {}, [
+    smart,
+    memory,
+  ]);
   const result = await runCompaction(task({ settings: delegated, plugins: [smart, memory] }), ports);
   assert.deepEqual(fired, [
     "pre_compact memory-markdown observer",
@@ -116,7 +119,7 @@ test("K-028 a delegate that is not there, or does not take the hook, is a failur
 });
 
 test("K-026 a compactor nobody delegated to is asked as an observer, and its window is not used", async () => {
-  const { ports, fired, data } = stage({ "pre_compact smart-compactor": compacted });
+  const { ports, fired, data } = stage({ "pre_compact smart-compactor": compacted }, {}, [smart]);
   const result = await runCompaction(task({ plugins: [smart] }), ports);
   assert.equal(fired[0], "pre_compact smart-compactor observer");
   assert.equal(result.by, "drop");

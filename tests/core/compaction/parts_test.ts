@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askForSummary } from "../../../src/core/compaction/ask_for_summary.ts";
-import { readObserverResult } from "../../../src/core/compaction/observer_result.ts";
 import { compactionTarget, splitForCompaction } from "../../../src/core/compaction/split_for_compaction.ts";
 import { tokenCounter } from "../../../src/core/compaction/token_counter.ts";
 import { assignIds, countTokens, type Message, sizeOf } from "../../../src/core/compaction/messages.ts";
@@ -102,27 +101,6 @@ test("K-021 splitForCompaction() leaves a tool call whole", () => {
   const options = { target: { tokens: null, messages: 2 }, keep: new Set<string>(), countTokens: () => 1 };
   const { beingCompacted } = splitForCompaction(window, { decidedBy: "drop", ...options });
   assert.equal(idsOf(beingCompacted), "a t");
-});
-
-test("K-021 readObserverResult() reads retain and inject, and a bare text as inject", () => {
-  const read = (result: unknown) => readObserverResult("pre_compact", "memory", result);
-  assert.deepEqual(read({ retain: ["a", "", "b"], inject: "c" }), { retain: ["a", "b"], inject: "c", problems: [] });
-  assert.deepEqual(read("c"), { retain: [], inject: "c", problems: [] });
-  for (const nothing of [null, undefined, "", {}, { retain: [], inject: "" }, { inject: null, other: 1 }]) {
-    assert.deepEqual(read(nothing), { retain: [], inject: null, problems: [] });
-  }
-  const many = read({ retain: Array(1001).fill("x") });
-  assert.deepEqual([many.retain.length, many.problems], [1000, ['"retain" holds more than 1000 texts']]);
-  assert.match(read({ role: "compactor", messages: [] }).problems[0]!, /as a compactor/);
-});
-
-test("K-021 D-009 readObserverResult() refuses whole what the hookspec refuses", () => {
-  for (const hook of ["pre_compact", "post_compact"] as const) {
-    for (const odd of [5, true, ["a"], { retain: "a" }, { retain: ["a", 5], inject: "d" }, { inject: 5 }]) {
-      const message = new RegExp(`^"memory" answered "${hook}" wrongly: `);
-      assert.throws(() => readObserverResult(hook, "memory", odd), { code: "hook.result_invalid", message });
-    }
-  }
 });
 
 test("askForSummary() gives the summary and lets go of its timer", async () => {

@@ -75,7 +75,7 @@ test("toolAlias() and toolFromAlias() go there and back", () => {
 
 const recall = {
   name: "memory.recall",
-  parameters_schema: {
+  parametersSchema: {
     type: "object",
     properties: { query: { type: "string" }, tags: { type: "array", items: { type: "string" } } },
     required: ["query"],

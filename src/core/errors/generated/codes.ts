@@ -13,6 +13,7 @@ export type HostErrorCode =
   | "session.duplicate"
   | "instance.ambiguous"
   | "tool.unknown"
+  | "tool.blocked"
   | "tool.arguments_invalid"
   | "protocol.parse"
   | "protocol.invalid"

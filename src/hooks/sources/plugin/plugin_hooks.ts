@@ -1,161 +1,135 @@
 /**
- * Plugins as a source of portable hooks: what their manifests take becomes handlers in the same chain as everything else.
+ * Plugins as a source of hooks: each hook in a manifest becomes a handler in the same chain as everything else.
  *
  * @module
  */
-import type { Injection } from "../../../core/compaction/types.ts";
-import type { HookContext, HookDispatcher } from "./fire_hook.ts";
-import { type Injections, openInjections } from "./injections.ts";
-import { checkInput } from "../../dispatch/boundary.ts";
-import { completeParams, lifecycleContract } from "./lifecycle.ts";
-import { readPluginAnswer } from "./plugin_answer.ts";
-import { portableHook } from "../../engine/names.ts";
-import type { HookEvent, HookHandler, HookRegistration, HookResponse } from "../../engine/types.ts";
-import { PRIMARY_HOOKS } from "../../../core/contract/hook_names.ts";
+import type { Audit } from "../../../core/audit/audit.ts";
+import { PRIMARY, PRIMARY_HOOKS } from "../../../core/contract/hook_names.ts";
 import type { Clock } from "../../../core/ports/ports.ts";
-import type { ResolvedPlugin } from "../../../core/project/types.ts";
-import { type Harness, wantedText } from "../../../host/harness.ts";
-import { type HostModel, PRIMARY, subscriberOf } from "../../../host/model.ts";
+import type { ResolvedAgent, ResolvedPlugin } from "../../../core/project/types.ts";
+import { checkInput } from "../../dispatch/boundary.ts";
+import { requireHook } from "../../engine/names.ts";
+import type { HookEvent, HookHandler, HookRegistration, HookResponse } from "../../engine/types.ts";
+import type { HookContext, HookDispatcher, HookOutcome, HookSubscriber } from "./fire_hook.ts";
+import { completeParams, type HookParams, lifecycleContract, paramsOfEvent } from "./lifecycle.ts";
+import { readPluginAnswer } from "./plugin_answer.ts";
+import { PluginScope } from "./plugin_scope.ts";
 
-/** What plugins are asked through. */
+/** What asking plugins takes. */
 export interface PluginHookPorts {
-  /** What the host knows of the project. */
-  readonly model: HostModel;
+  /** Every agent of the project as it is now, with its plugins. */
+  readonly agents: () => readonly ResolvedAgent[];
   /** Fires one hook at one plugin. */
   readonly hooks: HookDispatcher;
-  /** Wraps and records what plugins want before the model. */
-  readonly harness: Pick<Harness, "inject">;
-  /** The context of work an agent does in a session. */
+  readonly audit: Audit;
+  /** Returns the context of work that an agent does in a session. */
   readonly contextOf: (agent: string, session: string) => HookContext;
   /** Throws `session.unknown` for a session that is not open. */
   readonly checkSession: (session: string) => void;
-  /** Time. */
   readonly clock: Pick<Clock, "now">;
 }
 
-/** One firing the host itself has set off. */
-export interface HostFiring {
-  /** On whose behalf; absent: made for each plugin. */
-  readonly context?: HookContext;
-  /** Asks a plugin in place of the usual call, by the key it is declared under. */
-  readonly ask?: (key: string) => Promise<string | null>;
-}
-
-/** Plugins' part in the chain. */
-export interface PluginHooks {
-  /** Returns a handler for each plugin, agent and hook of the project as it is now, in the order they are declared. */
-  registrations(): HookRegistration[];
-  /** Returns the scope of a firing of the host's own: its session need not be open any more. */
-  openScope(firing?: HostFiring): object;
-  /** What plugins had injected in a firing. */
-  injectedIn(scope: object): Injection[];
-}
-
-/** What one firing knows beside the event. */
-interface ScopeState {
-  readonly host: HostFiring | null;
-  readonly injections: Injections;
-  readonly injected: Injection[];
-}
-
-/** Waiting for its turn, being asked, and what the dispatcher allows beyond. */
+/** Waiting for its turn, being asked, and the second that the dispatcher allows beyond. */
 const timeoutMs = (hookTimeoutSec: number): number => 2 * hookTimeoutSec * 1000 + 1_000;
 
-/** Returns the handlers of every plugin of the project. */
-export function pluginHooks(ports: PluginHookPorts): PluginHooks {
-  const { model, hooks, harness } = ports;
-  const scopes = new WeakMap<object, ScopeState>();
-  const open = (host: HostFiring | null): ScopeState => ({ host, injections: openInjections(), injected: [] });
+/** Returns a handler for each plugin, agent and hook of the project as it is now, in the order they are declared. */
+export function pluginRegistrations(ports: PluginHookPorts): HookRegistration[] {
+  const scopes = new WeakMap<object, PluginScope>();
 
-  function stateOf(scope: object): ScopeState {
-    const state = scopes.get(scope) ?? open(null);
-    scopes.set(scope, state);
-    return state;
+  /** A firing that the host did not begin gets a scope of its own, kept as long as the firing. */
+  function scopeOf(firing: object): PluginScope {
+    if (firing instanceof PluginScope) return firing;
+    const scope = scopes.get(firing) ?? new PluginScope();
+    scopes.set(firing, scope);
+    return scope;
   }
 
-  async function handle(path: string, key: string, hook: string, event: HookEvent, scope: object) {
-    const state = stateOf(scope);
-    const { host } = state;
-    if (host?.ask) {
-      const text = await host.ask(key);
-      return text === null ? null : injecting([text]);
-    }
-    if (!host) ports.checkSession(event.sessionId);
-    const plugin = model.plugin(path, key);
-    if (!plugin) return null; // It went while the hook was being fired.
-    const context = host?.context ?? ports.contextOf(event.agent, event.sessionId);
-    const params = paramsOf(hook, event, context, ports.clock.now());
-    checkInput(lifecycleContract(hook), params);
-    const read = (result: unknown): HookResponse | null => readAnswer(hook, plugin.plugin, result);
-    const outcome = await hooks.fire(subscriberOf(plugin), { hook, params, context }, read);
-    if (!outcome.ok) throw outcome.error;
-    return await wrapped(outcome.result, plugin, hook, context, state);
-  }
-
-  /** Puts each text into the plugin's block, within its room. */
-  async function wrapped(
-    answer: HookResponse | null,
-    plugin: ResolvedPlugin,
-    hook: string,
-    context: HookContext,
-    { injections, injected }: ScopeState,
-  ): Promise<HookResponse | null> {
-    if (!answer?.additionalContext?.length) return answer;
-    const additionalContext: string[] = [];
-    for (const text of answer.additionalContext) {
-      const block = await harness.inject({ subscriber: subscriberOf(plugin), hook, text }, injections, context);
-      if (!block) continue;
-      additionalContext.push(block.text);
-      injected.push(block.injection);
-    }
-    return { ...answer, additionalContext };
-  }
-
-  const registrations = (): HookRegistration[] =>
-    model.project.agents.flatMap(({ path, plugins }) =>
-      plugins.flatMap(({ key, hooks: taken, instance, dir, manifest }) =>
-        taken.flatMap((hook): HookRegistration[] => {
-          const portable = portableHook(hook);
-          if (portable === null || (path !== PRIMARY && PRIMARY_HOOKS.includes(hook))) return [];
-          const handler: HookHandler = (event, { firing }) => handle(path, key, hook, event, firing);
-          const source = { kind: "plugin", id: instance, file: `${dir}/kaged-plugin.yaml` } as const;
-          return [{ hook: portable, handler, agents: [path], timeoutMs: timeoutMs(manifest.hook_timeout_sec), source }];
-        })
-      )
-    );
-
-  return {
-    registrations,
-    openScope(host = {}) {
-      const scope = {};
-      scopes.set(scope, open(host));
-      return scope;
-    },
-    injectedIn: (scope) => [...scopes.get(scope)?.injected ?? []],
-  };
+  return ports.agents().flatMap(({ path, plugins }) =>
+    plugins.flatMap(({ key, hooks, instance, dir, manifest }) =>
+      hooks.filter((hook) => path === PRIMARY || !PRIMARY_HOOKS.includes(hook)).map((hook): HookRegistration => {
+        const handler: HookHandler = (event, { firing }) => {
+          // Looked up at each firing: a knob may have changed its config, or a reload removed it.
+          const plugin = ports.agents().find((one) => one.path === path)?.plugins.find((one) => one.key === key);
+          const scope = scopeOf(firing);
+          return plugin && key !== scope.given.except ? askPlugin(plugin, hook, event, scope, ports) : null;
+        };
+        const source = { kind: "plugin", id: instance, file: `${dir}/kaged-plugin.yaml` } as const;
+        return {
+          hook: requireHook(hook),
+          handler,
+          agents: [path],
+          timeoutMs: timeoutMs(manifest.hook_timeout_sec),
+          source,
+        };
+      })
+    )
+  );
 }
 
-/** What a plugin is sent: the event itself, or what its hook was sent before there were events. */
-function paramsOf(
+async function askPlugin(
+  plugin: ResolvedPlugin,
   hook: string,
   event: HookEvent,
-  context: HookContext,
-  nowMs: number,
-): Readonly<Record<string, unknown>> {
-  const at = { ...context, nowMs };
-  if (lifecycleContract(hook).dispatch === "chain") return completeParams(hook, { ...event }, at);
-  if (hook === "on_session_start") return {};
-  const window = hook === "pre_compact" ? event.input : event.output;
-  const trigger = typeof event.details?.trigger === "string" ? { trigger: event.details.trigger } : {};
-  return completeParams(hook, { ...(Array.isArray(window) && { messages_remaining: window }), ...trigger }, at);
+  scope: PluginScope,
+  ports: PluginHookPorts,
+): Promise<HookResponse | null> {
+  const { given } = scope;
+  if (!given.context) ports.checkSession(event.sessionId);
+  const context = given.context ?? ports.contextOf(event.agent, event.sessionId);
+  const params = given.params ?? paramsFor(hook, event, context, ports);
+  const outcome = await ports.hooks.fire(subscriberOf(plugin), { hook, params, context }, (result) => {
+    return { raw: result, ...readPluginAnswer(hook, plugin.plugin, result) };
+  });
+  scope.reports.push(reportOf(plugin, outcome));
+  if (!outcome.ok) throw outcome.error;
+  const { response, retain, problems } = outcome.result;
+  for (const text of retain) scope.retained.push({ plugin: plugin.plugin, text });
+  for (const problem of problems) scope.ignored.push({ plugin: plugin.plugin, problem });
+  return await wrapped(response, plugin, hook, context, scope, ports.audit);
 }
 
-function readAnswer(hook: string, plugin: string, result: unknown): HookResponse | null {
-  if (lifecycleContract(hook).dispatch === "chain") return readPluginAnswer(hook, plugin, result);
-  const text = wantedText(hook, plugin, result);
-  return text === null ? null : injecting([text]);
+function paramsFor(hook: string, event: HookEvent, context: HookContext, { clock }: PluginHookPorts): HookParams {
+  const params = completeParams(hook, paramsOfEvent(hook, event), { ...context, nowMs: clock.now() });
+  checkInput(lifecycleContract(hook), params);
+  return params;
 }
 
-function injecting(additionalContext: string[]): HookResponse {
-  return { action: "injectContext", additionalContext };
+/** Puts each text into the plugin's block, within its room, and records it. */
+async function wrapped(
+  response: HookResponse | null,
+  { plugin, instance }: ResolvedPlugin,
+  hook: string,
+  { agent_path, session_id, request_id }: HookContext,
+  { injections, injected }: PluginScope,
+  audit: Audit,
+): Promise<HookResponse | null> {
+  if (!response?.additionalContext?.length) return response;
+  const additionalContext: string[] = [];
+  for (const text of response.additionalContext) {
+    const block = await injections.wrap(plugin, hook, text);
+    if (!block) continue;
+    const { injection, returnedBytes: returned_bytes, escapedTags: escaped_tags } = block;
+    const { bytes, sha256, cut } = injection;
+    const data = { hook, agent_path, session_id, returned_bytes, bytes, sha256, cut, escaped_tags };
+    audit.emit("plugin.hook.injected", { name: plugin, instance }, data, request_id);
+    additionalContext.push(block.text);
+    injected.push(injection);
+  }
+  return { ...response, additionalContext };
+}
+
+/** Returns what firing a hook needs to know of a plugin. */
+export function subscriberOf({ plugin, instance, manifest, override }: ResolvedPlugin): HookSubscriber {
+  return { plugin, instance, timeoutSec: manifest.hook_timeout_sec, override };
+}
+
+function reportOf(
+  { plugin, instance }: ResolvedPlugin,
+  outcome: HookOutcome<{ readonly raw: unknown }>,
+): PluginScope["reports"][number] {
+  const { durationMs } = outcome;
+  if (outcome.ok) {
+    return { plugin, instance, outcome: "ok", result: outcome.result.raw ?? null, error: null, durationMs };
+  }
+  return { plugin, instance, outcome: outcome.reason, result: null, error: outcome.error, durationMs };
 }

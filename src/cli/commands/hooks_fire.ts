@@ -1,5 +1,5 @@
 /**
- * `kaged hook fire`: fire one hook at an agent's plugins and show what each makes of it.
+ * `kaged hooks fire`: fire one hook at an agent's plugins and show the answer of each.
  *
  * @module
  */
@@ -15,13 +15,13 @@ interface FireFlags extends HostFlags {
   readonly input?: string;
 }
 
-/** Adds the command; `exit` takes the exit code of a run that came to its end. */
-export function addHookFire(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
+/** Adds the command; `exit` takes the exit code of a firing, whatever the plugins answered. */
+export function addHooksFire(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
   const command = parent.command("fire")
     .summary("fire a hook at an agent's plugins")
     .description(
-      "Starts the plugins of a project, fires one hook at those of an agent and shows what each answers." +
-        "\nExit code 1 when a plugin does not answer as it should.",
+      "Starts the plugins of a project, fires one hook at those of an agent and shows the answer of each." +
+        "\nExit code 1 when a plugin fails, or answers outside the contract of the hook.",
     )
     .argument("<hook>", "on_session_start, on_session_idle, pre_compact, post_compact …")
     .option("--input <file>", "params of the hook, a JSON object; - reads them from standard input");
@@ -32,11 +32,11 @@ export function addHookFire(parent: Command, terminal: Terminal, exit: (code: nu
 
 const EXAMPLES = `
 Examples:
-  kaged hook fire on_session_start --project .
-  kaged hook fire on_session_idle --project . --input transcript.json
-  kaged hook fire pre_compact --project . --agent primary.subagents.researcher --input window.json --json
+  kaged hooks fire on_session_start --project .
+  kaged hooks fire on_session_idle --project . --input transcript.json
+  kaged hooks fire pre_compact --project . --agent primary.subagents.researcher --input window.json --json
 With --json it prints { "hook", "agent", "session", "results": [ { "plugin", "instance", "outcome", "result", "error"?,
-"duration_ms" } ], "text", "injected" }.`;
+"duration_ms" } ], "text", "injected", "warnings", "blocked"? }.`;
 
 async function fire(hook: string, flags: FireFlags, terminal: Terminal): Promise<number> {
   const params = flags.input === undefined ? {} : await readJson(flags.input, terminal);
@@ -50,7 +50,7 @@ async function fire(hook: string, flags: FireFlags, terminal: Terminal): Promise
   return fired.reports.every(({ outcome }) => outcome === "ok") ? 0 : 1;
 }
 
-function asJson({ reports, text, injected }: HookFired): Record<string, unknown> {
+function asJson({ reports, ...rest }: HookFired): Record<string, unknown> {
   const results = reports.map(({ plugin, instance, outcome, result, error, durationMs: duration_ms }) => ({
     plugin,
     instance,
@@ -59,13 +59,14 @@ function asJson({ reports, text, injected }: HookFired): Record<string, unknown>
     ...(error && { error: errorJson(error) }),
     duration_ms,
   }));
-  return { results, text, injected };
+  return { results, ...rest };
 }
 
-function print(hook: string, agent: string, { reports, text }: HookFired, out: Printer): void {
+function print(hook: string, agent: string, { reports, text, blocked }: HookFired, out: Printer): void {
   const { line, paint } = out;
   if (reports.length === 0) return line(paint.dim(printable(`No plugin of "${agent}" takes ${hook}`)));
   for (const report of reports) line(reportLine(report, out));
+  if (blocked) line(paint.yellow(printable(`blocked by ${blocked.by}: ${blocked.reason}`)));
   if (text !== "") line(`\n${printable(text)}`);
 }
 

@@ -1,0 +1,195 @@
+/**
+ * The gate: every call of a tool walks through it, whichever door it came in by. docs/hooks.md lists the doors, and what
+ * is below the gate.
+ *
+ * 1. The door has found the session and the tool; the arguments are checked against the tool's schema.
+ * 2. Rules that allow, deny or ask will be judged here, and again for arguments that step 3 changed.
+ * 3. `PreToolUse`: a handler may block, add context, or modify the arguments, which are then checked again.
+ * 4. The plugin is called.
+ * 5. `PostToolUse`, for a failure `OnError` before it: a handler may add context, modify the output, or block it.
+ * 6. The outcome: the output as modified, or the error of who blocked or of the tool; with both, added context.
+ *
+ * @module
+ */
+import type { Audit } from "../core/audit/audit.ts";
+import { asHostError, type HostError } from "../core/errors/host_error.ts";
+import type { Clock } from "../core/ports/ports.ts";
+import { checkArguments } from "../core/tools/check_arguments.ts";
+import type { CallOptions } from "../core/wire/connection_types.ts";
+import type { Emitter } from "../events/emitter.ts";
+import type { HookEngine } from "../hooks/engine/engine.ts";
+import type { HookResult } from "../hooks/engine/result.ts";
+import type { HookEvent } from "../hooks/engine/types.ts";
+import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
+import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
+import type { OpenSpan, Tracing } from "../otel/types.ts";
+import type { CallPlugin } from "./call_plugin.ts";
+import { blockedError, changedArgumentsError, recursionError } from "./gate_errors.ts";
+import type { GateCall, Passage } from "./gate_types.ts";
+import { callParams } from "./method_call.ts";
+import { unlessAborted } from "./unless_aborted.ts";
+
+/** The rooms of a host that the walk passes. */
+export interface GatePorts {
+  readonly engine: HookEngine;
+  readonly callPlugin: CallPlugin;
+  readonly audit: Pick<Audit, "emit">;
+  readonly emitter: Emitter | null;
+  readonly tracing: Tracing | null;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Returns the context of work that an agent does in a session. */
+  contextOf(agent: string, session: string): HookContext;
+}
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** How the plugin's part ended. */
+interface Made {
+  readonly output: unknown;
+  readonly error: HostError | null;
+  readonly durationMs: number;
+}
+
+const UNTRACED: OpenSpan = { carrier: {}, fail() {} };
+
+/** Walks one call through the gate. Never rejects: a call that is refused or fails comes back with its error. */
+export async function passGate(call: GateCall, ports: GatePorts): Promise<Passage> {
+  const { tool, agent, session } = call;
+  const walk = new Walk(call, ports);
+  if (!ports.tracing) return await walk.run(UNTRACED);
+  const facts = { name: tool.name, agent, session, attributes: { "kaged.plugin": tool.owner.plugin } };
+  return await ports.tracing.span("tool", facts, (span) => walk.run(span));
+}
+
+class Walk {
+  readonly #call: GateCall;
+  readonly #ports: GatePorts;
+  readonly #context: string[] = [];
+  readonly #warnings: string[] = [];
+  #args: Args;
+  #durationMs = 0;
+
+  constructor(call: GateCall, ports: GatePorts) {
+    this.#call = call;
+    this.#ports = ports;
+    this.#args = call.args;
+  }
+
+  async run({ carrier, fail }: OpenSpan): Promise<Passage> {
+    const { agent, session, tool } = this.#call;
+    const said = { context: this.#context, warnings: this.#warnings };
+    let passage: Passage;
+    try {
+      await checkArguments(tool, this.#args);
+      const context = { ...this.#ports.contextOf(agent, session), ...carrier };
+      await this.#before(context);
+      const made = await this.#make(context);
+      // Handlers hear how a call ended even when its caller has gone.
+      const output = await unlessAborted(this.#after(made, context), tool.name, this.#call.signal);
+      passage = { ok: true, output, ...said };
+    } catch (thrown) {
+      const error = asHostError(thrown);
+      fail(error.code);
+      passage = { ok: false, error, ...said };
+    }
+    this.#emit(passage);
+    return passage;
+  }
+
+  async #before(context: HookContext): Promise<void> {
+    const { tool } = this.#call;
+    if (!this.#ports.engine.has("PreToolUse")) return;
+    const given = this.#args;
+    const fired = this.#fire("PreToolUse", { tool: { name: tool.name }, input: given }, context);
+    const result = await unlessAborted(fired, tool.name, this.#call.signal);
+    if (result.isRecursive) throw recursionError(tool);
+    if (result.blocked) throw this.#block(result, context);
+    if (result.input === given) return;
+    try {
+      await checkArguments(tool, result.input);
+    } catch (cause) {
+      throw changedArgumentsError(tool, result, cause as HostError);
+    }
+    this.#args = result.input as Args;
+  }
+
+  /** Calls the plugin, and takes note of a failure: handlers hear of it before the caller does. */
+  async #make(context: HookContext): Promise<Made> {
+    const { tool: { name, owner } } = this.#call;
+    const { clock, callPlugin } = this.#ports;
+    const startedMs = clock.monotonic();
+    let made: Pick<Made, "output" | "error">;
+    try {
+      const params = callParams(this.#args, owner.override);
+      const output = await callPlugin(owner.instance, name, params, { ...timing(this.#call), context });
+      made = { output, error: null };
+    } catch (thrown) {
+      made = { output: undefined, error: asHostError(thrown) };
+    }
+    this.#durationMs = clock.monotonic() - startedMs;
+    return { ...made, durationMs: this.#durationMs };
+  }
+
+  /** Returns the output as handlers leave it. Throws the tool's own error unless one of them gave an output for it. */
+  async #after({ output: made, error, durationMs }: Made, context: HookContext): Promise<unknown> {
+    const tool = { name: this.#call.tool.name, success: error === null, durationMs };
+    const failure = error && { error: { message: error.message, code: error.code } };
+    let output = made;
+    let block: HostError | null = null;
+    for (const hook of error ? ["OnError", "PostToolUse"] as const : ["PostToolUse"] as const) {
+      if (!this.#ports.engine.has(hook)) continue;
+      const result = await this.#fire(hook, { tool, input: this.#args, output, ...failure }, context);
+      // Both are fired even where the first blocks: those who count failures must not miss one.
+      if (result.blocked) block ??= this.#block(result, context, error);
+      output = result.output;
+    }
+    if (block) throw block;
+    if (error && output === made) throw error;
+    return output;
+  }
+
+  async #fire(
+    hook: HookEvent["hook"],
+    event: Pick<HookEvent, "tool" | "input" | "output" | "error">,
+    context: HookContext,
+  ): Promise<HookResult> {
+    const { agent, session: sessionId } = this.#call;
+    const scope = new PluginScope({ context });
+    const result = await this.#ports.engine.fire({ hook, sessionId, agent, ...event }, { scope });
+    this.#context.push(...result.context);
+    this.#warnings.push(...result.warnings);
+    return result;
+  }
+
+  #block(result: HookResult, { agent_path, session_id, request_id }: HookContext, cause?: HostError | null): HostError {
+    const { tool: { name: tool, owner: { plugin: name, instance } } } = this.#call;
+    const error = blockedError(tool, result, cause);
+    const { hook, by, reason } = error.data as { hook: string; by: string; reason: string };
+    const data = { tool, hook, by, reason, agent_path, session_id };
+    this.#ports.audit.emit("plugin.tool_blocked", { name, instance }, data, request_id);
+    return error;
+  }
+
+  #emit(passage: Passage): void {
+    const { agent, session, tool } = this.#call;
+    this.#ports.emitter?.emit("tool:execute", {
+      agentName: agent,
+      toolName: tool.name,
+      input: { ...this.#args },
+      output: passage.ok
+        ? passage.output ?? null
+        : { error: { code: passage.error.code, message: passage.error.message } },
+      duration: this.#durationMs,
+      conversationId: session,
+    });
+  }
+}
+
+/** The time a call may take, the signal that ends it, and the listener of its progress. */
+export function timing({ signal, timeoutMs, onProgress }: Pick<GateCall, keyof CallOptions>): CallOptions {
+  return {
+    ...(signal && { signal }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(onProgress && { onProgress }),
+  };
+}

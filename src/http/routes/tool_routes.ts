@@ -1,0 +1,68 @@
+/**
+ * Calls of tools on behalf of an agent: through the gate, as every call of a tool.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { type Api, type Route, route } from "../route.ts";
+import { agentPath, anyMap, sessionId } from "../schemas.ts";
+
+/** Routes that call tools. */
+export const TOOL_ROUTES: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/api/v1/agents/{agent}/tools/{tool}",
+    summary: "Call a tool of an agent, in a session or in one that ends with the call",
+    params: v.strictObject({
+      agent: agentPath,
+      tool: v.pipe(v.string(), v.regex(/^[a-z][A-Za-z0-9_.-]{0,255}$/, "It is no name of a tool")),
+    }),
+    body: v.strictObject({
+      arguments: v.exactOptional(anyMap),
+      session: v.exactOptional(sessionId),
+      timeout_ms: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(999_999))),
+    }),
+    isCall: true,
+    answer: {
+      types: ["application/json"],
+      schema: v.pipe(
+        v.strictObject({ output: v.unknown(), context: v.array(v.string()), warnings: v.array(v.string()) }),
+        v.title("ToolOutcome"),
+      ),
+    },
+    errors: [
+      "agent.unknown",
+      "session.unknown",
+      "tool.unknown",
+      "tool.arguments_invalid",
+      "tool.blocked",
+      "plugin.error",
+      "plugin.unavailable",
+      "protocol.timeout",
+      "http.rate_limited",
+    ],
+    run: ({ params, body, connection: { signal } }, api) => callTool(params, body, signal, api),
+  }),
+];
+
+interface ToolBody {
+  readonly arguments?: Record<string, unknown>;
+  readonly session?: string;
+  readonly timeout_ms?: number;
+}
+
+async function callTool(
+  { agent, tool }: { readonly agent: string; readonly tool: string },
+  { arguments: args = {}, session: id, timeout_ms: timeoutMs }: ToolBody,
+  signal: AbortSignal | null,
+  { host }: Api,
+): Promise<{ output: unknown; context: string[]; warnings: string[] }> {
+  const session = id === undefined ? host.openSession() : host.session(id);
+  try {
+    const limits = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+    const { output, context, warnings } = await session.callTool(tool, args, { agent, ...limits });
+    return { output: output ?? null, context, warnings };
+  } finally {
+    if (id === undefined) await session.close();
+  }
+}
