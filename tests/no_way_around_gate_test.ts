@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Code of every source file, without its comments. */
+async function sources(): Promise<{ path: string; code: string }[]> {
+  const entries = await readdir(join(root, "src"), { recursive: true });
+  const paths = entries.filter((entry) => /\.[jt]s$/.test(entry)).map((entry) => join("src", entry)).sort();
+  return await Promise.all(paths.filter((path) => !path.includes("/generated/")).map(async (path) => {
+    const text = await readFile(join(root, path), "utf8");
+    return { path, code: text.replace(/\/\*[^]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "") };
+  }));
+}
+
+const filesWith = async (pattern: RegExp): Promise<string[]> =>
+  (await sources()).filter(({ code }) => pattern.test(code)).map(({ path }) => path);
+
+/** The code of one function of a file, up to the brace that closes it at its own indent. */
+async function bodyOf(path: string, start: string): Promise<string> {
+  const { code } = (await sources()).find((source) => source.path === path)!;
+  const from = code.indexOf(start);
+  assert.ok(from >= 0, `${path} has no ${start}`);
+  const indent = /\n( *)[^\n]*$/.exec(code.slice(0, from))?.[1] ?? "";
+  return code.slice(from, code.indexOf(`\n${indent}}`, from));
+}
+
+test("N-001 a supervisor is made, and its plugins are called, in these places and nowhere else in the source", async () => {
+  assert.deepEqual(await filesWith(/\bcreateSupervisor\(/), [
+    "src/cli/commands/plugin_call.ts", // Below the gate: what a plugin author runs on a folder.
+    "src/core/supervisor/supervisor.ts",
+    "src/create_supervisor.ts", // Below the gate: the embedder's own supervisor, which knows no hooks.
+    "src/host/host_rooms.ts",
+    "src/operator/check/check_life.ts", // Below the gate: kaged plugin check.
+  ]);
+  assert.deepEqual(await filesWith(/\bsupervisor\??\s*\.call\b|\{[^}]*\bcall\b[^}]*\} = (rooms\.)?supervisor\b/), [
+    "src/cli/commands/plugin_call.ts",
+    "src/host/call_plugin.ts", // The host's one way to a plugin.
+    "src/host/host_rooms.ts", // The dispatcher of hooks: `kaged.hook.<name>`, no tool.
+    "src/operator/check/check_life.ts",
+  ]);
+  assert.deepEqual(await filesWith(/\bcallPlugin\(/), [
+    "src/host/call_plugin.ts",
+    "src/host/gate.ts",
+    "src/host/host_calls.ts", // callMethod, which hands a method that names a tool to the gate first.
+    "src/host/host_rooms.ts",
+  ]);
+});
+
+test("N-001 the dispatcher of hooks calls nothing but hooks", async () => {
+  const calls = [...(await bodyOf("src/hooks/sources/plugin/fire_hook.ts", "async function callOnce")).matchAll(
+    /ports\.call\(([^)]*)/g,
+  )];
+  assert.deepEqual(calls.map(([, given]) => given!.split(", ")[1]), ["`kaged.hook.${hook}`"]);
+  assert.deepEqual(await filesWith(/\bports\.call\(/), ["src/hooks/sources/plugin/fire_hook.ts"]);
+});
+
+test("N-001 callMethod() asks whether a method is a tool before it calls anything but ping", async () => {
+  const body = await bodyOf("src/host/host_calls.ts", "async callMethod(");
+  const calls = [...body.matchAll(/callPlugin\(instance, ("?\w+"?)/g)].map((match) => [match[1], match.index] as const);
+  assert.deepEqual(calls.map(([method]) => method), ['"ping"', "method"]);
+  const [asked, gated] = [body.indexOf("model.toolOf("), body.indexOf("session.outputOf(tool")];
+  assert.ok(asked >= 0 && asked < calls[1]![1] && gated >= 0 && gated < calls[1]![1]);
+});
+
+test("N-001 within the gate the plugin is called once, between PreToolUse and PostToolUse", async () => {
+  const run = await bodyOf("src/host/gate.ts", "async run(");
+  const steps = ["checkArguments(", "this.#before(", "this.#make(", "this.#after("].map((step) => run.indexOf(step));
+  assert.ok(steps.every((at, index) => at >= 0 && (index === 0 || at > steps[index - 1]!)), steps.join());
+  const { code } = (await sources()).find(({ path }) => path === "src/host/gate.ts")!;
+  assert.equal([...code.matchAll(/callPlugin\(/g)].length, 1);
+  assert.deepEqual(await filesWith(/\bpassGate\(/), ["src/host/gate.ts", "src/host/host_rooms.ts"]);
+});
+
+test("N-001 tools/call goes over a wire in these places and nowhere else in the source", async () => {
+  assert.deepEqual(await filesWith(/["'`]tools\/call["'`]|\bclient\.callTool\(/), [
+    "src/core/mcp/notices.ts", // Which calls may be cancelled.
+    "src/core/supervisor/mcp_dialect.ts", // A plugin that is an MCP server, below the supervisor.
+    "src/hooks/sources/mcp/hook_server.ts", // An MCP server as a hook: it is asked by the gate, not through it.
+  ]);
+});
+
+test("N-001 no word in the source stands for a call without the gate", async () => {
+  const words = /un_?gated|(skip|without|bypass|no|disable)[-_]?(the)?[-_]?gate\b|(skip|bypass)[-_]?(the)?[-_]?hooks?\b/i;
+  assert.deepEqual(await filesWith(words), []);
+});
