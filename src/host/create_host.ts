@@ -5,7 +5,7 @@
  */
 import { messageOf } from "../core/errors/host_error.ts";
 import { hostCalls } from "./host_calls.ts";
-import { type ControlSocket, type HostCoreOptions, openRooms } from "./host_rooms.ts";
+import { type ControlSocket, type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
 import { pluginRows } from "./plugin_rows.ts";
 import { startPlugins } from "./start_plugins.ts";
 import type { Host } from "./types.ts";
@@ -17,61 +17,17 @@ import { hostView } from "./view.ts";
  * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used.
  */
 export async function createHost(options: HostCoreOptions): Promise<Host> {
-  const { runtime, home } = options;
   const rooms = await openRooms(options, () => host);
-  const { model, supervisor, failedReloads, storage, logs, recorder, sessions, jobs, store } = rooms;
-  const { audit, emitter, tracing, chain } = rooms;
-  let isLoaded = false;
-  let control: ControlSocket | null = null;
-
-  /** A host that cannot be reached from outside still does its work. */
-  async function openControl(): Promise<void> {
-    if (control || !options.openControl) return;
-    try {
-      control = await options.openControl(host);
-    } catch (error) {
-      rooms.warn(`Commands cannot reach this host: ${messageOf(error)}`);
-    }
-  }
-
+  const { model, failedReloads, sessions, jobs, store, audit, supervisor, emitter, tracing, chain } = rooms;
   const host: Host = {
     ...hostCalls(rooms),
-    async start() {
-      sessions.resume();
-      const isFirst = !isLoaded;
-      isLoaded = true;
-      const [started, pending] = await Promise.all([
-        startPlugins({ loaded: store.loaded, supervisor, audit, isFirst }),
-        store.ask(),
-        openControl(),
-      ]);
-      await jobs.start(); // Last: what was queued before needs the plugins.
-      return { ...started, pending };
-    },
-    async stop() {
-      await jobs.stop(); // First: what still runs needs the plugins.
-      sessions.suspend();
-      const closing = control?.close();
-      control = null;
-      await supervisor.stopAll();
-      await store.close();
-      await supervisor.stopAll(); // A change that was under way may have started more.
-      await recorder?.flush();
-      await storage.close();
-      await logs.close();
-      await closing;
-    },
+    ...hostLife(rooms, () => host),
     view: hostView({
-      model,
-      supervisor,
-      failedReloads,
-      storage,
-      logs,
-      compactions: rooms.compactions,
+      ...rooms,
+      home: options.home,
+      runtime: options.runtime,
       sessions: () => sessions.ids(),
       jobs: () => jobs.current,
-      home,
-      runtime,
     }),
     agents: () =>
       model.project.agents.map(({ path, parent, plugins }) => ({
@@ -104,4 +60,49 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     [Symbol.asyncDispose]: () => host.stop(),
   };
   return host;
+}
+
+/** Returns the start and the end of a host. */
+function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
+  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, audit } = rooms;
+  let isLoaded = false;
+  let control: ControlSocket | null = null;
+
+  /** A host that cannot be reached from outside still does its work. */
+  async function openControl(): Promise<void> {
+    if (control || !options.openControl) return;
+    try {
+      control = await options.openControl(host());
+    } catch (error) {
+      rooms.warn(`Commands cannot reach this host: ${messageOf(error)}`);
+    }
+  }
+
+  return {
+    async start() {
+      sessions.resume();
+      const isFirst = !isLoaded;
+      isLoaded = true;
+      const [started, pending] = await Promise.all([
+        startPlugins({ loaded: store.loaded, supervisor, audit, isFirst }),
+        store.ask(),
+        openControl(),
+      ]);
+      await jobs.start(); // Last: jobs that were queued before need the plugins.
+      return { ...started, pending };
+    },
+    async stop() {
+      await jobs.stop(); // First: runs under way need the plugins.
+      sessions.suspend();
+      const closing = control?.close();
+      control = null;
+      await supervisor.stopAll();
+      await store.close();
+      await supervisor.stopAll(); // A change that was under way may have started more.
+      await recorder?.flush();
+      await storage.close();
+      await logs.close();
+      await closing;
+    },
+  };
 }

@@ -15,7 +15,6 @@ import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, type HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
-import type { CallOptions } from "../core/wire/connection_types.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
@@ -85,7 +84,7 @@ class Walk {
       await this.#before(context);
       const made = await this.#make(context);
       // Handlers hear how a call ended even when its caller has gone.
-      const output = await unlessAborted(this.#after(made, context), tool.name, this.#call.signal);
+      const output = await unlessAborted(this.#after(made, context), tool.name, this.#call.options.signal);
       passage = { ok: true, output, ...said };
     } catch (thrown) {
       const error = asHostError(thrown);
@@ -101,7 +100,7 @@ class Walk {
     if (!this.#ports.engine.has("PreToolUse")) return;
     const given = this.#args;
     const fired = this.#fire("PreToolUse", { tool: { name: tool.name }, input: given }, context);
-    const result = await unlessAborted(fired, tool.name, this.#call.signal);
+    const result = await unlessAborted(fired, tool.name, this.#call.options.signal);
     if (result.isRecursive) throw recursionError(tool);
     if (result.blocked) throw this.#block(result, context);
     if (result.input === given) return;
@@ -115,13 +114,13 @@ class Walk {
 
   /** Calls the plugin, and takes note of a failure: handlers hear of it before the caller does. */
   async #make(context: HookContext): Promise<Made> {
-    const { tool: { name, owner } } = this.#call;
+    const { tool: { name, owner }, options } = this.#call;
     const { clock, callPlugin } = this.#ports;
     const startedMs = clock.monotonic();
     let made: Pick<Made, "output" | "error">;
     try {
       const params = callParams(this.#args, owner.override);
-      const output = await callPlugin(owner.instance, name, params, { ...timing(this.#call), context });
+      const output = await callPlugin(owner.instance, name, params, { ...options, context });
       made = { output, error: null };
     } catch (thrown) {
       made = { output: undefined, error: asHostError(thrown) };
@@ -183,13 +182,4 @@ class Walk {
       conversationId: session,
     });
   }
-}
-
-/** The time a call may take, the signal that ends it, and the listener of its progress. */
-export function timing({ signal, timeoutMs, onProgress }: Pick<GateCall, keyof CallOptions>): CallOptions {
-  return {
-    ...(signal && { signal }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(onProgress && { onProgress }),
-  };
 }

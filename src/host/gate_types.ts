@@ -13,13 +13,14 @@ export interface GatedTool extends Pick<AgentTool, "name" | "parametersSchema" |
 }
 
 /** One call, its tool and its open session found. */
-export interface GateCall extends Pick<CallOptions, "signal" | "timeoutMs" | "onProgress"> {
+export interface GateCall {
   readonly tool: GatedTool;
   readonly args: Readonly<Record<string, unknown>>;
   /** Agent path. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;
+  readonly options: CallOptions;
 }
 
 /** The outcome of a call; text and warnings of handlers come with either. */

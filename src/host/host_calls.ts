@@ -8,7 +8,6 @@ import { callableTools } from "./callable_tools.ts";
 import type { GatedTool } from "./gate_types.ts";
 import type { HostRooms } from "./host_rooms.ts";
 import { callParams, methodContext } from "./method_call.ts";
-import { timing } from "./gate.ts";
 import { turnKnob } from "./turn_knob.ts";
 import type { Host } from "./types.ts";
 
@@ -22,29 +21,32 @@ export function hostCalls(rooms: HostRooms): HostCalls {
   return {
     tools: (agent) => callableTools(agent, rooms),
     async callTool(name, args, at) {
-      const session = sessions.find(at.session);
-      return await session.outputOf(session.find(name, at.agent), args, at);
+      const { session: id, ...options } = at;
+      const session = sessions.find(id);
+      return (await session.call(session.find(name, at.agent), args, options, { outputOnly: true })).output;
     },
     async callMethod(plugin, method, params = {}, at = {}) {
-      const open = at.session === undefined ? null : sessions.find(at.session);
-      const chosen = model.chooseInstance(plugin, at.agent);
+      const { session: id, agent: named, onContext, ...options } = at;
+      const open = id === undefined ? null : sessions.find(id);
+      const chosen = model.chooseInstance(plugin, named);
       const { instance, agents } = chosen;
       const { agent, override } = methodContext(model, instance, at);
       const toolAgent = agent ?? (agents.includes(PRIMARY) ? PRIMARY : agents[0] ?? PRIMARY);
       const tool = await toolNamed(() => model.toolOf(chosen, method, toolAgent), () => {
-        return callPlugin(instance, "ping", {}, timing(at));
+        return callPlugin(instance, "ping", {}, options);
       });
       if (tool) {
         const session = open ?? sessions.open();
         try {
-          return await session.outputOf(tool, params, { ...at, agent: toolAgent });
+          const how = { ...options, agent: toolAgent, ...(onContext && { onContext }) };
+          return (await session.call(tool, params, how, { outputOnly: true })).output;
         } finally {
           if (!open) await session.close();
         }
       }
-      const known = agent === null || at.session === undefined ? {} : contextOf(agent, at.session);
+      const known = agent === null || id === undefined ? {} : contextOf(agent, id);
       const context = { ...known, ...tracing?.carrier() };
-      return await callPlugin(instance, method, callParams(params, override), { ...timing(at), context });
+      return await callPlugin(instance, method, callParams(params, override), { ...options, context });
     },
     async fireHook(hook, params, at) {
       sessions.find(at.session);

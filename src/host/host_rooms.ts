@@ -1,5 +1,5 @@
 /**
- * The rooms of one host, joined: who hears whom, who is asked by whom. Nothing of it has started yet.
+ * Makes the rooms of one host and joins them. Nothing has started yet.
  *
  * @module
  */
@@ -20,9 +20,9 @@ import { type CompactionLog, compactionLog } from "./compaction_log.ts";
 import { FailedReloads } from "./failed_reloads.ts";
 import { callableTools } from "./callable_tools.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
-import { compactSession } from "./compact_session.ts";
+import { compactWindow } from "./compact_window.ts";
 import { passGate } from "./gate.ts";
-import { loadHostProject } from "./host_project.ts";
+import { type HostProject, loadHostProject } from "./host_project.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
@@ -37,9 +37,7 @@ import type { Host, HostOptions } from "./types.ts";
 
 /** How a host is set up, with every path absolute and nothing left to detect. */
 export interface HostCoreOptions extends HostOptions {
-  /** The runtime it stands on. */
   readonly runtime: Runtime;
-  /** The operator's folder. */
   readonly home: string;
   /** Opens the socket through which commands reach the running host. Absent: they cannot. */
   readonly openControl?: (host: Host) => Promise<ControlSocket>;
@@ -53,56 +51,48 @@ export interface ControlSocket {
   close(): Promise<void>;
 }
 
-/** What a host is made of. */
+/** The rooms of one host. */
 export interface HostRooms {
-  /** How it was set up. */
   readonly options: HostCoreOptions;
   /** Agents, plugins and tools, as they are now. */
   readonly model: HostModel;
-  /** Plugins' processes. */
   readonly supervisor: Supervisor;
-  /** Plugins' tables. */
   readonly storage: HostStorage;
-  /** What plugins log. */
   readonly logs: PluginLogs;
-  /** What is written down. */
   readonly audit: Audit;
   /** Events for observers, where the embedder asked for them. */
   readonly emitter: Emitter | null;
   /** Spans, where the embedder asked for them. */
   readonly tracing: Tracing | null;
-  /** What goes over the wire, where it is recorded. */
+  /** Writes tapes, where the embedder asked for them. */
   readonly recorder: Recorder | null;
   /** Calls a method of an instance: for the gate, and for methods that are no tools. */
   readonly callPlugin: CallPlugin;
   /** Every hook in its order, whatever its source. */
   readonly chain: HostHooks;
-  /** Open sessions. */
   readonly sessions: Sessions;
-  /** Background runs. */
   readonly jobs: HostJobs;
-  /** What the project lacks, and how plugins come and go. */
+  /** Plugins that the project lacks, and those that come and go. */
   readonly store: HostPackages;
   /** Reloads that failed since a plugin last came up. */
   readonly failedReloads: FailedReloads;
-  /** The newest compactions. */
   readonly compactions: CompactionLog;
   /** Returns the context of work that an agent does in a session. */
   contextOf(agent: string, session: string): HookContext;
-  /** Tells the embedder of trouble that ends nothing. */
+  /** Reports trouble that ends nothing to the embedder. */
   warn(message: string): void;
 }
 
 const IDLE_WINDOW_MS = 300_000;
 
 /**
- * Loads a project and joins the rooms for it; `host` is what comes of them, for those that need it later.
+ * Loads a project and joins the rooms for it; `host` returns the host that is made of them.
  *
  * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used.
  */
 export async function openRooms(options: HostCoreOptions, host: () => Host): Promise<HostRooms> {
-  const { runtime, home, operatorId = null, idleWindowMs = IDLE_WINDOW_MS } = options;
-  const { clock, ids, files } = runtime;
+  const { runtime, home, operatorId = null } = options;
+  const { clock, ids } = runtime;
   const tracing = await loadTracing(options.tracing);
   const dir = await projectDir(options.project, runtime);
   const places = { dir, home, plugins: options.plugins ?? {}, runtime };
@@ -110,62 +100,31 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
-
-  const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile()] });
+  const warn = (message: string): void => (options.onWarning ?? console.error)(message);
   const model = new HostModel(loaded.resolved);
-  const emitter = options.events ? createEmitter({ ...options.events, clock, onError: tellOfListener }) : null;
-  const storage = hostStorage({ runtime, home, operator: loaded.operator });
-  const logs = pluginLogs({ home, runtime });
-  const compactions = compactionLog();
-  const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
-  const recorder = options.record === undefined ? null : tapeFolder({ dir: options.record, runtime, onFailure });
-  const supervisor = createSupervisor({
-    runtime,
-    home,
-    operatorId,
-    ...hostLimits(options.limits, loaded.operator),
-    storageAvailable: storage.isAvailable,
-    onRequest: storage.handle,
-    onTools: (plugin) => registerTools(plugin, model, audit),
-    logLevel: loaded.operator.logLevel,
-    runtimes: loaded.operator.runtimes,
-    ...(recorder && { tap: recorder.tap }),
-    onLog(line) {
-      logs.write(line);
-      options.onLog?.(line);
-    },
-  }, audit);
-  const dispatcher = createHookDispatcher({
-    call: supervisor.call,
+  const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile(options, projectId)] });
+  const ground: Ground = {
+    options,
+    loaded,
+    model,
     audit,
-    clock,
-    onFired({ plugin }, { hook, context: { agent_path, session_id } }, { ok, durationMs: duration, ...rest }) {
-      const outcome = ok ? "ok" : "reason" in rest && rest.reason === "timeout" ? "timeout" : "failed";
-      const at = { agentName: agent_path, conversationId: session_id };
-      emitter?.emit("hook:execute", { ...at, plugin, hook, outcome, duration });
-    },
-  });
-  const hooks = tracedHooks(dispatcher, tracing);
-  const checkSession = (session: string): void => void sessions.find(session);
-  const isGatedTool = (tool: string, agent: string): boolean => model.isGatedTool(tool, agent);
-  const agents = (): typeof model.project.agents => model.project.agents;
-  const hookPorts = { agents, hooks, audit, contextOf, checkSession, clock, isGatedTool };
-  const chain = hostHooks(hookPorts, runtime, options.hooks);
-  const toPlugin = callPlugin(supervisor);
-  const gate = { engine: chain.engine, callPlugin: toPlugin, audit, emitter, tracing, clock, contextOf };
-  const compaction = { options, runtime, model, audit, emitter, tracing, hooks, chain, compactions, contextOf };
-  const sessions: Sessions = new Sessions({
-    onStart: chain.onStart,
-    onEnd: chain.onEnd,
-    onIdle: chain.onIdle,
-    tools: (agent) => callableTools(agent, { model, supervisor }),
-    findTool: (name, agent) => model.tool(name, agent),
-    pass: (call) => passGate(call, gate),
-    compact: (request) => compactSession(request, compaction),
-    clock,
-    ids,
-    idleWindowMs,
-  });
+    warn,
+    tracing,
+    emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
+    storage: hostStorage({ runtime, home, operator: loaded.operator }),
+    logs: pluginLogs({ home, runtime }),
+    compactions: compactionLog(),
+    contextOf: (agent, session) => ({
+      operator_id: operatorId,
+      project_id: projectId,
+      agent_path: model.agent(agent).path,
+      session_id: session,
+      request_id: ids.create("req"),
+    }),
+  };
+  const watched = { ...ground, ...openSupervisor(ground) };
+  const called = { ...watched, ...openCalls(watched) };
+  const { chain, sessions, supervisor, storage, emitter } = called;
   const jobs = hostJobs({
     options: { ...options.jobs, ...(options.waitUntil && { waitUntil: options.waitUntil }) },
     path: `${home}/jobs-${projectId}.db`,
@@ -189,52 +148,98 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     ports: { runtime, home, audit },
     ...(options.notifyHosts && { notifyHosts: options.notifyHosts }),
   });
-
-  async function auditFile(): Promise<ReturnType<typeof jsonlFile>> {
-    await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
-    return jsonlFile({ path: `${home}/audit/${projectId}.jsonl`, files, clock });
-  }
-
-  function tellOfListener({ event, kind, error }: { event: string; kind: string; error: unknown }): void {
-    warn(`A listener of "${event}" ${kind === "failed" ? "failed" : `missed it (${kind})`}: ${String(error)}`);
-  }
-
-  function warn(message: string): void {
-    (options.onWarning ?? console.error)(message);
-  }
-
-  /** The context of work an agent does; its session must be open. */
-  function contextOf(agent: string, session: string): HookContext {
-    return {
-      operator_id: operatorId,
-      project_id: projectId,
-      agent_path: model.agent(agent).path,
-      session_id: session,
-      request_id: ids.create("req"),
-    };
-  }
-
-  return {
-    options,
-    model,
-    supervisor,
-    storage,
-    logs,
-    audit,
-    emitter,
-    tracing,
-    recorder,
-    callPlugin: toPlugin,
-    chain,
-    sessions,
-    jobs,
-    store,
-    failedReloads,
-    compactions,
-    contextOf,
-    warn,
-  };
+  return { ...called, jobs, store, failedReloads };
 }
+
+/** The rooms that stand on no other. */
+type Ground =
+  & Pick<HostRooms, "options" | "model" | "audit" | "emitter" | "tracing" | "storage" | "logs" | "compactions">
+  & Pick<HostRooms, "contextOf" | "warn">
+  & { readonly loaded: HostProject };
+
+function openSupervisor(
+  { options, loaded: { operator }, model, audit, storage, logs, warn }: Ground,
+): Pick<HostRooms, "supervisor" | "recorder"> {
+  const { runtime, home, operatorId = null } = options;
+  const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
+  const recorder = options.record === undefined ? null : tapeFolder({ dir: options.record, runtime, onFailure });
+  const supervisor = createSupervisor({
+    runtime,
+    home,
+    operatorId,
+    ...hostLimits(options.limits, operator),
+    storageAvailable: storage.isAvailable,
+    onRequest: storage.handle,
+    onTools: (plugin) => registerTools(plugin, model, audit),
+    logLevel: operator.logLevel,
+    runtimes: operator.runtimes,
+    ...(recorder && { tap: recorder.tap }),
+    onLog(line) {
+      logs.write(line);
+      options.onLog?.(line);
+    },
+  }, audit);
+  return { supervisor, recorder };
+}
+
+/** Joins the hook chain, the gate and the sessions: they need each other. */
+function openCalls(
+  ground: Ground & Pick<HostRooms, "supervisor">,
+): Pick<HostRooms, "callPlugin" | "chain" | "sessions"> {
+  const { options, model, supervisor, audit, emitter, tracing, contextOf } = ground;
+  const { runtime, idleWindowMs = IDLE_WINDOW_MS } = options;
+  const { clock, ids } = runtime;
+  const dispatcher = createHookDispatcher({
+    call: supervisor.call,
+    audit,
+    clock,
+    onFired({ plugin }, { hook, context: { agent_path, session_id } }, { ok, durationMs: duration, ...rest }) {
+      const outcome = ok ? "ok" : "reason" in rest && rest.reason === "timeout" ? "timeout" : "failed";
+      const at = { agentName: agent_path, conversationId: session_id };
+      emitter?.emit("hook:execute", { ...at, plugin, hook, outcome, duration });
+    },
+  });
+  const hooks = tracedHooks(dispatcher, tracing);
+  const chain = hostHooks(
+    {
+      agents: () => model.project.agents,
+      hooks,
+      audit,
+      contextOf,
+      checkSession: (session) => void sessions.find(session),
+      isGatedTool: (tool, agent) => model.isGatedTool(tool, agent),
+      clock,
+    },
+    runtime,
+    options.hooks,
+  );
+  const toPlugin = callPlugin(supervisor);
+  const gate = { engine: chain.engine, callPlugin: toPlugin, audit, emitter, tracing, clock, contextOf };
+  const sessions: Sessions = new Sessions({
+    ...chain,
+    tools: (agent) => callableTools(agent, ground),
+    findTool: (name, agent) => model.tool(name, agent),
+    pass: (call) => passGate(call, gate),
+    compact: (request) => compactWindow(request, { ...ground, hooks, chain }),
+    clock,
+    ids,
+    idleWindowMs,
+  });
+  return { callPlugin: toPlugin, chain, sessions };
+}
+
+async function auditFile(
+  { home, runtime: { files, clock } }: HostCoreOptions,
+  projectId: string,
+): Promise<ReturnType<typeof jsonlFile>> {
+  await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
+  return jsonlFile({ path: `${home}/audit/${projectId}.jsonl`, files, clock });
+}
+
+const listenerWarning =
+  (warn: (message: string) => void) =>
+  ({ event, kind, error }: { event: string; kind: string; error: unknown }): void =>
+    warn(`A listener of "${event}" ${kind === "failed" ? "failed" : `missed it (${kind})`}: ${String(error)}`);
 
 async function projectDir(path: string, { files }: Runtime): Promise<string> {
   try {

@@ -161,44 +161,32 @@ export class HostSession implements Session {
     args: Readonly<Record<string, unknown>>,
     options: ToolCallOptions = {},
   ): Promise<ToolOutcome> {
-    const { agent = PRIMARY, onContext } = options;
-    const passage = await this.pass(this.find(name, agent), args, { ...options, agent });
-    const { context, warnings } = passage;
-    if (onContext && context.length > 0) onContext([...context]);
-    if (passage.ok) return { output: passage.output, context: [...context], warnings: [...warnings] };
-    if (!onContext) this.#keep(context); // It has no outcome to come back in.
-    throw passage.error;
-  }
-
-  /** Calls a tool through the gate for its output; text of handlers goes to `onContext`, or is kept. */
-  async outputOf(
-    tool: GatedTool,
-    args: Readonly<Record<string, unknown>>,
-    options: ToolCallOptions & { readonly agent: string },
-  ): Promise<unknown> {
-    const passage = await this.pass(tool, args, options);
-    const { context } = passage;
-    if (!options.onContext) this.#keep(context);
-    else if (context.length > 0) options.onContext([...context]);
-    if (passage.ok) return passage.output;
-    throw passage.error;
+    return await this.call(this.find(name, options.agent), args, options);
   }
 
   /** Returns a tool of an agent. Throws `session.unknown` once the session is closed. */
-  find(name: string, agent: string): GatedTool {
+  find(name: string, agent: string = PRIMARY): GatedTool {
     this.#checkOpen();
     return this.#ports.findTool(name, agent);
   }
 
-  /** Walks a call through the gate: work that winds the idle clock. */
-  pass(
+  /**
+   * Calls a tool through the gate: work that winds the idle clock. Text of handlers goes to `onContext`; without one it
+   * is kept when it reaches nobody, which is so for a call that fails or is made for its output alone.
+   */
+  async call(
     tool: GatedTool,
     args: Readonly<Record<string, unknown>>,
-    { agent, signal, timeoutMs, onProgress }: ToolCallOptions & { readonly agent: string },
-  ): Promise<Passage> {
+    { agent = PRIMARY, onContext, ...options }: ToolCallOptions,
+    { outputOnly = false }: { readonly outputOnly?: boolean } = {},
+  ): Promise<ToolOutcome> {
     this.touch();
-    const limits = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
-    return this.#ports.pass({ tool, args, agent, session: this.id, ...limits, ...(onProgress && { onProgress }) });
+    const passage = await this.#ports.pass({ tool, args, agent, session: this.id, options });
+    const context = [...passage.context];
+    if (onContext && context.length > 0) onContext(context);
+    if (!onContext && (outputOnly || !passage.ok)) this.#keep(context);
+    if (!passage.ok) throw passage.error;
+    return { output: passage.output, context, warnings: [...passage.warnings] };
   }
 
   /** Returns the text that was kept, and forgets it. */
