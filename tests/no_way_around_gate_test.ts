@@ -13,7 +13,8 @@ async function sources(): Promise<{ path: string; code: string }[]> {
   return await Promise.all(
     paths.filter((path) => !path.includes("/generated/")).map(async (path) => {
       const text = await readFile(join(root, path), "utf8");
-      return { path, code: text.replace(/\/\*[^]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "") };
+      // Comments that begin a line: `/*` within a line may be part of a text, and must not hide the code after it.
+    return { path, code: text.replace(/^[ \t]*\/\*[^]*?\*\//gm, "").replace(/^\s*\/\/.*$/gm, "") };
     }),
   );
 }
@@ -77,11 +78,24 @@ test("N-001 within the gate the plugin is called once, between PreToolUse and Po
   assert.deepEqual(await filesWith(/\bpassGate\(/), ["src/host/gate.ts", "src/host/host_rooms.ts"]);
 });
 
-test("N-001 tools/call goes over a wire in these places and nowhere else in the source", async () => {
-  assert.deepEqual(await filesWith(/["'`]tools\/call["'`]|\bclient\.callTool\(/), [
-    "src/core/mcp/notices.ts", // Which calls may be cancelled.
-    "src/core/supervisor/mcp_dialect.ts", // A plugin that is an MCP server, below the supervisor.
-    "src/hooks/sources/mcp/hook_server.ts", // An MCP server as a hook: it is asked by the gate, not through it.
+test("N-001 only a supervisor and a hook's MCP server keep an instance, whose process is the one that can be called", async () => {
+  assert.deepEqual(await filesWith(/new PluginInstance\(/), [
+    "src/core/supervisor/supervisor.ts",
+    "src/hooks/sources/mcp/hook_server.ts", // A server that answers hooks: the gate asks it, no agent has its tools.
+  ]);
+  // Below the gate: a plugin author's conformance and replay, on a folder.
+  assert.deepEqual(await filesWith(/\bopenPluginWire\(/), [
+    "src/operator/conformance/check_conformance.ts",
+    "src/operator/plugin_wire.ts",
+  ]);
+  assert.deepEqual(await filesWith(/\bopenPluginWire\b/), [
+    "src/cli/commands/replay.ts",
+    "src/operator/conformance/check_conformance.ts",
+    "src/operator/plugin_wire.ts",
+  ]);
+  assert.deepEqual(await filesWith(/["'`]tools\/call["'`]/), [
+    "src/core/mcp/messages.ts", // Which calls carry a progress token.
+    "src/core/supervisor/mcp_dialect.ts", // An MCP server as a plugin, below its instance.
   ]);
 });
 

@@ -81,8 +81,8 @@ async function openWays(host: Host): Promise<[string, OpenHost][]> {
     return { call: () => call("tools/call", params), close: () => void child.kill() };
   };
   return [
-    ["ours", { call: () => host.callTool("mcp.echo", ARGUMENTS, at), close: ended }],
-    ["ours, plugin wire", { call: () => host.callTool("wire.echo", ARGUMENTS, at), close: ended }],
+    ["ours", { call: () => session.callTool("mcp.echo", ARGUMENTS), close: ended }],
+    ["ours, plugin wire", { call: () => session.callTool("wire.echo", ARGUMENTS), close: ended }],
     ["below the gate", { call: () => host.callMethod("wire", "wire.plain", ARGUMENTS, at), close: ended }],
     ["bare", bare()],
     ["mcp-sdk", await openSdk()],

@@ -9,7 +9,7 @@ import type { TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { asHostError } from "../../src/core/errors/host_error.ts";
 import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
-import { openHookFiles } from "../../src/hooks/sources/command/open_hook_files.ts";
+import { openHookFiles } from "../../src/hooks/open_hook_files.ts";
 import { serveHost } from "../../src/mcp/serve_host.ts";
 import { ERROR_KEY } from "../../src/mcp/tool_answer.ts";
 import type { HostedOptions } from "./hosted.ts";
