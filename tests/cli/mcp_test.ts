@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
+import { detectRuntime } from "../../src/adapters/default.ts";
+import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
+import { openHookFiles } from "../../src/hooks/open_hook_files.ts";
 import { connectClient, mcpProject } from "../support/mcp_client.ts";
 import { allGone, processTree } from "../support/processes.ts";
 import { runKaged, signalKaged } from "../support/run_kaged.ts";
@@ -112,4 +116,26 @@ test("D-008 kaged mcp says what is wrong before it serves anything", async (t) =
   const missing = await runKaged(["mcp", "--project", "/nonexistent"]);
   assert.deepEqual([missing.code, missing.stdout], [1, ""]);
   assert.match(missing.stderr, /^error\[project\.missing\]/);
+});
+
+test("N-001 kaged mcp asks the hook files that the operator trusts, and warns of those that nobody does", async (t) => {
+  const { dir, args } = await mcpProject(t, { memory: { fixture: "answers_hooks" } });
+  const home = args[args.indexOf("--home") + 1]!;
+  const answer = { action: "block", reason: "Not on a Monday" };
+  const hooks = { preToolUse: [{ type: "command", bash: `echo '${JSON.stringify(answer)}'`, timeoutSec: 30 }] };
+  await mkdir(`${dir}/.github/hooks`, { recursive: true });
+  await writeFile(`${dir}/.github/hooks/guard.json`, JSON.stringify({ version: 1, hooks }));
+  const call = { name: "answers-hooks__look", arguments: { query: "x" } };
+  const before = await connectClient(t, args, dir);
+  assert.equal((await before.client.callTool(call)).isError, undefined);
+  assert.match(before.stderr(), /guard\.json is not trusted, and its hooks do not run: kaged hooks trust/);
+  const runtime = await detectRuntime();
+  await using opened = await openHookFiles({ runtime, dir, home, userHome: null });
+  for (const { evidence } of opened.judged) await trustHookFile({ home, dir, evidence }, runtime);
+  const { client } = await connectClient(t, args, dir);
+  const { isError, content } = await client.callTool(call);
+  const reason = 'The call of "answers-hooks.look" was blocked by .github/hooks/guard.json:preToolUse[0]: Not on a Monday';
+  assert.deepEqual([isError, content], [true, [
+    { type: "text", text: `error[tool.blocked]: ${reason}\nhint: The tool was not called` },
+  ]]);
 });
