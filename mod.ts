@@ -16,26 +16,15 @@ export type {
   HostPluginInfo,
   HostTool,
   Session,
+  ToolCallOptions,
+  ToolOutcome,
 } from "./src/host/types.ts";
 export type { HostHookOptions } from "./src/host/hook_types.ts";
-export type { CompactionView, HostView, PluginUse, PluginView } from "./src/host/view_types.ts";
-export type { CompactionRecord } from "./src/host/compaction_log.ts";
-export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "./src/core/values/feed.ts";
 export type { CompactionSettings, Isolation, MissingPlugin } from "./src/core/project/types.ts";
-export { countTokens, type Message, type MessagePart, type Size } from "./src/core/compaction/messages.ts";
-export type { CompactionAudit, CompactionResult, Injection } from "./src/core/compaction/types.ts";
-export type {
-  AnyEvent,
-  EmittedEvents,
-  EmittedName,
-  EventName,
-  Events,
-  SummaryEvents,
-  TokenUsage,
-  TraceEvents,
-} from "./src/events/types.ts";
+export { countTokens, type Message } from "./src/core/compaction/messages.ts";
+export type { CompactionResult, Injection } from "./src/core/compaction/types.ts";
 export type { TracingOption } from "./src/otel/load_tracing.ts";
-export type { ApiSpan, ApiTracer, SpanAttributes, TracingApi } from "./src/otel/types.ts";
+export type { ApiSpan, ApiTracer, TracingApi } from "./src/otel/types.ts";
 export { openHookFiles } from "./src/open_hook_files.ts";
 export type { JudgedHookFile, OpenedHookFiles, OpenHookFilesOptions } from "./src/hooks/open_hook_files.ts";
 export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
@@ -62,30 +51,14 @@ export {
 } from "./src/packages/consent/describe_capability.ts";
 export type { ConsentAnswer, ConsentOffer, ConsentRequest } from "./src/packages/install/consent_types.ts";
 export type { CageLimits, CageLimitStatus, LimitTierName } from "./src/core/cage/limits/cage_limits.ts";
-export {
-  type ErrorRow,
-  ERRORS,
-  HostError,
-  type HostErrorCode,
-  type HostErrorOptions,
-} from "./src/core/errors/host_error.ts";
+export { ERRORS, HostError, type HostErrorCode } from "./src/core/errors/host_error.ts";
 export type { Audit, AuditSubject } from "./src/core/audit/audit.ts";
-export type {
-  AuditBase,
-  AuditData,
-  AuditEvent,
-  AuditPlace,
-  AuditSink,
-  AuditType,
-  CompactionAuditData,
-  ConsentAudit,
-} from "./src/core/audit/events.ts";
+export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./src/core/audit/events.ts";
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export type { ParsedManifest } from "./src/core/manifest/read_manifest.ts";
 export { readManifest } from "./src/read_manifest.ts";
 export type { Knob, Manifest, ManifestTool, PluginProtocol, PluginRole } from "./src/core/manifest/manifest.ts";
 export type { JsonSchema } from "./src/core/schema/json_schema.ts";
-export type { DocumentIssue } from "./src/core/documents/document_report.ts";
 export type { McpTool } from "./src/core/mcp/mcp_tool.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/wire/connection_types.ts";
 export { createStorage, type CreateStorageOptions } from "./src/create_storage.ts";
@@ -93,40 +66,4 @@ export type { Storage, StorageClient, StorageOptions } from "./src/core/storage/
 export type { StorageLimits } from "./src/core/storage/limits.ts";
 export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
 export { detectRuntime } from "./src/adapters/default.ts";
-export type {
-  HttpConnection,
-  HttpHandler,
-  HttpListenOptions,
-  HttpServer,
-  HttpServers,
-  ListenAddress,
-  WebSocketPeer,
-  WebSocketUpgrade,
-} from "./src/core/ports/http.ts";
-export type {
-  AsyncStorage,
-  Authorizer,
-  Bytes,
-  ChildProcess,
-  Clock,
-  Command,
-  Database,
-  DatabaseOpener,
-  DatabaseOptions,
-  Exit,
-  FileDigest,
-  FileInfo,
-  Files,
-  Ids,
-  Network,
-  ProcessListeners,
-  ProcessSpawner,
-  ReadWhole,
-  Runtime,
-  Signal,
-  Socket,
-  SocketListener,
-  SqlLimits,
-  SqlValue,
-  Statement,
-} from "./src/core/ports/ports.ts";
+export type { Runtime } from "./src/core/ports/ports.ts";

@@ -14,7 +14,7 @@ async function sources(): Promise<{ path: string; code: string }[]> {
     paths.filter((path) => !path.includes("/generated/")).map(async (path) => {
       const text = await readFile(join(root, path), "utf8");
       // Comments that begin a line: `/*` within a line may be part of a text, and must not hide the code after it.
-    return { path, code: text.replace(/^[ \t]*\/\*[^]*?\*\//gm, "").replace(/^\s*\/\/.*$/gm, "") };
+      return { path, code: text.replace(/^[ \t]*\/\*[^]*?\*\//gm, "").replace(/^\s*\/\/.*$/gm, "") };
     }),
   );
 }

@@ -1,5 +1,5 @@
 /**
- * A call at the gate, and what it comes out as.
+ * A call at the gate, and its outcome.
  *
  * @module
  */
@@ -16,9 +16,7 @@ export interface GatedTool extends Pick<AgentTool, "name" | "parametersSchema" |
 export interface GateCall {
   readonly tool: GatedTool;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Agent path. */
   readonly agent: string;
-  /** Session id. */
   readonly session: string;
   readonly options: CallOptions;
 }

@@ -1,12 +1,12 @@
 /**
- * How a host's hooks are set up, and what the moments of a session come to.
+ * Options of a host's hooks, and the results of a session's moments.
  *
  * @module
  */
 import type { Injection } from "../core/compaction/types.ts";
 import type { HookTrace } from "../hooks/engine/result.ts";
 
-/** How a host's hooks are set up. */
+/** Options of a host's hooks. */
 export interface HostHookOptions {
   /** Called with each handler's part in each firing. */
   readonly onTrace?: (trace: HookTrace) => void;
@@ -19,7 +19,7 @@ export interface Blockable {
   readonly blocked?: { readonly by: string; readonly reason: string };
 }
 
-/** The start of a session. */
+/** The result of `SessionStart`. */
 export interface SessionStarted extends Blockable {
   /** The prompt that the hook was fired with. */
   readonly given: string;

@@ -35,11 +35,9 @@ export interface HostHooks {
   readonly engine: HookEngine;
   /** Replaces the plugins' handlers by those of the project as it is now. */
   refresh(): void;
-  /** Fires `SessionStart`. */
   onStart(session: string, prompt: string): Promise<SessionStarted>;
   /** Fires `SessionEnd`, at which hook files of other hosts run their `Stop`. */
   onEnd(session: string): Promise<Blockable>;
-  /** Fires `on_session_idle`. */
   onIdle(session: string, params: TranscriptParams): Promise<unknown>;
   /** Fires any hook. Throws `hook.unknown`, or `hook.input_invalid` for params that its schema refuses. */
   fire(hook: string, params: HookParams, context: HookContext): Promise<HookFired>;

@@ -14,37 +14,30 @@ import type { Tracing } from "../otel/types.ts";
 import { toolFromAlias } from "../core/tools/tool_alias.ts";
 import type { Host, HostAgentContext, Session } from "./types.ts";
 
-/** What the host's jobs need of it. */
+/** The host, as its jobs use it. */
 export interface HostJobsPorts {
-  /** How they are run and kept. */
   readonly options: JobsOptions;
-  /** File for jobs that have no other place. */
+  /** File of the SQLite database, for jobs without a backend of the embedder's. */
   readonly path: string;
-  /** The runtime. */
   readonly runtime: Runtime;
-  /** Calls tools, and tells which there are. */
   readonly host: () => Pick<Host, "callTool" | "tools" | "openSession">;
-  /** The session of that id, when it is open. */
+  /** Returns the session of that id, or null when none is open. */
   openedSession(id: string): Session | null;
   /** Checks that the project has an agent. Throws `agent.unknown`. */
   checkAgent(path: string): void;
-  /** Where events go. */
   readonly events: JobEvents | null;
-  /** Spans. */
   readonly tracing: Tracing | null;
-  /** Hears of trouble. */
   warn(message: string): void;
 }
 
 /** The host's jobs, made when they are first asked for. */
 export interface HostJobs {
-  /** Says what an agent runs. */
+  /** Sets the function that runs an agent. */
   agent(path: string, run: AgentRun<HostAgentContext>): void;
-  /** The jobs. */
   get(): Jobs<HostAgentContext>;
-  /** The jobs, or null while nobody has asked for any. */
+  /** Null while nobody has asked for any. */
   readonly current: Jobs<HostAgentContext> | null;
-  /** Begins to take jobs. */
+  /** Takes jobs from now on. */
   start(): Promise<void>;
   /** Ends them; the next {@link start} makes them anew. */
   stop(): Promise<void>;

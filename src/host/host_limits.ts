@@ -1,5 +1,5 @@
 /**
- * What plugins may use: the embedder's word, and above it the operator's.
+ * Limits of plugins' processes: the embedder's, and before them the operator's.
  *
  * @module
  */

@@ -11,13 +11,11 @@ import type { StorageReport } from "../core/storage/maintenance.ts";
 import { createStorage, isStorageAvailable, type Storage } from "../core/storage/storage.ts";
 import type { PluginInfo } from "../core/supervisor/types.ts";
 
-/** What storage stands on. */
+/** Options of a host's storage. */
 export interface HostStorageOptions {
-  /** The runtime. */
   readonly runtime: Runtime;
-  /** The operator's folder. */
   readonly home: string;
-  /** What the operator set: `storage_mb` for all and for one plugin. */
+  /** Holds `storage_mb` for all plugins and for single ones. */
   readonly operator: Pick<OperatorConfig, "limits" | "pluginLimits">;
 }
 
@@ -27,11 +25,11 @@ export interface HostStorage {
   readonly isAvailable: boolean;
   /** Answers one request; storage that was closed opens anew. */
   handle(client: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">): Promise<unknown>;
-  /** What a plugin keeps: nothing, as long as nobody has kept anything. */
+  /** Returns a plugin's tables and their size; makes no database where there is none. */
   report(plugin: string): Promise<StorageReport>;
-  /** Knows nothing of a plugin any more: what it kept was dropped by someone else. */
+  /** Forgets a plugin's tables, which another room has dropped. */
   forget(plugin: string): void;
-  /** Ends its processes. */
+  /** Ends the processes of the database; the next request starts them anew. */
   close(): Promise<void>;
 }
 

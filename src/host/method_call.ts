@@ -1,5 +1,5 @@
 /**
- * Whom a call of a method is for, and what it carries.
+ * The agent that a call of a method is made for, and the params that go over the wire.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { HostModel } from "./model.ts";
 import type { CallAt } from "./types.ts";
 
-/** The agent a call is made for, and what that agent overrides of a shared config. */
+/** The agent a call is made for, and its own part of a shared config. */
 export interface MethodContext {
   /** Agent path, or null for a call of the host itself. */
   readonly agent: string | null;
@@ -31,7 +31,7 @@ export function methodContext(
   const plugin = model.agent(path).plugins.find((one) => one.instance === instance);
   const serves = model.project.instances.find((one) => one.instance === instance)?.agents ?? [];
   if (!plugin && serves.length > 0) {
-    throw new HostError("host.misuse", `Cannot tell which agent calls "${instance}"`, {
+    throw new HostError("host.misuse", `It is not known which agent calls "${instance}"`, {
       data: { instance, agents: serves },
       hint: `Name the agent: ${serves.join(", ")}`,
     });
@@ -39,7 +39,7 @@ export function methodContext(
   return { agent: path, override: plugin?.override ?? null };
 }
 
-/** Returns what goes over the wire beside `_context`: nobody but the host says what a plugin's config is. */
+/** Returns the params of a call, without `_context`. A `_config` of the caller's is dropped: only the host sets it. */
 export function callParams(
   params: Readonly<Record<string, unknown>>,
   override: Readonly<Record<string, unknown>> | null,

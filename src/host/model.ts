@@ -25,7 +25,7 @@ export class HostModel {
     this.#agents = new Map(project.agents.map((agent) => [agent.path, agent]));
   }
 
-  /** The project. */
+  /** The project as it was last resolved, with the config of knobs that were turned since. */
   get project(): ResolvedProject {
     return this.#project;
   }

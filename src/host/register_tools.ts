@@ -8,7 +8,7 @@ import type { McpTool } from "../core/mcp/mcp_tool.ts";
 import type { PluginInfo } from "../core/supervisor/types.ts";
 import type { HostModel } from "./model.ts";
 
-/** Gives the agents of an instance the tools it has listed, and tells of each that an agent did not have before. */
+/** Gives the agents of an instance the tools it has listed, and audits each that an agent did not have before. */
 export function registerTools({ instance, plugin: name, tools }: PluginInfo, model: HostModel, audit: Audit): void {
   const agents = model.project.instances.find((one) => one.instance === instance)?.agents ?? [];
   const before = new Map(agents.map((agent) => [agent, new Set(model.tools(agent).keys())]));

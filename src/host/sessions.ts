@@ -28,7 +28,6 @@ export interface SessionPorts {
   findTool(name: string, agent: string): GatedTool;
   /** Walks a call through the gate. */
   pass(call: GateCall): Promise<Passage>;
-  /** Makes a window smaller. */
   compact(request: CompactionRequest): Promise<CompactionResult>;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -1,5 +1,5 @@
 /**
- * Starts the plugins of a project; what cannot start is told, and holds nobody up.
+ * Starts the plugins of a project. One that cannot start is reported, and holds up no other.
  *
  * @module
  */
@@ -10,23 +10,19 @@ import type { PluginSpec, Supervisor } from "../core/supervisor/types.ts";
 import { auditLoad, refusedInstance } from "./audit_load.ts";
 import type { HostProject } from "./host_project.ts";
 
-/** What starting needs. */
+/** The rooms of the host that a start passes. */
 export interface StartOptions {
-  /** The project. */
   readonly loaded: HostProject;
-  /** Looks after the processes. */
   readonly supervisor: Supervisor;
-  /** Where audit events go. */
   readonly audit: Audit;
-  /** Whether the project was never started before. */
+  /** Whether the project was never started before: only then is its load audited. */
   readonly isFirst: boolean;
 }
 
-/** What came of it. */
+/** Instances by how their start went. */
 export interface StartReport {
-  /** Instances that run. */
   running: string[];
-  /** Instances that do not, and why; they may still come up by themselves. */
+  /** They may still come up by themselves. */
   failed: { instance: string; error: HostError }[];
 }
 
@@ -44,8 +40,10 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
     if (error) failed.push({ instance: instance.instance, error });
   }
   const started = await supervisor.startAll();
-  const told = new Set([...failed, ...started.failed].map(({ instance }) => instance));
-  const disabled = supervisor.plugins().filter(({ instance, status }) => status === "disabled" && !told.has(instance));
+  const reported = new Set([...failed, ...started.failed].map(({ instance }) => instance));
+  const disabled = supervisor.plugins().filter(({ instance, status }) =>
+    status === "disabled" && !reported.has(instance)
+  );
   return {
     running: started.running,
     failed: [
@@ -56,7 +54,7 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
   };
 }
 
-/** Returns what the supervisor is told of an instance. */
+/** Returns an instance as the supervisor registers it. */
 export function specOf(
   one: ResolvedInstance,
   { resolved, isEnabled }: Pick<HostProject, "resolved" | "isEnabled">,
@@ -73,7 +71,7 @@ export function specOf(
   };
 }
 
-/** Has an instance looked after, without starting it; returns why it cannot be, or null. */
+/** Registers an instance with the supervisor, without starting it; returns why that fails, or null. */
 export async function registerInstance(
   instance: ResolvedInstance,
   project: Pick<HostProject, "resolved" | "isEnabled">,
@@ -87,7 +85,7 @@ export async function registerInstance(
   }
 }
 
-/** Why a plugin that nobody enabled does nothing. */
+/** Returns the error of a plugin that the operator has not enabled. */
 export function disabledError(plugin: string): HostError {
   return new HostError("plugin.disabled", `[BLOCKED] Plugin "${plugin}" is not enabled`, {
     data: { plugin },

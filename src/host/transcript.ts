@@ -1,5 +1,5 @@
 /**
- * What was said in a session since its idle hook last fired, as far as one line can carry it.
+ * The messages of a session since its idle hook last fired, as many as one line of the wire can carry.
  *
  * @module
  */
@@ -9,21 +9,19 @@ import { MAX_LINE_BYTES } from "../core/wire/connection_types.ts";
 
 /** A message as plugins get to see it. */
 export interface TranscriptMessage {
-  /** Who speaks. */
   readonly role: string;
-  /** What is said. */
   readonly content: Message["content"];
 }
 
 /** Params of `on_session_idle`. */
 export interface TranscriptParams {
-  /** The messages, oldest first. */
+  /** Oldest first. */
   readonly transcript: readonly TranscriptMessage[];
   /** Present when older messages had to go, or one that was too large. */
   readonly truncated?: true;
 }
 
-/** Room for what is on the line beside the transcript: the call, its context, an agent's overrides. */
+/** Room on the line for the call, its context and an agent's overrides. */
 const ENVELOPE_BYTES = 128 * 1024;
 
 const encoder = new TextEncoder();
@@ -36,12 +34,12 @@ export class Transcript {
   #bytes = 0;
   #isTruncated = false;
 
-  /** Makes an empty one. */
+  /** Begins empty; by default as large as a line of the wire allows. */
   constructor(maxBytes: number = MAX_LINE_BYTES - ENVELOPE_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether nothing was said. */
+  /** False also when every message was too large to keep. */
   get isEmpty(): boolean {
     return this.#messages.length === this.#first && !this.#isTruncated;
   }
@@ -66,11 +64,11 @@ export class Transcript {
       this.#bytes -= this.#messages[this.#first++]!.bytes;
       this.#isTruncated = true;
     }
-    // Let go of what is behind in large steps: one at a time would move the whole list each time.
+    // Dropped messages leave the list in large steps: one at a time would move the whole list each time.
     if (this.#first > 1000 && this.#first * 2 > this.#messages.length) this.#forget();
   }
 
-  /** Returns what it holds, and holds nothing afterwards. */
+  /** Returns the messages, and is empty afterwards. */
   take(): TranscriptParams {
     this.#forget();
     const transcript = this.#messages.map(({ message }) => message);

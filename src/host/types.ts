@@ -23,24 +23,24 @@ import type { HostPluginInfo, HostView } from "./view_types.ts";
 
 export type { HostPluginInfo };
 
-/** How a host is set up. */
+/** Options of a host; only the project has no default. */
 export interface HostOptions {
   /** Folder that holds project.yaml. */
   readonly project: string;
   /** The operator's folder. Default: `$KAGED_HOME`, else `~/.local/share/kaged`. */
   readonly home?: string;
-  /** Who operates it. */
+  /** Id of the operator, for the audit and for plugins' `_context`. Default null. */
   readonly operatorId?: string | null;
   /** Package → folder the embedder vouches for, used in place of the store. */
   readonly plugins?: Readonly<Record<string, string>>;
   /** The runtime it stands on. Default: the one the program runs on. */
   readonly runtime?: Runtime;
   /**
-   * Folder for tapes: what goes over the wire of each process of each plugin, without the operator's secrets, for
-   * `kaged replay`. Absent: nothing is recorded. A tape that cannot be written is told to {@link onWarning}.
+   * Folder for tapes: the wire of each process of each plugin, without the operator's secrets, for `kaged replay`.
+   * Absent: nothing is recorded. {@link onWarning} reports a tape that cannot be written.
    */
   readonly record?: string;
-  /** What each plugin may use; the operator's `config.toml` stands above it. */
+  /** Limits of each plugin's process; those in the operator's `config.toml` come before them. */
   readonly limits?: Partial<CageLimits>;
   /** How long a session may rest before `on_session_idle` fires. Default 300 000. */
   readonly idleWindowMs?: number;
@@ -63,14 +63,14 @@ export interface HostOptions {
   readonly hooks?: HostHookOptions;
   /** Where audit events go, besides {@link Host.onAudit}. Default: `audit/<project_id>.jsonl` in the operator's folder. */
   readonly audit?: readonly AuditSink[];
-  /** Hears what plugins write to stderr. */
+  /** Called with each line that plugins write to stderr. */
   readonly onLog?: (line: PluginLogLine) => void;
   /**
    * Whether commands such as `kaged plugin disable` reach this host while it runs, through a socket in the operator's
    * folder that only this user may open. Default: true.
    */
   readonly control?: boolean;
-  /** Hears of mistakes in the embedder's own code, such as an event listener that throws. Default: `console.error`. */
+  /** Called with mistakes in the embedder's own code, such as an event listener that throws. Default: `console.error`. */
   readonly onWarning?: (message: string) => void;
 }
 
@@ -80,18 +80,21 @@ export interface HostTool {
   readonly name: string;
   /** The name as chat APIs take it, which refuse the dot: `<plugin>__<tool>`. */
   readonly alias: string;
-  /** For the model. */
+  /** Text for the model. */
   readonly description: string;
+  /** JSON Schema of its arguments, which every call is checked against. */
   readonly parametersSchema: JsonSchema;
+  /** Name of the plugin that offers it. */
   readonly plugin: string;
   /** The tool as its MCP server listed it, title and annotations included; absent for any other plugin's. */
   readonly definition?: Readonly<Record<string, unknown>>;
 }
 
-/** How a tool is called. */
+/** Options of a tool call. */
 export interface ToolCallOptions {
   /** Agent path. Default `primary`. */
   readonly agent?: string;
+  /** Ends the call, and the wait for handlers of hooks, with `protocol.cancelled`. */
   readonly signal?: AbortSignal;
   /** Default: the host's own limit for calls. Handlers of hooks have their own. */
   readonly timeoutMs?: number;
@@ -189,6 +192,7 @@ export interface CompactionRequest {
   readonly agent: string;
   /** Session id. */
   readonly session: string;
+  /** The window, oldest message first. */
   readonly messages: Message[];
   /** Why now, such as `threshold_crossed`. */
   readonly trigger: string;
@@ -200,6 +204,7 @@ export interface CompactionRequest {
 export interface HostAgentContext extends AgentContext {
   /** The session: its id is `conversationId`. Open for the run; one that was opened for it closes with it. */
   readonly session: Session;
+  /** Tools of the run's agent. */
   readonly tools: {
     /** Returns those that can be called now. */
     list(): HostTool[];
@@ -220,16 +225,16 @@ export interface Host extends AsyncDisposable {
     failed: { instance: string; error: HostError }[];
     pending: ConsentRequest[];
   }>;
-  /** Stops everything. */
+  /** Ends jobs and idle timers, then every plugin. Sessions stay open for the next {@link start}. */
   stop(): Promise<void>;
   /** The agents of the project. */
   agents(): { path: string; parent: string | null; plugins: string[] }[];
   /** Plugins of an agent, or of the whole project. */
   plugins(agent?: string): HostPluginInfo[];
-  /** Tools of an agent. */
+  /** Returns the tools an agent can call now. */
   tools(agent: string): HostTool[];
   /**
-   * Says what an agent runs, for background jobs and for `POST /agents/<path>`. Throws `agent.unknown` or
+   * Sets the function that runs an agent, for background jobs and for `POST /agents/<path>`. Throws `agent.unknown` or
    * `jobs.agent_duplicate`.
    */
   agent(path: string, run: AgentRun<HostAgentContext>): void;
@@ -267,16 +272,16 @@ export interface Host extends AsyncDisposable {
   readonly hooks: HookEngine;
   /** {@link Session.compact} of a session. */
   compact(request: CompactionRequest): Promise<CompactionResult>;
-  /** Turns a knob: validates, tells the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
+  /** Turns a knob: validates, updates the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
   setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;
   /** Plugins the project declares and nobody has: what the operator is asked. As long as there is one, it is pending. */
   consents(): ConsentRequest[];
   /**
-   * Says yes to the next step of a request: to fetch its address, then to grant what was fetched all it asks for. A
+   * Approves the next step of a request: to fetch its address, then to grant the fetched plugin all it asks for. A
    * plugin that is installed so serves this project only, and starts at once.
    */
   approve(id: string, answer?: ConsentAnswer): Promise<ConsentRequest>;
-  /** Says no to a request. The project stays pending. */
+  /** Declines a request. The project stays pending. */
   decline(id: string): Promise<ConsentRequest>;
   /** Enables a plugin, for good when it is installed: all its instances forget their failures and start. */
   enable(plugin: string): Promise<void>;
@@ -293,14 +298,14 @@ export interface Host extends AsyncDisposable {
   reload(plugin?: string): Promise<void>;
   /** Like {@link reload}, but every instance of the plugin is stopped first, and the calls it has fail. */
   restart(plugin: string): Promise<void>;
-  /** What the operator's side reads: the HTTP API, the console, the command. */
+  /** Read by the operator's side: the HTTP API, the console, the command. */
   readonly view: HostView;
-  /** Hears audit events; returns a function that ends it. */
+  /** Listens to audit events; returns a function that ends it. */
   onAudit(listener: (event: AuditEvent) => void): () => void;
-  /** Hears plugins' notifications; returns a function that ends it. */
+  /** Listens to plugins' notifications; returns a function that ends it. */
   onNotification(listener: (notification: PluginNotification) => void): () => void;
-  /** Tells of what the embedder's own loop does: runs, model calls, delegations. Without events it does nothing. */
+  /** Emits an event of the embedder's own loop: runs, model calls, delegations. Without {@link HostOptions.events} it does nothing. */
   emit<E extends EmittedName>(event: E, data: Omit<EmittedEvents[E], "timestamp">): void;
-  /** Hears lifecycle events; returns a function that ends it. Without events there is nothing to hear. */
+  /** Listens to lifecycle events; returns a function that ends it. Without {@link HostOptions.events} there are none. */
   on<E extends EventName>(event: E, listener: (event: Events[E]) => void): () => void;
 }

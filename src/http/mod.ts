@@ -30,3 +30,8 @@ export type {
   WebSocketPeer,
   WebSocketUpgrade,
 } from "../core/ports/http.ts";
+export type { CompactionView, HostView, PluginUse, PluginView } from "../host/view_types.ts";
+export type { CompactionRecord } from "../host/compaction_log.ts";
+export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "../core/values/feed.ts";
+export type { AuditPlace, CompactionAuditData, ConsentAudit } from "../core/audit/events.ts";
+export type { CompactionAudit } from "../core/compaction/types.ts";

@@ -13,23 +13,19 @@ import * as tool from "../core/contract/generated/tool.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
 import type { OfferedTool } from "./host_tools.ts";
 
-/** What is used of a hook's metadata. */
+/** The part of a hook's metadata that offering it takes. */
 export interface ExposableHook {
-  /** Canonical name. */
   readonly name: string;
-  /** When it fires or what it does. */
   readonly description: string;
-  /** Method it is called by, or null when it never leaves the host. */
+  /** Null when the hook never leaves the host. */
   readonly wireMethod: string | null;
-  /** Name of the MCP tool with {plugin} in it, or null when it is not exposed. */
+  /** Name of the MCP tool with {plugin} in it; null when the hook is not exposed. */
   readonly mcpToolName: string | null;
 }
 
-/** A hook as a tool. */
+/** A hook that clients can call as a tool. */
 export interface ExposedHook {
-  /** What clients see. */
   readonly tool: OfferedTool;
-  /** Calls it. */
   call(args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown>;
 }
 

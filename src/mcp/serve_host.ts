@@ -16,7 +16,7 @@ import { errorAnswer, toolAnswer } from "./tool_answer.ts";
 
 /** A host to serve, and the client's side of it. */
 export interface ServeHostOptions {
-  /** A started host. */
+  /** It must have been started. */
   readonly host: Host;
   /** Agent whose tools are served. */
   readonly agent: string;
@@ -102,7 +102,7 @@ export async function serveHost(options: ServeHostOptions): Promise<ServedHost> 
   return { closed, close: () => server.close() };
 }
 
-/** Progress as MCP has it. */
+/** Params of `notifications/progress`, without the token. */
 interface Progress {
   readonly progress: number;
   readonly total?: number;

@@ -9,7 +9,6 @@ import { isMap } from "../core/values/plain_data.ts";
 
 /** A result of `tools/call`. */
 export interface ToolAnswer extends Record<string, unknown> {
-  /** Blocks for the model. */
   content: Record<string, unknown>[];
   /** The output as data, where it is an object. */
   structuredContent?: Record<string, unknown>;

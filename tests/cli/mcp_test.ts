@@ -134,7 +134,8 @@ test("N-001 kaged mcp asks the hook files that the operator trusts, and warns of
   for (const { evidence } of opened.judged) await trustHookFile({ home, dir, evidence }, runtime);
   const { client } = await connectClient(t, args, dir);
   const { isError, content } = await client.callTool(call);
-  const reason = 'The call of "answers-hooks.look" was blocked by .github/hooks/guard.json:preToolUse[0]: Not on a Monday';
+  const reason =
+    'The call of "answers-hooks.look" was blocked by .github/hooks/guard.json:preToolUse[0]: Not on a Monday';
   assert.deepEqual([isError, content], [true, [
     { type: "text", text: `error[tool.blocked]: ${reason}\nhint: The tool was not called` },
   ]]);

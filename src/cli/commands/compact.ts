@@ -16,14 +16,14 @@ interface CompactFlags extends HostFlags {
   readonly trigger: string;
 }
 
-/** Adds the command. */
+/** Adds `kaged compact` to the command line. */
 export function addCompact(parent: Command, terminal: Terminal): void {
   const command = parent.command("compact")
     .summary("make an agent's window smaller")
     .description("Starts the plugins of a project and compacts a list of messages as an agent of it would.")
     .requiredOption("--messages <file>", "the window, a JSON list of messages; - reads it from standard input")
     .option("--target-tokens <n>", "tokens to come down to (default: what project.yaml says)", parseCount)
-    .option("--trigger <why>", "what plugins are told of the reason", "manual");
+    .option("--trigger <why>", "reason that plugins are sent", "manual");
   addHostOptions(command)
     .addHelpText("after", EXAMPLES)
     .action((flags: CompactFlags) => compact(flags, terminal));

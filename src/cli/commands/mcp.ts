@@ -13,7 +13,7 @@ interface McpFlags extends HostFlags {
   readonly hooks: boolean;
 }
 
-/** Adds the command. */
+/** Adds `kaged mcp` to the command line. */
 export function addMcp(parent: Command, terminal: Terminal): void {
   const command = parent.command("mcp")
     .summary("serve an agent's tools to an MCP client")

@@ -87,7 +87,6 @@ async function recordedCall(
   }
 }
 
-/** What a call is made with. */
 interface CallGround {
   readonly params: Record<string, unknown>;
   readonly signal: AbortSignal;

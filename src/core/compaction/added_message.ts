@@ -1,5 +1,5 @@
 /**
- * What a message must be that a compactor adds.
+ * Checks a message that a compactor adds.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Which messages no compaction may remove.
+ * The messages that no compaction may remove.
  *
  * @module
  */

@@ -9,9 +9,7 @@ import type { CompactionPorts } from "./types.ts";
 
 /** A summary, or why there is none. */
 export type SummaryAnswer =
-  /** There is one. */
   | { readonly ok: true; readonly summary: string }
-  /** There is none. */
   | { readonly ok: false; readonly reason: string; readonly detail: string };
 
 /** Asks for a summary of `messages`. Always settles, and never rejects: at its time's end the signal aborts. */

@@ -7,29 +7,23 @@ import type { CountTokens, IdentifiedMessage } from "./messages.ts";
 import { sizeOf } from "./messages.ts";
 import { toolGroups } from "./tool_groups.ts";
 
-/** What to come down to; null sets no bound. */
+/** Bounds of the new window; null sets none. */
 export interface CompactionTarget {
-  /** Tokens. */
   readonly tokens: number | null;
-  /** Messages. */
   readonly messages: number | null;
 }
 
-/** How messages are dropped. */
+/** Bounds of the drop. */
 export interface DropOptions {
-  /** What to come down to. */
   readonly target: CompactionTarget;
-  /** Ids of messages that stay, and with them what belongs to their tool calls. */
+  /** Ids of messages that stay, and with each all that belongs to its tool calls. */
   readonly keep: ReadonlySet<string>;
-  /** Tokens of a message. */
   readonly countTokens: CountTokens;
 }
 
-/** What is left, and what is not. */
+/** The messages that stay, and the ids of the others. */
 export interface Dropped {
-  /** Messages that stay, in order. */
   readonly messages: IdentifiedMessage[];
-  /** Ids of the dropped ones, in order. */
   readonly superseded: string[];
 }
 

@@ -6,24 +6,21 @@
 import { HostError } from "../errors/host_error.ts";
 import type { Ids } from "../ports/ports.ts";
 
-/** A part of a message with more than text in it; carried through untouched. */
-export type MessagePart = Readonly<Record<string, unknown>>;
-
 /** One message of a context window. Fields beyond these are carried through untouched. */
 export interface Message {
   /** The host gives one to a message that has none. */
   readonly id?: string;
-  /** Who speaks: `system`, `user`, `assistant`, `tool`. */
+  /** `system`, `user`, `assistant` or `tool`. */
   readonly role: string;
-  /** What is said. */
-  readonly content: string | readonly MessagePart[];
+  /** Text, or parts that are carried through untouched. */
+  readonly content: string | readonly Readonly<Record<string, unknown>>[];
   /** Tools the assistant calls. */
   readonly tool_calls?: readonly { readonly id: string; readonly [field: string]: unknown }[];
   /** The call this message answers. */
   readonly tool_call_id?: string;
   /** True keeps the message through every compaction. */
   readonly always_keep?: boolean;
-  /** Who added the message in a compaction: `summarize`, or plugins. Its role alone does not make it stay for ever. */
+  /** Set on a message that a compaction added: `summarize`, or plugins. Its role alone does not make it stay for ever. */
   readonly added_by?: string;
   /** Anything else the embedder keeps on its messages. */
   readonly [field: string]: unknown;
@@ -31,21 +28,21 @@ export interface Message {
 
 /** How large a list of messages is. */
 export interface Size {
-  /** How many. */
+  /** Number of messages. */
   readonly messages: number;
-  /** How many tokens, by the embedder's count. */
+  /** Tokens by the embedder's count. */
   readonly tokens: number;
 }
 
-/** A message that can be told from every other in its window. */
+/** A message whose id no other message of its window has. */
 export type IdentifiedMessage = Message & { readonly id: string };
 
-/** Tokens of one message. */
+/** Returns the tokens of one message. */
 export type CountTokens = (message: Message) => number;
 
 const encoder = new TextEncoder();
 
-/** Tokens of a message when nobody counts better: a quarter of the bytes of its JSON, rounded up. */
+/** Returns the tokens of a message, roughly: a quarter of the bytes of its JSON, rounded up. */
 export function countTokens(message: Message): number {
   return Math.ceil(encoder.encode(JSON.stringify(message)).length / 4);
 }

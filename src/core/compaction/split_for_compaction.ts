@@ -1,5 +1,5 @@
 /**
- * Says before a compaction which messages it is about.
+ * Chooses the messages that a compaction is about, before it happens.
  *
  * @module
  */
@@ -9,21 +9,18 @@ import { type CompactionTarget, dropOldest } from "./drop_oldest.ts";
 
 /** The two parts of a window, each in order. */
 export interface SplitWindow {
-  /** What may go, or will. */
+  /** Those that may go when a compactor decides, or will go when a strategy does. */
   readonly beingCompacted: IdentifiedMessage[];
-  /** The rest. */
   readonly remaining: IdentifiedMessage[];
 }
 
-/** How a window is split. */
+/** The rules of a split. */
 export interface SplitOptions {
-  /** Who decides: a compactor plugin, or a strategy. */
+  /** A compactor plugin, or a strategy. */
   readonly decidedBy: "compactor" | CompactionSettings["strategy"];
-  /** What to come down to. */
   readonly target: CompactionTarget;
   /** Ids of messages that always stay. */
   readonly keep: ReadonlySet<string>;
-  /** Tokens of a message. */
   readonly countTokens: CountTokens;
 }
 
@@ -52,7 +49,7 @@ function droppable(messages: readonly IdentifiedMessage[], options: SplitOptions
   return dropOldest(messages, { ...options, target: { ...target, tokens } }).superseded;
 }
 
-/** Returns what to come down to: the caller's wish, else the agent's own target, else half of what there is. */
+/** Returns the bounds of the new window: the caller's wish, else the agent's own target, else half of what there is. */
 export function compactionTarget(
   targetTokens: number | undefined,
   settings: CompactionSettings,

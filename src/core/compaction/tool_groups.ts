@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Message, MessagePart } from "./messages.ts";
+import type { Message } from "./messages.ts";
 
 /**
  * Returns the messages as groups of indices: a message that calls tools with every result of these calls, any other
@@ -58,6 +58,6 @@ function answeredCalls({ tool_call_id, content }: Message): string[] {
   return [tool_call_id, ...inParts].filter((id) => typeof id === "string");
 }
 
-function partsOf(content: unknown): MessagePart[] {
+function partsOf(content: unknown): Readonly<Record<string, unknown>>[] {
   return Array.isArray(content) ? content.map((part) => Object(part)) : [];
 }

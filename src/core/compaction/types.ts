@@ -9,6 +9,7 @@ import type { CompactionSettings } from "../project/types.ts";
 
 /** The record of a text that a plugin put before a model. */
 export interface Injection {
+  /** Name of the plugin. */
   readonly plugin: string;
   /** The hook whose answer held the text. */
   readonly hook: string;
@@ -22,6 +23,7 @@ export interface Injection {
 
 /** The new window, and how it came about. */
 export interface CompactionResult {
+  /** The window to go on with. */
   readonly messages: Message[];
   /** Ids of messages that are no longer in it. */
   readonly superseded: string[];
@@ -33,11 +35,13 @@ export interface CompactionResult {
   readonly retained: { readonly plugin: string; readonly text: string }[];
   /** Text observers want before the model; it is in {@link messages}, wrapped, after the system messages. */
   readonly injected: Injection[];
+  /** Size of the window that was given. */
   readonly before: Size;
+  /** Size of the new window, text of observers included. */
   readonly after: Size;
   /** A handler that blocked: at `PreCompact` the window stays as it was, at `PostCompact` the agent is to stop. */
   readonly blocked?: {
-    /** Id of the handler. */
+    /** Id of the handler's source. */
     readonly by: string;
     readonly reason: string;
   };
@@ -45,7 +49,7 @@ export interface CompactionResult {
   readonly fallback?: {
     /** For a program, such as `timeout` or `compactor_dropped_always_keep`. */
     readonly reason: string;
-    /** For a person. */
+    /** The same as a sentence for people. */
     readonly detail: string;
   };
 }
@@ -86,12 +90,11 @@ export interface CompactionPlugin {
 /** The moment that observers are asked about. */
 export interface ObserverQuestion {
   readonly hook: CompactionHook;
-  /** Params for plugins. */
   readonly params: CompactionHookParams;
   /** The window as it stands, for handlers that are no plugins. */
   readonly window: readonly Message[];
   readonly before: Size;
-  /** Null at `pre_compact`. */
+  /** Null at `pre_compact`, before there is one. */
   readonly after: Size | null;
   /** Key of the compactor, which is not asked as an observer before it has compacted; null when there is none. */
   readonly except: string | null;
@@ -111,7 +114,7 @@ export interface ObserverRound {
   readonly modified?: unknown;
 }
 
-/** A window to compact. */
+/** A window and how it is to be compacted. */
 export interface CompactionTask {
   readonly messages: readonly Message[];
   /** Why now, such as `threshold_crossed`. */
@@ -125,6 +128,7 @@ export interface CompactionTask {
 
 /** Audit events of a compaction, by type. They are about one request: its id makes them a chain. */
 export interface CompactionAudit {
+  /** Before anything is asked or changed. */
   "compaction.triggered": {
     trigger: string;
     strategy: string;
@@ -138,6 +142,7 @@ export interface CompactionAudit {
   "compactor_dropped_always_keep": { plugin: string; message_ids: string[]; total: number };
   /** The compactor or the summary failed; the oldest messages are dropped instead. */
   "compaction.failed": { by: "compactor" | "summarize"; plugin: string | null; reason: string; detail: string };
+  /** After the last observer was asked. */
   "compaction.completed": {
     by: CompactionResult["by"];
     before: Size;
@@ -163,12 +168,10 @@ export interface CompactionPorts {
   askCompactor(params: CompactionHookParams, plugin: CompactionPlugin): Promise<CompactorOutcome>;
   audit<T extends keyof CompactionAudit>(type: T, data: CompactionAudit[T]): void;
   readonly countTokens: CountTokens;
-  /** Makes ids for messages. */
   readonly ids: Ids;
-  /** Bounds the summary. */
   readonly clock: Clock;
   /** Makes a summary for the strategy `summarize`. */
   readonly summarize?: (messages: Message[], context: { signal: AbortSignal }) => Promise<string>;
-  /** Default 60 000. */
+  /** Time a summary may take. Default 60 000. */
   readonly summarizeTimeoutMs?: number;
 }

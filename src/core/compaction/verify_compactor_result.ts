@@ -1,6 +1,6 @@
 /**
- * Checks what a compactor returns. It is a plugin's word on what the model will see: every claim in it is tried before
- * any of it is used, and messages of the conversation are taken from the host's own copy.
+ * Checks a compactor's result, which decides what the model will see: each claim of the plugin is checked before any of
+ * it is used, and messages of the conversation are taken from the host's own copy.
  *
  * @module
  */
@@ -9,9 +9,8 @@ import { addedMessageFault } from "./added_message.ts";
 import { isSameJson } from "./same_json.ts";
 import { toolGroups } from "./tool_groups.ts";
 
-/** What can be wrong with a compactor's result. */
+/** Faults of a compactor's result. */
 export type CompactorFault =
-  /** It is null or absent. */
   | "no_result"
   /** It is no object, or one of its fields has the wrong type. */
   | "malformed_result"
@@ -27,7 +26,6 @@ export type CompactorFault =
   | "repeated_message"
   /** A message is not what it was. */
   | "altered_message"
-  /** Messages changed places. */
   | "reordered_messages"
   /** A message that always stays is missing or altered. */
   | "compactor_dropped_always_keep"
@@ -39,44 +37,37 @@ export type CompactorFault =
   | "vanished_message"
   /** A tool call is parted from its results. */
   | "split_tool_call"
-  /** Nothing is left. */
   | "empty_window"
-  /** It is not smaller than before. */
+  /** By tokens, not by messages. */
   | "not_smaller";
 
-/** What a result is checked against. */
+/** The window that a compactor was asked about. */
 export interface CompactorQuestion {
-  /** The whole window. */
   readonly original: readonly IdentifiedMessage[];
   /** Ids of the messages that were up for compaction. */
   readonly beingCompacted: ReadonlySet<string>;
   /** Ids of the messages that always stay. */
   readonly alwaysKeep: ReadonlySet<string>;
-  /** Tokens of a message. */
   readonly countTokens: CountTokens;
-  /** Makes a message the compactor added one of the window. */
+  /** Gives an id to a message that the compactor added. */
   readonly adopt: (added: Message) => IdentifiedMessage;
 }
 
 /** A result that may be used. */
 export interface GoodCompaction {
-  /** It may be used. */
   readonly ok: true;
-  /** The new window. */
   readonly messages: IdentifiedMessage[];
   /** Ids of the messages that are gone, in order. */
   readonly superseded: string[];
-  /** What the compactor says it did, cut at 4,000 characters, or null. */
+  /** The compactor's own account, cut at 4,000 characters, or null. */
   readonly summary: string | null;
 }
 
 /** A result that may not be used. */
 export interface BadCompaction {
-  /** It may not be used. */
   readonly ok: false;
-  /** What is wrong. */
   readonly reason: CompactorFault;
-  /** The same for a person. */
+  /** The fault as a sentence for people. */
   readonly detail: string;
   /** Ids of missing or altered messages that always stay; only when that is the reason. */
   readonly droppedAlwaysKeep?: string[];

@@ -11,11 +11,10 @@ import type { JsonSchema } from "../schema/json_schema.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { toolFromAlias } from "./tool_alias.ts";
 
-/** A tool of an agent. */
+/** A tool as one agent has it. */
 export interface AgentTool {
   /** Full name: `<plugin>.<tool>`. */
   readonly name: string;
-  /** For the model. */
   readonly description: string;
   readonly parametersSchema: JsonSchema;
   /** The tool as its MCP server listed it; absent for any other plugin's. */

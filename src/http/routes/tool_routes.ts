@@ -7,7 +7,7 @@ import * as v from "valibot";
 import { type Api, type Route, route } from "../route.ts";
 import { agentPath, anyMap, sessionId } from "../schemas.ts";
 
-/** Routes that call tools. */
+/** The routes of this file. */
 export const TOOL_ROUTES: readonly Route[] = [
   route({
     method: "POST",

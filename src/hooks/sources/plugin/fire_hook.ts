@@ -1,6 +1,6 @@
 /**
- * Fires hooks at plugins. Whatever a plugin does, firing settles: a dead, slow or lying plugin costs its own timeout
- * and its own audit event.
+ * Fires hooks at plugins. Firing settles whatever a plugin does: a dead, slow or lying plugin costs its own timeout and
+ * its own audit event.
  *
  * @module
  */
@@ -12,43 +12,35 @@ import { hookQueue } from "./hook_queue.ts";
 
 /** A plugin that takes a hook. */
 export interface HookSubscriber {
-  /** The plugin's name. */
   readonly plugin: string;
   /** The instance that serves the agent. */
   readonly instance: string;
-  /** Seconds a hook may take. */
   readonly timeoutSec: number;
-  /** What the agent overrides of the instance's config, sent as `_config`; null when nothing. */
+  /** The agent's own part of the instance's config, sent as `_config`; null when it has none. */
   readonly override: Readonly<Record<string, unknown>> | null;
 }
 
-/** One hook to fire. */
+/** One hook with its params and its context. */
 export interface HookFiring {
-  /** Canonical name. */
+  /** Canonical name, such as `pre_tool_use`. */
   readonly hook: string;
-  /** What it is sent, beside `_context`. */
+  /** Without `_context` and `_config`. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** On whose behalf. */
   readonly context: HookContext;
 }
 
 /** On whose behalf a hook is fired: always an agent in a session. */
 export interface HookContext extends Partial<PluginCallContext> {
-  /** The project. */
   readonly project_id: string;
-  /** The agent. */
   readonly agent_path: string;
-  /** The session. */
   readonly session_id: string;
-  /** Ties it to its audit events. */
+  /** Shared by every audit event of one piece of work. */
   readonly request_id: string;
 }
 
-/** What came of firing a hook at one plugin. */
+/** A plugin's answer to a hook, or why there is none that counts. */
 export type HookOutcome<T> =
-  /** The plugin answered. */
   | { readonly ok: true; readonly result: T; readonly durationMs: number }
-  /** It did not, or not as it should have. */
   | {
     readonly ok: false;
     readonly reason: "timeout" | "failed" | "unavailable" | "oversize";
@@ -56,24 +48,21 @@ export type HookOutcome<T> =
     readonly durationMs: number;
   };
 
-/** What firing needs of the host around it. */
+/** The host, as the dispatcher uses it. */
 export interface HookPorts {
-  /** Calls a plugin. */
   call(
     instance: string,
     method: string,
     params: Readonly<Record<string, unknown>>,
     options: PluginCallOptions,
   ): Promise<unknown>;
-  /** Where audit events go. */
   readonly audit: Audit;
-  /** Time. */
   readonly clock: Clock;
-  /** Hears of every firing that is over. */
+  /** Called after every firing. */
   readonly onFired?: (subscriber: HookSubscriber, firing: HookFiring, outcome: HookOutcome<unknown>) => void;
 }
 
-/** Fires hooks. */
+/** Fires a hook at one plugin; the order among plugins is the chain's. */
 export interface HookDispatcher {
   /**
    * Fires a hook at one plugin, once that plugin is done with the hook before. `read` makes a value of the plugin's
@@ -84,7 +73,6 @@ export interface HookDispatcher {
 
 /** A plugin may report progress for ever, and a hook must end: this long after its time it does. */
 const PROGRESS_GRACE_MS = 100;
-/** Longest message of a plugin that is kept. */
 const MAX_MESSAGE = 500;
 
 /** Returns a dispatcher. Plugins get one hook at a time, across all sessions. */

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../core/ports/ports.ts";
 
-/** Hooks that wait for their turn. */
+/** Hooks in line, one line for each instance. */
 export interface HookQueue {
   /**
    * Waits for the turn of `key`, at most `maxWaitMs`. Resolves with a function that ends the turn, or with null when it
@@ -14,7 +14,7 @@ export interface HookQueue {
   turn(key: string, maxWaitMs: number): Promise<(() => void) | null>;
 }
 
-/** Returns a queue in which nobody waits. */
+/** Returns a queue without lines. */
 export function hookQueue(clock: Clock): HookQueue {
   const waiting = new Map<string, (() => void)[]>();
 

@@ -1,5 +1,5 @@
 /**
- * What plugins want before the model: wrapped under their name, made harmless, cut to size, recorded.
+ * Plugins' text for the model: wrapped under their name, made harmless, cut to size, recorded.
  *
  * @module
  */
@@ -7,11 +7,10 @@ import type { Injection } from "../../../core/compaction/types.ts";
 import { byteLength, cutText } from "../../../core/values/cut_text.ts";
 import { escapePluginTags } from "./plugin_tags.ts";
 
-/** How much text may go before the model at a time. */
+/** Most text that may go before the model at a time. */
 export interface InjectionLimits {
-  /** Bytes of one plugin. */
   readonly pluginBytes: number;
-  /** Bytes of all plugins together. */
+  /** Of all plugins together. */
   readonly totalBytes: number;
 }
 
@@ -22,7 +21,6 @@ export const INJECTION_LIMITS: InjectionLimits = { pluginBytes: 32 * 1024, total
 export interface WrappedInjection {
   /** The text in its block: `<plugin:NAME>…</plugin:NAME>`. */
   readonly text: string;
-  /** The record of it. */
   readonly injection: Injection;
   /** Bytes the plugin returned. */
   readonly returnedBytes: number;
@@ -32,7 +30,7 @@ export interface WrappedInjection {
 
 /** Wraps texts of plugins until their room is used up. */
 export interface Injections {
-  /** Wraps one text. Null when it is empty; of what has no room left, the block says so. */
+  /** Wraps one text. Null when it is empty; where it is cut, the block says so. */
   wrap(plugin: string, hook: string, text: string): Promise<WrappedInjection | null>;
 }
 
@@ -66,7 +64,7 @@ export function openInjections(limits: InjectionLimits = INJECTION_LIMITS): Inje
   };
 }
 
-/** What the model reads where text is missing. */
+/** Stands where text is missing, for the model to read. */
 function cutNotice(keptBytes: number, allBytes: number): string {
   return `[cut by the host: ${keptBytes} of ${allBytes} bytes are shown]`;
 }

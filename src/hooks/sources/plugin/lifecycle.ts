@@ -51,10 +51,9 @@ export function takesEvent(hook: string): boolean {
 
 /** The agent, the session and the time that an event carries. */
 export interface FiredBy {
-  /** Agent path. */
   readonly agent_path: string;
   readonly session_id: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, UTC. */
   readonly nowMs: number;
 }
 
@@ -80,7 +79,7 @@ export function paramsOfEvent(hook: string, event: HookEvent): HookParams {
   };
 }
 
-/** Returns the fields of the event that tell handlers other than plugins what `params` tell a plugin. */
+/** Returns the fields of the event that carry a plugin's `params` to handlers of other sources. */
 export function eventOfParams(hook: string, params: HookParams): Partial<HookEvent> {
   if (takesEvent(hook)) return params;
   if (hook === "on_session_start") return {};

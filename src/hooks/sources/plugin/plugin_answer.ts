@@ -8,7 +8,7 @@ import { checkOutput } from "../../dispatch/boundary.ts";
 import type { HookResponse } from "../../engine/types.ts";
 import { lifecycleContract, takesEvent } from "./lifecycle.ts";
 
-/** An answer, read. */
+/** An answer in the shape that the chain and a compaction use. */
 export interface PluginAnswer {
   /** For the chain; null passes through. */
   readonly response: HookResponse | null;

@@ -15,7 +15,7 @@ import { completeParams, type HookParams, lifecycleContract, paramsOfEvent } fro
 import { readPluginAnswer } from "./plugin_answer.ts";
 import { PluginScope } from "./plugin_scope.ts";
 
-/** What asking plugins takes. */
+/** The host, as the plugins' handlers use it. */
 export interface PluginHookPorts {
   /** Every agent of the project as it is now, with its plugins. */
   readonly agents: () => readonly ResolvedAgent[];

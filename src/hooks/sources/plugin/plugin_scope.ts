@@ -6,16 +6,18 @@
  */
 import type { Injection } from "../../../core/compaction/types.ts";
 import type { HostError } from "../../../core/errors/host_error.ts";
-import type { HookContext, HookOutcome } from "./fire_hook.ts";
+import type { HookContext } from "./fire_hook.ts";
 import { type Injections, openInjections } from "./injections.ts";
 import type { HookParams } from "./lifecycle.ts";
 
 /** One plugin's part in a firing. */
 export interface HookReport {
+  /** Name of the plugin. */
   readonly plugin: string;
+  /** Id of the instance that serves the agent. */
   readonly instance: string;
   /** `ok`, or why the plugin's answer does not count. */
-  readonly outcome: "ok" | Extract<HookOutcome<unknown>, { ok: false }>["reason"];
+  readonly outcome: "ok" | "timeout" | "failed" | "unavailable" | "oversize";
   /** The answer as the plugin sent it, or null. */
   readonly result: unknown;
   /** Null for an outcome of `ok`. */
@@ -46,12 +48,10 @@ export class PluginScope {
   readonly retained: { readonly plugin: string; readonly text: string }[] = [];
   /** Parts of answers that were left out. */
   readonly ignored: { readonly plugin: string; readonly problem: string }[] = [];
-  /** Facts the host gave. */
   readonly given: PluginFiring;
-  /** Room for injected text. */
   readonly injections: Injections;
 
-  /** Nobody has been asked yet. */
+  /** Begins before any plugin is asked. */
   constructor(given: PluginFiring = {}) {
     this.given = given;
     this.injections = given.injections ?? openInjections();

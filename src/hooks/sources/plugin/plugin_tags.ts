@@ -1,5 +1,5 @@
 /**
- * Makes tags harmless that a plugin's text may not hold: what closes its own block, or opens one in another's name.
+ * Makes tags harmless that a plugin's text may not hold: one that closes its own block, or opens another plugin's.
  *
  * @module
  */
@@ -8,7 +8,6 @@
 export interface EscapedText {
   /** The text, with `&lt;` where such a tag began. */
   readonly text: string;
-  /** How many were found. */
   readonly tags: number;
 }
 
