@@ -8,6 +8,7 @@ import type { Knob, Manifest } from "../core/manifest/manifest.ts";
 import type { StorageReport } from "../core/storage/maintenance.ts";
 import type { TokenUsage } from "../events/types.ts";
 import type { PluginLogEntry } from "../host/plugin_logs.ts";
+import type { ToolOutcome } from "../host/types.ts";
 import type { CompactionView, HostPluginInfo, HostView, PluginView } from "../host/view_types.ts";
 import type { Job } from "../jobs/types.ts";
 import type { ConsentRequest } from "../packages/install/consent_types.ts";
@@ -33,6 +34,7 @@ export interface Answers {
   "GET /api/v1/agents": { readonly agents: readonly Agent[] };
   "GET /api/v1/agents/{agent}": Agent;
   "GET /api/v1/agents/{agent}/compaction": AgentCompaction;
+  "POST /api/v1/agents/{agent}/tools/{tool}": ToolOutcome;
   "POST /api/v1/agents/{agent}": RunResult;
   "POST /api/v1/agents/{agent} 202": { readonly jobId: string };
   "GET /api/v1/jobs": JobPage;

@@ -129,7 +129,7 @@ test("N-002 a loop that also wires agentHooks around the host's own tools fires 
   for (const name of ["PreToolUse", "PostToolUse", "OnError"]) {
     h.host.hooks.register(name, ({ hook, tool }) => void heard.push(`${hook} ${tool?.name}`));
   }
-  const hooks = agentHooks(h.host.hooks, { sessionId: "ses_1" });
+  const hooks = agentHooks(h.host.hooks, { session: "ses_1" });
   for (const name of ["notes.ask", "notes__ask"]) {
     const { input, blocked } = await hooks.beforeTool(name, { text: "hi" });
     const { output } = await session.callTool(name, input as Record<string, unknown>);

@@ -9,12 +9,16 @@ import { type Answer, type Served, served, USUAL, YAML } from "../support/served
 const PLUGIN = "/api/v1/plugins/echo";
 const AGENT = "/api/v1/agents/primary";
 
-/** A host with a plugin that runs, an agent that answers and two plugins that wait for consent. */
+/** A host with two plugins that run, an agent that answers and two plugins that wait for consent. */
 async function everything(): Promise<Served> {
   const waiting = ["one", "two"].map((name) => `    ${name}: { package: "@test/${name}", source: "./${name}" }\n`);
   const s = await served({
     ...USUAL,
-    yaml: YAML.replace("  plugins:\n", `  plugins:\n${waiting.join("")}`),
+    yaml: YAML.replace("  plugins:\n", `  plugins:\n${waiting.join("")}    notes: { package: "@test/notes" }\n`),
+    fixtures: {
+      ...USUAL.fixtures,
+      "@test/notes": { fixture: "answers_hooks", manifest: { name: "notes", hooks: [] } },
+    },
     start: false,
   });
   for (const name of ["one", "two"]) {
@@ -39,6 +43,7 @@ test("every route answers as /openapi.json describes: each status that is JSON i
   for (const part of ["", "/storage", "/knobs", "/schemas", "/logs"]) await s.ask(`${PLUGIN}${part}`);
   await s.ask(`${PLUGIN}/knobs/level`, { method: "PUT", json: { value: 3 } });
   for (const path of [AGENT, `${AGENT}/compaction`, "/api/v1/events"]) await s.ask(path);
+  await post(`${AGENT}/tools/notes.ask`, { arguments: {} });
 
   await post(AGENT, { message: "hello" });
   const { body: { jobId } } = await post(`${AGENT}?async=true`, { message: "hello" });

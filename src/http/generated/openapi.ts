@@ -548,7 +548,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`protocol.params_invalid\`: The method does not take these params",
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`tool.arguments_invalid\`: The tool does not take these arguments; \`protocol.params_invalid\`: The method does not take these params",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -561,13 +561,13 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
-            "$ref": "#/components/responses/plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown"
+            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown-agent.unknown-session.unknown-tool.unknown"
           },
           "409": {
-            "$ref": "#/components/responses/protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable"
+            "$ref": "#/components/responses/instance.ambiguous-protocol.busy-plugin.not_initialized-plugin.not_applicable"
           },
           "422": {
             "$ref": "#/components/responses/plugin.error-plugin.config_invalid"
@@ -652,29 +652,22 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON; \`protocol.params_invalid\`: The method does not take these params",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/http.input_invalid-http.body_invalid-tool.arguments_invalid-protocol.params_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
-            "$ref": "#/components/responses/plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown"
+            "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown-agent.unknown-session.unknown-tool.unknown"
           },
           "408": {
             "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
-            "$ref": "#/components/responses/protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable"
+            "$ref": "#/components/responses/instance.ambiguous-protocol.busy-plugin.not_initialized-plugin.not_applicable"
           },
           "413": {
             "$ref": "#/components/responses/http.body_too_large"
@@ -1196,6 +1189,118 @@ export const OPENAPI_TEXT: string = `{
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
+    "/api/v1/agents/{agent}/tools/{tool}": {
+      "post": {
+        "operationId": "postAgentsAgentToolsTool",
+        "summary": "Call a tool of an agent, in a session or in one that ends with the call",
+        "parameters": [
+          {
+            "name": "agent",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "$ref": "#/components/schemas/AgentPath"
+            }
+          },
+          {
+            "name": "tool",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "type": "string",
+              "pattern": "^[a-z][A-Za-z0-9_.-]{0,255}$"
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "arguments": {
+                    "type": "object"
+                  },
+                  "session": {
+                    "$ref": "#/components/schemas/SessionId"
+                  },
+                  "timeout_ms": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 999999
+                  }
+                },
+                "required": [],
+                "additionalProperties": false
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ToolOutcome"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid-http.body_invalid-tool.arguments_invalid-protocol.params_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied"
+          },
+          "404": {
+            "description": "\`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`tool.unknown\`: The agent has no such tool",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "408": {
+            "$ref": "#/components/responses/http.body_timeout"
+          },
+          "409": {
+            "description": "\`protocol.busy\`: The other side has stopped reading; \`plugin.not_initialized\`: The handshake is not complete; \`plugin.not_applicable\`: The method does not apply here",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "413": {
+            "$ref": "#/components/responses/http.body_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/http.media_type"
+          },
+          "422": {
+            "$ref": "#/components/responses/plugin.error-plugin.config_invalid"
+          },
+          "429": {
+            "$ref": "#/components/responses/http.rate_limited"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
           }
         }
       }
@@ -1924,8 +2029,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "http.host_refused-http.origin_refused-plugin.capability_denied-plugin.storage_denied": {
-        "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`plugin.capability_denied\`: The plugin was not granted this; \`plugin.storage_denied\`: Storage outside the plugin's own tables",
+      "http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied": {
+        "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`tool.blocked\`: A hook blocked the call of a tool; \`plugin.capability_denied\`: The plugin was not granted this; \`plugin.storage_denied\`: Storage outside the plugin's own tables",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1946,6 +2051,16 @@ export const OPENAPI_TEXT: string = `{
       },
       "http.input_invalid-http.body_invalid": {
         "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.input_invalid-http.body_invalid-tool.arguments_invalid-protocol.params_invalid": {
+        "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON; \`tool.arguments_invalid\`: The tool does not take these arguments; \`protocol.params_invalid\`: The method does not take these params",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -1976,6 +2091,16 @@ export const OPENAPI_TEXT: string = `{
       },
       "http.unauthorized": {
         "description": "\`http.unauthorized\`: The token is missing or wrong",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "instance.ambiguous-protocol.busy-plugin.not_initialized-plugin.not_applicable": {
+        "description": "\`instance.ambiguous\`: Several instances of the plugin run; \`protocol.busy\`: The other side has stopped reading; \`plugin.not_initialized\`: The handshake is not complete; \`plugin.not_applicable\`: The method does not apply here",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2034,18 +2159,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "plugin.unknown-agent.unknown-session.unknown-protocol.method_unknown": {
-        "description": "\`plugin.unknown\`: No plugin of that name is registered; \`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`protocol.method_unknown\`: The method does not exist",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            }
-          }
-        }
-      },
-      "protocol.busy-instance.ambiguous-plugin.not_initialized-plugin.not_applicable": {
-        "description": "\`protocol.busy\`: The other side has stopped reading; \`instance.ambiguous\`: Several instances of the plugin run; \`plugin.not_initialized\`: The handshake is not complete; \`plugin.not_applicable\`: The method does not apply here",
+      "plugin.unknown-protocol.method_unknown-agent.unknown-session.unknown-tool.unknown": {
+        "description": "\`plugin.unknown\`: No plugin of that name is registered; \`protocol.method_unknown\`: The method does not exist; \`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`tool.unknown\`: The agent has no such tool",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -3018,11 +3133,11 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "messages": {
-            "description": "How many.",
+            "description": "Number of messages.",
             "type": "number"
           },
           "tokens": {
-            "description": "How many tokens, by the embedder's count.",
+            "description": "Tokens by the embedder's count.",
             "type": "number"
           }
         },
@@ -3214,6 +3329,35 @@ export const OPENAPI_TEXT: string = `{
           "observers",
           "recent",
           "agent"
+        ],
+        "additionalProperties": false
+      },
+      "ToolOutcome": {
+        "description": "The outcome of a tool call.",
+        "type": "object",
+        "properties": {
+          "output": {
+            "description": "As handlers of \`PostToolUse\` left it."
+          },
+          "context": {
+            "description": "Text that handlers of hooks added for the next model call.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "warnings": {
+            "description": "Notices of handlers, and about handlers that failed.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          }
+        },
+        "required": [
+          "output",
+          "context",
+          "warnings"
         ],
         "additionalProperties": false
       },

@@ -1,5 +1,5 @@
 /**
- * Calls of plugins' methods.
+ * Calls of plugins' methods; one that names a tool passes the gate.
  *
  * @module
  */
@@ -25,34 +25,34 @@ const place = {
 };
 type Place = { readonly agent?: string; readonly session?: string; readonly timeout_ms?: number };
 
+/** Failures of every call of a plugin, tools included. */
+export const CALL_ERRORS = [
+  "agent.unknown",
+  "session.unknown",
+  "tool.unknown",
+  "tool.arguments_invalid",
+  "tool.blocked",
+  "protocol.params_invalid",
+  "protocol.internal",
+  "protocol.busy",
+  "protocol.closed",
+  "protocol.oversize_message",
+  "protocol.timeout",
+  "plugin.error",
+  "plugin.capability_denied",
+  "plugin.not_initialized",
+  "plugin.storage_denied",
+  "plugin.config_invalid",
+  "plugin.not_applicable",
+  "plugin.unavailable",
+  "http.rate_limited",
+] as const;
+
 const shared = {
   path: "/api/v1/plugins/{name}/call/{method}",
   params,
   isCall: true,
-  errors: [
-    "plugin.unknown",
-    "agent.unknown",
-    "session.unknown",
-    "tool.unknown",
-    "tool.arguments_invalid",
-    "tool.blocked",
-    "protocol.method_unknown",
-    "protocol.params_invalid",
-    "protocol.internal",
-    "protocol.busy",
-    "protocol.closed",
-    "protocol.oversize_message",
-    "protocol.timeout",
-    "instance.ambiguous",
-    "plugin.error",
-    "plugin.capability_denied",
-    "plugin.not_initialized",
-    "plugin.storage_denied",
-    "plugin.config_invalid",
-    "plugin.not_applicable",
-    "plugin.unavailable",
-    "http.rate_limited",
-  ],
+  errors: ["plugin.unknown", "protocol.method_unknown", "instance.ambiguous", ...CALL_ERRORS],
 } as const;
 
 /** Routes that call plugins. */

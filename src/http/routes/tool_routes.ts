@@ -4,8 +4,10 @@
  * @module
  */
 import * as v from "valibot";
+import type { ToolOutcome } from "../../host/types.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { agentPath, anyMap, sessionId } from "../schemas.ts";
+import { CALL_ERRORS } from "./call_routes.ts";
 
 /** The routes of this file. */
 export const TOOL_ROUTES: readonly Route[] = [
@@ -23,24 +25,7 @@ export const TOOL_ROUTES: readonly Route[] = [
       timeout_ms: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(999_999))),
     }),
     isCall: true,
-    answer: {
-      types: ["application/json"],
-      schema: v.pipe(
-        v.strictObject({ output: v.unknown(), context: v.array(v.string()), warnings: v.array(v.string()) }),
-        v.title("ToolOutcome"),
-      ),
-    },
-    errors: [
-      "agent.unknown",
-      "session.unknown",
-      "tool.unknown",
-      "tool.arguments_invalid",
-      "tool.blocked",
-      "plugin.error",
-      "plugin.unavailable",
-      "protocol.timeout",
-      "http.rate_limited",
-    ],
+    errors: CALL_ERRORS,
     run: ({ params, body, connection: { signal } }, api) => callTool(params, body, signal, api),
   }),
 ];
@@ -56,7 +41,7 @@ async function callTool(
   { arguments: args = {}, session: id, timeout_ms: timeoutMs }: ToolBody,
   signal: AbortSignal | null,
   { host }: Api,
-): Promise<{ output: unknown; context: string[]; warnings: string[] }> {
+): Promise<ToolOutcome> {
   const session = id === undefined ? host.openSession() : host.session(id);
   try {
     const limits = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
