@@ -11,15 +11,15 @@ for (const { instance, error } of failed) console.error(`${instance} is not ther
 const session = host.openSession();
 const { systemPrompt } = await session.start("You keep notes for Ada.");
 console.log(systemPrompt);
-for (const { name, description } of host.tools("primary")) console.log(`  ${name}: ${description}`);
+for (const { name, description } of session.tools()) console.log(`  ${name}: ${description}`);
 
 const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(lineByLine());
 for await (const line of lines) {
   const [, name = "", json = "{}"] = /^(\S+)\s*(.*)$/.exec(line) ?? [];
   session.record({ role: "user", content: line });
   try {
-    const result = await host.callTool(name, JSON.parse(json || "{}"), { agent: "primary", session: session.id });
-    console.log(JSON.stringify(result));
+    const { output } = await session.callTool(name, JSON.parse(json || "{}"));
+    console.log(JSON.stringify(output));
   } catch (error) {
     // The model reads why the call failed and may try again; JSON.parse throws SyntaxError for malformed arguments.
     if (error instanceof HostError) console.log(`error[${error.code}]: ${error.message}`);

@@ -25,7 +25,8 @@ async function remember(request: Request): Promise<Response> {
   const session = host.openSession();
   try {
     const args = await request.json(); // Checked against the tool's schema by the host.
-    return Response.json(await host.callTool("notes.add", args, { agent: "primary", session: session.id }));
+    const { output } = await session.callTool("notes.add", args);
+    return Response.json(output);
   } finally {
     await session.close();
   }

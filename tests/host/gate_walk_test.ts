@@ -7,7 +7,6 @@ import { notes } from "../support/gate_doors.ts";
 import { hosted, type HostedOptions } from "../support/hosted.ts";
 import { recordSpans } from "../support/recorded_spans.ts";
 
-const at = { agent: "primary", session: "ses_1" };
 const turn = () => new Promise(setImmediate);
 const failing: HostedOptions = {
   primary: { bad: {} },
