@@ -5,7 +5,7 @@
  */
 import type { Runtime } from "../core/ports/ports.ts";
 import type { Host } from "../host/types.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /**
  * Adds the hooks that the operator trusts to the host's chain, and warns of files that are not trusted. Dispose of the
@@ -20,18 +20,17 @@ export async function addTrustedHooks(
 ): Promise<AsyncDisposable> {
   const { openHookFiles } = await import("../open_hook_files.ts");
   const { home, project: { dir } } = host.view;
-  const { line, paint } = terminal.err;
-  const warn = (text: string): void => line(`${paint.yellow("warning")}: ${printable(text)}`);
+  const { warning } = terminal.err;
   const opened = await openHookFiles({
     runtime,
     dir,
     home,
-    onBroken: (_, { message }) => warn(message),
+    onBroken: (_, { message }) => warning(message),
   });
-  for (const { message, file } of opened.found.errors) warn(`${file}: ${message}`);
+  for (const { message, file } of opened.found.errors) warning(`${file}: ${message}`);
   for (const { file, trust } of opened.judged) {
-    if (trust === "untrusted") warn(`${file.name} is not trusted, and its hooks do not run: kaged hooks trust`);
-    if (trust === "changed") warn(`${file.name} changed since it was trusted, and its hooks do not run`);
+    if (trust === "untrusted") warning(`${file.name} is not trusted, and its hooks do not run: kaged hooks trust`);
+    if (trust === "changed") warning(`${file.name} changed since it was trusted, and its hooks do not run`);
   }
   host.hooks.add(opened.registrations);
   return opened;

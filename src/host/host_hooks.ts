@@ -65,16 +65,12 @@ export function hostHooks(
   /** Windows and transcripts are large, and plugins get them as params: only other handlers need them in the event. */
   const isWanted = (hook: string): boolean => engine.list(hook).some(({ source }) => source.kind !== "plugin");
 
-  async function fireOwn(
-    hook: string,
-    event: Partial<HookEvent>,
-    given: PluginFiring & { readonly context: HookContext },
-  ): Promise<{ readonly result: HookResult; readonly scope: PluginScope }> {
+  const fireOwn: FireOwn = async (hook, event, given) => {
     const scope = new PluginScope(given);
     const { agent_path: agent, session_id: sessionId } = given.context;
     const result = await engine.fire({ ...event, hook, sessionId, agent }, { scope });
     return { result, scope };
-  }
+  };
 
   return {
     engine,
@@ -109,25 +105,33 @@ export function hostHooks(
       const reports = trace.flatMap(({ source }) => scope.reports.filter(({ instance }) => instance === source.id));
       return { reports, text: texts.join("\n\n"), injected: scope.injected, warnings, ...blockIn(result) };
     },
-    observer(context) {
-      const injections = openInjections();
-      return async ({ hook, params, window, before, after, except }) => {
-        const shown = isWanted(hook) ? window : undefined;
-        const details = { trigger: params.trigger, strategy: params.strategy, before, ...(after && { after }) };
-        const event = after === null ? { details, input: shown } : { details, output: shown };
-        const firing = { context, params: { ...params }, except, injections };
-        const { result, scope: { injected, retained, ignored } } = await fireOwn(hook, event, firing);
-        const left = after === null ? result.input : result.output;
-        return {
-          texts: result.context,
-          injected,
-          retained,
-          ignored,
-          blocked: blockIn(result).blocked ?? null,
-          ...(left !== shown && { modified: left }),
-        };
-      };
-    },
+    observer: (context) => observerOf(context, fireOwn, isWanted),
+  };
+}
+
+type FireOwn = (
+  hook: string,
+  event: Partial<HookEvent>,
+  given: PluginFiring & { readonly context: HookContext },
+) => Promise<{ readonly result: HookResult; readonly scope: PluginScope }>;
+
+/** The texts of both hooks go into one window, so they share one room. */
+function observerOf(
+  context: HookContext,
+  fireOwn: FireOwn,
+  isWanted: (hook: string) => boolean,
+): CompactionPorts["observe"] {
+  const injections = openInjections();
+  return async ({ hook, params, window, before, after, except }) => {
+    const shown = isWanted(hook) ? window : undefined;
+    const details = { trigger: params.trigger, strategy: params.strategy, before, ...(after && { after }) };
+    const event = after === null ? { details, input: shown } : { details, output: shown };
+    const firing = { context, params: { ...params }, except, injections };
+    const { result, scope: { injected, retained, ignored } } = await fireOwn(hook, event, firing);
+    const left = after === null ? result.input : result.output;
+    const blocked = blockIn(result).blocked ?? null;
+    const modified = left === shown ? {} : { modified: left };
+    return { texts: result.context, injected, retained, ignored, blocked, ...modified };
   };
 }
 

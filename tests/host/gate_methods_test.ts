@@ -5,7 +5,7 @@ import { createHost } from "../../src/create_host.ts";
 import type { Host } from "../../src/host/types.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { hosted } from "../support/hosted.ts";
-import { putInStore } from "../support/store.ts";
+import { putInstalled } from "../support/installed.ts";
 
 /** Names of the tools that handlers of PreToolUse hear of from now on, with agent and session. */
 function heardBy({ host }: { readonly host: Host }): string[] {
@@ -68,7 +68,7 @@ test("N-001 every method of an MCP server is a tool, whatever it has listed", as
 test("K-063 N-001 a local plugin that no agent declares offers its tools through the gate too", async () => {
   await using plugin = await fixturePlugin("answers_hooks", { manifest: { name: "notes", hooks: [] } });
   await using h = await hosted({ yaml: { primary: {} }, start: false });
-  await putInStore(h.home, "notes", plugin.dir, "local = true\nenabled = true");
+  await putInstalled(h.home, "notes", plugin.dir, "local = true\nenabled = true");
   await using host = await createHost({ project: h.dir, home: h.home, audit: [] });
   await host.start();
   const heard = heardBy({ host });

@@ -23,7 +23,9 @@ test("the main entry exports at most 90 names, each once", async () => {
 test("the main entry has what an agent loop spells", async () => {
   const names = new Set(await exportedBy("mod.ts"));
   const spelled = ["createHost", "Host", "HostOptions", "Session", "ToolOutcome", "ToolCallOptions", "HostTool"];
-  for (const name of [...spelled, "HostError", "HostErrorCode", "Message", "CompactionResult", "AuditEvent", "Runtime"]) {
+  for (
+    const name of [...spelled, "HostError", "HostErrorCode", "Message", "CompactionResult", "AuditEvent", "Runtime"]
+  ) {
     assert.ok(names.has(name), name);
   }
 });
