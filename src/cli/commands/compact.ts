@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { CompactionResult } from "../../core/compaction/types.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Message } from "../../core/compaction/messages.ts";
+import { wholeNumber } from "../options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";
 
@@ -22,7 +23,11 @@ export function addCompact(parent: Command, terminal: Terminal): void {
     .summary("make an agent's window smaller")
     .description("Starts the plugins of a project and compacts a list of messages as an agent of it would.")
     .requiredOption("--messages <file>", "the window, a JSON list of messages; - reads it from standard input")
-    .option("--target-tokens <n>", "tokens to come down to (default: what project.yaml says)", parseCount)
+    .option(
+      "--target-tokens <n>",
+      "tokens to come down to (default: what project.yaml says)",
+      wholeNumber("a number of tokens", 0),
+    )
     .option("--trigger <why>", "reason that plugins are sent", "manual");
   addHostOptions(command)
     .addHelpText("after", EXAMPLES)
@@ -67,9 +72,4 @@ function print({ messages, by, before, after, summary, fallback, retained }: Com
     const oneLine = printable(text.replaceAll(/\s+/g, " "));
     line(`  ${paint.dim(String(id))} ${role}  ${oneLine.length > 100 ? `${oneLine.slice(0, 100)}…` : oneLine}`);
   }
-}
-
-function parseCount(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It takes a number of tokens");
 }

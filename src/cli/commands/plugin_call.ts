@@ -29,14 +29,14 @@ export function addPluginCall(parent: Command, terminal: Terminal, exit: (code: 
     .summary("start a plugin, call it once, print the result")
     .description(
       "Starts a plugin in its cage, calls one method or tool, prints the result and stops the plugin.\n" +
-        "What the plugin logs goes to standard error.",
+        "Logs of the plugin go to standard error. No hooks are asked: a call of a folder is below the gate.",
     )
     .argument("<dir|name>", "the plugin's folder, or the name of an installed plugin")
     .argument("<method>", "a method the plugin declares, or a tool as <plugin>.<tool>")
     .argument("[json]", "params, a JSON object; - reads them from standard input")
     .option("--timeout <ms>", "time the call may take, such as 500, 500ms, 20s or 2m (default: 30s)", parseDuration)
-    .option("--record <file>", "write what goes over the wire to a new file, for kaged replay")
-    .option("-q, --quiet", "do not show what the plugin logs");
+    .option("--record <file>", "write the messages of the wire to a new file, for kaged replay")
+    .option("-q, --quiet", "do not show the plugin's logs");
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
     .action((dir: string, method: string, json: string | undefined, flags: CallFlags) =>
@@ -71,7 +71,7 @@ async function callOnce(call: Call, terminal: Terminal): Promise<void> {
   terminal.out.line(flags.json ? text : printable(text));
 }
 
-/** A call whose tape fails is made all the same; the command says so and does not end well. */
+/** A call is made even when its tape cannot be written; the command then warns, and exits with 1. */
 async function recordedCall(
   places: RunPlaces,
   call: Call,
