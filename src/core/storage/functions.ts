@@ -3,7 +3,6 @@
  *
  * @module
  */
-
 import { words } from "./sql/keywords.ts";
 
 /** Functions that only compute. */
