@@ -3,23 +3,15 @@
  *
  * @module
  */
-import { type ErrorRow, row } from "./row.ts";
+import { type ErrorRow, row, rows } from "./row.ts";
 
 export const CHECK_ERRORS: Readonly<Record<string, ErrorRow>> = {
-  "check.conformance_mcp": row(
-    -32602,
-    422,
-    "The rules of the plugin wire are not those of MCP",
-    "Check it without them",
-  ),
+  ...rows("check", -32602, 422, {
+    conformance_mcp: ["The rules of the plugin wire are not those of MCP", "Check it without them"],
+    imports_leave: ["A plugin imports modules that its cage will not hold", "Bundle it into its folder"],
+  }),
   "check.not_running": row(-32603, 422, "The plugin cannot be started again", "Look at the rule that failed first"),
   "check.rule_unknown": row(-32602, 400, "There is no rule of this name", "Take one of docs/conformance.md"),
-  "check.imports_leave": row(
-    -32602,
-    422,
-    "A plugin imports modules that its cage will not hold",
-    "Bundle it into its folder",
-  ),
   "check.methods_missing": row(-32601, 422, "A declared method is not offered", "Offer it or do not declare it"),
   "check.ping_answer": row(-32603, 422, "Ping was answered wrongly", 'Answer {"status": "ok"}'),
   "check.shutdown": row(-32603, 422, "The plugin did not end well by itself", "Exit with 0 on shutdown"),
