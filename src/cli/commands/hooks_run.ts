@@ -9,8 +9,9 @@ import type { HookRun } from "../../hooks/sources/command/last_run.ts";
 import type { FiredEvent } from "../../hooks/engine/engine.ts";
 import type { HookResult } from "../../hooks/engine/result.ts";
 import { eventFields } from "../hook_event.ts";
-import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
+import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
+import { placesOf } from "../options.ts";
 import { printHookRun } from "../print_hook_run.ts";
 import { printable, type Terminal } from "../terminal.ts";
 import { readJson } from "../with_host.ts";
@@ -47,7 +48,7 @@ With --json it prints { "hook", "blocked", "blockedBy", "reason", "input", "outp
 async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise<number> {
   const { input } = flags;
   const fields = input === undefined ? {} : eventFields(await readJson(input, terminal), input);
-  const places = await hookPlaces(flags, terminal);
+  const places = await placesOf(flags, terminal);
   const [{ createHookEngine }, { saveHookRun }] = await Promise.all([
     import("../../hooks/engine/engine.ts"),
     import("../../hooks/sources/command/last_run.ts"),

@@ -11,7 +11,7 @@ import { type CapabilityDescription, describeCapability } from "../../packages/c
 import { hostLimits } from "../../host/host_limits.ts";
 import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
 import type { StorageReport } from "../../core/storage/maintenance.ts";
-import { addOperatorOptions, type Operator, type OperatorFlags, withOperator, withStorage } from "../operator.ts";
+import { operate, type Operator, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { shownCapability } from "../print_plan.ts";
 import { hostsWith, type PluginInHost } from "../running_hosts.ts";
@@ -25,10 +25,9 @@ export function addPluginInfo(parent: Command, terminal: Terminal): void {
       "Shows an installed plugin: its record, its capabilities in plain words, where it runs; its tables with their rows\n" +
         "and bytes, indexes and search data included; and the limits of its cage, with the mechanism that enforces them.",
     )
-    .argument("<name>", "the plugin's name");
-  addOperatorOptions(command)
-    .addHelpText("after", EXAMPLES)
-    .action((name: string, flags: OperatorFlags) => showInfo(name, flags, terminal));
+    .argument("<name>", "the plugin's name")
+    .addHelpText("after", EXAMPLES);
+  operate(command, terminal, showInfo);
 }
 
 const EXAMPLES = `
@@ -47,19 +46,17 @@ interface Info {
   readonly storage: StorageReport;
 }
 
-async function showInfo(name: string, flags: OperatorFlags, terminal: Terminal): Promise<void> {
-  await withOperator(flags, terminal, async (operator) => {
-    const info = await gather(name, operator);
-    const { out } = terminal;
-    if (!flags.json) return printInfo(name, info, operator, out);
-    const { installed, status, hosts, limits, storage } = info;
-    const running = hosts.map(({ project, sessions, instances }) => ({
-      project: project.id,
-      sessions,
-      instances: instances.map(({ instance, state, restarts, error }) => ({ instance, state, restarts, error })),
-    }));
-    out.json({ name, installed: installed && installedJson(installed, status), running, limits, storage });
-  });
+async function showInfo(operator: Operator, name: string): Promise<void> {
+  const info = await gather(name, operator);
+  if (!operator.json) return printInfo(name, info, operator);
+  const { installed, status, hosts, limits, storage } = info;
+  const running = hosts.map(({ project, sessions, instances }) => ({
+    project: project.id,
+    sessions,
+    instances: instances.map(({ instance, state, restarts, error }) => ({ instance, state, restarts, error })),
+  }));
+  const record = installed && installedJson(installed, status);
+  operator.terminal.out.json({ name, installed: record, running, limits, storage });
 }
 
 async function gather(name: string, operator: Operator): Promise<Info> {
@@ -74,7 +71,7 @@ async function gather(name: string, operator: Operator): Promise<Info> {
     limitsOf(name, operator),
   ]);
   if (!installed && hosts.length === 0 && storage === null) {
-    const { recordOf } = await import("../../packages/install/uninstall.ts");
+    const { recordOf } = await import("../../packages/install/change_installed.ts");
     recordOf(name, local); // Throws, and lists the plugins that are installed.
   }
   const states = hosts.flatMap(({ instances }) => instances.map(({ state }) => state));
@@ -82,8 +79,9 @@ async function gather(name: string, operator: Operator): Promise<Info> {
   return { installed, status, hosts, limits, storage: storage ?? { tables: [], bytes: 0 } };
 }
 
-function printInfo(name: string, info: Info, operator: Operator, out: Printer): void {
+function printInfo(name: string, info: Info, operator: Operator): void {
   const { installed, status, hosts, limits, storage } = info;
+  const { out } = operator.terminal;
   const { line, paint } = out;
   const { record, manifest, problem } = installed ?? {};
   line(`${paint.bold(name)} ${printable(record?.version ?? manifest?.version ?? "")}  ${status}`.trimEnd());
