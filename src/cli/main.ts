@@ -10,9 +10,7 @@ import { addCompact } from "./commands/compact.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHooks } from "./commands/hooks.ts";
-import { addHookspecCheck } from "./commands/hookspec_check.ts";
-import { addHookspecDiff } from "./commands/hookspec_diff.ts";
-import { addHookspecEmit } from "./commands/hookspec_emit.ts";
+import { addHookspec } from "./commands/hookspec.ts";
 import { addMcp } from "./commands/mcp.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
@@ -92,12 +90,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addProjectResolve(project, terminal, exit);
   addProjectLoad(project, terminal, exit);
   addHooks(kaged, terminal, exit);
-  const hookspec = kaged.command("hookspec")
-    .summary("write, check and compare hook contracts")
-    .description("Works on a hookspec: the contracts of hooks, as data, and the files that follow from them.");
-  addHookspecEmit(hookspec, terminal);
-  addHookspecCheck(hookspec, terminal, exit);
-  addHookspecDiff(hookspec, terminal, exit);
+  addHookspec(kaged, terminal, exit);
   addReplay(kaged, terminal, exit);
   addCompact(kaged, terminal);
   addMcp(kaged, terminal);
