@@ -27,7 +27,7 @@ export interface InstallWish {
  * `install.consent_missing` where nobody can be asked and not every capability was named.
  */
 export async function installFlow(wish: InstallWish, operator: Operator): Promise<InstallPlan> {
-  const { terminal, ask, json, home, runtime } = operator;
+  const { ask, json } = operator;
   const [{ obtain }, { planInstall }, { applyInstall }] = await Promise.all([
     import("../packages/install/obtain.ts"),
     import("../packages/install/plan.ts"),
@@ -40,7 +40,7 @@ export async function installFlow(wish: InstallWish, operator: Operator): Promis
   const plan = await planInstall({ dir: obtained.dir, source, ...wish.plan }, operator);
   await wish.check?.(plan);
   if (plan.kind === "same") return plan;
-  if (!json) printPlan(plan, terminal.out, { home, projectDir: null, userHome: runtime.env("HOME") });
+  if (!json) printPlan(plan, operator);
   const consent = await consentTo(plan, wish, operator);
   const { name } = plan.manifest;
   const copying = applyInstall(plan, consent, operator);

@@ -6,8 +6,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
-import type { HostModel } from "../../host/model.ts";
-import type { HostProject } from "../../host/host_project.ts";
 import type { ResolvedPlugin } from "../../core/project/types.ts";
 import { operate, type Operator } from "../operator.ts";
 import { jsonOr } from "../options.ts";
@@ -63,13 +61,7 @@ Examples:
   kaged plugin knobs set memory-markdown recall_limit 8 --project .
   kaged plugin knobs set memory-markdown store project:/notes --project . --agent primary.subagents.researcher`;
 
-interface Found {
-  readonly model: HostModel;
-  readonly loaded: HostProject;
-  readonly plugin: ResolvedPlugin;
-}
-
-async function find({ runtime, home, terminal }: Operator, name: string, flags: KnobFlags): Promise<Found> {
+async function find({ runtime, home, terminal }: Operator, name: string, flags: KnobFlags) {
   const [{ loadHostProject }, { HostModel }] = await Promise.all([
     import("../../host/host_project.ts"),
     import("../../host/model.ts"),

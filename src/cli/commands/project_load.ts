@@ -13,7 +13,7 @@ import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { fetching } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { collected, collectedPairs } from "../options.ts";
-import { shownCapability } from "../print_plan.ts";
+import { printCapabilities, printFacts } from "../print_plan.ts";
 import { addPluginOption, pluginFolders, type ProjectFlags } from "../project_options.ts";
 import { declined, grantQuestion, type Questions } from "../questions.ts";
 import { notifyHosts } from "../running_hosts.ts";
@@ -162,20 +162,11 @@ function isUpgrade({ installed, version }: ConsentOffer): boolean {
 
 function printOffer(offer: ConsentOffer, out: Printer): void {
   const { name, kaged_api, description, license, capabilities, installed, added, removed } = offer;
-  const { line, paint } = out;
   const isNewer = isUpgrade(offer);
   const version = isNewer ? `${installed} → ${offer.version}, for the projects it serves already too` : offer.version;
-  for (const [key, value] of Object.entries({ name, version, kaged_api, description, license })) {
-    if (value !== null) line(printable(`  ${key}: ${value}`));
-  }
-  line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
-  for (const { capability, text, danger } of capabilities) {
-    const mark = isNewer && added.includes(capability) ? "  (NEW)" : "";
-    line(printable(`    - ${shownCapability(capability)}${mark}`));
-    line(paint.dim(printable(`      ${text}`)));
-    if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
-  }
-  for (const capability of removed) line(paint.red(printable(`    - ${capability}  (REMOVED)`)));
+  printFacts({ name, version, kaged_api, description, license }, out);
+  printCapabilities(capabilities, out, isNewer ? added : []);
+  for (const capability of removed) out.line(out.paint.red(printable(`    - ${capability}  (REMOVED)`)));
 }
 
 function report(

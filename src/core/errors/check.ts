@@ -1,5 +1,5 @@
 /**
- * Failures of making and checking a plugin.
+ * Failures of making and checking a plugin, of recording and replaying it.
  *
  * @module
  */
@@ -18,4 +18,11 @@ export const CHECK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "check.stdout_noise": row(-32700, 422, "Stdout holds lines that are no messages", "Log to stderr"),
   "scaffold.name_invalid": row(-32602, 400, "No plugin may have this name", "Use a-z, 0-9 and -"),
   "scaffold.not_empty": row(-32602, 409, "The folder for a new plugin is not empty", "Name a new or empty folder"),
+  "tape.exists": row(-32602, 409, "A tape would overwrite something", "Name a new file"),
+  "tape.invalid": row(-32602, 422, "A file is no tape, or is damaged", "Record it again"),
+  "tape.other_plugin": row(-32602, 409, "A tape is of another plugin", "Name the folder of the plugin it is of"),
+  "tape.secret_missing": row(-32602, 422, "Secrets are not on a tape", "Give them with --config"),
+  "tape.unreadable": row(-32602, 404, "A tape cannot be read", "Check the path and its permissions"),
+  "tape.unwritable": row(-32603, 500, "A tape cannot be written", "Check the path, its permissions and the disk"),
+  "tape.version": row(-32602, 422, "A tape has another format", "Record it again"),
 };

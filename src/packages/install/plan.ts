@@ -85,8 +85,11 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   const { hash, bytes } = await hashTree(root, files, ports.limits);
   const installed = await installedNow(manifest.name, ports);
   if (installed && !replace) refuseTaken(installed.record, request, manifest.name);
+  // Files that were tampered with are repaired by installing them again.
+  const isSame = installed?.record.hash === hash && !installed.isTampered;
+  const change = isSame ? "same" : "upgrade";
   return {
-    kind: installed === null ? "install" : isWhole(installed, hash) ? "same" : "upgrade",
+    kind: installed === null ? "install" : change,
     dir: root,
     source: source.kind === "path" ? { kind: "path", path: root } : source,
     manifest,
@@ -106,11 +109,6 @@ function noPluginAt(url: string, cause: HostError): HostError {
     hint: "Name a repository that holds a plugin, or a release that does with --release",
     cause,
   });
-}
-
-/** Whether exactly these files are installed; files that were tampered with are repaired by installing them again. */
-function isWhole({ record, isTampered }: Installed, hash: string): boolean {
-  return record.hash === hash && !isTampered;
 }
 
 async function installedNow(name: string, ports: InstallPorts): Promise<Installed | null> {
