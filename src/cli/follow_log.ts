@@ -5,6 +5,7 @@
  * @module
  */
 import { type FileHandle, open } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
 import { logPath, type PluginLogEntry, readLogEntry } from "../host/plugin_logs.ts";
 import type { Files } from "../core/ports/ports.ts";
 import { unlessAborted } from "./interrupt.ts";
@@ -12,7 +13,6 @@ import { hostsWith, type PluginInHost } from "./running_hosts.ts";
 
 /** A log to follow, and the listeners. */
 export interface LogFollower {
-  /** The operator's folder. */
   readonly home: string;
   readonly plugin: string;
   /** Bytes of the file that were read before. */
@@ -148,15 +148,7 @@ function lineSplitter(entriesOf: (line: string) => PluginLogEntry[]): (bytes: Ui
   };
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end);
-  });
+/** Waits until the time is over or the signal aborts. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => {});
 }

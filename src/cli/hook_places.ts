@@ -7,18 +7,11 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/open_hook_files.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
-import type { Runtime } from "../core/ports/ports.ts";
-import { addHomeOptions, type HomeFlags, homeOf } from "./options.ts";
+import { addHomeOptions, type HomeFlags, type Places } from "./options.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 
 export interface HookFlags extends HomeFlags {
   readonly dir: string;
-}
-
-/** The runtime of this process and the operator's folder. */
-export interface HookPlaces {
-  readonly runtime: Runtime;
-  readonly home: string;
 }
 
 /** Adds `--dir`, `--home` and `--json` to a command. */
@@ -26,17 +19,11 @@ export function addHookOptions(command: Command): Command {
   return addHomeOptions(command.option("--dir <repo>", "the repository's folder", "."));
 }
 
-/** Returns the runtime and the operator's folder. */
-export async function hookPlaces(flags: HomeFlags, terminal: Terminal): Promise<HookPlaces> {
-  const runtime = await terminal.runtime();
-  return { runtime, home: await homeOf(flags, terminal, runtime) };
-}
-
 /** Opens the hook files that the flags name. */
 export async function openHooks(
   flags: HookFlags,
   terminal: Terminal,
-  places: HookPlaces,
+  places: Places,
   own: Partial<OpenHookFilesOptions> = {},
 ): Promise<OpenedHookFiles> {
   const { openHookFiles } = await import("../hooks/open_hook_files.ts");

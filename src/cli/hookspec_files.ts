@@ -1,13 +1,12 @@
 /**
- * The options that the commands about a hookspec share, and the files that follow from a hookspec.
+ * The files that follow from a hookspec, and the folders that they stand in.
  *
  * @module
  */
 import { join, relative, resolve } from "node:path";
-import type { Command } from "commander";
+import { HostError } from "../core/errors/host_error.ts";
 import type { Files } from "../core/ports/ports.ts";
 import type { TargetLanguage } from "../hookspec/types.ts";
-import { requireOwnOut } from "./hookspec_owner.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options as the command line gives them. */
@@ -27,14 +26,6 @@ export interface FollowingFile {
   readonly text: string;
   /** The text in the file; null when there is no file. */
   readonly found: string | null;
-}
-
-/** Adds `--dir`, `--out` and `--json` to a command. */
-export function addHookspecOptions(command: Command): Command {
-  return command
-    .option("--dir <dir>", "folder of the hookspec: the one that holds _meta and kinds", "hookspec")
-    .option("--out <dir>", "folder for all languages, in place of those in _meta/targets.yaml")
-    .option("--json", "print JSON");
 }
 
 /** A generated file that nothing gives any more. */
@@ -81,4 +72,32 @@ export async function followingFiles({ dir, out }: HookspecFlags, terminal: Term
     }
   }
   return { all, leftovers, files };
+}
+
+/** Stands in the folder and holds the way from there to its hookspec. */
+const OWNER_FILE = ".hookspec";
+const MAX_BYTES = 5_000;
+
+/** A folder for every language, and the hookspec that it is for; both absolute. */
+interface OutFolder {
+  readonly out: string;
+  readonly dir: string;
+}
+
+/** Rejects with `hookspec.out_taken` when the folder is another hookspec's. */
+export async function requireOwnOut({ out, dir }: OutFolder, files: Files): Promise<void> {
+  const file = join(out, OWNER_FILE);
+  if (await files.info(file) === null) return;
+  const owner = new TextDecoder().decode(await files.readHead(file, MAX_BYTES)).trim();
+  if (owner === relative(out, dir)) return;
+  throw new HostError("hookspec.out_taken", `"${out}" holds what follows from the hookspec at "${join(out, owner)}"`, {
+    data: { out, dir, owner },
+    hint: `Give each hookspec a folder of its own; if that one has moved, remove ${file}`,
+  });
+}
+
+/** Makes the folder the hookspec's own. */
+export async function claimOut({ out, dir }: OutFolder, files: Files): Promise<void> {
+  const file = join(out, OWNER_FILE);
+  if (await files.info(file) === null) await files.write(file, `${relative(out, dir)}\n`, 0o644);
 }

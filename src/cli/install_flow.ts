@@ -8,8 +8,8 @@ import type { InstallPlan, PlanRequest } from "../packages/install/plan.ts";
 import type { Source } from "../packages/install/source.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
-import { declined, grantQuestion, type ProgressTexts, type Questions } from "./questions.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { declined, grantQuestion, type ProgressTexts } from "./questions.ts";
+import { printable } from "./terminal.ts";
 
 export interface InstallWish {
   readonly source: Source;
@@ -22,37 +22,26 @@ export interface InstallWish {
   check?(plan: InstallPlan): Promise<void> | void;
 }
 
-/** The command around a flow. */
-export interface FlowPorts {
-  readonly operator: Operator;
-  readonly terminal: Terminal;
-  readonly ask: Questions;
-  readonly json: boolean;
-}
-
 /**
  * Installs or upgrades; returns the plan that was carried out. Throws `install.declined` where the answer was no, and
  * `install.consent_missing` where nobody can be asked and not every capability was named.
  */
-export async function installFlow(wish: InstallWish, ports: FlowPorts): Promise<InstallPlan> {
-  const { operator, terminal, ask, json } = ports;
+export async function installFlow(wish: InstallWish, operator: Operator): Promise<InstallPlan> {
+  const { ask, json } = operator;
   const [{ obtain }, { planInstall }, { applyInstall }] = await Promise.all([
     import("../packages/install/obtain.ts"),
     import("../packages/install/plan.ts"),
     import("../packages/install/apply.ts"),
   ]);
   const { source, release } = wish;
-  if (source.kind === "git") await agreeToFetch(source.url, ports);
+  if (source.kind === "git") await agreeToFetch(source.url, operator);
   const obtaining = obtain(source, release, operator);
   await using obtained = await (source.kind === "git" ? ask.during(obtaining, fetching(source.url)) : obtaining);
   const plan = await planInstall({ dir: obtained.dir, source, ...wish.plan }, operator);
   await wish.check?.(plan);
   if (plan.kind === "same") return plan;
-  if (!json) {
-    const { home, runtime } = operator;
-    printPlan(plan, terminal.out, { home, projectDir: null, userHome: runtime.env("HOME") });
-  }
-  const consent = await consentTo(plan, wish, ports);
+  if (!json) printPlan(plan, operator);
+  const consent = await consentTo(plan, wish, operator);
   const { name } = plan.manifest;
   const copying = applyInstall(plan, consent, operator);
   await (plan.bytes < SLOW_BYTES ? copying : ask.during(copying, {
@@ -72,13 +61,13 @@ export function fetching(address: string): ProgressTexts {
 }
 
 /** Asks whether the address may be fetched at all. Off a terminal, naming it in the command is the agreement. */
-async function agreeToFetch(url: string, { terminal, ask }: FlowPorts): Promise<void> {
+async function agreeToFetch(url: string, { terminal, ask }: Operator): Promise<void> {
   if (!ask.canAsk) terminal.err.line(printable(`Fetching ${url}`));
   else if (!await ask.confirm(`Fetch ${printable(url)}?`)) throw declined();
 }
 
 /** Asks whether exactly these files may be installed, with the capabilities that they ask for. */
-async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: FlowPorts): Promise<Consent> {
+async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: Operator): Promise<Consent> {
   const { missingGrants, consentMissing } = await import("../packages/install/apply.ts");
   const { manifest: { name, version }, installed, diff: { added }, hash } = plan;
   const consent = { hash, projectId: null };

@@ -10,13 +10,10 @@ import { addCompact } from "./commands/compact.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHooks } from "./commands/hooks.ts";
-import { addHookspecCheck } from "./commands/hookspec_check.ts";
-import { addHookspecDiff } from "./commands/hookspec_diff.ts";
-import { addHookspecEmit } from "./commands/hookspec_emit.ts";
+import { addHookspec } from "./commands/hookspec.ts";
 import { addMcp } from "./commands/mcp.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
-import { addPluginEnable } from "./commands/plugin_enable.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
 import { addPluginInfo } from "./commands/plugin_info.ts";
 import { addPluginInstall } from "./commands/plugin_install.ts";
@@ -24,7 +21,7 @@ import { addPluginKnobs } from "./commands/plugin_knobs.ts";
 import { addPluginList } from "./commands/plugin_list.ts";
 import { addPluginLogs } from "./commands/plugin_logs.ts";
 import { addPluginNew } from "./commands/plugin_new.ts";
-import { addPluginReload } from "./commands/plugin_reload.ts";
+import { addPluginSwitch } from "./commands/plugin_switch.ts";
 import { addPluginUninstall } from "./commands/plugin_uninstall.ts";
 import { addProjectLoad } from "./commands/project_load.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
@@ -81,8 +78,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addPluginCall(plugin, terminal, exit);
   addPluginInstall(plugin, terminal);
   addPluginUninstall(plugin, terminal);
-  addPluginEnable(plugin, terminal);
-  addPluginReload(plugin, terminal);
+  addPluginSwitch(plugin, terminal);
   addPluginList(plugin, terminal);
   addPluginInfo(plugin, terminal);
   addPluginLogs(plugin, terminal);
@@ -94,12 +90,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addProjectResolve(project, terminal, exit);
   addProjectLoad(project, terminal, exit);
   addHooks(kaged, terminal, exit);
-  const hookspec = kaged.command("hookspec")
-    .summary("write, check and compare hook contracts")
-    .description("Works on a hookspec: the contracts of hooks, as data, and the files that follow from them.");
-  addHookspecEmit(hookspec, terminal);
-  addHookspecCheck(hookspec, terminal, exit);
-  addHookspecDiff(hookspec, terminal, exit);
+  addHookspec(kaged, terminal, exit);
   addReplay(kaged, terminal, exit);
   addCompact(kaged, terminal);
   addMcp(kaged, terminal);

@@ -5,28 +5,43 @@
  */
 import type { LocalConfig } from "../core/project/local_config.ts";
 import type { Storage } from "../core/storage/storage.ts";
+import type { Command } from "commander";
 import type { InstallPorts } from "../packages/install/install_ports.ts";
 import { interruptible } from "./interrupt.ts";
 import { sweepConsolePages } from "./open_console.ts";
-import { addHomeOptions, type HomeFlags, homeOf } from "./options.ts";
+import { addHomeOptions, type HomeFlags, placesOf } from "./options.ts";
+import { type Questions, questions } from "./questions.ts";
 import type { Terminal } from "./terminal.ts";
 
-export { addHomeOptions as addOperatorOptions, type HomeFlags as OperatorFlags };
-
-/** Ports and places of such a command. */
+/** Ports and places of such a command, and the person at its terminal. */
 export interface Operator extends InstallPorts {
   /** Aborts when the command is interrupted. */
   readonly signal: AbortSignal;
+  readonly terminal: Terminal;
+  /** Whether a program reads the output. Then {@link ask} asks nobody. */
+  readonly json: boolean;
+  readonly ask: Questions;
   /** Returns the records of installed plugins, after finishing a change that a crash interrupted. */
   local(): Promise<LocalConfig>;
 }
 
+/** Adds `--home` and `--json`, and an action: `work` gets the operator, the command's arguments and its flags. */
+export function operate<Given extends unknown[]>(
+  command: Command,
+  terminal: Terminal,
+  work: (operator: Operator, ...given: Given) => Promise<void>,
+): void {
+  addHomeOptions(command).action((...given) =>
+    withOperator(command.opts(), terminal, (operator) => work(operator, ...given as Given))
+  );
+}
+
 /** Runs `work` on the operator's folder. Its changes are recorded in `audit/_operator.jsonl`. */
-export async function withOperator<T>(
+async function withOperator(
   flags: HomeFlags & { readonly maxSize?: number },
   terminal: Terminal,
-  work: (operator: Operator) => Promise<T>,
-): Promise<T> {
+  work: (operator: Operator) => Promise<void>,
+): Promise<void> {
   const [{ createAudit }, { jsonlFile }, { settlePackages }, { TREE_LIMITS }, { readLocalConfig }] = await Promise.all([
     import("../core/audit/audit.ts"),
     import("../core/audit/jsonl_file.ts"),
@@ -34,9 +49,9 @@ export async function withOperator<T>(
     import("../core/files/tree.ts"),
     import("../core/project/local_config.ts"),
   ]);
-  const runtime = await terminal.runtime();
+  const { runtime, home } = await placesOf(flags, terminal);
   const { files, clock } = runtime;
-  const home = await homeOf(flags, terminal, runtime);
+  const { json = false } = flags;
   await sweepConsolePages(home, runtime);
   const auditFiles = {
     ...files,
@@ -50,12 +65,15 @@ export async function withOperator<T>(
   const audit = createAudit({ clock, sinks: [jsonlFile({ path, files: auditFiles, clock })] });
   const limits = flags.maxSize === undefined ? {} : { limits: { ...TREE_LIMITS, maxBytes: flags.maxSize * 1024 ** 2 } };
   try {
-    return await interruptible((signal) => {
+    await interruptible((signal) => {
       const operator: Operator = {
         runtime,
         home,
         audit,
         signal,
+        terminal,
+        json,
+        ask: questions(terminal, { json, signal }),
         ...limits,
         async local() {
           await settlePackages(operator);

@@ -26,10 +26,17 @@ export function addHomeOption(command: Command): Command {
   return command.option("--home <dir>", "operator's folder (default: $KAGED_HOME, else ~/.local/share/kaged)");
 }
 
-/** Returns the operator's folder, absolute; links are resolved where it exists. */
-export async function homeOf({ home }: HomeFlags, terminal: Terminal, { env, files }: Runtime): Promise<string> {
-  const folder = homeFolder(home === undefined ? undefined : resolve(terminal.cwd, home), env);
-  return await files.realPath(folder).catch(() => folder);
+/** The runtime of this process and the operator's folder. */
+export interface Places {
+  readonly runtime: Runtime;
+  readonly home: string;
+}
+
+/** Returns the places of a command; the operator's folder is absolute, with links resolved where it exists. */
+export async function placesOf({ home }: HomeFlags, terminal: Terminal): Promise<Places> {
+  const runtime = await terminal.runtime();
+  const folder = homeFolder(home === undefined ? undefined : resolve(terminal.cwd, home), runtime.env);
+  return { runtime, home: await runtime.files.realPath(folder).catch(() => folder) };
 }
 
 /** Returns a reader for an option that may be repeated: its values, in order. */
@@ -60,6 +67,15 @@ export function wholeNumber(
     if (/^[0-9]+$/.test(text) && value >= min && value <= max) return value;
     throw new InvalidArgumentError(`It takes ${what}`);
   };
+}
+
+/** Reads JSON; a word that is none is a text. */
+export function jsonOr(word: string): unknown {
+  try {
+    return JSON.parse(word);
+  } catch {
+    return word;
+  }
 }
 
 /** Reads a JSON object from the command line. */

@@ -3,39 +3,32 @@
  *
  * @module
  */
-import { type ConsentPaths, describeCapability } from "../packages/consent/describe_capability.ts";
+import { type CapabilityDescription, describeCapability } from "../packages/consent/describe_capability.ts";
 import type { InstallPlan } from "../packages/install/plan.ts";
 import { sourceText } from "../packages/install/source.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
+import type { Operator } from "./operator.ts";
 import { printable, type Printer } from "./terminal.ts";
 
 /** Prints the plan that the operator is asked about. */
-export function printPlan(plan: InstallPlan, out: Printer, paths: Omit<ConsentPaths, "installDir">): void {
-  const { manifest, warnings, installed } = plan;
-  if (installed) printUpgrade(plan, out, paths);
-  else printManifest(manifest, out, paths);
-  for (const { path, message } of warnings) {
+export function printPlan(plan: InstallPlan, operator: Operator): void {
+  const { out } = operator.terminal;
+  if (plan.installed) printUpgrade(plan, operator);
+  else {
+    const { name, version, kaged_api, description, author, license, homepage } = plan.manifest;
+    out.line("Validating manifest...");
+    printFacts({ name, version, kaged_api, description, author, license, homepage }, out);
+    printCapabilities(describeAll(plan.manifest, operator), out);
+  }
+  for (const { path, message } of plan.warnings) {
     out.line(out.paint.yellow(printable(`  warning: ${path === "" ? "" : `${path}: `}${message}`)));
   }
   out.line();
 }
 
-function printManifest(manifest: Manifest, out: Printer, paths: Omit<ConsentPaths, "installDir">): void {
-  const { name, version, kaged_api, description, author, license, homepage, capabilities } = manifest;
-  const { line } = out;
-  line("Validating manifest...");
-  for (const [key, value] of Object.entries({ name, version, kaged_api, description, author, license, homepage })) {
-    if (value !== undefined) line(printable(`  ${key}: ${value}`));
-  }
-  line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
-  for (const capability of capabilities) {
-    line(printable(`    - ${shownCapability(capability)}`));
-    explain(capability, "      ", out, { ...paths, installDir: manifest.name });
-  }
-}
-
-function printUpgrade(plan: InstallPlan, out: Printer, paths: Omit<ConsentPaths, "installDir">): void {
+function printUpgrade(plan: InstallPlan, operator: Operator): void {
   const { manifest: { name, version, license }, installed, diff: { added, removed }, source } = plan;
+  const { out } = operator.terminal;
   const { line, paint } = out;
   const { record } = installed!;
   line(printable(`Plugin ${name} is already installed (version ${installed!.version}).`));
@@ -49,18 +42,46 @@ function printUpgrade(plan: InstallPlan, out: Printer, paths: Omit<ConsentPaths,
   if (added.length + removed.length === 0) return line("Capability changes: none");
   line("Capability changes:");
   const width = Math.max(...[...added, ...removed].map((capability) => capability.length)) + 2;
-  for (const capability of added) {
-    line(paint.green(printable(`  + ${capability.padEnd(width)}(NEW)`)));
-    explain(capability, "      ", out, { ...paths, installDir: name });
+  for (const description of describeAll({ name, capabilities: added }, operator)) {
+    line(paint.green(printable(`  + ${description.capability.padEnd(width)}(NEW)`)));
+    explain(description, out);
   }
   for (const capability of removed) line(paint.red(printable(`  - ${capability.padEnd(width)}(REMOVED)`)));
 }
 
-function explain(capability: string, indent: string, { line, paint }: Printer, paths: ConsentPaths): void {
-  const installDir = `${paths.home}/plugins/${paths.installDir}`;
-  const { text, danger } = describeCapability(capability, { paths: { ...paths, installDir } });
-  line(paint.dim(printable(indent + text)));
-  if (danger !== null) line(paint.yellow(printable(`${indent}danger: ${danger}`)));
+/** Returns the capabilities of a plugin in plain words, for whatever project uses it. */
+export function describeAll(
+  { name, capabilities }: Pick<Manifest, "name" | "capabilities">,
+  { home, runtime }: Operator,
+): CapabilityDescription[] {
+  const paths = { installDir: `${home}/plugins/${name}`, home, projectDir: null, userHome: runtime.env("HOME") };
+  return capabilities.map((capability) => describeCapability(capability, { paths }));
+}
+
+/** Prints the facts that are known, one on each line. */
+export function printFacts(facts: Readonly<Record<string, unknown>>, { line }: Printer): void {
+  for (const [key, value] of Object.entries(facts)) {
+    if (value !== undefined && value !== null) line(printable(`  ${key}: ${value}`));
+  }
+}
+
+/** Prints capabilities, each with its meaning and its danger below it; those in `added` are marked as new. */
+export function printCapabilities(
+  capabilities: readonly CapabilityDescription[],
+  out: Printer,
+  added: readonly string[] = [],
+): void {
+  out.line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
+  for (const description of capabilities) {
+    const { capability } = description;
+    out.line(printable(`    - ${shownCapability(capability)}${added.includes(capability) ? "  (NEW)" : ""}`));
+    explain(description, out);
+  }
+}
+
+function explain({ text, danger }: CapabilityDescription, { line, paint }: Printer): void {
+  line(paint.dim(printable(`      ${text}`)));
+  if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
 }
 
 /** Returns a capability as manifests write it, where that differs: `net: []`. */

@@ -5,13 +5,11 @@
  */
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { homeFolder } from "../core/files/home.ts";
-import type { Runtime } from "../core/ports/ports.ts";
 import { addHomeOption, collectedPairs, type HomeFlags } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ProjectFlags extends HomeFlags {
-  /** Package → folder. */
+  /** Folders by package, as they were given. */
   readonly plugin?: Readonly<Record<string, string>>;
 }
 
@@ -22,19 +20,18 @@ export function addProjectOptions(command: Command): Command {
 
 /** Adds `--home` and `--plugin` to a command. */
 export function addPlaceOptions(command: Command): Command {
-  return addHomeOption(command).addOption(
+  return addPluginOption(addHomeOption(command));
+}
+
+/** Adds `--plugin` to a command. */
+export function addPluginOption(command: Command): Command {
+  return command.addOption(
     new Option("--plugin <package=dir>", "folder to use for a package instead of the installed one; may be repeated")
       .argParser(collectedPairs("package=folder")),
   );
 }
 
-/** Returns the operator's folder and the plugins' folders, absolute. */
-export function projectPlaces(
-  { home, plugin = {} }: ProjectFlags,
-  terminal: Terminal,
-  runtime: Runtime,
-): { readonly home: string; readonly plugins: Readonly<Record<string, string>> } {
-  const at = (path: string): string => resolve(terminal.cwd, path);
-  const plugins = Object.fromEntries(Object.entries(plugin).map(([pkg, dir]) => [pkg, at(dir)]));
-  return { home: homeFolder(home === undefined ? undefined : at(home), runtime.env), plugins };
+/** Returns the folders of `--plugin` by package, absolute. */
+export function pluginFolders({ plugin = {} }: ProjectFlags, { cwd }: Terminal): Record<string, string> {
+  return Object.fromEntries(Object.entries(plugin).map(([pkg, dir]) => [pkg, resolve(cwd, dir)]));
 }

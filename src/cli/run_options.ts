@@ -8,23 +8,22 @@ import { type Command, Option } from "commander";
 import { HostError } from "../core/errors/host_error.ts";
 import { type HostLimits, hostLimits } from "../host/host_limits.ts";
 import type { Runtime } from "../core/ports/ports.ts";
-import { collectedPairs, type HomeFlags, parseObject } from "./options.ts";
-import type { Terminal } from "./terminal.ts";
+import { interruptible } from "./interrupt.ts";
+import { collectedPairs, type HomeFlags, parseObject, type Places } from "./options.ts";
+import type { Printer, Terminal } from "./terminal.ts";
 
 export { parseObject };
 
 export interface RunFlags extends HomeFlags {
   readonly project?: string;
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Interpreter → path. */
   readonly runtimePath?: Readonly<Record<string, string>>;
 }
 
 /** The folders, interpreters, limits and config a plugin runs with. */
-export interface RunPlaces {
-  readonly runtime: Runtime;
-  /** The operator's folder. */
-  readonly home: string;
+export interface RunPlaces extends Places {
+  /** Aborts when the command is interrupted. */
+  readonly signal: AbortSignal;
   readonly projectDir: string | null;
   /** Interpreters by name: of config.toml in the operator's folder, then of the command line. */
   readonly runtimes: Readonly<Record<string, string>>;
@@ -48,17 +47,37 @@ export function addRunOptions(command: Command): Command {
 }
 
 /** Runs `work` with the places that the flags name; without `--home` it gets a fresh home, which is removed after it. */
-export async function withPlaces<T>(
+export function withPlaces<T>(
   flags: RunFlags,
   terminal: Terminal,
   work: (places: RunPlaces) => Promise<T>,
+): Promise<T> {
+  return interruptible((signal) => inPlaces(flags, terminal, (places) => work({ ...places, signal })));
+}
+
+/** Runs `work` with the places of the flags, prints its report, and returns the exit code: 1 unless the report is ok. */
+export async function printReport<T extends { readonly ok: boolean }>(
+  flags: RunFlags,
+  terminal: Terminal,
+  work: (places: RunPlaces) => Promise<T>,
+  print: (report: T, out: Printer) => void,
+): Promise<number> {
+  const report = await withPlaces(flags, terminal, work);
+  if (flags.json) terminal.out.json(report);
+  else print(report, terminal.out);
+  return report.ok ? 0 : 1;
+}
+
+async function inPlaces<T>(
+  flags: RunFlags,
+  terminal: Terminal,
+  work: (places: Omit<RunPlaces, "signal">) => Promise<T>,
 ): Promise<T> {
   const runtime = await terminal.runtime();
   const { files } = runtime;
   const at = (path: string): string => resolve(terminal.cwd, path);
   const projectDir = flags.project === undefined ? null : await existingDir(at(flags.project), runtime);
-  const runtimes = flags.runtimePath ?? {};
-  const config = flags.config ?? {};
+  const { runtimePath: runtimes = {}, config = {} } = flags;
   if (flags.home !== undefined) {
     await files.makeDir(at(flags.home), { recursive: true, mode: 0o700 });
     const home = await files.realPath(at(flags.home));

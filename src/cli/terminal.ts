@@ -6,15 +6,11 @@
 import process from "node:process";
 import type { Runtime } from "../core/ports/ports.ts";
 
-/** Marks text for a person. Returns it unchanged where colours have no place. */
-export interface Paint {
-  readonly bold: (text: string) => string;
-  readonly dim: (text: string) => string;
-  /** For success; `yellow` is for warnings, `red` for failures. */
-  readonly green: (text: string) => string;
-  readonly yellow: (text: string) => string;
-  readonly red: (text: string) => string;
-}
+/**
+ * Marks text for a person: green for success, yellow for warnings, red for failures. Returns it unchanged where colours
+ * have no place.
+ */
+export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", (text: string) => string>>;
 
 /** Standard output or standard error. */
 export interface Printer {

@@ -6,9 +6,10 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
-import type { Host } from "../host/types.ts";
+import type { Host, HostOptions } from "../host/types.ts";
 import { interruptible, unlessAborted } from "./interrupt.ts";
-import { addProjectOptions, type ProjectFlags, projectPlaces } from "./project_options.ts";
+import { placesOf } from "./options.ts";
+import { addProjectOptions, pluginFolders, type ProjectFlags } from "./project_options.ts";
 import { readText } from "./read_text.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 
@@ -40,24 +41,33 @@ export async function withHost<T>(
   terminal: Terminal,
   work: (host: Host, session: string) => Promise<T>,
 ): Promise<T> {
-  const { createHost } = await import("../create_host.ts");
-  const runtime = await terminal.runtime();
-  const { line, paint } = terminal.err;
   return await interruptible(async (signal) => {
-    await using host = await createHost({
-      runtime,
-      project: resolve(terminal.cwd, flags.project),
-      ...projectPlaces(flags, terminal, runtime),
-      control: false, // Other commands need not reach a host that ends with this one.
-      onLog: (log) => {
-        if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
-      },
-    });
+    // Other commands need not reach a host that ends with this one.
+    await using host = await openHost(flags, terminal, { control: false });
     // Throws for an unknown agent, before any plugin is started.
     host.plugins(flags.agent);
     const { failed, pending } = await unlessAborted(host.start(), signal);
     warnOfMissing({ failed, pending }, terminal.err);
     return await unlessAborted(work(host, host.openSession().id), signal);
+  });
+}
+
+/** Makes the host that the flags describe; it has started no plugin. Logs of its plugins go to standard error. */
+export async function openHost(
+  flags: Omit<HostFlags, "agent">,
+  terminal: Terminal,
+  own: Partial<HostOptions> = {},
+): Promise<Host> {
+  const { createHost } = await import("../create_host.ts");
+  const { line, paint } = terminal.err;
+  return await createHost({
+    ...await placesOf(flags, terminal),
+    project: resolve(terminal.cwd, flags.project),
+    plugins: pluginFolders(flags, terminal),
+    onLog: (log) => {
+      if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
+    },
+    ...own,
   });
 }
 

@@ -8,7 +8,7 @@ import { asHostError, type HostError } from "../core/errors/host_error.ts";
 import { ConsentDesk } from "../packages/install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
 import { type InstallPorts, settlePackages } from "../packages/install/install_ports.ts";
-import { setEnabled } from "../packages/install/set_enabled.ts";
+import { setEnabled } from "../packages/install/change_installed.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { PluginInfo, Replacement } from "../core/supervisor/types.ts";

@@ -8,7 +8,8 @@ import { liveHosts } from "../../adapters/shared/live_hosts.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { CONFIG_SETTINGS, type Setting, settingOf } from "../../core/project/config_settings.ts";
 import type { TomlValue } from "../../core/documents/edit_toml.ts";
-import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
+import { operate, type Operator } from "../operator.ts";
+import { jsonOr } from "../options.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
 /** Adds `config list`, `get`, `set` and `unset`. */
@@ -18,13 +19,15 @@ export function addConfig(parent: Command, terminal: Terminal): void {
     .description("Looks at and changes config.toml in the operator's folder: how hosts run on this machine.");
   const list = config.command("list")
     .summary("show what is set")
-    .description("Shows every setting that config.toml sets.");
-  addOperatorOptions(list).addHelpText("after", LIST_EXAMPLES).action((flags) => listAll(flags, terminal));
+    .description("Shows every setting that config.toml sets.")
+    .addHelpText("after", LIST_EXAMPLES);
+  operate(list, terminal, listAll);
   const get = config.command("get")
     .summary("show one setting")
     .description("Shows one setting; fails when config.toml does not set it.")
-    .argument("<key>", "the setting, such as limits.memory_mb");
-  addOperatorOptions(get).addHelpText("after", GET_EXAMPLES).action((key, flags) => getOne(key, flags, terminal));
+    .argument("<key>", "the setting, such as limits.memory_mb")
+    .addHelpText("after", GET_EXAMPLES);
+  operate(get, terminal, getOne);
   const set = config.command("set")
     .summary("change a setting")
     .description(
@@ -32,15 +35,15 @@ export function addConfig(parent: Command, terminal: Terminal): void {
         "it up with their next start.",
     )
     .argument("<key>", "the setting, such as limits.memory_mb")
-    .argument("<value...>", "its value; several, or a JSON list, for a setting that takes a list");
-  addOperatorOptions(set).addHelpText("after", SET_EXAMPLES)
-    .action((key, words: string[], flags) => change(key, words, flags, terminal));
+    .argument("<value...>", "its value; several, or a JSON list, for a setting that takes a list")
+    .addHelpText("after", SET_EXAMPLES);
+  operate(set, terminal, change);
   const unset = config.command("unset")
     .summary("remove a setting")
     .description("Removes a setting: what holds without it holds again.")
-    .argument("<key>", "the setting, such as limits.memory_mb");
-  addOperatorOptions(unset).addHelpText("after", UNSET_EXAMPLES)
-    .action((key, flags) => change(key, null, flags, terminal));
+    .argument("<key>", "the setting, such as limits.memory_mb")
+    .addHelpText("after", "\nExamples:\n  kaged config unset limits.memory_mb");
+  operate(unset, terminal, (operator, key: string) => change(operator, key, null));
 }
 
 const SETTINGS = `
@@ -67,79 +70,53 @@ Examples:
   kaged config set hooks.network api.example.org:443 registry.example.org:443
 ${SETTINGS}`;
 
-const UNSET_EXAMPLES = `
-Examples:
-  kaged config unset limits.memory_mb`;
-
-async function listAll(flags: OperatorFlags, terminal: Terminal): Promise<void> {
+async function listAll({ home, runtime, json, terminal: { out, err } }: Operator): Promise<void> {
   const { readConfigFile } = await import("../../core/project/edit_config.ts");
-  const { out, err } = terminal;
-  await withOperator(flags, terminal, async ({ home, runtime }) => {
-    const { file, settings, warnings } = await readConfigFile(home, runtime.files);
-    for (const { message, hint, line, column } of warnings) {
-      err.line(`${err.paint.yellow("warning")}: ${printable(`${file}:${line}:${column}: ${message}. ${hint}`)}`);
-    }
-    if (flags.json) return out.line(JSON.stringify({ file, settings: Object.fromEntries(settings) }, null, 2));
-    if (settings.size === 0) return out.line(printable(`${file} sets nothing`));
-    for (const [key, value] of settings) out.line(printable(`${key} = ${JSON.stringify(value)}`));
-  });
+  const { file, settings, warnings } = await readConfigFile(home, runtime.files);
+  for (const { message, hint, line, column } of warnings) {
+    err.warning(`${file}:${line}:${column}: ${message}. ${hint}`);
+  }
+  if (json) return out.json({ file, settings: Object.fromEntries(settings) });
+  if (settings.size === 0) return out.line(printable(`${file} sets nothing`));
+  for (const [key, value] of settings) out.line(printable(`${key} = ${JSON.stringify(value)}`));
 }
 
-async function getOne(key: string, flags: OperatorFlags, terminal: Terminal): Promise<void> {
+async function getOne({ home, runtime, json, terminal: { out } }: Operator, key: string): Promise<void> {
   const { readConfigFile } = await import("../../core/project/edit_config.ts");
   settingOf(key);
-  await withOperator(flags, terminal, async ({ home, runtime }) => {
-    const { file, settings } = await readConfigFile(home, runtime.files);
-    if (!settings.has(key)) {
-      throw new HostError("config.not_set", `"${file}" does not set ${key}`, {
-        data: { key },
-        hint: `Set it with: kaged config set ${key} <value>`,
-      });
-    }
-    const value = settings.get(key);
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    terminal.out.line(flags.json ? JSON.stringify({ key, value }, null, 2) : printable(text));
-  });
+  const { file, settings } = await readConfigFile(home, runtime.files);
+  if (!settings.has(key)) {
+    throw new HostError("config.not_set", `"${file}" does not set ${key}`, {
+      data: { key },
+      hint: `Set it with: kaged config set ${key} <value>`,
+    });
+  }
+  const value = settings.get(key);
+  if (json) out.json({ key, value });
+  else out.line(printable(typeof value === "string" ? value : JSON.stringify(value)));
 }
 
-/** Sets a setting to what the words say; null removes it. */
-async function change(
-  key: string,
-  words: readonly string[] | null,
-  flags: OperatorFlags,
-  terminal: Terminal,
-): Promise<void> {
+/** Sets a setting to the value in the words; null removes it. */
+async function change(operator: Operator, key: string, words: readonly string[] | null): Promise<void> {
   const { writeSetting } = await import("../../core/project/edit_config.ts");
+  const { home, runtime, json, terminal: { out, err } } = operator;
   const setting = settingOf(key);
   const value = words && valueOf(words, setting);
-  const { out, err } = terminal;
-  await withOperator(flags, terminal, async ({ home, runtime }) => {
-    const isChanged = await writeSetting(home, setting, value, runtime);
-    if (flags.json) return out.line(JSON.stringify({ key, value, changed: isChanged }, null, 2));
-    const shown = value === null ? `${key} is not set` : `${key} = ${JSON.stringify(value)}`;
-    out.line(`${out.paint.green("✓")} ${printable(shown)}${isChanged ? "" : ", as before"}`);
-    const { length: count } = isChanged ? await liveHosts(home) : [];
-    const hosts = count === 1
-      ? "1 running host goes on as it was; it takes"
-      : `${count} running hosts go on; they take`;
-    if (count > 0) err.line(err.paint.dim(`  ${hosts} this up with the next start`));
-  });
+  const isChanged = await writeSetting(home, setting, value, runtime);
+  if (json) return out.json({ key, value, changed: isChanged });
+  const shown = value === null ? `${key} is not set` : `${key} = ${JSON.stringify(value)}`;
+  out.done(`${shown}${isChanged ? "" : ", as before"}`);
+  const { length: count } = isChanged ? await liveHosts(home) : [];
+  const hosts = count === 1 ? "1 running host goes on as it was; it takes" : `${count} running hosts go on; they take`;
+  if (count > 0) err.line(err.paint.dim(`  ${hosts} this up with the next start`));
 }
 
 /** Reads the words of a command line as what the setting holds; a wrong kind is for the file's own check to refuse. */
 function valueOf(words: readonly string[], { kind }: Setting): TomlValue {
   if (words.length > 1) return words;
   const [word = ""] = words;
-  const value = jsonOf(word);
+  const value = jsonOr(word);
   if (kind === "list") return Array.isArray(value) ? value as string[] : [word];
   if (kind === "text" || !["number", "boolean"].includes(typeof value)) return word;
   return value as TomlValue;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

@@ -5,9 +5,8 @@
  */
 import type { Command } from "commander";
 import type { MachineReport, MachineRow } from "../../operator/doctor/report.ts";
-import { interruptible } from "../interrupt.ts";
 import type { HomeFlags } from "../options.ts";
-import { withPlaces } from "../run_options.ts";
+import { printReport } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code of an examination that ran to its end. */
@@ -21,7 +20,10 @@ export function addDoctor(parent: Command, terminal: Terminal, exit: (code: numb
     .option("--home <dir>", "operator's folder; without it a fresh one is used and removed")
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
-    .action(async (flags: HomeFlags) => exit((await examine(flags, terminal)).ok ? 0 : 1));
+    .action(async (flags: HomeFlags) => {
+      const { examineMachine } = await import("../../operator/doctor/examine_machine.ts");
+      exit(await printReport(flags, terminal, ({ runtime, home }) => examineMachine(runtime, home), printMachine));
+    });
 }
 
 const EXAMPLES = `
@@ -29,17 +31,7 @@ Examples:
   kaged doctor
   kaged doctor --json | jq '.checks[] | select(.status != "ok")'`;
 
-async function examine(flags: HomeFlags, terminal: Terminal): Promise<MachineReport> {
-  const { examineMachine } = await import("../../operator/doctor/examine_machine.ts");
-  const report = await interruptible(() =>
-    withPlaces(flags, terminal, ({ runtime, home }) => examineMachine(runtime, home))
-  );
-  if (flags.json) terminal.out.json(report);
-  else printReport(report, terminal.out);
-  return report;
-}
-
-function printReport({ ok, checks }: MachineReport, out: Printer): void {
+function printMachine({ ok, checks }: MachineReport, out: Printer): void {
   const width = Math.max(...checks.map(({ id }) => id.length));
   for (const row of checks) printRow(row, width, out);
   out.line();

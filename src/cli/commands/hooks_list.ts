@@ -10,7 +10,8 @@ import type { LoadedHook } from "../../hooks/files/load_hook_files.ts";
 import type { McpHook } from "../../hooks/files/types.ts";
 import type { TrustState } from "../../hooks/files/trust_store.ts";
 import type { OpenedHookFiles } from "../../hooks/open_hook_files.ts";
-import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
+import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
+import { placesOf } from "../options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code. */
@@ -38,7 +39,7 @@ type Row = {
 } & ({ readonly command: LoadedHook } | { readonly tool: McpHook });
 
 async function list(flags: HookFlags, terminal: Terminal): Promise<number> {
-  await using opened = await openHooks(flags, terminal, await hookPlaces(flags, terminal));
+  await using opened = await openHooks(flags, terminal, await placesOf(flags, terminal));
   const rows = inOrder(opened);
   const { errors, warnings } = opened.found;
   if (flags.json) terminal.out.json(asJson(opened, rows));

@@ -4,13 +4,17 @@
  * @module
  */
 import type { Command } from "commander";
+import { HostError } from "../../core/errors/host_error.ts";
+import { didYouMean } from "../../core/values/nearest_word.ts";
+import { isMap } from "../../core/values/plain_data.ts";
+import { shown } from "../../core/values/shown_value.ts";
 import type { CommandEnd } from "../../hooks/sources/command/types.ts";
 import type { HookRun } from "../../hooks/sources/command/last_run.ts";
 import type { FiredEvent } from "../../hooks/engine/engine.ts";
 import type { HookResult } from "../../hooks/engine/result.ts";
-import { eventFields } from "../hook_event.ts";
-import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
+import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
+import { placesOf } from "../options.ts";
 import { printHookRun } from "../print_hook_run.ts";
 import { printable, type Terminal } from "../terminal.ts";
 import { readJson } from "../with_host.ts";
@@ -47,7 +51,7 @@ With --json it prints { "hook", "blocked", "blockedBy", "reason", "input", "outp
 async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise<number> {
   const { input } = flags;
   const fields = input === undefined ? {} : eventFields(await readJson(input, terminal), input);
-  const places = await hookPlaces(flags, terminal);
+  const places = await placesOf(flags, terminal);
   const [{ createHookEngine }, { saveHookRun }] = await Promise.all([
     import("../../hooks/engine/engine.ts"),
     import("../../hooks/sources/command/last_run.ts"),
@@ -82,4 +86,41 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
 function printRun(run: HookRun, { context }: HookResult, { out }: Terminal): void {
   printHookRun(run, out);
   for (const text of context) out.line(`\n${printable(text)}`);
+}
+
+type FieldType = "an object" | "a text" | "anything";
+
+const FIELDS: ReadonlyMap<string, FieldType> = new Map<string, FieldType>([
+  ...["input", "output"].map((name) => [name, "anything"] as const),
+  ...["tool", "error", "subagent", "budget", "details"].map((name) => [name, "an object"] as const),
+  ...["sessionId", "repository", "branch", "timestamp"].map((name) => [name, "a text"] as const),
+]);
+/** The command line sets these; an event that was recorded has them too. */
+const IGNORED: readonly string[] = ["hook", "agent"];
+
+/**
+ * Returns the fields of the event in `source`. An unknown field would reach no hook, and the run would not show why: so
+ * it is an error.
+ *
+ * @throws {HostError} `hook.event_invalid` or `host.misuse`.
+ */
+function eventFields(value: unknown, source: string): Readonly<Record<string, unknown>> {
+  if (!isMap(value)) {
+    throw new HostError("host.misuse", `"${source}" holds no JSON object`, {
+      hint: 'Write { "tool": { "name": "Bash" } }',
+    });
+  }
+  for (const [key, field] of Object.entries(value)) {
+    const wanted = IGNORED.includes(key) ? "anything" : FIELDS.get(key);
+    if (wanted === undefined) {
+      const names = [...FIELDS.keys()];
+      const hint = didYouMean(key, names, `Fields: ${names.join(", ")}`);
+      throw new HostError("hook.event_invalid", `"${source}": an event has no field ${shown(key)}`, { hint });
+    }
+    if (wanted === "anything" || (wanted === "a text" ? typeof field === "string" : isMap(field))) continue;
+    throw new HostError("hook.event_invalid", `"${source}": the field "${key}" is not ${wanted}`, {
+      hint: "See kaged hooks run --help for the fields of an event",
+    });
+  }
+  return value;
 }

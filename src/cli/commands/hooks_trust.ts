@@ -11,8 +11,9 @@ import { servedTool } from "../../hooks/files/mcp_server.ts";
 import { lineDiff } from "../../hooks/files/line_diff.ts";
 import { shellWord } from "../../hooks/files/shell_words.ts";
 import { textOf, trustHookFile } from "../../hooks/files/trust_store.ts";
-import { addHookOptions, type HookFlags, hookPlaces, openHooks, printIssues } from "../hook_places.ts";
+import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible } from "../interrupt.ts";
+import { placesOf } from "../options.ts";
 import { type Questions, questions } from "../questions.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
@@ -56,7 +57,7 @@ async function trust(
   terminal: Terminal,
 ): Promise<number> {
   const { out, err } = terminal;
-  const places = await hookPlaces(flags, terminal);
+  const places = await placesOf(flags, terminal);
   await using opened = await openHooks(flags, terminal, places);
   const asked = chosen(names, opened);
   const waiting = asked.filter(({ trust }) => trust === "untrusted" || trust === "changed");

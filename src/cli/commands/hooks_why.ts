@@ -4,8 +4,7 @@
  * @module
  */
 import type { Command } from "commander";
-import { hookPlaces } from "../hook_places.ts";
-import { addHomeOptions, type HomeFlags } from "../options.ts";
+import { addHomeOptions, type HomeFlags, placesOf } from "../options.ts";
 import { printHookRun } from "../print_hook_run.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -21,7 +20,7 @@ export function addHooksWhy(parent: Command, terminal: Terminal): void {
 }
 
 async function why(flags: HomeFlags, terminal: Terminal): Promise<void> {
-  const { runtime, home } = await hookPlaces(flags, terminal);
+  const { runtime, home } = await placesOf(flags, terminal);
   const { readHookRun } = await import("../../hooks/sources/command/last_run.ts");
   const run = await readHookRun(home, runtime);
   if (flags.json) return terminal.out.json(run);

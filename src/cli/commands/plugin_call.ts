@@ -13,7 +13,7 @@ import type { PluginInfo } from "../../core/supervisor/types.ts";
 import type { WireTap } from "../../core/wire/wire_tap.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { callTape } from "../call_tape.ts";
-import { interruptible, unlessAborted } from "../interrupt.ts";
+import { unlessAborted } from "../interrupt.ts";
 import { addRunOptions, parseObject, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -64,9 +64,9 @@ async function callOnce(call: Call, terminal: Terminal): Promise<void> {
   const { json, flags } = call;
   const params = json === undefined ? {} : paramsOf(json === "-" ? await terminal.readInput() : json);
   const home = await homeOf(call.dir, flags, terminal);
-  const result = await interruptible((signal) =>
-    withPlaces({ ...flags, ...home }, terminal, (places) => recordedCall(places, call, params, signal, terminal))
-  );
+  const result = await withPlaces({ ...flags, ...home }, terminal, (places) => {
+    return recordedCall(places, call, params, places.signal, terminal);
+  });
   const text = JSON.stringify(flags.json ? { result: result ?? null } : result ?? null, null, 2);
   terminal.out.line(flags.json ? text : printable(text));
 }

@@ -5,14 +5,13 @@
  */
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import type { ConformanceReport, RuleResult } from "../../operator/conformance/try_rules.ts";
+import type { GrantReport } from "../../operator/syscalls/grant_report.ts";
 import type { CheckCall } from "../../operator/check/check_options.ts";
 import { type Check, CHECK_IDS, type CheckReport } from "../../operator/check/report.ts";
-import { checkRules } from "../conformance.ts";
-import { interruptible } from "../interrupt.ts";
 import { manifestLines } from "../print_error.ts";
-import { printTrace } from "../print_trace.ts";
 import { collected, parseObject } from "../options.ts";
-import { addRunOptions, type RunFlags, withPlaces } from "../run_options.ts";
+import { addRunOptions, printReport, type RunFlags } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface CheckFlags extends RunFlags {
@@ -38,8 +37,7 @@ export function addPluginCheck(parent: Command, terminal: Terminal, exit: (code:
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (dir: string, flags: CheckFlags) => {
-      const { ok } = await (flags.conformance || flags.rule ? checkRules : checkDir)(dir, flags, terminal);
-      exit(ok ? 0 : 1);
+      exit(await (flags.conformance || flags.rule ? checkRules : checkDir)(dir, flags, terminal));
     });
 }
 
@@ -53,23 +51,29 @@ Examples:
   kaged plugin check . --conformance --rule batch --rule utf8
   kaged plugin check . --json | jq '.checks[] | select(.ok | not)'`;
 
-async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Promise<CheckReport> {
+async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Promise<number> {
   const { checkPlugin } = await import("../../operator/check/check_plugin.ts");
   const { trace = false, call: calls = [] } = flags;
   const onCheck = flags.json ? () => {} : (check: Check) => printCheck(check, terminal.out);
-  const report = await interruptible((signal) =>
-    withPlaces(
-      flags,
-      terminal,
-      (places) => checkPlugin(resolve(terminal.cwd, dir), { ...places, signal, onCheck, trace, calls }),
-    )
+  const check = { onCheck, trace, calls };
+  const path = resolve(terminal.cwd, dir);
+  return await printReport(flags, terminal, (places) => checkPlugin(path, { ...places, ...check }), printSummary);
+}
+
+/** Tries the rules of the wire on the plugin in `dir` and prints which it keeps. */
+async function checkRules(dir: string, flags: CheckFlags, terminal: Terminal): Promise<number> {
+  const { checkConformance } = await import("../../operator/conformance/check_conformance.ts");
+  const { selectRules } = await import("../../operator/conformance/rules.ts");
+  const rules = flags.rule ?? [];
+  const width = Math.max(...selectRules(rules).map(({ id }) => id.length));
+  const onRule = flags.json ? () => {} : (result: RuleResult) => printRule(result, width, terminal.out);
+  const path = resolve(terminal.cwd, dir);
+  return await printReport(
+    flags,
+    terminal,
+    (places) => checkConformance(path, { ...places, rules, onRule }),
+    printCounts,
   );
-  if (flags.json) terminal.out.json(report);
-  else {
-    if (report.trace) printTrace(report.trace, terminal.out);
-    printSummary(report, terminal.out);
-  }
-  return report;
 }
 
 function callOf(text: string): CheckCall {
@@ -98,11 +102,60 @@ function printCheck(check: Check, out: Printer): void {
   if (details.length === 0) out.hint(hint, indent);
 }
 
-function printSummary({ ok, checks }: CheckReport, { line, paint }: Printer): void {
+function printSummary({ ok, checks, trace }: CheckReport, out: Printer): void {
+  const { line, paint } = out;
+  if (trace) printTrace(trace, out);
   const broken = checks.filter((check) => !check.ok && !check.skipped).length;
   const skipped = checks.filter((check) => check.skipped).length;
   const rules = (count: number): string => count === 1 ? "1 rule" : `${count} rules`;
   line();
   if (ok) return line(paint.green(`All ${rules(checks.length)} kept`));
   line(paint.red(`${rules(broken)} broken`) + (skipped > 0 ? `, ${skipped} not tried` : ""));
+}
+
+function printRule(result: RuleResult, width: number, { line, paint }: Printer): void {
+  const { id, requirement, written, expected, status, detail, sent, came, log = [], hint = "" } = result;
+  const mark = { ok: paint.green("✓"), failed: paint.red("✗"), skipped: paint.dim("-") }[status];
+  const reason = status === "skipped" ? paint.dim(` (${printable(detail)})`) : "";
+  line(`${mark} ${id.padEnd(width)}  ${expected}${reason}`);
+  if (status !== "failed") return;
+  const detailLine = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(7))}  ${printable(text)}`);
+  line(`    ${paint.red(printable(detail))}`);
+  for (const text of sent) detailLine("sent", text);
+  for (const text of came) detailLine("came", text);
+  for (const text of log) detailLine("stderr", text);
+  detailLine("written", `${written} (${requirement})`);
+  detailLine("hint", hint);
+}
+
+function printCounts({ ok, plugin, version, rules }: ConformanceReport, { line, paint }: Printer): void {
+  const count = (status: RuleResult["status"]): number => rules.filter((rule) => rule.status === status).length;
+  const counts = `${count("ok")} kept, ${count("failed")} broken, ${count("skipped")} not tried`;
+  line();
+  line((ok ? paint.green : paint.red)(`${plugin} ${version} ${ok ? "conforms" : "does not conform"}: ${counts}`));
+}
+
+/** Prints the report of a run that was watched with strace. */
+function printTrace({ notes, grants, denied, smallest }: GrantReport, { line, paint }: Printer): void {
+  line();
+  line(paint.bold("What the run used"));
+  if (grants.length === 0) line("  Nothing was granted");
+  for (const { capability, used, examples } of grants) {
+    const state = used === null ? paint.dim("not watched") : used ? paint.green("used") : paint.yellow("not used");
+    line(`  ${printable(capability)}  ${state}`);
+    for (const example of examples) line(paint.dim(`    ${printable(example)}`));
+  }
+  if (denied.length > 0) {
+    line();
+    line(paint.bold("What it asked for in vain"));
+    for (const { kind, what, capability } of denied) {
+      const way = capability === null ? "never granted" : `would need ${capability}`;
+      line(`  ${kind} ${printable(what)}  ${paint.dim(printable(way))}`);
+    }
+  }
+  line();
+  line(paint.bold("Smallest list that covers the run"));
+  line("  capabilities:" + (smallest.length === 0 ? " []" : ""));
+  for (const capability of smallest) line(`    - ${JSON.stringify(capability)}`);
+  for (const note of notes) line(paint.yellow(`note: ${printable(note)}`));
 }

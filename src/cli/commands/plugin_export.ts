@@ -6,14 +6,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
-import { addOperatorOptions, type OperatorFlags, withOperator, withStorage } from "../operator.ts";
+import { operate, type Operator, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
-import { questions } from "../questions.ts";
 import { printable, type Terminal } from "../terminal.ts";
-
-interface ExportFlags extends OperatorFlags {
-  readonly output: string;
-}
 
 export function addPluginExport(parent: Command, terminal: Terminal): void {
   const command = parent.command("export")
@@ -23,10 +18,9 @@ export function addPluginExport(parent: Command, terminal: Terminal): void {
         "Uninstalling a plugin drops its data: export it first to keep it.",
     )
     .argument("<name>", "the plugin's name")
-    .requiredOption("-o, --output <file>", "the file to write; it must not exist");
-  addOperatorOptions(command)
-    .addHelpText("after", EXAMPLES)
-    .action((name: string, flags: ExportFlags) => exportData(name, flags, terminal));
+    .requiredOption("-o, --output <file>", "the file to write; it must not exist")
+    .addHelpText("after", EXAMPLES);
+  operate(command, terminal, exportData);
 }
 
 const EXAMPLES = `
@@ -34,20 +28,15 @@ Example:
   kaged plugin export notes -o notes.sqlite
 With --json it prints { "file", "tables": [] }.`;
 
-async function exportData(name: string, flags: ExportFlags, terminal: Terminal): Promise<void> {
+async function exportData(operator: Operator, name: string, { output }: { readonly output: string }): Promise<void> {
   requirePluginName(name);
-  const file = resolve(terminal.cwd, flags.output);
-  const { out } = terminal;
-  await withOperator(flags, terminal, async (operator) => {
-    const ask = questions(terminal, { json: flags.json ?? false, signal: operator.signal });
-    const texts = { message: `Writing the data of ${name}`, done: "Written", failed: "Not written" };
-    const tables = await withStorage(operator, (storage) => ask.during(storage.exportTo(name, file), texts));
-    if (tables === null) {
-      throw new HostError("host.misuse", `No plugin keeps anything in "${operator.home}"`, {
-        hint: "Name the home with --home",
-      });
-    }
-    if (flags.json) return out.json({ file, tables });
-    out.line(printable(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`));
-  });
+  const { home, ask, json, terminal: { out, cwd } } = operator;
+  const file = resolve(cwd, output);
+  const texts = { message: `Writing the data of ${name}`, done: "Written", failed: "Not written" };
+  const tables = await withStorage(operator, (storage) => ask.during(storage.exportTo(name, file), texts));
+  if (tables === null) {
+    throw new HostError("host.misuse", `No plugin keeps anything in "${home}"`, { hint: "Name the home with --home" });
+  }
+  if (json) return out.json({ file, tables });
+  out.line(printable(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`));
 }

@@ -7,15 +7,12 @@ import type { Command } from "commander";
 import { resolveLimits } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
 import type { CageLimitStatus } from "../../core/cage/limits/cage_limits.ts";
-import { type CapabilityDescription, describeCapability } from "../../packages/consent/describe_capability.ts";
 import { hostLimits } from "../../host/host_limits.ts";
-import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
-import type { StorageReport } from "../../core/storage/maintenance.ts";
-import { addOperatorOptions, type Operator, type OperatorFlags, withOperator, withStorage } from "../operator.ts";
+import { operate, type Operator, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
-import { shownCapability } from "../print_plan.ts";
-import { hostsWith, type PluginInHost } from "../running_hosts.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import { describeAll, printCapabilities, printFacts } from "../print_plan.ts";
+import { hostsWith } from "../running_hosts.ts";
+import { printable, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
 
 export function addPluginInfo(parent: Command, terminal: Terminal): void {
@@ -25,10 +22,9 @@ export function addPluginInfo(parent: Command, terminal: Terminal): void {
       "Shows an installed plugin: its record, its capabilities in plain words, where it runs; its tables with their rows\n" +
         "and bytes, indexes and search data included; and the limits of its cage, with the mechanism that enforces them.",
     )
-    .argument("<name>", "the plugin's name");
-  addOperatorOptions(command)
-    .addHelpText("after", EXAMPLES)
-    .action((name: string, flags: OperatorFlags) => showInfo(name, flags, terminal));
+    .argument("<name>", "the plugin's name")
+    .addHelpText("after", EXAMPLES);
+  operate(command, terminal, showInfo);
 }
 
 const EXAMPLES = `
@@ -39,30 +35,22 @@ With --json it prints { "name", "installed": what kaged plugin list prints of it
 "sessions", "instances" } ], "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
 "storage": { "tables": [ { "name", "rows", "bytes" } ], "bytes" } }.`;
 
-interface Info {
-  readonly installed: InstalledPlugin | null;
-  readonly status: string;
-  readonly hosts: readonly PluginInHost[];
-  readonly limits: CageLimitStatus;
-  readonly storage: StorageReport;
+type Info = Awaited<ReturnType<typeof gather>>;
+
+async function showInfo(operator: Operator, name: string): Promise<void> {
+  const info = await gather(name, operator);
+  if (!operator.json) return printInfo(name, info, operator);
+  const { installed, status, hosts, limits, storage } = info;
+  const running = hosts.map(({ project, sessions, instances }) => ({
+    project: project.id,
+    sessions,
+    instances: instances.map(({ instance, state, restarts, error }) => ({ instance, state, restarts, error })),
+  }));
+  const record = installed && installedJson(installed, status);
+  operator.terminal.out.json({ name, installed: record, running, limits, storage });
 }
 
-async function showInfo(name: string, flags: OperatorFlags, terminal: Terminal): Promise<void> {
-  await withOperator(flags, terminal, async (operator) => {
-    const info = await gather(name, operator);
-    const { out } = terminal;
-    if (!flags.json) return printInfo(name, info, operator, out);
-    const { installed, status, hosts, limits, storage } = info;
-    const running = hosts.map(({ project, sessions, instances }) => ({
-      project: project.id,
-      sessions,
-      instances: instances.map(({ instance, state, restarts, error }) => ({ instance, state, restarts, error })),
-    }));
-    out.json({ name, installed: installed && installedJson(installed, status), running, limits, storage });
-  });
-}
-
-async function gather(name: string, operator: Operator): Promise<Info> {
+async function gather(name: string, operator: Operator) {
   const { lookAt, statusOf } = await import("../../packages/install/list_installed.ts");
   requirePluginName(name);
   const local = await operator.local();
@@ -74,7 +62,7 @@ async function gather(name: string, operator: Operator): Promise<Info> {
     limitsOf(name, operator),
   ]);
   if (!installed && hosts.length === 0 && storage === null) {
-    const { recordOf } = await import("../../packages/install/uninstall.ts");
+    const { recordOf } = await import("../../packages/install/change_installed.ts");
     recordOf(name, local); // Throws, and lists the plugins that are installed.
   }
   const states = hosts.flatMap(({ instances }) => instances.map(({ state }) => state));
@@ -82,8 +70,9 @@ async function gather(name: string, operator: Operator): Promise<Info> {
   return { installed, status, hosts, limits, storage: storage ?? { tables: [], bytes: 0 } };
 }
 
-function printInfo(name: string, info: Info, operator: Operator, out: Printer): void {
+function printInfo(name: string, info: Info, operator: Operator): void {
   const { installed, status, hosts, limits, storage } = info;
+  const { out } = operator.terminal;
   const { line, paint } = out;
   const { record, manifest, problem } = installed ?? {};
   line(`${paint.bold(name)} ${printable(record?.version ?? manifest?.version ?? "")}  ${status}`.trimEnd());
@@ -96,10 +85,10 @@ function printInfo(name: string, info: Info, operator: Operator, out: Printer): 
     scope: record && (record.local ? "every project" : record.projects.join(", ") || "no project"),
     hash: record?.hash,
   };
-  for (const [key, value] of Object.entries(facts)) if (value !== undefined) line(printable(`  ${key}: ${value}`));
+  printFacts(facts, out);
   if (problem) line(paint.yellow(printable(`  problem: ${problem.message}`)));
   out.hint(problem?.hint);
-  if (manifest) printCapabilities(describe(installed!, operator), out);
+  if (manifest) printCapabilities(describeAll(manifest, operator), out);
   for (const { project, sessions, instances } of hosts) {
     for (const { instance, state, error } of instances) {
       line(printable(`  runs: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`));
@@ -116,19 +105,6 @@ function printInfo(name: string, info: Info, operator: Operator, out: Printer): 
     line(
       printable(`    ${table.name}  ${table.rows ?? "?"} ${table.rows === 1 ? "row" : "rows"}, ${table.bytes} bytes`),
     );
-  }
-}
-
-function describe({ manifest, dir }: InstalledPlugin, { home, runtime }: Operator): CapabilityDescription[] {
-  const paths = { installDir: dir, home, projectDir: null, userHome: runtime.env("HOME") };
-  return (manifest?.capabilities ?? []).map((capability) => describeCapability(capability, { paths }));
-}
-
-function printCapabilities(capabilities: readonly CapabilityDescription[], { line, paint }: Printer): void {
-  line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
-  for (const { capability, text, danger } of capabilities) {
-    line(printable(`    ${shownCapability(capability)}`) + paint.dim(printable(`  ${text}`)));
-    if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
   }
 }
 

@@ -7,18 +7,16 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { InstallPlan } from "../../packages/install/plan.ts";
-import type { Source } from "../../packages/install/source.ts";
+import { isAddress, parseSource, type Source, sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { installFlow, type InstallWish } from "../install_flow.ts";
-import { addOperatorOptions, type Operator, type OperatorFlags, withOperator } from "../operator.ts";
+import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
-import { questions } from "../questions.ts";
 import { notifyHosts } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
-interface InstallFlags extends OperatorFlags, GrantFlags {
+interface InstallFlags extends GrantFlags {
   readonly allowHttp?: boolean;
-  readonly maxSize?: number;
   readonly release?: string;
   readonly package?: string;
   readonly replace?: boolean;
@@ -32,10 +30,9 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
         "disabled. Without a terminal nothing is asked, and only the capabilities that --grant names are granted.",
     )
     .argument("<source>", "a folder, https://… or git+https://…")
-    .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown");
-  addInstallOptions(install)
-    .addHelpText("after", INSTALL_EXAMPLES)
-    .action((source: string, flags: InstallFlags) => installSource(source, flags, terminal));
+    .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown")
+    .addHelpText("after", INSTALL_EXAMPLES);
+  operate(addInstallOptions(install), terminal, installSource);
   const upgrade = parent.command("upgrade")
     .summary("replace a plugin by another version, after showing the changes")
     .description(
@@ -43,21 +40,17 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
         "A plugin that runs is restarted.",
     )
     .argument("<name>", "the plugin's name")
-    .argument("[source]", "a folder, https://… or git+https://… (default: where it was installed from)");
-  addInstallOptions(upgrade)
-    .addHelpText("after", UPGRADE_EXAMPLES)
-    .action((name: string, source: string | undefined, flags: InstallFlags) =>
-      upgradePlugin(name, source, flags, terminal)
-    );
+    .argument("[source]", "a folder, https://… or git+https://… (default: where it was installed from)")
+    .addHelpText("after", UPGRADE_EXAMPLES);
+  operate(addInstallOptions(upgrade), terminal, upgradePlugin);
 }
 
 function addInstallOptions(command: Command): Command {
-  addGrantOptions(command)
+  return addGrantOptions(command)
     .option("--release <range>", "take the newest tag of a repository in this range, such as ^1.2")
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
     .option("--replace", "let it replace a plugin of the same name from another source");
-  return addOperatorOptions(command);
 }
 
 /** Returns `--max-size`, for every command that installs. */
@@ -80,53 +73,47 @@ Examples:
   kaged plugin upgrade oh-my-pi ./oh-my-pi-v2 --grant net:api.openai.com:443
 With --json it prints what kaged plugin install prints.`;
 
-async function installSource(text: string, flags: InstallFlags, terminal: Terminal): Promise<void> {
-  await withOperator(flags, terminal, async (operator) => {
-    const source = await sourceOf(text, flags, terminal);
-    const plan = { replace: flags.replace ?? false, package: flags.package ?? null };
-    await runFlow({ source, plan }, flags, { operator, terminal });
-  });
+async function installSource(operator: Operator, text: string, flags: InstallFlags): Promise<void> {
+  const source = sourceOf(text, flags, operator.terminal);
+  const plan = { replace: flags.replace ?? false, package: flags.package ?? null };
+  await runFlow(operator, flags, { source, plan });
 }
 
 async function upgradePlugin(
+  operator: Operator,
   name: string,
   given: string | undefined,
   flags: InstallFlags,
-  terminal: Terminal,
 ): Promise<void> {
-  const { recordOf } = await import("../../packages/install/uninstall.ts");
-  await withOperator(flags, terminal, async (operator) => {
-    const record = recordOf(name, await operator.local());
-    const text = given ?? record.source;
-    if (text === undefined) {
-      throw new HostError("install.source_unspecified", `The record of "${name}" names no source`, {
-        data: { plugin: name },
-        hint: `Name it: kaged plugin upgrade ${name} <source>`,
-      });
-    }
-    const source = await sourceOf(text, flags, terminal);
-    const check = ({ manifest }: InstallPlan): void => {
-      if (manifest.name === name) return;
-      throw new HostError("install.name_taken", `"${text}" holds the plugin "${manifest.name}", not "${name}"`, {
-        hint: `Install it under its own name: kaged plugin install ${text}`,
-      });
-    };
-    await runFlow({ source, check, plan: { replace: flags.replace ?? false } }, flags, { operator, terminal });
-  });
+  const { recordOf } = await import("../../packages/install/change_installed.ts");
+  const record = recordOf(name, await operator.local());
+  const text = given ?? record.source;
+  if (text === undefined) {
+    throw new HostError("install.source_unspecified", `The record of "${name}" names no source`, {
+      data: { plugin: name },
+      hint: `Name it: kaged plugin upgrade ${name} <source>`,
+    });
+  }
+  const source = sourceOf(text, flags, operator.terminal);
+  const check = ({ manifest }: InstallPlan): void => {
+    if (manifest.name === name) return;
+    throw new HostError("install.name_taken", `"${text}" holds the plugin "${manifest.name}", not "${name}"`, {
+      hint: `Install it under its own name: kaged plugin install ${text}`,
+    });
+  };
+  await runFlow(operator, flags, { source, check, plan: { replace: flags.replace ?? false } });
 }
 
 async function runFlow(
-  wish: Pick<InstallWish, "source" | "plan" | "check">,
+  operator: Operator,
   flags: InstallFlags,
-  { operator, terminal }: { readonly operator: Operator; readonly terminal: Terminal },
+  wish: Pick<InstallWish, "source" | "plan" | "check">,
 ): Promise<void> {
-  const { json = false, release = null } = flags;
+  const { json, terminal } = operator;
   const granted = await grantsOf(flags, terminal);
-  const ask = questions(terminal, { json, signal: operator.signal });
-  const plan = await installFlow({ ...wish, release, granted }, { operator, terminal, ask, json });
-  const { name } = plan.manifest;
+  const plan = await installFlow({ ...wish, release: flags.release ?? null, granted }, operator);
   if (!json) printDone(plan, terminal);
-  const restarted = plan.kind === "upgrade" ? await restart(name, { operator, terminal, json }) : false;
+  const restarted = plan.kind === "upgrade" && await restart(plan.manifest.name, operator);
   if (json) terminal.out.json({ ...planJson(plan), restarted });
 }
 
@@ -142,16 +129,9 @@ function printDone({ kind, manifest: { name, version }, installed }: InstallPlan
 }
 
 /** Has running hosts take up the other version; returns whether the plugin ran and runs again. */
-async function restart(
-  name: string,
-  { operator, terminal: { out, err }, json }: {
-    readonly operator: Operator;
-    readonly terminal: Terminal;
-    readonly json: boolean;
-  },
-): Promise<boolean> {
+async function restart(name: string, { home, json, terminal: { out, err } }: Operator): Promise<boolean> {
   let wasUp = false;
-  const outcome = await notifyHosts(operator.home, name, "reload", {
+  const outcome = await notifyHosts(home, name, "reload", {
     onRunning() {
       wasUp = true;
       if (!json) out.line("  Plugin was running; restarting...");
@@ -170,14 +150,13 @@ function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<s
     version,
     done: { install: "installed", upgrade: "upgraded", same: "nothing" }[kind],
     hash,
-    source: source.kind === "path" ? source.path : source.url,
+    source: sourceText(source),
     capabilities,
     added: diff.added,
     removed: diff.removed,
   };
 }
 
-async function sourceOf(text: string, { allowHttp = false }: InstallFlags, { cwd }: Terminal): Promise<Source> {
-  const { isAddress, parseSource } = await import("../../packages/install/source.ts");
+function sourceOf(text: string, { allowHttp = false }: InstallFlags, { cwd }: Terminal): Source {
   return isAddress(text) ? parseSource(text, { allowHttp }) : { kind: "path", path: resolve(cwd, text) };
 }

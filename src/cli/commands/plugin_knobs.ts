@@ -6,11 +6,10 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
-import type { HostModel } from "../../host/model.ts";
-import type { HostProject } from "../../host/host_project.ts";
 import type { ResolvedPlugin } from "../../core/project/types.ts";
-import { type Operator, withOperator } from "../operator.ts";
-import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
+import { operate, type Operator } from "../operator.ts";
+import { jsonOr } from "../options.ts";
+import { addPluginOption, pluginFolders, type ProjectFlags } from "../project_options.ts";
 import { turnInHost } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -28,10 +27,9 @@ export function addPluginKnobs(parent: Command, terminal: Terminal): void {
     .summary("show how far each knob is turned")
     .description("Shows a plugin's knobs and their values for an agent.")
     .argument("<name>", "the plugin's name")
-    .argument("[knob]", "one knob");
-  addKnobOptions(get)
-    .addHelpText("after", GET_EXAMPLES)
-    .action((name: string, knob: string | undefined, flags: KnobFlags) => show(name, knob, flags, terminal));
+    .argument("[knob]", "one knob")
+    .addHelpText("after", GET_EXAMPLES);
+  operate(addKnobOptions(get), terminal, show);
   const set = knobs.command("set")
     .summary("turn a knob")
     .description(
@@ -40,16 +38,13 @@ export function addPluginKnobs(parent: Command, terminal: Terminal): void {
     )
     .argument("<name>", "the plugin's name")
     .argument("<knob>", "the knob")
-    .argument("<value>", "JSON; what is none is taken as text");
-  addKnobOptions(set)
-    .addHelpText("after", SET_EXAMPLES)
-    .action((name: string, knob: string, value: string, flags: KnobFlags) =>
-      turn({ name, knob, value }, flags, terminal)
-    );
+    .argument("<value>", "JSON; what is none is taken as text")
+    .addHelpText("after", SET_EXAMPLES);
+  operate(addKnobOptions(set), terminal, turn);
 }
 
 function addKnobOptions(command: Command): Command {
-  return addProjectOptions(
+  return addPluginOption(
     command
       .requiredOption("--project <dir>", "folder that holds project.yaml")
       .option("--agent <path>", "agent, such as primary.subagents.researcher", "primary"),
@@ -66,20 +61,13 @@ Examples:
   kaged plugin knobs set memory-markdown recall_limit 8 --project .
   kaged plugin knobs set memory-markdown store project:/notes --project . --agent primary.subagents.researcher`;
 
-interface Found {
-  readonly model: HostModel;
-  readonly loaded: HostProject;
-  readonly plugin: ResolvedPlugin;
-}
-
-async function find(name: string, flags: KnobFlags, operator: Operator, terminal: Terminal): Promise<Found> {
+async function find({ runtime, home, terminal }: Operator, name: string, flags: KnobFlags) {
   const [{ loadHostProject }, { HostModel }] = await Promise.all([
     import("../../host/host_project.ts"),
     import("../../host/model.ts"),
   ]);
-  const { runtime, home } = operator;
   const dir = await runtime.files.realPath(resolve(terminal.cwd, flags.project));
-  const { plugins } = projectPlaces(flags, terminal, runtime);
+  const plugins = pluginFolders(flags, terminal);
   const loaded = await loadHostProject({ dir, home, plugins, runtime });
   const model = new HostModel(loaded.resolved);
   const own = model.agent(flags.agent).plugins;
@@ -92,48 +80,36 @@ async function find(name: string, flags: KnobFlags, operator: Operator, terminal
   });
 }
 
-async function show(name: string, knob: string | undefined, flags: KnobFlags, terminal: Terminal): Promise<void> {
-  await withOperator(flags, terminal, async (operator) => {
-    const { plugin } = await find(name, flags, operator, terminal);
-    const all = knobsOf(plugin);
-    if (knob !== undefined && !Object.hasOwn(all, knob)) {
-      const { unknownKnob } = await import("../../core/project/write_knob.ts");
-      throw unknownKnob(plugin.manifest, knob);
-    }
-    const shown = knob === undefined ? all : { [knob]: all[knob]! };
-    const { line, paint } = terminal.out;
-    if (flags.json) return line(JSON.stringify({ name, agent: flags.agent, knobs: shown }, null, 2));
-    if (Object.keys(shown).length === 0) return line(`${name} has no knobs`);
-    for (const [key, { type, label, value }] of Object.entries(shown)) {
-      line(printable(`${key} = ${JSON.stringify(value)}  `) + paint.dim(printable(`${label} (${type})`)));
-    }
-  });
+async function show(operator: Operator, name: string, knob: string | undefined, flags: KnobFlags): Promise<void> {
+  const { plugin } = await find(operator, name, flags);
+  const all = knobsOf(plugin);
+  if (knob !== undefined && !Object.hasOwn(all, knob)) {
+    const { unknownKnob } = await import("../../core/project/write_knob.ts");
+    throw unknownKnob(plugin.manifest, knob);
+  }
+  const shown = knob === undefined ? all : { [knob]: all[knob]! };
+  const { out } = operator.terminal;
+  if (operator.json) return out.json({ name, agent: flags.agent, knobs: shown });
+  if (Object.keys(shown).length === 0) return out.line(`${name} has no knobs`);
+  for (const [key, { type, label, value }] of Object.entries(shown)) {
+    out.line(printable(`${key} = ${JSON.stringify(value)}  `) + out.paint.dim(printable(`${label} (${type})`)));
+  }
 }
 
-interface Turn {
-  readonly name: string;
-  readonly knob: string;
-  readonly value: string;
-}
-
-async function turn({ name, knob, value: text }: Turn, flags: KnobFlags, terminal: Terminal): Promise<void> {
+async function turn(operator: Operator, name: string, knob: string, text: string, flags: KnobFlags): Promise<void> {
   const { turnKnob } = await import("../../host/turn_knob.ts");
-  await withOperator(flags, terminal, async (operator) => {
-    const { model, loaded, plugin } = await find(name, flags, operator, terminal);
-    const value = valueOf(text, plugin, knob);
-    const { runtime: { files, ids }, home } = operator;
-    const { agent } = flags;
-    const project = { dir: loaded.resolved.dir };
-    if (!await turnInHost(home, project, { plugin: name, knob, agent, value })) {
-      // Nobody runs the project: there is no plugin to ask, and the file alone changes.
-      const updateConfig = () => Promise.resolve();
-      await turnKnob({ agent, key: plugin.key, knob, value }, { model, loaded, updateConfig, files, ids });
-      operator.audit.emit("plugin.knob_write", { name, instance: plugin.instance }, { knob, agent_path: agent });
-    }
-    const { out } = terminal;
-    if (flags.json) out.line(JSON.stringify({ name, agent, knob, value }, null, 2));
-    else out.line(`${out.paint.green("✓")} ${printable(`${name}.${knob} = ${JSON.stringify(value)}`)}`);
-  });
+  const { model, loaded, plugin } = await find(operator, name, flags);
+  const value = valueOf(text, plugin, knob);
+  const { runtime: { files, ids }, home, audit, json, terminal: { out } } = operator;
+  const { agent } = flags;
+  if (!await turnInHost(home, loaded.resolved, { plugin: name, knob, agent, value })) {
+    // Nobody runs the project: there is no plugin to ask, and the file alone changes.
+    const updateConfig = () => Promise.resolve();
+    await turnKnob({ agent, key: plugin.key, knob, value }, { model, loaded, updateConfig, files, ids });
+    audit.emit("plugin.knob_write", { name, instance: plugin.instance }, { knob, agent_path: agent });
+  }
+  if (json) out.json({ name, agent, knob, value });
+  else out.done(`${name}.${knob} = ${JSON.stringify(value)}`);
 }
 
 type Knobs = Record<string, { readonly type: string; readonly label: string; readonly value: unknown }>;
@@ -152,10 +128,6 @@ function knobsOf({ manifest, shownConfig }: ResolvedPlugin): Knobs {
 function valueOf(text: string, { manifest }: ResolvedPlugin, knob: string): unknown {
   const type = Object.hasOwn(manifest.knobs, knob) ? manifest.knobs[knob]!.type : null;
   const takesText = type !== null && ["enum", "text", "multiline", "path"].includes(type);
-  try {
-    const value = JSON.parse(text) as unknown;
-    return takesText && typeof value !== "string" ? text : value;
-  } catch {
-    return text;
-  }
+  const value = jsonOr(text);
+  return takesText && typeof value !== "string" ? text : value;
 }

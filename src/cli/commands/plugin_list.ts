@@ -5,23 +5,18 @@
  */
 import type { Command } from "commander";
 import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
-import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
+import { operate, type Operator } from "../operator.ts";
 import { shownCapability } from "../print_plan.ts";
 import { runningStates } from "../running_hosts.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
-
-interface ListFlags extends OperatorFlags {
-  readonly verbose?: boolean;
-}
 
 export function addPluginList(parent: Command, terminal: Terminal): void {
   const command = parent.command("list")
     .summary("show installed plugins and their states")
     .description("Shows every installed plugin with its version, its state and the projects it serves.")
-    .option("-v, --verbose", "show homepage, source, package, licence and capabilities too");
-  addOperatorOptions(command)
-    .addHelpText("after", JSON_SHAPE)
-    .action((flags: ListFlags) => list(flags, terminal));
+    .option("-v, --verbose", "show homepage, source, package, licence and capabilities too")
+    .addHelpText("after", JSON_SHAPE);
+  operate(command, terminal, list);
 }
 
 const JSON_SHAPE = `
@@ -30,17 +25,15 @@ disabled (invalid manifest).
 With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
 "license", "homepage", "package", "source", "hash", "capabilities", "problem" } ] }.`;
 
-async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
+async function list(operator: Operator, { verbose }: { readonly verbose?: boolean }): Promise<void> {
   const { listInstalled, statusOf } = await import("../../packages/install/list_installed.ts");
-  await withOperator(flags, terminal, async (operator) => {
-    const [installed, states] = await Promise.all([listInstalled(operator), runningStates(operator.home)]);
-    const rows = installed.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));
-    const { out } = terminal;
-    if (flags.json) return out.json({ plugins: rows.map(({ plugin, status }) => installedJson(plugin, status)) });
-    if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
-    printTable(rows.map((row) => cellsOf(row)), out, (index) => {
-      if (flags.verbose) printMore(rows[index]!.plugin, out);
-    });
+  const [installed, states] = await Promise.all([listInstalled(operator), runningStates(operator.home)]);
+  const rows = installed.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));
+  const { out } = operator.terminal;
+  if (operator.json) return out.json({ plugins: rows.map(({ plugin, status }) => installedJson(plugin, status)) });
+  if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
+  printTable(rows.map(cellsOf), out, (index) => {
+    if (verbose) printMore(rows[index]!.plugin, out);
   });
 }
 

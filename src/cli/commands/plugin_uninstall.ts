@@ -5,13 +5,9 @@
  */
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
-import { addOperatorOptions, type OperatorFlags, withOperator } from "../operator.ts";
+import { operate, type Operator } from "../operator.ts";
 import { hostsWith, isUp, notifyHosts, type PluginInHost } from "../running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
-
-interface UninstallFlags extends OperatorFlags {
-  readonly force?: boolean;
-}
 
 export function addPluginUninstall(parent: Command, terminal: Terminal): void {
   const command = parent.command("uninstall")
@@ -21,10 +17,9 @@ export function addPluginUninstall(parent: Command, terminal: Terminal): void {
         "stay. To keep its data, run kaged plugin export first.",
     )
     .argument("<name>", "the plugin's name")
-    .option("--force", "remove it even while sessions use it");
-  addOperatorOptions(command)
-    .addHelpText("after", EXAMPLES)
-    .action((name: string, flags: UninstallFlags) => uninstall(name, flags, terminal));
+    .option("--force", "remove it even while sessions use it")
+    .addHelpText("after", EXAMPLES);
+  operate(command, terminal, uninstall);
 }
 
 const EXAMPLES = `
@@ -33,35 +28,33 @@ Examples:
   kaged plugin uninstall notes --force
 With --json it prints { "name", "stopped": true | false, "tables": [] }.`;
 
-async function uninstall(name: string, { force = false, ...flags }: UninstallFlags, terminal: Terminal): Promise<void> {
-  const { recordOf, uninstallPlugin } = await import("../../packages/install/uninstall.ts");
-  const { out } = terminal;
+async function uninstall(operator: Operator, name: string, { force }: { readonly force?: boolean }): Promise<void> {
+  const { recordOf, uninstallPlugin } = await import("../../packages/install/change_installed.ts");
+  const { home, json, terminal: { out } } = operator;
   const done = (text: string): void => {
-    if (!flags.json) out.done(text);
+    if (!json) out.done(text);
   };
-  await withOperator(flags, terminal, async (operator) => {
-    recordOf(name, await operator.local());
-    const hosts = await hostsWith(operator.home, name);
-    if (!force) refuseActive(name, hosts);
-    const isRunning = hosts.some(isUp);
-    if (hosts.length > 0) await notifyHosts(operator.home, name, "disable");
-    if (isRunning) done(`Stopped ${name}`);
-    const tables: string[] = [];
-    const audit: typeof operator.audit = {
-      emit(type, subject, data) {
-        if (type === "plugin.storage_dropped") tables.push(...(data as { tables: string[] }).tables);
-        operator.audit.emit(type, subject, data);
-      },
-    };
-    await uninstallPlugin(name, { ...operator, audit });
-    await notifyHosts(operator.home, name, "reload");
-    done("Removed plugin files");
-    done("Removed local config entry");
-    if (tables.length > 0) {
-      done(`Dropped ${tables.length === 1 ? "1 table" : `${tables.length} tables`}: ${tables.join(", ")}`);
-    }
-    if (flags.json) out.json({ name, stopped: isRunning, tables });
-  });
+  recordOf(name, await operator.local());
+  const hosts = await hostsWith(home, name);
+  if (!force) refuseActive(name, hosts);
+  const isRunning = hosts.some(isUp);
+  if (hosts.length > 0) await notifyHosts(home, name, "disable");
+  if (isRunning) done(`Stopped ${name}`);
+  const tables: string[] = [];
+  const audit: typeof operator.audit = {
+    emit(type, subject, data) {
+      if (type === "plugin.storage_dropped") tables.push(...(data as { tables: string[] }).tables);
+      operator.audit.emit(type, subject, data);
+    },
+  };
+  await uninstallPlugin(name, { ...operator, audit });
+  await notifyHosts(home, name, "reload");
+  done("Removed plugin files");
+  done("Removed local config entry");
+  if (tables.length > 0) {
+    done(`Dropped ${tables.length === 1 ? "1 table" : `${tables.length} tables`}: ${tables.join(", ")}`);
+  }
+  if (json) out.json({ name, stopped: isRunning, tables });
 }
 
 function refuseActive(name: string, hosts: readonly PluginInHost[]): void {

@@ -8,22 +8,22 @@ import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
+import { isAddress } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { fetching } from "../install_flow.ts";
-import { withOperator } from "../operator.ts";
+import { operate, type Operator } from "../operator.ts";
 import { collected, collectedPairs } from "../options.ts";
-import { shownCapability } from "../print_plan.ts";
-import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
-import { declined, grantQuestion, type Questions, questions } from "../questions.ts";
+import { printCapabilities, printFacts } from "../print_plan.ts";
+import { addPluginOption, pluginFolders, type ProjectFlags } from "../project_options.ts";
+import { declined, grantQuestion, type Questions } from "../questions.ts";
 import { notifyHosts } from "../running_hosts.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { maxSizeOption } from "./plugin_install.ts";
 
 interface LoadFlags extends ProjectFlags, GrantFlags {
   readonly fetch?: readonly string[];
   readonly source?: Readonly<Record<string, string>>;
   readonly allowHttp?: boolean;
-  readonly maxSize?: number;
 }
 
 /** Adds the command; `exit` gets 1 when the project stays pending. */
@@ -45,10 +45,11 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
         .argParser(collectedPairs("package=source")),
     )
     .option("--allow-http", "allow plain http, to this machine only")
-    .addOption(maxSizeOption());
-  addProjectOptions(addGrantOptions(command))
-    .addHelpText("after", EXAMPLES)
-    .action(async (dir: string, flags: LoadFlags) => exit(await load(dir, flags, terminal) ? 0 : 1));
+    .addOption(maxSizeOption())
+    .addHelpText("after", EXAMPLES);
+  operate(addPluginOption(addGrantOptions(command)), terminal, async (operator, dir: string, flags: LoadFlags) => {
+    exit(await load(operator, dir, flags) ? 0 : 1);
+  });
 }
 
 const EXAMPLES = `
@@ -58,81 +59,76 @@ Examples:
 With --json it prints { "project", "state": "ready" | "pending", "installed": [], "pending": [ { "package", "source",
 "step", "state", "error" } ] }.`;
 
-async function load(given: string, flags: LoadFlags, terminal: Terminal): Promise<boolean> {
+async function load(operator: Operator, given: string, flags: LoadFlags): Promise<boolean> {
   const [{ ConsentDesk }, { loadProject }] = await Promise.all([
     import("../../packages/install/consent_desk.ts"),
     import("../../core/project/load_project.ts"),
   ]);
+  const { runtime: { files, env }, home, terminal } = operator;
   const granted = await grantsOf(flags, terminal);
-  return await withOperator(flags, terminal, async (operator) => {
-    const { runtime, home, signal } = operator;
-    const dir = await existing(resolve(terminal.cwd, given), runtime.files.realPath);
-    const { plugins } = projectPlaces(flags, terminal, runtime);
-    await operator.local();
-    const { resolved } = await loadProject({ dir, home, plugins, files: runtime.files, env: runtime.env });
-    const installed: string[] = [];
-    const onInstalled = async (plugin: string): Promise<void> => {
-      installed.push(plugin);
-      await notifyHosts(home, plugin, "enable");
-    };
-    const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
-    const ask = questions(terminal, { json: flags.json ?? false, signal });
-    try {
-      await desk.update([...resolved.missing, ...resolved.unfit]);
-      for (const { id } of desk.list()) await settle(id, desk, { flags, granted, ask, terminal });
-      const state = desk.list().length === 0 ? "ready" : "pending";
-      report({ project: resolved.id, state, installed, pending: desk.list() }, flags, terminal);
-      return state === "ready";
-    } finally {
-      await desk.close();
-    }
-  });
+  const dir = await existing(resolve(terminal.cwd, given), files.realPath);
+  await operator.local();
+  const { resolved } = await loadProject({ dir, home, plugins: pluginFolders(flags, terminal), files, env });
+  const installed: string[] = [];
+  const onInstalled = async (plugin: string): Promise<void> => {
+    installed.push(plugin);
+    await notifyHosts(home, plugin, "enable");
+  };
+  const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
+  try {
+    await desk.update([...resolved.missing, ...resolved.unfit]);
+    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted });
+    report(resolved.id, installed, desk.list(), operator);
+    return desk.list().length === 0;
+  } finally {
+    await desk.close();
+  }
 }
 
-interface Asking {
+interface Asking extends Operator {
   readonly flags: LoadFlags;
   readonly granted: readonly string[];
-  readonly ask: Questions;
-  readonly terminal: Terminal;
 }
 
 /** Takes one request as far as the answers go. An error is printed and leaves the request pending. */
-async function settle(id: string, desk: ConsentDesk, { flags, granted, ask, terminal }: Asking): Promise<void> {
-  const { out, err } = terminal;
+async function settle(id: string, desk: ConsentDesk, asking: Asking): Promise<void> {
+  const { flags, ask, json, terminal: { out, err } } = asking;
   const current = (): ConsentRequest => desk.list().find((one) => one.id === id)!;
-  const { allowHttp = false, source: sources = {} } = flags;
+  const { allowHttp = false } = flags;
   try {
     const { package: pkg, agents, version } = current();
     const wanted = version === null ? pkg : `${pkg} ${version}`;
-    if (!flags.json) out.line(printable(`${wanted}: declared by ${agents.join(", ")}, not installed`));
+    if (!json) out.line(printable(`${wanted}: declared by ${agents.join(", ")}, not installed`));
     if (current().step === "source") {
-      const source = await sourceFor(pkg, sources, { ask, terminal });
-      await desk.approve(id, { source, allowHttp });
+      await desk.approve(id, { source: await sourceFor(pkg, asking), allowHttp });
     } else if (current().step === "fetch") {
       const address = current().source!;
       if (!flags.fetch?.includes(address)) await agree(ask, `Fetch ${printable(address)}?`, `--fetch '${address}'`);
       await ask.during(desk.approve(id, { allowHttp }), fetching(address));
     } else if (current().offer === null) await desk.approve(id);
-    const { offer } = current();
-    if (!flags.json) printOffer(offer!, terminal);
-    const missing = offer!.added.filter((capability) => !granted.includes(capability));
-    if (missing.length > 0 || (granted.length === 0 && ask.canAsk)) {
-      const flag = missing.map((capability) => `--grant '${capability}'`).join(" ");
-      const { name, version, installed } = offer!;
-      if (isUpgrade(offer!) && missing.length > 0) await agree(ask, grantQuestion(name, missing), flag);
-      await agree(ask, isUpgrade(offer!) ? `Upgrade ${name} ${installed} → ${version}?` : `Install ${name}?`, flag);
+    const offer = current().offer!;
+    if (!json) printOffer(offer, out);
+    await agreeTo(offer, asking);
+    await desk.approve(id, { hash: offer.hash, grant: offer.added });
+    if (!json) {
+      out.done(`${isUpgrade(offer) ? `Upgraded ${offer.name} to` : `Installed ${offer.name}`} ${offer.version}`);
     }
-    await desk.approve(id, { hash: offer!.hash, grant: offer!.added });
-    const done = isUpgrade(offer!) ? `Upgraded ${offer!.name} to` : `Installed ${offer!.name}`;
-    if (!flags.json) out.done(`${done} ${offer!.version}`);
   } catch (error) {
     if (!(error instanceof HostError) || error.code === "host.interrupted") throw error;
     if (error.code === "install.declined") await desk.decline(id);
-    if (!flags.json) {
-      err.line(`${err.paint.yellow("pending")}: ${printable(error.message)}`);
-      err.hint(error.hint);
-    }
+    if (json) return;
+    err.line(`${err.paint.yellow("pending")}: ${printable(error.message)}`);
+    err.hint(error.hint);
   }
+}
+
+async function agreeTo(offer: ConsentOffer, { granted, ask }: Asking): Promise<void> {
+  const { name, version, installed, added } = offer;
+  const missing = added.filter((capability) => !granted.includes(capability));
+  if (missing.length === 0 && (granted.length > 0 || !ask.canAsk)) return;
+  const flag = missing.map((capability) => `--grant '${capability}'`).join(" ");
+  if (isUpgrade(offer) && missing.length > 0) await agree(ask, grantQuestion(name, missing), flag);
+  await agree(ask, isUpgrade(offer) ? `Upgrade ${name} ${installed} → ${version}?` : `Install ${name}?`, flag);
 }
 
 /** Asks; where nobody can be asked, throws an error that names the flag for the same answer. */
@@ -145,12 +141,8 @@ async function agree(ask: Questions, question: string, flag: string): Promise<vo
   if (!await ask.confirm(question)) throw declined();
 }
 
-async function sourceFor(
-  pkg: string,
-  sources: Readonly<Record<string, string>>,
-  { ask, terminal }: Pick<Asking, "ask" | "terminal">,
-): Promise<string> {
-  const { isAddress } = await import("../../packages/install/source.ts");
+async function sourceFor(pkg: string, { flags, ask, terminal }: Asking): Promise<string> {
+  const { source: sources = {} } = flags;
   const text = Object.hasOwn(sources, pkg)
     ? sources[pkg]!
     : await ask.text(`${printable(pkg)}: source not specified. Folder or address to install it from`);
@@ -168,39 +160,29 @@ function isUpgrade({ installed, version }: ConsentOffer): boolean {
   return installed !== null && installed !== version;
 }
 
-function printOffer(offer: ConsentOffer, terminal: Terminal): void {
+function printOffer(offer: ConsentOffer, out: Printer): void {
   const { name, kaged_api, description, license, capabilities, installed, added, removed } = offer;
-  const { line, paint } = terminal.out;
   const isNewer = isUpgrade(offer);
   const version = isNewer ? `${installed} → ${offer.version}, for the projects it serves already too` : offer.version;
-  for (const [key, value] of Object.entries({ name, version, kaged_api, description, license })) {
-    if (value !== null) line(printable(`  ${key}: ${value}`));
-  }
-  line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
-  for (const { capability, text, danger } of capabilities) {
-    const mark = isNewer && added.includes(capability) ? "  (NEW)" : "";
-    line(printable(`    - ${shownCapability(capability)}${mark}`));
-    line(paint.dim(printable(`      ${text}`)));
-    if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
-  }
-  for (const capability of removed) line(paint.red(printable(`    - ${capability}  (REMOVED)`)));
+  printFacts({ name, version, kaged_api, description, license }, out);
+  printCapabilities(capabilities, out, isNewer ? added : []);
+  for (const capability of removed) out.line(out.paint.red(printable(`    - ${capability}  (REMOVED)`)));
 }
 
-interface Outcome {
-  readonly project: string;
-  readonly state: "ready" | "pending";
-  readonly installed: readonly string[];
-  readonly pending: readonly ConsentRequest[];
-}
-
-function report({ project, state, installed, pending }: Outcome, { json }: LoadFlags, { out }: Terminal): void {
+function report(
+  project: string,
+  installed: readonly string[],
+  pending: readonly ConsentRequest[],
+  { json, terminal: { out } }: Operator,
+): void {
+  const isReady = pending.length === 0;
   if (json) {
     const rows = pending.map(({ package: pkg, source, step, state, error }) => {
       return { package: pkg, source, step, state, error };
     });
-    return out.json({ project, state, installed, pending: rows });
+    return out.json({ project, state: isReady ? "ready" : "pending", installed, pending: rows });
   }
-  if (state === "ready") return out.done(`Project ${project} is ready`);
+  if (isReady) return out.done(`Project ${project} is ready`);
   out.line(printable(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`));
 }
 

@@ -8,7 +8,8 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Issue, MissingPlugin, ResolvedPlugin, ResolvedProject } from "../../core/project/types.ts";
 import { errorJson } from "../print_error.ts";
-import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
+import { placesOf } from "../options.ts";
+import { addProjectOptions, pluginFolders, type ProjectFlags } from "../project_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code of a run that came to its end. */
@@ -33,10 +34,9 @@ Examples:
 
 async function resolveDir(dir: string, flags: ProjectFlags, terminal: Terminal): Promise<number> {
   const { loadProject } = await import("../../core/project/load_project.ts");
-  const runtime = await terminal.runtime();
-  const { files, env } = runtime;
-  const places = projectPlaces(flags, terminal, runtime);
-  const { resolved } = await loadProject({ dir: resolve(terminal.cwd, dir), ...places, files, env });
+  const { home, runtime: { files, env } } = await placesOf(flags, terminal);
+  const plugins = pluginFolders(flags, terminal);
+  const { resolved } = await loadProject({ dir: resolve(terminal.cwd, dir), home, plugins, files, env });
   const problems = problemsOf(resolved);
   if (flags.json) terminal.out.json(asJson(resolved, problems));
   else print(resolved, problems, terminal.out);

@@ -10,11 +10,10 @@ import type { Runtime } from "../../core/ports/ports.ts";
 import type { IgnoredPlace } from "../../operator/replay/first_difference.ts";
 import type { Difference, ReplayReport } from "../../operator/replay/replay_tape.ts";
 import type { Tape } from "../../core/wire/tape/tape.ts";
-import { interruptible } from "../interrupt.ts";
 import { collected } from "../options.ts";
 import { questions } from "../questions.ts";
-import { addRunOptions, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import { addRunOptions, printReport, type RunFlags, type RunPlaces } from "../run_options.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface ReplayFlags extends RunFlags {
   readonly ignore?: readonly string[];
@@ -44,12 +43,7 @@ export function addReplay(parent: Command, terminal: Terminal, exit: (code: numb
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (tape: string, dir: string | undefined, flags: ReplayFlags) => {
-      const report = await interruptible((signal) =>
-        withPlaces(flags, terminal, (places) => replay({ tape, dir, flags, places, signal }, terminal))
-      );
-      if (flags.json) terminal.out.json(report);
-      else print(report, terminal);
-      exit(report.ok ? 0 : 1);
+      exit(await printReport(flags, terminal, (places) => replay({ tape, dir, flags, places }, terminal), print));
     });
 }
 
@@ -65,16 +59,15 @@ interface Replay {
   readonly dir: string | undefined;
   readonly flags: ReplayFlags;
   readonly places: RunPlaces;
-  readonly signal: AbortSignal;
 }
 
-async function replay({ tape: path, dir, flags, places, signal }: Replay, terminal: Terminal): Promise<Replayed> {
+async function replay({ tape: path, dir, flags, places }: Replay, terminal: Terminal): Promise<Replayed> {
   const { parsePointer } = await import("../../operator/replay/first_difference.ts");
   const { replayTape } = await import("../../operator/replay/replay_tape.ts");
   const { readTape } = await import("../../core/wire/tape/tape.ts");
   const { readManifest } = await import("../../core/manifest/read_manifest.ts");
   const { openPluginWire } = await import("../../operator/plugin_wire.ts");
-  const { runtime, limits, ...rest } = places;
+  const { runtime, limits, signal, ...rest } = places;
   const ignored: IgnoredPlace[] = (flags.ignore ?? []).map(parsePointer);
   const tape = await readTape(resolve(terminal.cwd, path), runtime.files);
   const folder = dir === undefined ? tape.header.dir : resolve(terminal.cwd, dir);
@@ -86,7 +79,7 @@ async function replay({ tape: path, dir, flags, places, signal }: Replay, termin
       hint: `Run kaged replay ${path} <folder of ${tape.header.plugin}>`,
     });
   }
-  const secrets = await secretsFor(tape, { flags, signal }, terminal);
+  const secrets = await secretsFor(tape, flags, signal, terminal);
   const wire = { runtime, ...rest, ...limits, dir: folder, manifest };
   const report = await replayTape({
     tape,
@@ -104,7 +97,8 @@ async function replay({ tape: path, dir, flags, places, signal }: Replay, termin
 /** Returns the secrets, which are not on the tape: from the command line, else from the person at the terminal. */
 async function secretsFor(
   { entries }: Tape,
-  { flags, signal }: Pick<Replay, "flags" | "signal">,
+  flags: ReplayFlags,
+  signal: AbortSignal,
   terminal: Terminal,
 ): Promise<Record<string, unknown>> {
   const { neededSecrets } = await import("../../core/wire/tape/secrets.ts");
@@ -134,7 +128,7 @@ async function notesOn({ header, isCut, entries }: Tape, dir: string, version: s
   ];
 }
 
-function print({ ok, plugin, version, sent, matched, difference, notes }: Replayed, { out }: Terminal): void {
+function print({ ok, plugin, version, sent, matched, difference, notes }: Replayed, out: Printer): void {
   const { line, paint } = out;
   const who = `${plugin} ${version}`;
   if (ok) line(paint.green(`✓ ${who} is as on the tape: ${sent} messages sent, ${matched} compared`));
@@ -143,7 +137,7 @@ function print({ ok, plugin, version, sent, matched, difference, notes }: Replay
   for (const note of notes) line(paint.dim(`note: ${printable(note)}`));
 }
 
-function printDifference(difference: Difference, { line, paint }: Terminal["out"]): void {
+function printDifference(difference: Difference, { line, paint }: Printer): void {
   const { line: number, at, detail, expected, came } = difference;
   const part = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(8))}  ${printable(text)}`);
   const place = at === undefined ? "" : ` at ${at}`;

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { resolve } from "node:path";
 import process from "node:process";
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
@@ -14,18 +13,16 @@ import type { Runtime } from "../../core/ports/ports.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { openConsole, sweepConsolePages } from "../open_console.ts";
 import { wholeNumber } from "../options.ts";
-import { printWatch } from "../print_watch.ts";
-import { addProjectOptions, type ProjectFlags, projectPlaces } from "../project_options.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import { manifestLines } from "../print_error.ts";
+import { addProjectOptions, pluginFolders } from "../project_options.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { addTrustedHooks } from "../trusted_hooks.ts";
-import { warnOfMissing } from "../with_host.ts";
+import { type HostFlags, openHost, warnOfMissing } from "../with_host.ts";
 
-interface ServeFlags extends ProjectFlags {
-  readonly project: string;
+interface ServeFlags extends Omit<HostFlags, "agent"> {
   readonly port?: number;
   readonly host?: string;
   readonly open: boolean;
-  readonly quiet?: boolean;
   readonly watch?: boolean;
 }
 
@@ -60,28 +57,19 @@ Examples:
 With --json it prints { "address", "token_file", "project", "running", "failed" } once it listens.`;
 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
-  const [{ createHost }, { serveHost }, { readOperatorConfig }] = await Promise.all([
-    import("../../create_host.ts"),
+  const [{ serveHost }, { readOperatorConfig }] = await Promise.all([
     import("../../http/serve_host.ts"),
     import("../../core/project/operator_config.ts"),
   ]);
   const runtime = await terminal.runtime();
-  const places = projectPlaces(flags, terminal, runtime);
-  const { line, paint } = terminal.err;
-  if (flags.watch && Object.keys(places.plugins).length === 0) {
+  const watched = flags.watch ? pluginFolders(flags, terminal) : {};
+  if (flags.watch && Object.keys(watched).length === 0) {
     throw new HostError("host.misuse", "There is nothing to watch: --watch is about the folders of --plugin", {
       hint: "Add --plugin package=folder for the plugin you are at work on",
     });
   }
   await interruptible(async (signal) => {
-    await using host = await createHost({
-      runtime,
-      project: resolve(terminal.cwd, flags.project),
-      ...places,
-      onLog: (log) => {
-        if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
-      },
-    });
+    await using host = await openHost(flags, terminal);
     await using _hooks = await addTrustedHooks(host, runtime, terminal);
     await sweepConsolePages(host.view.home, runtime);
     const { http } = await readOperatorConfig(host.view.home, runtime.files);
@@ -97,7 +85,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
       ...(http.calls_per_second !== undefined && { callsPerSecond: http.calls_per_second }),
     });
     try {
-      await run(host, served, { flags, terminal, runtime, signal, watched: flags.watch ? places.plugins : {} });
+      await run(host, served, { flags, terminal, runtime, signal, watched });
     } finally {
       await served.close();
     }
@@ -152,4 +140,21 @@ async function run(
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Prints the outcome of a change that `--watch` saw: one line, and the reasons of a failure below it. */
+function printWatch(report: WatchReport, { line, done, hint: printHint, paint }: Printer): void {
+  if (report.kind === "reloaded") {
+    const { plugin, version, tookMs, gained } = report;
+    const more = gained.length === 0 ? "" : `; it may now also: ${gained.join(", ")}`;
+    return done(`${plugin} ${version} reloaded in ${Math.round(tookMs)} ms${more}`);
+  }
+  const { plugin, error } = report;
+  const { message, code, hint } = error;
+  const cause = error.cause instanceof Error ? error.cause as { code?: string; data?: unknown } : error;
+  const said = code === "plugin.reload_failed" ? message : `Plugin "${plugin}" does not run: ${message}`;
+  line(`${paint.red("✗")} ${printable(said)}`);
+  const details = manifestLines({ ...(cause.code !== undefined && { code: cause.code }), data: cause.data });
+  for (const detail of details) line(`  ${printable(detail)}`);
+  if (details.length === 0) printHint(hint);
 }

@@ -24,17 +24,12 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
     spawn_failed: ["The launcher could not be started", "Run kaged doctor"],
   }),
   "cage.path_swapped": row(-32001, 403, "A granted path changed while the plugin started", "Start it again"),
-  "cage.command_missing": row(
-    -32602,
-    422,
-    "The plugin's command is not in the cage",
-    "Correct command or add the grant",
-  ),
-  "cage.command_shim": row(
-    -32602,
-    422,
-    "A program is a version manager's stand-in",
-    "Name the program itself under runtimes in config.toml",
-  ),
+  ...rows("cage", -32602, 422, {
+    command_missing: ["The plugin's command is not in the cage", "Correct command or add the grant"],
+    command_shim: [
+      "A program is a version manager's stand-in",
+      "Name the program itself under runtimes in config.toml",
+    ],
+  }),
   "cage.limit_invalid": row(-32602, 400, "A limit is no number the kernel takes", "Correct limits in config.toml"),
 };

@@ -48,36 +48,27 @@ export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hook.ambiguous": row(-32602, 409, "Two plugins of one priority could answer", "Give one a lower priority"),
   "hook.unknown_participant": row(-32602, 404, "The plugin named for a hook does not take it", "Name one that does"),
   "hook.no_capability": row(-32601, 404, "No plugin has the capability asked for", "Add one, or a fallback"),
-  "hook.notes_invalid": row(-32603, 500, "The notes of a built-in handler cannot be read", "Move the file away"),
-  "hook.uncoverable": row(
-    -32003,
-    403,
-    "A hook file names more scripts than trust can cover",
-    "Name fewer or smaller scripts, or split the file",
-  ),
-  "hook.untrusted": row(
-    -32003,
-    403,
-    "A repository's hooks have not been trusted, or not as they are now",
-    "Look at them and trust them: kaged hooks trust",
-  ),
-  "hook.changed": row(
-    -32003,
-    403,
-    "A hook, or a script it runs, changed since it was trusted",
-    "Look at the change and trust it again: kaged hooks trust",
-  ),
-  "hook.git_unsealed": row(
-    -32003,
-    403,
-    "A hook could change where git finds its config and hooks",
-    "Make .git a folder, or set git_writable = true",
-  ),
-  "hook.trust_unreadable": row(
-    -32603,
-    500,
-    "The list of trusted hooks cannot be read",
-    "Repair trust.json, or remove it and trust again",
-  ),
+  ...rows("hook", -32603, 500, {
+    notes_invalid: ["The notes of a built-in handler cannot be read", "Move the file away"],
+    trust_unreadable: ["The list of trusted hooks cannot be read", "Repair trust.json, or remove it and trust again"],
+  }),
+  ...rows("hook", -32003, 403, {
+    uncoverable: [
+      "A hook file names more scripts than trust can cover",
+      "Name fewer or smaller scripts, or split the file",
+    ],
+    untrusted: [
+      "A repository's hooks have not been trusted, or not as they are now",
+      "Look at them and trust them: kaged hooks trust",
+    ],
+    changed: [
+      "A hook, or a script it runs, changed since it was trusted",
+      "Look at the change and trust it again: kaged hooks trust",
+    ],
+    git_unsealed: [
+      "A hook could change where git finds its config and hooks",
+      "Make .git a folder, or set git_writable = true",
+    ],
+  }),
   "hook.no_run": row(-32602, 404, "No run of hooks has been kept", "Run some first: kaged hooks run"),
 };

@@ -19,7 +19,6 @@ import { PLUGIN_ERRORS } from "./plugin.ts";
 import { PROJECT_ERRORS } from "./project.ts";
 import { PROTOCOL_ERRORS } from "./protocol.ts";
 import { STORAGE_ERRORS } from "./storage.ts";
-import { TAPE_ERRORS } from "./tape.ts";
 import type { HostErrorCode } from "./generated/codes.ts";
 import type { ErrorRow } from "./row.ts";
 
@@ -35,7 +34,6 @@ export const ERRORS: Readonly<Record<HostErrorCode, ErrorRow>> = {
   ...MANIFEST_ERRORS,
   ...PROJECT_ERRORS,
   ...CHECK_ERRORS,
-  ...TAPE_ERRORS,
   ...HOOKSPEC_ERRORS,
   ...HOOK_ERRORS,
   ...MCP_ERRORS,

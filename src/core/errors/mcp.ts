@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ErrorRow, row } from "./row.ts";
+import { type ErrorRow, row, rows } from "./row.ts";
 
 export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "mcp.sdk_missing": row(
@@ -12,35 +12,25 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "The package @modelcontextprotocol/sdk is not installed beside the host",
     "Run npm install @modelcontextprotocol/sdk",
   ),
-  "mcp.version_unsupported": row(
-    -32600,
-    502,
-    "The MCP server speaks a version of the protocol that the host does not",
-    "Use a server that speaks one of the versions named",
-  ),
-  "mcp.malformed": row(
-    -32600,
-    502,
-    "The MCP server sent a message that the protocol does not allow",
-    "Mend the server",
-  ),
-  "mcp.too_many_tools": row(
-    -32603,
-    502,
-    "The MCP server lists more tools, or longer ones, than a host takes",
-    "Let the server offer fewer tools",
-  ),
-  "mcp.tool_collision": row(
-    -32603,
-    409,
-    "Two tools of an MCP server have one name here",
-    "Rename one of the two in the server",
-  ),
-  "mcp.server_failed": row(
-    -32603,
-    502,
-    "An MCP server of a hook map cannot be started, or has ended",
-    "Run its command by hand and read what it says",
-  ),
+  ...rows("mcp", -32600, 502, {
+    version_unsupported: [
+      "The MCP server speaks a version of the protocol that the host does not",
+      "Use a server that speaks one of the versions named",
+    ],
+    malformed: ["The MCP server sent a message that the protocol does not allow", "Mend the server"],
+  }),
+  ...rows("mcp", -32603, 502, {
+    too_many_tools: [
+      "The MCP server lists more tools, or longer ones, than a host takes",
+      "Let the server offer fewer tools",
+    ],
+    server_failed: [
+      "An MCP server of a hook map cannot be started, or has ended",
+      "Run its command by hand and read what it says",
+    ],
+  }),
+  ...rows("mcp", -32603, 409, {
+    tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
+  }),
   "mcp.tool_failed": row(-32000, 422, "A tool of an MCP server reported an error", "Read its message"),
 };

@@ -8,8 +8,7 @@ import { isPublic } from "../../core/cage/net/address.ts";
 import { literalAddress } from "../../core/cage/net/judge_target.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
 import { type Capability, formatCapability, readCapabilities } from "../../core/manifest/capability.ts";
-import { pathDanger } from "./path_danger.ts";
-import { programDanger } from "./program_danger.ts";
+import { pathDanger, programDanger } from "./danger.ts";
 
 /** Folders that the paths of a capability lead to. */
 export interface ConsentPaths extends CagePlaces {

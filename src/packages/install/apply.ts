@@ -9,8 +9,8 @@ import { readLocalConfig } from "../../core/project/local_config.ts";
 import { canonicalText } from "../../core/values/canonical_text.ts";
 import { makeChange, packagesDir } from "../installed/journal.ts";
 import type { RecordFields } from "../installed/records.ts";
-import { copyTree, removeTree, treeFailure } from "../../core/files/tree.ts";
-import { changingPackages, claimStorage, type InstallPorts, treeLimits } from "./install_ports.ts";
+import { copyTree, removeTree, TREE_LIMITS, treeFailure } from "../../core/files/tree.ts";
+import { changingPackages, claimStorage, type InstallPorts } from "./install_ports.ts";
 import type { InstallPlan } from "./plan.ts";
 import { sourceText } from "./source.ts";
 
@@ -69,8 +69,8 @@ export async function applyInstall(plan: InstallPlan, consent: Consent, ports: I
 
 /** Copies the planned files, and throws when the copy is not what was planned. */
 async function stage(plan: InstallPlan, place: string, ports: InstallPorts): Promise<void> {
-  const { files } = ports.runtime;
-  const { hash } = await copyTree(plan.dir, place, { files, limits: treeLimits(ports) });
+  const { runtime: { files }, limits = TREE_LIMITS } = ports;
+  const { hash } = await copyTree(plan.dir, place, { files, limits });
   if (hash !== plan.hash) throw changed(plan.dir, "Its files changed after they were shown");
   // The manifest was read a moment before the files were hashed: it must be the one among them.
   const { manifest } = await readManifest(place, files);
@@ -105,11 +105,8 @@ function audit(
   const subject = { name, instance: name };
   if (installed) {
     const capability_diff = { added: [...diff.added], removed: [...diff.removed] };
-    ports.audit.emit("plugin.upgraded", subject, {
-      old_version: installed.version,
-      new_version: version,
-      capability_diff,
-    });
+    const versions = { old_version: installed.version, new_version: version };
+    ports.audit.emit("plugin.upgraded", subject, { ...versions, capability_diff });
   } else {
     const local = consent.projectId === null;
     ports.audit.emit("plugin.installed", subject, { version, source: sourceText(source), local });

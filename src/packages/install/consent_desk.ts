@@ -16,7 +16,7 @@ import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
 import { obtain, type Obtained } from "./obtain.ts";
 import { type InstallPlan, planInstall } from "./plan.ts";
-import { addProject } from "./set_enabled.ts";
+import { addProject } from "./change_installed.ts";
 import { isAddress, parseSource, projectSource, type Source } from "./source.ts";
 
 /** The desk's project and ports. */

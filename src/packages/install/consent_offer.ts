@@ -8,10 +8,9 @@ import { HostError } from "../../core/errors/host_error.ts";
 import type { InstallRecord } from "../../core/project/local_config.ts";
 import { pluginNameOf, servesProject } from "../../core/project/locate.ts";
 import { isInRange } from "../../core/project/version_range.ts";
-import { grantable } from "./capability_diff.ts";
 import type { ConsentOffer } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
-import type { InstallPlan } from "./plan.ts";
+import { grantable, type InstallPlan } from "./plan.ts";
 
 /** Returns a plan as it is offered to a project. */
 export function consentOffer(

@@ -17,34 +17,25 @@ export interface GitFetch {
   readonly release: string | null;
   /** Largest tree that is fetched. */
   readonly limits: TreeLimits;
-  /** Deadline of each step. Default 120 s. */
-  readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-export interface Fetched {
-  /** Folder with the files, without `.git`. */
-  readonly dir: string;
-  readonly tag: string | null;
-  readonly commit: string;
-}
-
+/** Deadline of each step. */
 const TIMEOUT_MS = 120_000;
 /** A history of one commit, compressed, is not much larger than its files. */
 const PACK_FACTOR = 2;
 const MAX_TAGS_SHOWN = 5;
 
 /**
- * Fetches a repository.
+ * Fetches a repository; returns the folder with its files, without `.git`.
  *
  * @throws {HostError} `install.source_unreachable`, `install.release_missing`, `install.too_large` or
  * `install.git_missing`.
  */
-export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<Fetched> {
+export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<string> {
   const { url, dir, release, limits } = fetch;
-  const allowHttp = url.startsWith("http:");
-  const common = { cwd: dir, allowHttp, timeoutMs: fetch.timeoutMs ?? TIMEOUT_MS };
-  const run: GitRun = { ...common, ...(fetch.signal && { signal: fetch.signal }) };
+  const signal = fetch.signal && { signal: fetch.signal };
+  const run: GitRun = { cwd: dir, allowHttp: url.startsWith("http:"), timeoutMs: TIMEOUT_MS, ...signal };
   const git = async (args: string[], extra: Partial<GitRun> = {}): Promise<string> => {
     const result = await runGit(args, { ...run, ...extra }, runtime);
     if (result.code !== 0) throw unreachable(url, result);
@@ -66,11 +57,10 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<Fetch
     ...["--template=", ...(tag === null ? [] : [`--branch=${tag}`]), "--", url, `${dir}/tree`],
   ], { watch });
   const inTree = { cwd: `${dir}/tree` };
-  const commit = (await git(["rev-parse", "HEAD"], inTree)).trim();
   checkSize(await git(["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], inTree));
   await git(["checkout", "--quiet", "--detach", "HEAD"], inTree);
   await runtime.files.remove(`${dir}/tree/.git`);
-  return { dir: `${dir}/tree`, tag, commit };
+  return `${dir}/tree`;
 
   async function chooseTag(listing: string): Promise<string> {
     const tags = [...listing.matchAll(/\trefs\/tags\/(.+)$/gm)].map((match) => match[1]!);

@@ -9,7 +9,7 @@ import type { Runtime } from "../../core/ports/ports.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { isUnfinished, type PackagePorts, recoverPackages } from "../installed/journal.ts";
 import { withHomeLock } from "../../core/files/home_lock.ts";
-import { TREE_LIMITS, type TreeLimits } from "../../core/files/tree.ts";
+import type { TREE_LIMITS, TreeLimits } from "../../core/files/tree.ts";
 
 /** The operator's folder, and the ports that installing needs. */
 export interface InstallPorts {
@@ -22,11 +22,6 @@ export interface InstallPorts {
   readonly limits?: TreeLimits;
   /** Aborts a fetch that is under way. */
   readonly signal?: AbortSignal;
-}
-
-/** Returns the largest tree that is installed. */
-export function treeLimits({ limits = TREE_LIMITS }: InstallPorts): TreeLimits {
-  return limits;
 }
 
 /** Runs `work` under the lock of the home, after finishing a change that a crash interrupted. */

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { Files, Runtime } from "../../core/ports/ports.ts";
+import type { Runtime } from "../../core/ports/ports.ts";
 import { fetchGit } from "./fetch_git.ts";
-import { type InstallPorts, treeLimits } from "./install_ports.ts";
+import { TREE_LIMITS } from "../../core/files/tree.ts";
+import type { InstallPorts } from "./install_ports.ts";
 import type { Source } from "./source.ts";
 
 /** A source as a folder; disposing of it removes what was fetched. */
@@ -20,16 +21,16 @@ export interface Obtained extends AsyncDisposable {
  */
 export async function obtain(source: Source, release: string | null, ports: InstallPorts): Promise<Obtained> {
   if (source.kind === "path") return { dir: source.path, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const { runtime, home } = ports;
+  const { runtime, home, limits = TREE_LIMITS } = ports;
   const { files } = runtime;
   await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
   await sweep(home, runtime);
-  const dir = await files.makeTempDir(`${home}/run/fetch-${await ownPid(files)}-`);
+  const dir = await files.makeTempDir(`${home}/run/fetch-${await files.readLink("/proc/self")}-`);
   const clear = (): Promise<void> => files.remove(dir);
   try {
-    const signal = ports.signal ? { signal: ports.signal } : {};
-    const fetched = await fetchGit({ url: source.url, dir, release, limits: treeLimits(ports), ...signal }, runtime);
-    return { dir: fetched.dir, [Symbol.asyncDispose]: clear };
+    const signal = ports.signal && { signal: ports.signal };
+    const tree = await fetchGit({ url: source.url, dir, release, limits, ...signal }, runtime);
+    return { dir: tree, [Symbol.asyncDispose]: clear };
   } catch (error) {
     await clear();
     throw error;
@@ -42,8 +43,4 @@ async function sweep(home: string, { files }: Runtime): Promise<void> {
     const pid = /^fetch-(\d+)-/.exec(name)?.[1];
     if (pid !== undefined && await files.info(`/proc/${pid}`) === null) await files.remove(`${home}/run/${name}`);
   }
-}
-
-function ownPid(files: Files): Promise<string> {
-  return files.readLink("/proc/self");
 }

@@ -9,8 +9,7 @@ import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
 import { hashTree } from "../../core/files/tree.ts";
-import { type CapabilityDiff, diffCapabilities } from "./capability_diff.ts";
-import { type InstallPorts, settlePackages, treeLimits } from "./install_ports.ts";
+import { type InstallPorts, settlePackages } from "./install_ports.ts";
 import { lookAt } from "./list_installed.ts";
 import { type Source, sourceText } from "./source.ts";
 
@@ -22,6 +21,14 @@ export interface Installed {
   readonly capabilities: readonly string[];
   /** Whether its files differ from those that were agreed to. */
   readonly isTampered: boolean;
+}
+
+/** Capabilities that only one of two versions has. */
+export interface CapabilityDiff {
+  /** Of the new version alone: the operator must grant each. */
+  readonly added: readonly string[];
+  /** Of the old version alone. */
+  readonly removed: readonly string[];
 }
 
 /** An install as it would be made. */
@@ -75,11 +82,14 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   const { manifest, warnings } = await readManifest(root, files).catch((error) => {
     throw source.kind === "git" && error?.code === "manifest.missing" ? noPluginAt(source.url, error) : error;
   });
-  const { hash, bytes } = await hashTree(root, files, treeLimits(ports));
+  const { hash, bytes } = await hashTree(root, files, ports.limits);
   const installed = await installedNow(manifest.name, ports);
   if (installed && !replace) refuseTaken(installed.record, request, manifest.name);
+  // Files that were tampered with are repaired by installing them again.
+  const isSame = installed?.record.hash === hash && !installed.isTampered;
+  const change = isSame ? "same" : "upgrade";
   return {
-    kind: installed === null ? "install" : isWhole(installed, hash) ? "same" : "upgrade",
+    kind: installed === null ? "install" : change,
     dir: root,
     source: source.kind === "path" ? { kind: "path", path: root } : source,
     manifest,
@@ -99,11 +109,6 @@ function noPluginAt(url: string, cause: HostError): HostError {
     hint: "Name a repository that holds a plugin, or a release that does with --release",
     cause,
   });
-}
-
-/** Whether exactly these files are installed; files that were tampered with are repaired by installing them again. */
-function isWhole({ record, isTampered }: Installed, hash: string): boolean {
-  return record.hash === hash && !isTampered;
 }
 
 async function installedNow(name: string, ports: InstallPorts): Promise<Installed | null> {
@@ -130,4 +135,17 @@ function refuseTaken({ package: before, source: had }: InstallRecord, request: P
     data: { plugin: name, installed_from: old, asked_for: now },
     hint: `Uninstall that one first; where ${now} is its successor, add --replace`,
   });
+}
+
+/** Returns the capabilities that let a plugin do something: `net:[]` says that there is no network. */
+export function grantable(capabilities: readonly string[]): string[] {
+  return capabilities.filter((capability) => capability !== "net:[]");
+}
+
+/** Compares two lists of capabilities in canonical form. */
+function diffCapabilities(before: readonly string[], after: readonly string[]): CapabilityDiff {
+  return {
+    added: grantable(after).filter((capability) => !before.includes(capability)),
+    removed: grantable(before).filter((capability) => !after.includes(capability)),
+  };
 }

@@ -6,22 +6,10 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Files } from "../../core/ports/ports.ts";
 
-/** A folder of this machine. */
-export interface PathSource {
-  readonly kind: "path";
-  /** An absolute path. */
-  readonly path: string;
-}
-
-/** A repository that git can fetch. */
-export interface GitSource {
-  readonly kind: "git";
-  /** Its address, without `git+`. */
-  readonly url: string;
-}
-
-/** A place that a plugin can be installed from. */
-export type Source = PathSource | GitSource;
+/** A folder of this machine by its absolute path, or a repository by its address without `git+`. */
+export type Source =
+  | { readonly kind: "path"; readonly path: string }
+  | { readonly kind: "git"; readonly url: string };
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 

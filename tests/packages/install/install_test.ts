@@ -4,8 +4,7 @@ import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { test } from "node:test";
 import { applyInstall } from "../../../src/packages/install/apply.ts";
-import { setEnabled } from "../../../src/packages/install/set_enabled.ts";
-import { uninstallPlugin } from "../../../src/packages/install/uninstall.ts";
+import { setEnabled, uninstallPlugin } from "../../../src/packages/install/change_installed.ts";
 import { createStorage } from "../../../src/core/storage/storage.ts";
 import { installStage, manifestOf } from "./install_stage.ts";
 

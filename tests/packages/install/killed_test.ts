@@ -7,7 +7,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { settlePackages } from "../../../src/packages/install/install_ports.ts";
-import { uninstallPlugin } from "../../../src/packages/install/uninstall.ts";
+import { uninstallPlugin } from "../../../src/packages/install/change_installed.ts";
 import { verifyTree } from "../../../src/core/files/verify_tree.ts";
 import { type InstallStage, installStage } from "./install_stage.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Paths to think twice about before granting them.
+ * Paths and programs to think twice about before granting them.
  *
  * @module
  */
@@ -7,18 +7,7 @@ import type { CagePlaces } from "../../core/cage/cage.ts";
 import { isWithin } from "../../core/cage/path_rules.ts";
 
 /** Names in a home folder that hold keys and tokens. */
-const SECRETS = [
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".config",
-  ".docker",
-  ".kube",
-  ".netrc",
-  ".npmrc",
-  ".password-store",
-];
+const SECRETS = /^\.(ssh|gnupg|aws|azure|config|docker|kube|netrc|npmrc|password-store)$/;
 /** Files in a home folder that programs run or trust. */
 const TRUSTED = /^\.(bash|profile|zsh|z(log|profile)|login|config|local|ssh|gitconfig|npmrc|vimrc|emacs|x|pam)/;
 /** Folders of the system that hold much more than any plugin needs. */
@@ -42,7 +31,7 @@ export function pathDanger(
   }
   const name = home !== null && isWithin(path, home) ? path.slice(home.length + 1).split("/")[0] ?? "" : "";
   if (access === "write" && TRUSTED.test(name)) return "What is changed there, other programs run and trust";
-  if (SECRETS.includes(name)) return "It is where keys and tokens are kept";
+  if (SECRETS.test(name)) return "It is where keys and tokens are kept";
   if (BROAD.includes(path) || !path.slice(1).includes("/")) {
     return access === "write" ? "It is a broad folder, with much that is not the plugin's" : "It is a broad folder";
   }
@@ -50,4 +39,22 @@ export function pathDanger(
     return "It is the whole project: what is changed there, tools and people run and trust";
   }
   return null;
+}
+
+/** Programs that run other code than their own, and why that matters. */
+const RUNNERS: readonly (readonly [names: RegExp, danger: string])[] = [
+  [/^(ba|da|z|k|mk|fi|tc|c|a)?sh[0-9.]*$/, "A shell runs any script it is given, though in the plugin's own cage"],
+  [
+    /^(python|perl|ruby|php|lua|luajit|tclsh|node|nodejs|bun|deno|java|R|Rscript|gawk|mawk|awk)[0-9.]*$/,
+    "An interpreter runs any script it is given, though in the plugin's own cage",
+  ],
+  [
+    /^(env|xargs|find|busybox|make|npx|bunx|git|ssh|sudo|su|timeout|nohup)$/,
+    "It runs other programs, though in the plugin's own cage",
+  ],
+];
+
+/** Returns why a grant of a program is dangerous, or null. */
+export function programDanger(program: string): string | null {
+  return RUNNERS.find(([names]) => names.test(program))?.[1] ?? null;
 }
