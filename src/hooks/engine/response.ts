@@ -6,7 +6,7 @@
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { typeName } from "../../core/documents/fields.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import { jsonCopy } from "../dispatch/json_copy.ts";
+import { jsonCopy } from "../../core/values/json_copy.ts";
 import type { HookMoment, HookResponse } from "./types.ts";
 
 /** An answer in the one shape the engine acts on. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { copyField, type JsonWalk, openWalk } from "../dispatch/json_copy.ts";
+import { copyField, type JsonWalk, openWalk } from "../../core/values/json_copy.ts";
 import { errorFacts } from "./error_facts.ts";
 import type { HookEvent, HookMoment, PortableHookName } from "./types.ts";
 
