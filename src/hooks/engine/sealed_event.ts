@@ -54,8 +54,3 @@ function copyFields(given: GivenEvent, event: Draft, walk: JsonWalk): void {
 export function hasFailed(error: unknown): boolean {
   return error !== undefined && error !== null;
 }
-
-/** Returns the sealed event with another input or output, which is sealed already. */
-export function changeEvent(event: HookEvent, change: Pick<HookEvent, "input" | "output">): HookEvent {
-  return Object.freeze({ ...event, ...change });
-}
