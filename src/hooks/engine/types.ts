@@ -47,6 +47,7 @@ export interface HookEvent {
   readonly repository?: string;
   /** Its branch, when it is known. */
   readonly branch?: string;
+  /** Where the loop knows it. */
   readonly budget?: Budget;
   /** The tool, around a tool call. */
   readonly tool?: { readonly name: string; readonly success?: boolean; readonly durationMs?: number };
