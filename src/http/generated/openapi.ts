@@ -2779,11 +2779,11 @@ export const OPENAPI_TEXT: string = `{
             "description": "Goes into \`Last-Event-ID\` to go on after this entry.",
             "type": "string"
           },
-          "kind": {
-            "const": "log"
-          },
           "plugin": {
             "type": "string"
+          },
+          "kind": {
+            "const": "log"
           },
           "data": {
             "$ref": "#/components/schemas/PluginLogEntry"
@@ -2791,8 +2791,8 @@ export const OPENAPI_TEXT: string = `{
         },
         "required": [
           "id",
-          "kind",
           "plugin",
+          "kind",
           "data"
         ],
         "additionalProperties": false

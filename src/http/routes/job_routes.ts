@@ -13,6 +13,7 @@ import { isFinal, type JobStatus } from "../../jobs/types.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import type { Answers } from "../answers.ts";
 import { type Route, route } from "../route.ts";
+import { numberLike, textLike } from "../schemas.ts";
 import { SSE_HEADERS, sseResponse, type SseSource, sseText } from "../sse.ts";
 
 /** Where a host's API has these routes; {@link jobRoutes} serves them without it. */
@@ -26,11 +27,10 @@ export interface JobsApi {
   readonly scopeId?: string;
 }
 
-const STATUSES: readonly JobStatus[] = ["queued", "running", "completed", "failed", "cancelled"];
-const status = v.picklist(STATUSES);
+const status = v.picklist(["queued", "running", "completed", "failed", "cancelled"] satisfies JobStatus[]);
 const text = v.pipe(v.string(), v.minLength(1));
-const jobId = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "It is no id of a job"));
-const agentName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name of an agent"));
+const jobId = textLike(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "It is no id of a job");
+const agentName = textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name of an agent");
 const namedJob = v.strictObject({ id: jobId });
 const flag = v.exactOptional(v.picklist(["true", "false"]));
 
@@ -75,10 +75,7 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
     query: v.strictObject({
       status: v.exactOptional(status),
       agentName: v.exactOptional(agentName),
-      limit: v.optional(
-        v.pipe(v.string(), v.regex(/^([1-9][0-9]{0,2}|1000)$/, "It is no number from 1 to 1000"), v.transform(Number)),
-        "100",
-      ),
+      limit: v.optional(numberLike(/^([1-9][0-9]{0,2}|1000)$/, "It is no number from 1 to 1000"), "100"),
       before: v.exactOptional(jobId),
     }),
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.store_unavailable"],
