@@ -34,13 +34,12 @@ export interface FiringTask extends OutcomeTask {
 export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<Entry, unknown, HookResult>, Awaited {
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
-  place: number = 0;
+  place: number = -1;
   /** Whether every handler is done. Work that a handler left running may fire the same hook again from then on. */
   isOver: boolean = false;
   readonly #turns: Turns<Entry, unknown, HookResult>;
   #before: Firing | null = null;
   #context: CallContext | null = null;
-  #isWatched = false;
 
   constructor(task: FiringTask, ports: FiringPorts) {
     super(task, ports);
@@ -85,16 +84,14 @@ export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<E
     if (isPromise(answer)) {
       this.#context = context;
       this.dueMs = NOT_YET;
-      if (this.#isWatched) this.ports.deadlines.renew();
-      else this.ports.deadlines.watch(this);
-      this.#isWatched = true;
+      this.ports.deadlines.watch(this);
     }
     return answer;
   }
 
   override result(): HookResult {
     this.isOver = true;
-    if (this.#isWatched) this.ports.deadlines.forget(this);
+    this.ports.deadlines.forget(this);
     return super.result();
   }
 

@@ -9,7 +9,7 @@ import type { HookCallContext, HookEvent, HookRegistration, PortableHookName } f
 import { PORTABLE_HOOKS } from "../../engine/names.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { factsOf } from "./facts.ts";
-import { perSession } from "./per_session.ts";
+import { MAX_SESSIONS, perKey } from "./per_key.ts";
 import { isPlainName } from "./plain_name.ts";
 
 /** The figures of one firing of a hook. Each is a name, a number or a flag; an agent with an odd name is `other`. */
@@ -42,7 +42,7 @@ function noFigures() {
 
 /** Returns the handlers: every hook, priority 90, telemetry only. */
 export function telemetry({ emit, categorize, ...options }: TelemetryOptions): HookRegistration[] {
-  const sessionOf = perSession(noFigures);
+  const sessionOf = perKey(MAX_SESSIONS, noFigures);
 
   function measure(event: HookEvent, context: HookCallContext): null {
     const { agent, sessionId, hook, details } = event;
