@@ -39,7 +39,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ...options,
     runtime,
     home: realHome,
-    ...(options.control !== false && { openControl: (host: Host) => openControl(host, realHome, runtime) }),
+    ...(options.control !== false && { openControl: (host: Host) => openControl(host, runtime) }),
     notifyHosts: (plugin) => void notifyHosts(realHome, plugin),
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
@@ -47,9 +47,9 @@ export async function createHost(options: HostOptions): Promise<Host> {
   });
 }
 
-async function openControl(host: Host, home: string, runtime: Runtime): Promise<ControlSocket> {
+async function openControl(host: Host, runtime: Runtime): Promise<ControlSocket> {
   const { openControlSocket } = await import("./http/control_socket.ts");
-  return await openControlSocket({ host, home, runtime });
+  return await openControlSocket(host, runtime);
 }
 
 /** Hosts of other projects may run the version before, and would take the new files for tampered ones. */

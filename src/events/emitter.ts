@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { timestamps } from "../core/values/timestamps.ts";
 import { plainCopy } from "./plain_copy.ts";
 import {
   type EmittedEvents,
@@ -100,23 +101,16 @@ class Subscriber {
 }
 
 class QueueingEmitter implements Emitter {
-  readonly #level: EventLevel;
-  readonly #clock: { now(): number };
-  readonly #onError: ((problem: EventProblem) => void) | undefined;
-  readonly #maxWaiting: number;
-  readonly #maxWaitingChars: number;
+  readonly #options: EmitterOptions & Required<Pick<EmitterOptions, "maxWaiting" | "maxWaitingChars">>;
+  readonly #now: () => string;
   readonly #byEvent = new Map<EventName, readonly Subscriber[]>();
   #ready: Subscriber[] = [];
-  #stampedMs = NaN;
-  #stamp = "";
   #dropped = 0;
 
   constructor(options: EmitterOptions) {
-    this.#level = options.level;
-    this.#clock = options.clock;
-    this.#onError = options.onError;
-    this.#maxWaiting = options.maxWaiting ?? 1000;
-    this.#maxWaitingChars = options.maxWaitingChars ?? 8 * 1024 * 1024;
+    const { maxWaiting = 1000, maxWaitingChars = 8 * 1024 * 1024 } = options;
+    this.#options = { ...options, maxWaiting, maxWaitingChars };
+    this.#now = timestamps(options.clock);
   }
 
   get dropped(): number {
@@ -131,7 +125,7 @@ class QueueingEmitter implements Emitter {
 
   wants(event: EmittedName): boolean {
     if (this.#byEvent.size === 0) return false;
-    if (this.#level === "summary" && levelOf(event) === "trace") return false;
+    if (this.#options.level === "summary" && levelOf(event) === "trace") return false;
     return this.#byEvent.has(event) || this.#byEvent.has("*");
   }
 
@@ -167,7 +161,8 @@ class QueueingEmitter implements Emitter {
 
   #enqueue(subscriber: Subscriber, snapshot: Snapshot): void {
     const { waiting, waitingChars } = subscriber;
-    const isFull = waiting >= this.#maxWaiting || waitingChars + snapshot.weight > this.#maxWaitingChars;
+    const { maxWaiting, maxWaitingChars } = this.#options;
+    const isFull = waiting >= maxWaiting || waitingChars + snapshot.weight > maxWaitingChars;
     if (isFull && waiting > 0) return this.#drop(subscriber, snapshot);
     subscriber.line.push(snapshot);
     subscriber.waitingChars += snapshot.weight;
@@ -213,19 +208,10 @@ class QueueingEmitter implements Emitter {
 
   #report(problem: EventProblem): void {
     try {
-      this.#onError?.(problem);
+      this.#options.onError?.(problem);
     } catch {
       // An error thrown by onError itself is dropped: there is nowhere left to report it.
     }
-  }
-
-  #now(): string {
-    const nowMs = this.#clock.now();
-    if (nowMs !== this.#stampedMs) {
-      this.#stampedMs = nowMs;
-      this.#stamp = new Date(nowMs).toISOString();
-    }
-    return this.#stamp;
   }
 }
 

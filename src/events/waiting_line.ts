@@ -4,38 +4,27 @@
  * @module
  */
 
-/** Places of values already taken that are kept until they are cleared away together. */
-const MAX_LEFT = 1024;
-
-/** A queue that is cheap at both ends, and lets go of values that were taken even when it is never empty. */
+/** A queue that is cheap at both ends, and lets go of a value as soon as it is taken. */
 export class WaitingLine<T> {
-  readonly #places: T[] = [];
-  #first = 0;
+  /** Those that came last, in order. */
+  #last: T[] = [];
+  /** Those that came first, the very first at the end. */
+  #first: T[] = [];
 
   get length(): number {
-    return this.#places.length - this.#first;
-  }
-
-  /** Places in memory, those of values already taken included. */
-  get places(): number {
-    return this.#places.length;
+    return this.#last.length + this.#first.length;
   }
 
   push(value: T): void {
-    this.#places.push(value);
+    this.#last.push(value);
   }
 
   /** Removes and returns the first value; there must be one. */
   take(): T {
-    const places = this.#places;
-    const value = places[this.#first++]!;
-    if (this.#first === places.length) {
-      places.length = 0;
-      this.#first = 0;
-    } else if (this.#first > MAX_LEFT && this.#first * 2 > places.length) {
-      places.splice(0, this.#first);
-      this.#first = 0;
+    if (this.#first.length === 0) {
+      this.#first = this.#last.reverse();
+      this.#last = [];
     }
-    return value;
+    return this.#first.pop()!;
   }
 }

@@ -32,6 +32,7 @@ export type { ContextRoom, RoomText } from "./engine/context_room.ts";
 export { PORTABLE_HOOKS, portableHook } from "./engine/names.ts";
 export type { HookResult, HookTrace, HookTraceOutcome } from "./engine/result.ts";
 export type {
+  Budget,
   HookCallContext,
   HookEvent,
   HookHandler,
@@ -47,7 +48,6 @@ export {
   type AgentHooks,
   agentHooks,
   type AgentHooksAt,
-  type Budget,
   type CompactionStep,
   type HookDetails,
   type StepResult,

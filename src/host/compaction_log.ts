@@ -4,22 +4,15 @@
  * @module
  */
 import type { CompactionResult } from "../core/compaction/types.ts";
-import type { Size } from "../core/compaction/messages.ts";
 
 /** One compaction. Texts are cut to 2000 characters. */
-export interface CompactionRecord {
+export interface CompactionRecord extends Pick<CompactionResult, "by" | "before" | "after"> {
   /** ISO 8601, when the compaction ended. */
   readonly timestamp: string;
   /** Session whose window was compacted. */
   readonly session_id: string;
   /** Why the window was compacted then. */
   readonly trigger: string;
-  /** The compactor plugin, one of the host's strategies, or `none` when the window stayed as it was. */
-  readonly by: CompactionResult["by"];
-  /** Size of the window before the compaction. */
-  readonly before: Size;
-  /** Size of the window after it, retained texts included. */
-  readonly after: Size;
   /** Number of messages that were replaced. */
   readonly superseded: number;
   /** Summary of the replaced messages, or null where they were dropped. */
@@ -34,37 +27,33 @@ const MAX_RECORDS = 20;
 const MAX_RETAINED = 50;
 const MAX_TEXT = 2000;
 
-/** Keeps the newest compactions of each agent. */
-export interface CompactionLog {
+/** Keeps the newest compactions of each agent, as long as the host lives. */
+export class CompactionLog {
+  readonly #records = new Map<string, CompactionRecord[]>();
+
   /** Adds the result of a compaction. */
   add(
     agent: string,
     at: Pick<CompactionRecord, "timestamp" | "session_id" | "trigger">,
-    result: CompactionResult,
-  ): void;
-  /** Returns the compactions of an agent, newest first. */
-  of(agent: string): CompactionRecord[];
-}
+    { by, before, after, superseded, summary, retained, fallback }: CompactionResult,
+  ): void {
+    const record: CompactionRecord = {
+      ...at,
+      by,
+      before,
+      after,
+      superseded: superseded.length,
+      summary: summary === undefined ? null : cut(summary),
+      retained: retained.slice(0, MAX_RETAINED).map(({ plugin, text }) => ({ plugin, text: cut(text) })),
+      fallback: fallback?.reason ?? null,
+    };
+    this.#records.set(agent, [record, ...this.of(agent)].slice(0, MAX_RECORDS));
+  }
 
-/** Returns a log that lives as long as the host. */
-export function compactionLog(): CompactionLog {
-  const records = new Map<string, CompactionRecord[]>();
-  return {
-    add(agent, at, { by, before, after, superseded, summary, retained, fallback }) {
-      const record: CompactionRecord = {
-        ...at,
-        by,
-        before,
-        after,
-        superseded: superseded.length,
-        summary: summary === undefined ? null : cut(summary),
-        retained: retained.slice(0, MAX_RETAINED).map(({ plugin, text }) => ({ plugin, text: cut(text) })),
-        fallback: fallback?.reason ?? null,
-      };
-      records.set(agent, [record, ...(records.get(agent) ?? [])].slice(0, MAX_RECORDS));
-    },
-    of: (agent) => [...records.get(agent) ?? []],
-  };
+  /** Returns the compactions of an agent, newest first. */
+  of(agent: string): CompactionRecord[] {
+    return [...this.#records.get(agent) ?? []];
+  }
 }
 
 function cut(text: string): string {

@@ -11,13 +11,12 @@ import { type InstallPorts, settlePackages } from "../packages/install/install_p
 import { setEnabled } from "../packages/install/change_installed.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
-import type { PluginInfo, Replacement } from "../core/supervisor/types.ts";
+import type { Replacement } from "../core/supervisor/types.ts";
 import type { FailedReloads } from "./failed_reloads.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { keepRefused } from "./keep_refused.ts";
 import { checkNotRefused, checkReloadable, discardAll, prepareReload, reloadFailed } from "./prepare_reload.ts";
-import { ReloadQueue } from "./reload_queue.ts";
 import { disabledError } from "./start_plugins.ts";
 import { type Renewal, type SyncOutcome, syncPlugins, type SyncPorts } from "./sync_plugins.ts";
 
@@ -38,7 +37,10 @@ export class HostPackages {
   readonly #options: HostPackagesOptions;
   readonly #desk: ConsentDesk;
   #loaded: HostProject;
-  readonly #reloads = new ReloadQueue();
+  /** Reloads whose turn is to come. Another request for the same plugin joins: the reload has not read the files yet. */
+  readonly #waiting = new Map<string, Promise<void>>();
+  /** Old processes that still finish their calls. The next reload waits for them, or they would pile up. */
+  readonly #leaving = new Map<string, Promise<unknown>>();
   #turn: Promise<unknown> = Promise.resolve();
 
   /** Asks the operator nothing before {@link ask}. */
@@ -113,11 +115,20 @@ export class HostPackages {
    */
   async reload(plugin?: string): Promise<void> {
     if (plugin === undefined) return await this.inTurn(async () => throwFirst((await this.#sync()).failed));
-    await this.#reloads.reload(plugin, (begin) =>
-      this.inTurn(() => {
-        begin();
-        return this.#renew(plugin, () => this.#swap(plugin));
-      }));
+    const joined = this.#waiting.get(plugin);
+    if (joined) return await joined;
+    const reload = this.#reload(plugin);
+    this.#waiting.set(plugin, reload);
+    await reload;
+  }
+
+  async #reload(plugin: string): Promise<void> {
+    await this.#leaving.get(plugin);
+    const { gone } = await this.inTurn(() => {
+      this.#waiting.delete(plugin);
+      return this.#renew(plugin, () => this.#swap(plugin));
+    });
+    this.#leaving.set(plugin, gone);
   }
 
   /** Adopts the changes on disk, stops a plugin and starts it again. */
@@ -178,37 +189,31 @@ export class HostPackages {
 
   /** Replaces the running processes of a plugin by new ones. A failure leaves everything as it was. */
   async #swap(plugin: string): Promise<SyncOutcome> {
-    const { model, supervisor, ports: { audit } } = this.#options;
+    const { model, supervisor, failedReloads, ports: { audit } } = this.#options;
     const loading = this.#load();
     await loading.catch(() => {});
     // Only now: an instance that came up while the files were read serves calls already, and must be replaced too.
     const running = supervisor.plugins().filter((one) => one.plugin === plugin && one.status === "running");
     if (running.length === 0) return await this.#adopt(await loading, { plugin });
-    let fresh: HostProject;
-    try {
-      fresh = await loading;
-      checkNotRefused(plugin, model.project, fresh.resolved);
-    } catch (thrown) {
-      const error = asHostError(thrown);
-      const data = { error_code: error.code, error_message: error.message };
-      for (const { instance } of running) audit.emit("plugin.reload_failed", { name: plugin, instance }, data);
-      throw this.#notReloaded(plugin, running, error);
-    }
+    let isRead = false;
     let replacements: ReadonlyMap<string, Replacement> = new Map();
     try {
+      const fresh = await loading;
+      checkNotRefused(plugin, model.project, fresh.resolved);
+      isRead = true;
       replacements = await prepareReload(plugin, fresh, supervisor);
       return await this.#adopt(fresh, { plugin, replacements });
     } catch (thrown) {
-      const error = asHostError(thrown);
-      await discardAll(replacements, error);
-      throw this.#notReloaded(plugin, running, error);
+      const cause = asHostError(thrown);
+      const data = { error_code: cause.code, error_message: cause.message };
+      for (const { instance } of isRead ? [] : running) { // Later failures are the supervisor's, which audits them.
+        audit.emit("plugin.reload_failed", { name: plugin, instance }, data);
+      }
+      await discardAll(replacements, cause);
+      const error = reloadFailed(plugin, cause);
+      failedReloads.note(running, error);
+      throw error;
     }
-  }
-
-  #notReloaded(plugin: string, running: readonly PluginInfo[], cause: HostError): HostError {
-    const error = reloadFailed(plugin, cause);
-    this.#options.failedReloads.note(running, error);
-    return error;
   }
 
   async #sync(renewal: Renewal = {}): Promise<SyncOutcome> {

@@ -16,7 +16,7 @@ import { type Recorder, tapeFolder } from "../core/wire/tape/recorder.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
 import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";
-import { type CompactionLog, compactionLog } from "./compaction_log.ts";
+import { CompactionLog } from "./compaction_log.ts";
 import { FailedReloads } from "./failed_reloads.ts";
 import { callableTools } from "./callable_tools.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
@@ -113,7 +113,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
     storage: hostStorage({ runtime, home, operator: loaded.operator }),
     logs: pluginLogs({ home, runtime }),
-    compactions: compactionLog(),
+    compactions: new CompactionLog(),
     contextOf: (agent, session) => ({
       operator_id: operatorId,
       project_id: projectId,

@@ -8,6 +8,7 @@ import { Feed } from "../core/values/feed.ts";
 import { type LineFile, lineFile } from "../core/files/line_file.ts";
 import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { PluginLogLine } from "../core/supervisor/types.ts";
+import { timestamps } from "../core/values/timestamps.ts";
 
 /** Bounds of the lines of one plugin in memory; the length is in characters. */
 const IN_MEMORY = { maxEntries: 1000, maxLength: 1_048_576 } as const;
@@ -36,17 +37,12 @@ export interface PluginLogs {
   close(): Promise<void>;
 }
 
-/** Options of {@link pluginLogs}. */
-export interface PluginLogsOptions {
-  /** The operator's folder. */
-  readonly home: string;
-  readonly runtime: Pick<Runtime, "files" | "clock" | "ids">;
-}
-
-/** Returns logs with no lines in memory; files of earlier hosts are continued. */
-export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsOptions): PluginLogs {
-  const feeds = new Map<string, Feed>();
-  const written = new Map<string, LineFile>();
+/** Returns logs with no lines in memory; files of earlier hosts in the operator's folder `home` are continued. */
+export function pluginLogs(
+  { home, runtime: { files, clock, ids } }: { home: string; runtime: Pick<Runtime, "files" | "clock" | "ids"> },
+): PluginLogs {
+  const logs = new Map<string, { readonly feed: Feed; readonly file: LineFile }>();
+  const now = timestamps(clock);
   const ownFiles: Files = {
     ...files,
     async append(path, text) {
@@ -55,43 +51,30 @@ export function pluginLogs({ home, runtime: { files, clock, ids } }: PluginLogsO
       await files.append(path, text);
     },
   };
-  const now = (): string => new Date(clock.now()).toISOString();
+  const lossLine = (count: number, reason: string): string =>
+    JSON.stringify({ timestamp: now(), instance: null, line: `${count} lines lost: ${reason}` });
 
-  function of(plugin: string): Feed {
-    let feed = feeds.get(plugin);
-    if (!feed) {
-      feed = new Feed({ name: ids.create("log"), ...IN_MEMORY });
-      feeds.set(plugin, feed);
-    }
-    return feed;
-  }
-
-  function fileOf(plugin: string): LineFile {
-    let file = written.get(plugin);
-    if (!file) {
-      file = lineFile({
-        path: logPath(home, plugin),
-        files: ownFiles,
-        ...ON_DISK,
-        lossLine: (count, reason) =>
-          JSON.stringify({ timestamp: now(), instance: null, line: `${count} lines lost: ${reason}` }),
-      });
-      written.set(plugin, file);
-    }
-    return file;
+  function open(plugin: string): { readonly feed: Feed; readonly file: LineFile } {
+    const known = logs.get(plugin);
+    if (known && !known.feed.isClosed) return known;
+    const feed = new Feed({ name: ids.create("log"), ...IN_MEMORY });
+    const file = known?.file ?? lineFile({ path: logPath(home, plugin), files: ownFiles, ...ON_DISK, lossLine });
+    const opened = { feed, file };
+    logs.set(plugin, opened);
+    return opened;
   }
 
   return {
-    of,
+    of: (plugin) => open(plugin).feed,
     write({ plugin, instance, line }) {
+      const { feed, file } = open(plugin);
       const entry: PluginLogEntry = { timestamp: now(), instance, line };
-      of(plugin).push("log", plugin, entry);
-      fileOf(plugin).write(JSON.stringify(entry));
+      feed.push("log", plugin, entry);
+      file.write(JSON.stringify(entry));
     },
     async close() {
-      for (const feed of feeds.values()) feed.close();
-      feeds.clear();
-      await Promise.all([...written.values()].map((file) => file.flush()));
+      for (const { feed } of logs.values()) feed.close();
+      await Promise.all(Array.from(logs.values(), ({ file }) => file.flush()));
     },
   };
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import { describeCapability } from "../packages/consent/describe_capability.ts";
-import type { JobsClient } from "../jobs/jobs.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { CompactionLog } from "./compaction_log.ts";
 import type { HostStorage } from "./host_storage.ts";
@@ -13,16 +12,10 @@ import { pluginRows, type RowPorts } from "./plugin_rows.ts";
 import type { HostView } from "./view_types.ts";
 
 /** The rooms that a view reads. */
-export interface ViewPorts extends RowPorts {
+export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" | "jobs"> {
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
   readonly compactions: CompactionLog;
-  /** Ids of the open sessions. */
-  sessions(): string[];
-  /** Background jobs, or null while the program has registered no agent. */
-  jobs(): JobsClient | null;
-  /** The operator's folder. */
-  readonly home: string;
   readonly runtime: Pick<Runtime, "clock" | "ids" | "env">;
 }
 

@@ -62,11 +62,7 @@ export interface PluginUse {
 }
 
 /** A plugin with its manifest, its instances and the agents that declare it. */
-export interface PluginView {
-  /** The name in its manifest. */
-  readonly plugin: string;
-  /** Package, such as `@kaged/memory-markdown`. */
-  readonly package: string;
+export interface PluginView extends Pick<HostPluginInfo, "plugin" | "package"> {
   /** Absolute path of its folder. */
   readonly dir: string;
   /** The manifest that its process runs with; while none runs, the one on disk. */

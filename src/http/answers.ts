@@ -178,11 +178,8 @@ export interface EventEntry {
 }
 
 /** One line that a plugin wrote to stderr. */
-export interface LogEntry {
-  /** Goes into `Last-Event-ID` to go on after this entry. */
-  readonly id: string;
+export interface LogEntry extends Omit<EventEntry, "kind" | "data"> {
   readonly kind: "log";
-  readonly plugin: string;
   readonly data: PluginLogEntry;
 }
 

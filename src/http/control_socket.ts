@@ -10,20 +10,13 @@ import type { Runtime } from "../core/ports/ports.ts";
 import type { ControlSocket } from "../host/host_rooms.ts";
 import type { Host } from "../host/types.ts";
 
-/** The host to serve, and where. */
-export interface ControlSocketOptions {
-  readonly host: Host;
-  /** The operator's folder. */
-  readonly home: string;
-  readonly runtime: Runtime;
-}
-
 /** Sockets of this process, which may run several hosts. */
 const taken = new Set<string>();
 
 /** Opens the socket. The API is loaded with the first request, so that hosts without one start faster. */
-export async function openControlSocket({ host, home, runtime }: ControlSocketOptions): Promise<ControlSocket> {
+export async function openControlSocket(host: Host, runtime: Runtime): Promise<ControlSocket> {
   const { files, ids, clock, http } = runtime;
+  const { home } = host.view;
   const path = freePath(`${home}/run/${runtime.pid}`);
   taken.add(path);
   let app: Promise<{ readonly fetch: HttpHandler; close(): void }> | null = null;

@@ -7,13 +7,12 @@ import { Hono } from "hono";
 import { HostError } from "../core/errors/host_error.ts";
 import type { Host } from "../host/types.ts";
 import type { HttpConnection, HttpHandler } from "../core/ports/http.ts";
+import type { Clock } from "../core/ports/ports.ts";
 import { addRoutes, type RouteApp } from "./add_routes.ts";
-import { callLimit } from "./call_limit.ts";
-import { consoleResponse, isConsolePath } from "./console.ts";
+import { CONSOLE_FILES } from "./generated/console_files.ts";
 import { checkOrigin, checkToken } from "./guard.ts";
 import { observe } from "./observe.ts";
 import { failureResponse, problemResponse } from "./problem.ts";
-import type { Api } from "./route.ts";
 import { ROUTES } from "./routes/routes.ts";
 
 /** Options of {@link createApp}. */
@@ -60,8 +59,8 @@ export function createApp(options: AppOptions): App {
   const { host, token, allowedHosts = [], callsPerSecond = CALLS_PER_SECOND, mount = [] } = options;
   const warn = options.onWarning ?? ((message: string) => console.error(message));
   const observed = observe(host);
-  const api: Api = { host, ...observed };
-  const limit = callLimit(callsPerSecond, host.view.clock);
+  const api = { host, ...observed };
+  const takeCall = callLimit(callsPerSecond, host.view.clock);
   const guard = token === null ? null : { token, allowedHosts: allowedHosts.map((name) => name.toLowerCase()) };
 
   const hono: RouteApp = new Hono();
@@ -69,7 +68,7 @@ export function createApp(options: AppOptions): App {
     clock: host.view.clock,
     warn,
     api(route) {
-      if (route.isCall) limit.take();
+      if (route.isCall) takeCall();
       return api;
     },
   });
@@ -81,7 +80,7 @@ export function createApp(options: AppOptions): App {
     if (guard) {
       checkOrigin(request, guard);
       const pathname = pathOf(request.url);
-      if (!OPEN.has(pathname) && !isConsolePath(pathname)) checkToken(request, guard);
+      if (!OPEN.has(pathname) && !CONSOLE_FILES.has(pathname)) checkToken(request, guard);
     }
     return await hono.fetch(request, connection);
   }
@@ -107,6 +106,40 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Resource-Policy": "same-origin",
 };
+
+/** The page loads files of this server only, has no inline script, and cannot be framed. */
+const CONSOLE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+  "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Returns the console's file at the path of a request, or null. */
+function consoleResponse(request: Request): Response | null {
+  const file = CONSOLE_FILES.get(new URL(request.url).pathname);
+  if (!file || (request.method !== "GET" && request.method !== "HEAD")) return null;
+  return new Response(request.method === "HEAD" ? null : file.text, {
+    headers: { "Content-Type": file.type, "Content-Security-Policy": CONSOLE_POLICY, "Cache-Control": "no-cache" },
+  });
+}
+
+/**
+ * Returns a function that counts one call, and throws `http.rate_limited` beyond the limit. It is a token bucket: after a
+ * quiet second, a whole second's worth of calls may come at once.
+ */
+function callLimit(perSecond: number, clock: Clock): () => void {
+  let left = perSecond;
+  let atMs = clock.monotonic();
+  return () => {
+    const nowMs = clock.monotonic();
+    left = Math.min(perSecond, left + (nowMs - atMs) * perSecond / 1000);
+    atMs = nowMs;
+    if (left < 1) {
+      throw new HostError("http.rate_limited", `More than ${perSecond} calls arrived in a second`, {
+        data: { calls_per_second: perSecond },
+        hint: "Wait a second, or raise calls_per_second under [http] in config.toml",
+      });
+    }
+    left--;
+  };
+}
 
 /** The path exactly as it was sent: only a path that is spelled like an open one needs no token. */
 function pathOf(url: string): string {

@@ -70,13 +70,8 @@ const GAP = { kind: "gap", plugin: "", text: "{}" } as const;
 
 type Sent = Pick<FeedEntry, "kind" | "plugin" | "text"> & { readonly id: string };
 
-interface FeedReader {
-  /** Waits for entries; null when the feed has ended. Never resolves once the client has left. */
-  next(): Promise<Sent[] | null>;
-  leave(): void;
-}
-
-function readerOf({ feed, from, wants }: Subscription): FeedReader {
+/** Returns a reader: `next` waits for entries, and is null when the feed has ended. It never resolves after `leave`. */
+function readerOf({ feed, from, wants }: Subscription) {
   let { seq, missed } = from;
   let hasLeft = false;
   let stopListening = (): void => {};
@@ -91,7 +86,7 @@ function readerOf({ feed, from, wants }: Subscription): FeedReader {
   }
 
   return {
-    async next() {
+    async next(): Promise<Sent[] | null> {
       for (;;) {
         const batch = read();
         if (batch.length > 0) return batch;
@@ -103,7 +98,7 @@ function readerOf({ feed, from, wants }: Subscription): FeedReader {
         stopListening();
       }
     },
-    leave() {
+    leave(): void {
       hasLeft = true;
       stopListening();
     },

@@ -56,6 +56,11 @@ export function isWebSocketRequest({ method, headers }: Request): boolean {
     /^[A-Za-z0-9+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "");
 }
 
+/** The subprotocols that a WebSocket client names. */
+export function offeredProtocols({ headers }: Request): string[] {
+  return headers.get("sec-websocket-protocol")?.split(",").map((one) => one.trim()) ?? [];
+}
+
 function bearer(request: Request): string | null {
   const [, token] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   return token ?? null;
@@ -63,8 +68,8 @@ function bearer(request: Request): string | null {
 
 function subprotocol(request: Request): string | null {
   if (!isWebSocketRequest(request)) return null;
-  const offered = request.headers.get("sec-websocket-protocol")?.split(",").map((one) => one.trim()) ?? [];
-  return offered.find((one) => one.startsWith(WS_TOKEN_PREFIX))?.slice(WS_TOKEN_PREFIX.length) ?? null;
+  const carrier = offeredProtocols(request).find((one) => one.startsWith(WS_TOKEN_PREFIX));
+  return carrier?.slice(WS_TOKEN_PREFIX.length) ?? null;
 }
 
 /** Compares in a time that does not depend on where the texts differ. */

@@ -16,7 +16,7 @@
  * @module
  */
 export { type App, type AppOptions, createApp, type MountedApp } from "./create_app.ts";
-export { type JobRoutes, jobRoutes, type JobRoutesOptions } from "./jobs_app.ts";
+export { type JobRoutes, jobRoutes, type JobRoutesOptions } from "./routes/job_routes.ts";
 export type { Problem } from "./problem.ts";
 export { DEFAULT_PORT, type ServedHost, serveHost, type ServeOptions } from "./serve_host.ts";
 export { readToken } from "./token.ts";

@@ -12,15 +12,9 @@ import type { Route, Schema } from "./route.ts";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const BODY_MS = 30_000;
 
-/** The parts of a request as the schemas return them; undefined where the route has no schema. */
-export interface CheckedInput {
-  readonly params: unknown;
-  readonly query: unknown;
-  readonly body: unknown;
-}
-
 /**
- * Reads a request and checks its path, its query and its body.
+ * Reads a request and checks its path, its query and its body. Each is as its schema returns it, and undefined where the
+ * route has no schema.
  *
  * @throws {HostError} `http.input_invalid` with every issue, `http.body_invalid`, `http.body_too_large`,
  * `http.body_timeout` or `http.media_type`.
@@ -29,7 +23,7 @@ export async function readInput(
   route: Pick<Route, "params" | "query" | "body">,
   request: Request,
   { params, clock }: { readonly params: Readonly<Record<string, string>>; readonly clock: Clock },
-): Promise<CheckedInput> {
+): Promise<Record<"params" | "query" | "body", unknown>> {
   const searchParams = request.url.includes("?") ? new URL(request.url).searchParams : new URLSearchParams();
   const twice = [...new Set(searchParams.keys())].find((key) => searchParams.getAll(key).length > 1);
   if (twice !== undefined) throw invalid([{ at: "query", path: twice, message: "It is given twice" }]);

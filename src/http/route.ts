@@ -5,21 +5,17 @@
  */
 import type * as v from "valibot";
 import type { HostErrorCode } from "../core/errors/host_error.ts";
-import type { Feed } from "../core/values/feed.ts";
 import type { Host } from "../host/types.ts";
 import type { HttpConnection } from "../core/ports/http.ts";
 import type { Answers } from "./answers.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Observed } from "./observe.ts";
 
 /** A schema of a request's part; answers are typed by {@link Answers}. */
 export type Schema = v.GenericSchema;
 
 /** The host and the observations that every route works with. */
-export interface Api {
+export interface Api extends Omit<Observed, "close"> {
   readonly host: Host;
-  /** Audit events and plugins' notifications. */
-  readonly events: Feed;
-  readonly metrics: Metrics;
 }
 
 /** One request, its parts checked against the schemas of the route. */

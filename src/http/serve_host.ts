@@ -4,7 +4,6 @@
  * @module
  */
 import { HostError, messageOf } from "../core/errors/host_error.ts";
-import type { Host } from "../host/types.ts";
 import type { HttpServer } from "../core/ports/http.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { closeServer } from "./close_server.ts";
@@ -12,9 +11,7 @@ import { type AppOptions, createApp } from "./create_app.ts";
 import { readToken } from "./token.ts";
 
 /** Options of {@link serveHost}. */
-export interface ServeOptions extends Pick<AppOptions, "allowedHosts" | "callsPerSecond" | "mount" | "onWarning"> {
-  /** A host from `createHost()`, started or not. */
-  readonly host: Host;
+export interface ServeOptions extends Omit<AppOptions, "token"> {
   /** The runtime that listens, from `detectRuntime()`. */
   readonly runtime: Runtime;
   /** Address to listen at. Default: `127.0.0.1`, which no other machine reaches. */

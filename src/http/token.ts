@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
-import type { Files, Ids } from "../core/ports/ports.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 
 const TOKEN = /^[A-Za-z0-9_-]{32,200}$/;
 const TOKEN_BYTES = 32;
@@ -14,10 +14,7 @@ const TOKEN_BYTES = 32;
  *
  * @throws {HostError} `host.file_unreadable` when the file holds no token, or other users may read it.
  */
-export async function readToken(
-  home: string,
-  { files, ids }: { readonly files: Files; readonly ids: Ids },
-): Promise<string> {
+export async function readToken(home: string, { files, ids }: Pick<Runtime, "files" | "ids">): Promise<string> {
   const path = `${home}/token`;
   const info = await files.target(path);
   if (info === null) await makeToken(path, { files, ids });
@@ -30,10 +27,7 @@ export async function readToken(
 }
 
 /** Links the file into place, which fails when it exists: of two hosts that start at once, both use the first token. */
-async function makeToken(
-  path: string,
-  { files, ids }: { readonly files: Files; readonly ids: Ids },
-): Promise<void> {
+async function makeToken(path: string, { files, ids }: Pick<Runtime, "files" | "ids">): Promise<void> {
   const fresh = `${path}.${ids.create("new")}`;
   await files.write(fresh, `${base64Url(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)))}\n`, 0o600);
   try {

@@ -20,7 +20,7 @@ export type TracingOption = boolean | {
  */
 export async function loadTracing(
   option: TracingOption | undefined,
-  importApi: () => Promise<TracingApi> = importInstalled,
+  importApi: () => Promise<TracingApi> = () => import("@opentelemetry/api") as Promise<TracingApi>,
 ): Promise<Tracing | null> {
   if (!option) return null;
   if (typeof option === "object") return createTracing(option.api);
@@ -32,8 +32,4 @@ export async function loadTracing(
       cause,
     });
   }
-}
-
-async function importInstalled(): Promise<TracingApi> {
-  return await import("@opentelemetry/api") as TracingApi;
 }

@@ -6,10 +6,8 @@
  */
 import { HostError } from "../core/errors/host_error.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
-import { type OpenRuns, openRuns } from "./open_runs.ts";
 import type {
   ApiSpan,
-  ApiTracer,
   OpenSpan,
   RunFacts,
   SpanAttributes,
@@ -35,70 +33,73 @@ export function withSpan<T>(
   return tracing ? tracing.span(kind, facts, work) : work(UNTRACED);
 }
 
-/** Returns tracing through an API of OpenTelemetry. */
-export function createTracing(api: TracingApi): Tracing {
-  return new ApiTracing(api);
+/** A run whose start was emitted as an event, and whose end was not yet. */
+interface OpenRun extends Omit<RunFacts, "jobId"> {
+  readonly jobId: string | undefined;
+  readonly span: ApiSpan;
+  /** The span that was active where it began. */
+  readonly under: ApiSpan | undefined;
 }
 
-class ApiTracing implements Tracing {
-  readonly #api: TracingApi;
-  readonly #tracer: ApiTracer;
-  readonly #runs: OpenRuns = openRuns();
+/** Runs that a program may leave open by never emitting their end; the oldest is then ended for it. */
+const MAX_OPEN = 1000;
 
-  constructor(api: TracingApi) {
-    this.#api = api;
-    this.#tracer = api.trace.getTracer(TRACER, HOST_VERSION);
-  }
+/** Returns tracing through an API of OpenTelemetry. */
+export function createTracing({ trace, context }: TracingApi): Tracing {
+  const tracer = trace.getTracer(TRACER, HOST_VERSION);
+  const runs: OpenRun[] = [];
 
-  async span<T>(kind: SpanKind, facts: SpanFacts, work: (span: OpenSpan) => Promise<T>): Promise<T> {
-    const { trace, context } = this.#api;
-    const parent = this.#parent(facts);
-    const span = this.#start(kind, facts, parent);
-    const open = { carrier: carrierOf(span), fail: (reason: string) => void failed(span, reason) };
-    try {
-      return await context.with(trace.setSpan(parent, span), () => work(open));
-    } catch (error) {
-      failed(span, reasonOf(error));
-      throw error;
-    } finally {
-      span.end();
-    }
-  }
-
-  hear(event: string, { agentName = "", conversationId = "", jobId }: RunFacts): void {
-    if (event === "agent:start") {
-      const { trace, context } = this.#api;
-      const under = context.active();
-      const job = jobId === undefined ? {} : { attributes: { "kaged.job": jobId } };
-      const span = this.#start("run", { name: agentName, agent: agentName, session: conversationId, ...job }, under);
-      const forgotten = this.#runs.open({ agentName, conversationId, jobId, span, under: trace.getSpan(under) });
-      if (forgotten) failed(forgotten, "never_ended").end();
-    }
-    if (event !== "agent:end" && event !== "agent:error") return;
-    const span = this.#runs.close({ agentName, conversationId, jobId });
-    if (event === "agent:error" && span) failed(span, "agent_error");
-    span?.end();
-  }
-
-  carrier(): TraceCarrier {
-    const span = this.#api.trace.getSpan(this.#api.context.active());
-    return span ? carrierOf(span) : {};
-  }
-
-  #start(kind: SpanKind, facts: SpanFacts, parent: unknown): ApiSpan {
-    return this.#tracer.startSpan(`${kind} ${facts.name}`, { attributes: attributesOf(kind, facts) }, parent);
+  function start(kind: SpanKind, facts: SpanFacts, parent: unknown): ApiSpan {
+    return tracer.startSpan(`${kind} ${facts.name}`, { attributes: attributesOf(kind, facts) }, parent);
   }
 
   /**
    * The active context. Where it is still the one in which an emitted run began, the run's span goes in between: an
    * event cannot make a span active for the program that emits it.
    */
-  #parent({ agent, session }: SpanFacts): unknown {
-    const { trace, context } = this.#api;
+  function parentOf({ agent, session }: SpanFacts): unknown {
     const active = context.active();
-    const run = agent === undefined || session === undefined ? null : this.#runs.find(agent, session);
+    const run = runs.findLast(({ agentName, conversationId }) => agentName === agent && conversationId === session);
     return run && run.under === trace.getSpan(active) ? trace.setSpan(active, run.span) : active;
   }
+
+  return {
+    async span(kind, facts, work) {
+      const parent = parentOf(facts);
+      const span = start(kind, facts, parent);
+      const open = { carrier: carrierOf(span), fail: (reason: string) => void failed(span, reason) };
+      try {
+        return await context.with(trace.setSpan(parent, span), () => work(open));
+      } catch (error) {
+        failed(span, reasonOf(error));
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    hear(event, { agentName = "", conversationId = "", jobId }) {
+      if (event === "agent:start") {
+        const active = context.active();
+        const attributes = jobId === undefined ? {} : { "kaged.job": jobId };
+        const facts = { name: agentName, agent: agentName, session: conversationId, attributes };
+        const span = start("run", facts, active);
+        runs.push({ agentName, conversationId, jobId, span, under: trace.getSpan(active) });
+        if (runs.length > MAX_OPEN) failed(runs.shift()!.span, "never_ended").end();
+      }
+      if (event !== "agent:end" && event !== "agent:error") return;
+      const at = runs.findLastIndex((run) =>
+        run.agentName === agentName && run.conversationId === conversationId && run.jobId === jobId
+      );
+      if (at < 0) return;
+      const [{ span }] = runs.splice(at, 1) as [OpenRun];
+      if (event === "agent:error") failed(span, "agent_error");
+      span.end();
+    },
+    carrier() {
+      const span = trace.getSpan(context.active());
+      return span ? carrierOf(span) : {};
+    },
+  };
 }
 
 /** The names OpenTelemetry gives to what agents do, and ours for the rest. */

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { RunFields } from "../events/types.ts";
+
 /** Facts of a span, as OpenTelemetry takes them. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -87,11 +89,4 @@ export interface Tracing {
 }
 
 /** The fields of an event that name its run. */
-export interface RunFacts {
-  /** Path of the agent that runs. */
-  readonly agentName?: string;
-  /** Id of the session it runs in. */
-  readonly conversationId?: string;
-  /** Id of the job, when the run is one. */
-  readonly jobId?: string;
-}
+export type RunFacts = Readonly<Partial<Pick<RunFields, "agentName" | "conversationId" | "jobId">>>;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Elysia } from "elysia";
 import { Hono } from "hono";
-import { jobRoutes, type JobRoutesOptions } from "../../src/http/jobs_app.ts";
+import { jobRoutes, type JobRoutesOptions } from "../../src/http/routes/job_routes.ts";
 import type { Job } from "../../src/jobs/types.ts";
 import { checkAnswer } from "../support/api_document.ts";
 import { heldAgent, jobsStage, turn, until } from "../jobs/jobs_stage.ts";

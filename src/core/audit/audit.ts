@@ -4,6 +4,7 @@
  * @module
  */
 import type { Clock } from "../ports/ports.ts";
+import { timestamps } from "../values/timestamps.ts";
 import type { AuditData, AuditEvent, AuditSink, AuditType } from "./events.ts";
 
 /** The plugin instance that an event is about. */
@@ -28,15 +29,10 @@ export interface Audit {
   readonly listenerErrors: number;
 }
 
-/** Options of {@link createAudit}. */
-export interface AuditOptions {
-  readonly clock: Clock;
-  /** Receive every event before the listeners do. */
-  readonly sinks?: readonly AuditSink[];
-}
-
-/** Returns an {@link Audit} that writes to the given sinks. */
-export function createAudit({ clock, sinks = [] }: AuditOptions): Audit {
+/** Returns an {@link Audit} that writes to the given sinks: they get every event before the listeners do. */
+export function createAudit(
+  { clock, sinks = [] }: { readonly clock: Clock; readonly sinks?: readonly AuditSink[] },
+): Audit {
   const listeners = new Set<(event: AuditEvent) => void>(sinks.map((sink) => (event) => sink.write(event)));
   const stamp = timestamps(clock);
   let listenerErrors = 0;
@@ -66,19 +62,5 @@ export function createAudit({ clock, sinks = [] }: AuditOptions): Audit {
     get listenerErrors() {
       return listenerErrors;
     },
-  };
-}
-
-/** Formats a moment once per millisecond: under load many events share one. */
-function timestamps(clock: Clock): () => string {
-  let at = NaN;
-  let text = "";
-  return () => {
-    const now = clock.now();
-    if (now !== at) {
-      at = now;
-      text = new Date(now).toISOString();
-    }
-    return text;
   };
 }

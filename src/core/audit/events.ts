@@ -61,12 +61,7 @@ export interface AuditData extends CompactionAuditData {
   /** The host ended its process with SIGKILL. */
   "plugin.killed": { reason: string };
   /** Another process of it, ready already, took over; `duration_ms` from its start to then. */
-  "plugin.reloaded": {
-    old_version: string;
-    new_version: string;
-    capability_diff: { added: string[]; removed: string[] };
-    duration_ms: number;
-  };
+  "plugin.reloaded": AuditData["plugin.upgraded"] & { duration_ms: number };
   /** Its reload failed; the process that ran goes on. */
   "plugin.reload_failed": { error_code: string; error_message: string };
   /** It is not started again until an operator enables it. */
@@ -114,7 +109,7 @@ export interface AuditData extends CompactionAuditData {
   /** It refused its config, or has no use for it. */
   "plugin.config_rejected": { error_code: number; error_message: string };
   /** One of its hooks was fired. */
-  "plugin.hook.fired": { hook: string; agent_path: string; session_id: string };
+  "plugin.hook.fired": AuditPlace & { hook: string };
   /** It answered a hook in time. */
   "plugin.hook.returned": { hook: string; duration_ms: number; has_result: boolean };
   /** It did not answer a hook in time, or was busy with others for as long; the agent goes on without it. */
@@ -129,10 +124,8 @@ export interface AuditData extends CompactionAuditData {
     reason: string;
   };
   /** Text that it returned was added to the model's context. */
-  "plugin.hook.injected": {
+  "plugin.hook.injected": AuditPlace & {
     hook: string;
-    agent_path: string;
-    session_id: string;
     /** Bytes of the text that it returned. */
     returned_bytes: number;
     /** Bytes of it that the model got. */

@@ -6,6 +6,7 @@
 import type { FiredEvent, FireOptions, HookEngine } from "../engine/engine.ts";
 import type { HookResult } from "../engine/result.ts";
 import { hasFailed } from "../engine/sealed_event.ts";
+import type { Budget } from "../engine/types.ts";
 import { budgetCrossings, type BudgetThresholds } from "./budget_crossings.ts";
 
 /** The agent and session that a loop runs. */
@@ -23,26 +24,7 @@ export interface AgentHooksAt {
 }
 
 /** The outcome of one point of the loop. */
-export interface StepResult {
-  /** Whether the step must not go on. */
-  readonly blocked: boolean;
-  /** Why a handler blocked, or null. */
-  readonly reason: string | null;
-  /** Id of the handler that blocked, or null. */
-  readonly blockedBy: string | null;
-  /** Text for the next step of reasoning. */
-  readonly context: readonly string[];
-  /** Notices that block nothing. */
-  readonly warnings: readonly string[];
-}
-
-/** A token budget, as it stands. */
-export interface Budget {
-  /** Tokens that the window holds now. */
-  readonly usedTokens: number;
-  /** Tokens it may hold before answers suffer. */
-  readonly effectiveLimit: number;
-}
+export type StepResult = Pick<HookResult, "blocked" | "reason" | "blockedBy" | "context" | "warnings">;
 
 /** A call of a tool that is over. */
 export interface ToolCall {
@@ -135,19 +117,18 @@ export interface AgentHooks {
 /** Returns the points of one agent's loop in one session. */
 export function agentHooks(engine: HookEngine, where: AgentHooksAt): AgentHooks {
   const at = { ...where, agent: where.agent ?? "primary" };
-  const { session, agent, repository, branch, thresholds } = at;
-  const crossings = budgetCrossings(thresholds);
+  const { session: sessionId, agent, repository, branch, thresholds } = at;
+  const crossing = budgetCrossings(thresholds);
   let rotation: { readonly threshold: number; readonly step: StepResult } | null = null;
   let hasGoneOn = false;
 
-  async function fire(hook: string, event: Partial<FiredEvent> = {}, options?: FireOptions): Promise<HookResult> {
-    const place = { ...(repository !== undefined && { repository }), ...(branch !== undefined && { branch }) };
-    return await engine.fire({ sessionId: session, agent, ...place, ...event, hook }, options);
+  async function fire(hook: string, event: EventFields, options?: FireOptions): Promise<HookResult> {
+    return await engine.fire({ sessionId, agent, repository, branch, ...event, hook } as FiredEvent, options);
   }
 
   /** A text that handlers may modify, and that stays a text. */
   async function fireText<T extends string | undefined>(hook: string, input: T, details: HookDetails | undefined) {
-    const result = await fire(hook, { input, ...withDetails(details) });
+    const result = await fire(hook, { input, details });
     if (result.input === input || typeof result.input === "string") {
       return { ...step(result), input: result.input as T };
     }
@@ -163,7 +144,7 @@ export function agentHooks(engine: HookEngine, where: AgentHooksAt): AgentHooks 
     },
     async beforeTool(name, input, budget) {
       if (engine.isGatedTool(name, agent)) return { ...NOTHING, input };
-      return inputStep(await fire("PreToolUse", { tool: { name }, input, ...(budget && { budget }) }));
+      return inputStep(await fire("PreToolUse", { tool: { name }, input, budget }));
     },
     async afterTool({ name, input, output, error, durationMs }) {
       if (engine.isGatedTool(name, agent)) return { ...NOTHING, output };
@@ -178,17 +159,17 @@ export function agentHooks(engine: HookEngine, where: AgentHooksAt): AgentHooks 
         subagent: { name, parent: agent, depth },
         input,
         output,
-        ...(durationMs !== undefined && { details: { durationMs } }),
+        details: durationMs === undefined ? undefined : { durationMs },
       });
       return { ...inputStep(result), output: result.output };
     },
     async onError(error, details) {
       const tool = details?.["tool"];
       if (typeof tool === "string" && engine.isGatedTool(tool, agent)) return { ...NOTHING, output: undefined };
-      return outputStep(await fire("OnError", { error, ...withDetails(details) }));
+      return outputStep(await fire("OnError", { error, details }));
     },
     async onBudget(budget) {
-      const { threshold, isCrossed } = crossings.look(budget);
+      const { threshold, isCrossed } = crossing(budget);
       if (rotation && threshold < rotation.threshold) rotation = null;
       if (!isCrossed) return rotation ? { ...rotation.step, rotate: true } : { ...NOTHING, rotate: false };
       const result = await fire("OnBudgetExceeded", { budget, details: { threshold } });
@@ -212,9 +193,8 @@ export function agentHooks(engine: HookEngine, where: AgentHooksAt): AgentHooks 
 
 const NOTHING: StepResult = { blocked: false, reason: null, blockedBy: null, context: [], warnings: [] };
 
-function withDetails(details: HookDetails | undefined): Partial<FiredEvent> {
-  return details === undefined ? {} : { details };
-}
+/** The engine leaves out fields that are undefined. */
+type EventFields = { readonly [Field in keyof FiredEvent]?: FiredEvent[Field] | undefined };
 
 function step({ blocked, reason, blockedBy, context, warnings }: StepResult): StepResult {
   return { blocked, reason, blockedBy, context, warnings };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Budget } from "../engine/types.ts";
 
 /** Shares of the effective limit. */
 export interface BudgetThresholds {
@@ -15,30 +16,22 @@ export interface BudgetThresholds {
 /** Warn at 70 %, rotate by 80 %. */
 export const BUDGET_THRESHOLDS: Required<BudgetThresholds> = { warnAt: 0.7, rotateAt: 0.8 };
 
-/** The level of one budget, from call to call. */
-export interface BudgetCrossings {
-  /** Returns the highest threshold that is reached (0 for none), and whether it was not at the last call. */
-  look(budget: { readonly usedTokens: number; readonly effectiveLimit: number }): {
-    readonly threshold: number;
-    readonly isCrossed: boolean;
-  };
-}
+/** A look at a budget: the highest threshold that is reached (0 for none), and whether it was not at the last look. */
+type Crossing = (budget: Budget) => { readonly threshold: number; readonly isCrossed: boolean };
 
-/** Returns the crossings of a budget of which nothing is used. */
+/** Returns looks at one budget, of which nothing is used before the first. */
 export function budgetCrossings(
   { warnAt = BUDGET_THRESHOLDS.warnAt, rotateAt = BUDGET_THRESHOLDS.rotateAt }: BudgetThresholds = {},
-): BudgetCrossings {
+): Crossing {
   if (!(warnAt > 0 && warnAt <= rotateAt)) {
     throw new RangeError(`Budget thresholds are 0 < warnAt <= rotateAt, and these are ${warnAt} and ${rotateAt}`);
   }
   let last = 0;
-  return {
-    look({ usedTokens, effectiveLimit }) {
-      const share = usedTokens / effectiveLimit;
-      const threshold = share >= rotateAt ? rotateAt : share >= warnAt ? warnAt : 0;
-      const isCrossed = threshold > last;
-      last = threshold;
-      return { threshold, isCrossed };
-    },
+  return ({ usedTokens, effectiveLimit }) => {
+    const share = usedTokens / effectiveLimit;
+    const threshold = share >= rotateAt ? rotateAt : share >= warnAt ? warnAt : 0;
+    const isCrossed = threshold > last;
+    last = threshold;
+    return { threshold, isCrossed };
   };
 }

@@ -5,7 +5,7 @@
  */
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { isPromise } from "./in_turn.ts";
-import { jsonCopy } from "./json_copy.ts";
+import { jsonCopy } from "../../core/values/json_copy.ts";
 import type { HookContract, PayloadSchema } from "./types.ts";
 
 const MAX_ISSUES = 10;

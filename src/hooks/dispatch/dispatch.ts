@@ -7,7 +7,7 @@
 import { checkInput, checkOutput, jsonInput, jsonOutput } from "./boundary.ts";
 import { chooseCapable, chooseOne, type Routing } from "./choose_one.ts";
 import { inTurn, isPromise } from "./in_turn.ts";
-import { jsonCopy } from "./json_copy.ts";
+import { jsonCopy } from "../../core/values/json_copy.ts";
 import { inOrder } from "./order.ts";
 import type { Answer, Failure, HookContract, MaybePromise, Participant } from "./types.ts";
 

@@ -41,8 +41,7 @@ export class Turns<T, A, R> {
   #at = 0;
   /** Counts up when one is given up: a late answer belongs to an earlier round, and is dropped. */
   #round = 0;
-  #resolve: ((result: R) => void) | null = null;
-  #reject: ((error: unknown) => void) | null = null;
+  #end: PromiseWithResolvers<R> | null = null;
 
   constructor(all: readonly T[], asking: Asking<T, A, R>) {
     this.#all = all;
@@ -57,11 +56,9 @@ export class Turns<T, A, R> {
   run(): MaybePromise<R> {
     const answer = this.#goOn();
     if (answer === null) return this.#asking.result();
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-      this.#follow(answer);
-    });
+    this.#end = Promise.withResolvers<R>();
+    this.#follow(answer);
+    return this.#end.promise;
   }
 
   /** Gives up the one that is waited for: it has failed for that reason, and the next is asked. */
@@ -111,10 +108,10 @@ export class Turns<T, A, R> {
         else this.#take(this.current, value as A);
         this.#at++;
         const answer = this.#goOn();
-        if (answer === null) this.#resolve!(this.#asking.result());
+        if (answer === null) this.#end!.resolve(this.#asking.result());
         else wait(answer);
       } catch (error) {
-        this.#reject!(error);
+        this.#end!.reject(error);
       }
     };
     // Through a promise of the language: a thenable of another kind might call back at once, or twice.

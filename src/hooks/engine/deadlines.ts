@@ -11,7 +11,7 @@ import type { Clock } from "../../core/ports/ports.ts";
 export interface Awaited {
   /** Milliseconds of the monotonic clock at which it is given up; {@link NOT_YET} until its time has begun. */
   readonly dueMs: number;
-  /** Index among {@link Deadlines.waiting}, which the deadlines keep up to date. */
+  /** Index among {@link Deadlines.waiting}, which the deadlines keep up to date; -1 while it is not among them. */
   place: number;
   /** Its time begins: sets {@link dueMs}. */
   startTime(nowMs: number): void;
@@ -25,11 +25,9 @@ export const NOT_YET: number = Infinity;
 /** Deadlines that are waited for. */
 export interface Deadlines<T extends Awaited> {
   readonly waiting: readonly T[];
-  /** Waits for one from now on; its time begins when the program rests. */
+  /** Waits for one whose `dueMs` is {@link NOT_YET}, anew or again; its time begins when the program rests. */
   watch(awaited: T): void;
-  /** Goes on with one whose `dueMs` is {@link NOT_YET} again. */
-  renew(): void;
-  /** Stops waiting for one that has ended. */
+  /** Stops waiting for one that has ended, if it was waited for. */
   forget(awaited: T): void;
 }
 
@@ -67,20 +65,16 @@ export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic
     cancel = clock.after(nearest - nowMs, ring, KEEP_ALIVE);
   }
 
-  function renew(): void {
-    if (isBeginning) return;
-    isBeginning = true;
-    clock.after(0, begin, KEEP_ALIVE);
-  }
-
   return {
     waiting,
     watch(awaited) {
-      awaited.place = waiting.push(awaited) - 1;
-      renew();
+      if (awaited.place < 0) awaited.place = waiting.push(awaited) - 1;
+      if (isBeginning) return;
+      isBeginning = true;
+      clock.after(0, begin, KEEP_ALIVE);
     },
-    renew,
     forget({ place }) {
+      if (place < 0) return;
       const last = waiting.pop()!;
       if (last.place !== place) {
         waiting[place] = last;

@@ -129,7 +129,7 @@ class Engine implements HookEngine {
       deadlines: createDeadlines(clock),
       openRoom: openRoom ?? (() => openContextRoom(injectBudgetBytes)),
       onTrace: onTrace ?? null,
-      within: (firing, work) => asyncStorage ? asyncStorage.run(firing, work) : work(),
+      within: asyncStorage ? (firing, work) => asyncStorage.run(firing, work) : (_, work) => work(),
       running: null,
     };
   }
@@ -165,8 +165,8 @@ class Engine implements HookEngine {
     if (turnEnd) entries = entries.filter((entry) => entry.turnEnd);
     if (entries.length === 0) return untouched(hook, given);
     const outer = this.#ports.running ?? this.#outer();
-    for (let firing = outer; firing; firing = firing.outer) {
-      if (firing.event.hook !== hook || firing.isOver || !firing.isOf(this.#ports)) continue;
+    for (let firing = outer; firing; firing = firing.task.outer) {
+      if (firing.event.hook !== hook || firing.isOver || firing.ports !== this.#ports) continue;
       return this.#refused(hook, given, entries);
     }
     this.#checkCount(hook, given.sessionId);
@@ -191,7 +191,7 @@ class Engine implements HookEngine {
 
   #run(task: FiringTask): MaybePromise<HookResult> {
     const firing = new Firing(task, this.#ports);
-    return this.#storage ? this.#storage.run(firing, () => firing.run()) : firing.run();
+    return this.#ports.within(firing, () => firing.run());
   }
 
   /** Each handler in a firing of its own, so that a slow one holds up none of the others. */

@@ -9,30 +9,14 @@ import { didYouMean } from "../../core/values/nearest_word.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import { DEFAULT_PRIORITY } from "../dispatch/order.ts";
 import { requireHook } from "./names.ts";
-import type { HookEvent, HookHandler, HookMoment, HookRegistration, HookSource } from "./types.ts";
+import type { HookEvent, HookHandler, HookRegistration, HookSource } from "./types.ts";
 
-/** A handler where it stands in the order. */
-export interface ListedHook {
-  /** The moment it is for. */
-  readonly hook: HookMoment;
+/** A handler where it stands in the order, with every option of its registration settled. */
+export interface ListedHook extends Required<Omit<HookRegistration, "handler" | "matches" | "agents">> {
   /** Its place among the handlers of that hook, from 1. */
   readonly place: number;
-  /** The lowest runs first. */
-  readonly priority: number;
-  /** The engine gives the handler up after this time. */
-  readonly timeoutMs: number;
-  /** Whether a failure of the handler lets the step go on or blocks it. */
-  readonly onFailure: "pass" | "block";
-  /** Whether it only warns and injects. */
-  readonly advisory: boolean;
-  /** Whether it runs after a block too, and can neither block nor change anything. */
-  readonly telemetryOnly: boolean;
-  /** Whether it came from `Stop`: see {@link HookRegistration.turnEnd}. */
-  readonly turnEnd: boolean;
   /** Agents it is for, or null for all. */
   readonly agents: readonly string[] | null;
-  /** Where it comes from, with file and line when it has them. */
-  readonly source: HookSource;
 }
 
 /** A handler, ready to be asked. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { jsonCopy } from "../dispatch/json_copy.ts";
+import { jsonCopy } from "../../core/values/json_copy.ts";
 
 const MAX_CHARS = 500;
 

@@ -6,12 +6,11 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import { type Asking, isPromise, Turns } from "../dispatch/in_turn.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
-import { CallContext } from "./call_context.ts";
 import { type Awaited, type Deadlines, NOT_YET } from "./deadlines.ts";
 import { type Entry, isPolicy } from "./entry.ts";
 import { Outcome, type OutcomePorts, type OutcomeTask, UNKNOWN } from "./outcome.ts";
 import type { HookResult } from "./result.ts";
-import type { HookEvent } from "./types.ts";
+import type { HookCallContext, HookEvent, HookProgress } from "./types.ts";
 
 /** The parts of an engine that all of its firings share. */
 export interface FiringPorts extends OutcomePorts {
@@ -32,29 +31,19 @@ export interface FiringTask extends OutcomeTask {
 }
 
 /** One firing, from its first handler to its last. */
-export class Firing extends Outcome implements Asking<Entry, unknown, HookResult>, Awaited {
+export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<Entry, unknown, HookResult>, Awaited {
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
-  place: number = 0;
+  place: number = -1;
   /** Whether every handler is done. Work that a handler left running may fire the same hook again from then on. */
   isOver: boolean = false;
-  readonly #task: FiringTask;
-  readonly #ports: FiringPorts;
   readonly #turns: Turns<Entry, unknown, HookResult>;
   #before: Firing | null = null;
   #context: CallContext | null = null;
-  #isWatched = false;
 
   constructor(task: FiringTask, ports: FiringPorts) {
     super(task, ports);
-    this.#task = task;
-    this.#ports = ports;
     this.#turns = new Turns<Entry, unknown, HookResult>(task.entries, this);
-  }
-
-  /** The firing it was fired from, or null. */
-  get outer(): Firing | null {
-    return this.#task.outer;
   }
 
   /** Asks each handler in turn; at once, when all of them answer at once. Never throws for a handler. */
@@ -62,36 +51,31 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
     return this.#turns.run();
   }
 
-  /** Whether it is one of those that share these ports. */
-  isOf(ports: FiringPorts): boolean {
-    return this.#ports === ports;
-  }
-
   /** Marks events that are fired from here on as fired by a handler of this firing. */
   begin(): void {
-    this.#before = this.#ports.running;
-    this.#ports.running = this;
+    this.#before = this.ports.running;
+    this.ports.running = this;
   }
 
   /** Ends the mark that {@link begin} has set. */
   rest(): void {
-    this.#ports.running = this.#before;
+    this.ports.running = this.#before;
   }
 
   /** Traces the handlers that are not asked. A session ends whatever a handler says: there a block ends no chain. */
   wants(entry: Entry): boolean {
     if (this.blockedBy !== null && !entry.telemetryOnly && this.event.hook !== "SessionEnd") {
-      this.passOver(entry);
+      this.trace(entry, `blocked by ${this.blockedBy}`);
       return false;
     }
-    const unwanted = whyUnwanted(entry, this.event, this.#task.stopped);
-    if (unwanted !== null) this.skip(entry, unwanted);
+    const unwanted = whyUnwanted(entry, this.event, this.task.stopped);
+    if (unwanted !== null) this.trace(entry, "skipped", { reason: unwanted });
     return unwanted === null;
   }
 
   /** Asks a handler; its time begins when it has to be waited for. */
   ask(entry: Entry): unknown {
-    const { cut } = this.#task;
+    const { cut } = this.task;
     // A policy that cannot see all of it must not wave it through.
     if (cut !== null && isPolicy(entry)) throw cutError(entry, this.event, cut);
     this.asked++;
@@ -100,16 +84,14 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
     if (isPromise(answer)) {
       this.#context = context;
       this.dueMs = NOT_YET;
-      if (this.#isWatched) this.#ports.deadlines.renew();
-      else this.#ports.deadlines.watch(this);
-      this.#isWatched = true;
+      this.ports.deadlines.watch(this);
     }
     return answer;
   }
 
   override result(): HookResult {
     this.isOver = true;
-    if (this.#isWatched) this.#ports.deadlines.forget(this);
+    this.ports.deadlines.forget(this);
     return super.result();
   }
 
@@ -125,7 +107,43 @@ export class Firing extends Outcome implements Asking<Entry, unknown, HookResult
     const error = timeoutError(this.#turns.current, this.event);
     this.#context?.abort(error);
     // A timer called this, and a timer belongs to whichever firing set it.
-    this.#ports.within(this, () => this.#turns.giveUp(error));
+    this.ports.within(this, () => this.#turns.giveUp(error));
+  }
+}
+
+/**
+ * The context of one call of one handler. An `AbortController` costs more than most handlers do, and few look at the
+ * signal: it is made when one does.
+ */
+class CallContext implements HookCallContext {
+  readonly #firing: Firing;
+  #controller: AbortController | null = null;
+  #reason: unknown = null;
+
+  constructor(firing: Firing) {
+    this.#firing = firing;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason !== null) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  get firing(): object {
+    return this.#firing.scope;
+  }
+
+  get soFar(): HookProgress {
+    return this.#firing.progress;
+  }
+
+  /** Aborts the signal: the handler is given up. */
+  abort(reason: Error): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
   }
 }
 

@@ -5,12 +5,12 @@
  * @module
  */
 import type { Clock } from "../../core/ports/ports.ts";
-import type { ContextRoom } from "./context_room.ts";
+import type { ContextRoom, RoomText } from "./context_room.ts";
 import { type Entry, isPolicy } from "./entry.ts";
 import { failureText } from "./error_facts.ts";
-import { type NormalResponse, readResponse } from "./response.ts";
+import { type Changes, type NormalResponse, readResponse } from "./response.ts";
 import type { HookResult, HookTrace, HookTraceOutcome } from "./result.ts";
-import { changeEvent, type SealedEvent } from "./sealed_event.ts";
+import type { SealedEvent } from "./sealed_event.ts";
 import type { HookEvent, HookProgress, HookSource } from "./types.ts";
 
 /** The parts of an engine that outcomes use. */
@@ -25,19 +25,14 @@ export interface OutcomePorts {
 /** The event, and the handlers it goes to. */
 export interface OutcomeTask extends SealedEvent {
   /** The caller's own values, returned where no handler changes them. */
-  readonly given: Pick<HookEvent, "input" | "output">;
+  readonly given: Changes;
   readonly entries: readonly Entry[];
   /** The object that handlers of this firing share; null when the caller has none. */
   readonly scope: object | null;
 }
 
 type TraceFacts = Omit<HookTrace, "hook" | "session" | "agent" | "source" | "outcome" | "durationMs">;
-
-interface Injected {
-  readonly source: HookSource;
-  readonly text: string;
-  readonly bytes: number;
-}
+type Injected = RoomText & { readonly source: HookSource };
 
 const MAX_REASON_CHARS = 500;
 const NOTHING: TraceFacts = {};
@@ -45,7 +40,9 @@ const NOTHING: TraceFacts = {};
 export const UNKNOWN = -1;
 
 /** The outcome of one firing so far. */
-export class Outcome {
+export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
+  readonly task: Task;
+  readonly ports: Ports;
   /** The event as handlers have left it; frozen. */
   event: HookEvent;
   /** Id of the handler that blocked, or null. */
@@ -54,12 +51,10 @@ export class Outcome {
   asked: number = 0;
   /** When the handler at hand was asked; {@link UNKNOWN} while no trace or deadline needs it. */
   askedMs: number;
-  readonly #task: OutcomeTask;
-  readonly #ports: OutcomePorts;
   #scope: object | null = null;
   #room: ContextRoom | null = null;
-  #changedInput = false;
-  #changedOutput = false;
+  /** The caller's values, or those that handlers left in their place. */
+  #left: Changes;
   #reason: string | null = null;
   #injected: Injected[] = [];
   #broke = 0;
@@ -67,10 +62,11 @@ export class Outcome {
   readonly #traces: HookTrace[];
   #traced = 0;
 
-  constructor(task: OutcomeTask, ports: OutcomePorts) {
+  constructor(task: Task, ports: Ports) {
+    this.task = task;
+    this.ports = ports;
     this.event = task.event;
-    this.#task = task;
-    this.#ports = ports;
+    this.#left = task.given;
     this.#traces = new Array(task.entries.length);
     this.#warnings = task.cut === null ? [] : [`Handlers saw a part of the event: ${task.cut}`];
     this.askedMs = ports.onTrace ? ports.clock.monotonic() : UNKNOWN;
@@ -78,7 +74,7 @@ export class Outcome {
 
   /** The object the handlers of this firing share. */
   get scope(): object {
-    return this.#scope ??= this.#task.scope ?? {};
+    return this.#scope ??= this.task.scope ?? {};
   }
 
   /** A snapshot for handlers that ask how the firing stands. */
@@ -96,22 +92,22 @@ export class Outcome {
   /** Acts on an answer. Throws when it cannot be used, before anything is changed. */
   take(entry: Entry, answer: unknown): void {
     const response = readResponse(answer, this.event.hook);
-    if (response === null) return this.#traceOf(entry, "quiet", NOTHING);
-    if (isEmpty(response)) return this.#traceOf(entry, "quiet", hookIdOf(response));
+    if (response === null) return this.trace(entry, "quiet");
+    if (isEmpty(response)) return this.trace(entry, "quiet", hookIdOf(response));
     if (entry.telemetryOnly) {
-      return this.#traceOf(entry, "ran", { action: response.action, hadNoSay: true, ...hookIdOf(response) });
+      return this.trace(entry, "ran", { action: response.action, hadNoSay: true, ...hookIdOf(response) });
     }
     this.#warnings.push(...response.warnings);
     const facts = { action: response.action, ...this.#inject(entry, response), ...hookIdOf(response) };
-    if (response.action !== "block" && response.action !== "modify") return this.#traceOf(entry, "ran", facts);
+    if (response.action !== "block" && response.action !== "modify") return this.trace(entry, "ran", facts);
     if (entry.advisory) {
       const wish = response.action === "block" ? `would block: ${response.reason}` : "would modify what it was given";
       this.#warnings.push(`${entry.source.id} ${wish}`);
-      return this.#traceOf(entry, "ran", { ...facts, hadNoSay: true });
+      return this.trace(entry, "ran", { ...facts, hadNoSay: true });
     }
     if (response.action === "block") this.#block(entry, response.reason!);
-    const changed = this.#change(response);
-    this.#traceOf(entry, "ran", {
+    const changed = this.#change(response.changes);
+    this.trace(entry, "ran", {
       ...facts,
       ...(response.reason !== null && { reason: response.reason.slice(0, MAX_REASON_CHARS) }),
       ...(changed.length > 0 && { changed }),
@@ -124,17 +120,7 @@ export class Outcome {
     const message = failureText(thrown);
     this.#warnings.push(message);
     if (isPolicy(entry)) this.#block(entry, message);
-    this.#traceOf(entry, "broke", { reason: message });
-  }
-
-  /** A handler is not asked: this event is not for it. */
-  protected skip(entry: Entry, reason: string): void {
-    this.#traceOf(entry, "skipped", { reason });
-  }
-
-  /** A handler is not asked: another one has blocked. */
-  protected passOver(entry: Entry): void {
-    this.#traceOf(entry, `blocked by ${this.blockedBy}`, NOTHING);
+    this.trace(entry, "broke", { reason: message });
   }
 
   /** Returns the outcome as the caller of `fire` gets it. */
@@ -144,8 +130,8 @@ export class Outcome {
       blocked: this.blockedBy !== null,
       blockedBy: this.blockedBy,
       reason: this.#reason,
-      input: this.#changedInput ? this.event.input : this.#task.given.input,
-      output: this.#changedOutput ? this.event.output : this.#task.given.output,
+      input: this.#left.input,
+      output: this.#left.output,
       context: this.#injected.length === 0 ? [] : this.#injected.map(({ text }) => text),
       warnings: this.#warnings,
       trace: this.#traces,
@@ -159,18 +145,17 @@ export class Outcome {
     this.#reason = reason;
   }
 
-  #change({ input, output }: NormalResponse): ("input" | "output")[] {
-    if (!input && !output) return [];
-    const change = { ...(input && { input: input.value }), ...(output && { output: output.value }) };
-    this.event = changeEvent(this.event, change);
-    this.#changedInput ||= input !== undefined;
-    this.#changedOutput ||= output !== undefined;
-    return Object.keys(change) as ("input" | "output")[];
+  #change(changes: Changes): (keyof Changes)[] {
+    const changed = Object.keys(changes) as (keyof Changes)[];
+    if (changed.length === 0) return changed;
+    this.event = Object.freeze({ ...this.event, ...changes });
+    this.#left = { ...this.#left, ...changes };
+    return changed;
   }
 
   #inject({ source }: Entry, { context, overwrites }: NormalResponse): TraceFacts {
     if (context.length === 0 && !overwrites) return NOTHING;
-    const room = this.#room ??= this.#ports.openRoom(this.scope);
+    const room = this.#room ??= this.ports.openRoom(this.scope);
     if (overwrites) {
       for (const one of this.#injected) room.giveBack(one.source, one.bytes);
       this.#injected = [];
@@ -178,29 +163,30 @@ export class Outcome {
     let injectedBytes = 0;
     let isCut = false;
     for (const each of context) {
-      const { text, bytes, cut } = room.take(source, each);
-      this.#injected.push({ source, text, bytes });
-      injectedBytes += bytes;
-      isCut ||= cut;
+      const taken = room.take(source, each);
+      this.#injected.push({ source, ...taken });
+      injectedBytes += taken.bytes;
+      isCut ||= taken.cut;
     }
     if (isCut) this.#warnings.push(`Text of ${source.id} was cut to fit: ${injectedBytes} bytes of it are injected`);
     return { injectedBytes, ...(isCut && { cut: true }) };
   }
 
-  #traceOf({ source }: Entry, outcome: HookTraceOutcome, facts: TraceFacts): void {
+  /** Traces the part that a handler had in the firing. */
+  protected trace({ source }: Entry, outcome: HookTraceOutcome, facts: TraceFacts = NOTHING): void {
     const { hook, sessionId: session, agent } = this.event;
     const durationMs = this.#duration();
     const trace: HookTrace = facts === NOTHING
       ? { hook, session, agent, source, outcome, durationMs }
       : { hook, session, agent, source, outcome, durationMs, ...facts };
     this.#traces[this.#traced++] = trace;
-    const { onTrace } = this.#ports;
+    const { onTrace } = this.ports;
     if (onTrace) reportTrace(trace, onTrace, this.#warnings);
   }
 
   /** Reading the clock costs as much as a small handler: it is read for a listener of traces, and after a wait. */
   #duration(): number {
-    const { clock, onTrace } = this.#ports;
+    const { clock, onTrace } = this.ports;
     if (this.askedMs === UNKNOWN) return 0;
     const [beforeMs, nowMs] = [this.askedMs, clock.monotonic()];
     this.askedMs = onTrace ? nowMs : UNKNOWN;

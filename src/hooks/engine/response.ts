@@ -6,8 +6,11 @@
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { typeName } from "../../core/documents/fields.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import { jsonCopy } from "../dispatch/json_copy.ts";
-import type { HookMoment, HookResponse } from "./types.ts";
+import { jsonCopy } from "../../core/values/json_copy.ts";
+import type { HookEvent, HookMoment, HookResponse } from "./types.ts";
+
+/** The parts of an event that an answer modifies. */
+export type Changes = Pick<HookEvent, "input" | "output">;
 
 /** An answer in the one shape the engine acts on. */
 export interface NormalResponse {
@@ -20,9 +23,8 @@ export interface NormalResponse {
   readonly reason: string | null;
   /** The handler's own notices, and those about its answer. */
   readonly warnings: readonly string[];
-  /** The new input, in a map of its own: it may be null. */
-  readonly input?: { readonly value: unknown };
-  readonly output?: { readonly value: unknown };
+  /** The new input or output; each may be null. */
+  readonly changes: Changes;
   /** The name that the handler gives itself, for traces. */
   readonly hookId: string | null;
 }
@@ -77,7 +79,7 @@ export function readResponse(answer: unknown, hook: HookMoment): NormalResponse 
       ? clipped((reason as string | undefined) || "No reason was given", MAX_REASON_CHARS)
       : null,
     warnings,
-    ...changes,
+    changes,
     hookId: typeof hookId === "string" ? clipped(hookId, 200) : null,
   };
 }
@@ -88,17 +90,17 @@ function readChanges(
   action: HookResponse["action"],
   hook: HookMoment,
   warnings: string[],
-): Pick<NormalResponse, "input" | "output"> {
-  const changes: { input?: { value: unknown }; output?: { value: unknown } } = {};
+): Changes {
+  const changes: { input?: unknown; output?: unknown } = {};
   for (
     const [field, key, moments] of [["modifiedInput", "input", BEFORE], ["modifiedOutput", "output", AFTER]] as const
   ) {
     if (given[field] === undefined) continue;
     if (action !== "modify") warnings.push(`"${field}" was left out: the action is "${action}", and not "modify"`);
     else if (!moments.has(hook)) warnings.push(`"${field}" was left out: ${hook} has no ${key} to modify`);
-    else changes[key] = { value: bounded(given[field], field) };
+    else changes[key] = bounded(given[field], field);
   }
-  if (action === "modify" && !changes.input && !changes.output && warnings.length === 0) {
+  if (action === "modify" && Object.keys(changes).length === 0 && warnings.length === 0) {
     throw invalid('It modifies, and has neither "modifiedInput" nor "modifiedOutput"');
   }
   return changes;

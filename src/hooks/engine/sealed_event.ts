@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { copyField, type JsonWalk, openWalk } from "../dispatch/json_copy.ts";
+import { copyField, type JsonWalk, openWalk } from "../../core/values/json_copy.ts";
 import { errorFacts } from "./error_facts.ts";
 import type { HookEvent, HookMoment, PortableHookName } from "./types.ts";
 
@@ -53,9 +53,4 @@ function copyFields(given: GivenEvent, event: Draft, walk: JsonWalk): void {
 /** Whether the `error` of an event or of a tool call stands for a failure. */
 export function hasFailed(error: unknown): boolean {
   return error !== undefined && error !== null;
-}
-
-/** Returns the sealed event with another input or output, which is sealed already. */
-export function changeEvent(event: HookEvent, change: Pick<HookEvent, "input" | "output">): HookEvent {
-  return Object.freeze({ ...event, ...change });
 }

@@ -25,6 +25,14 @@ export type PortableHookName =
  */
 export type HookMoment = PortableHookName | "on_session_idle";
 
+/** A token budget, as it stands. */
+export interface Budget {
+  /** Tokens that the window holds now. */
+  readonly usedTokens: number;
+  /** Tokens it may hold before answers suffer. */
+  readonly effectiveLimit: number;
+}
+
 /** An event. Handlers get a frozen copy of the caller's, so that none can change what another sees. */
 export interface HookEvent {
   /** The moment by its portable name, as in the contract plugins share; at `on_session_idle`, that name. */
@@ -39,8 +47,8 @@ export interface HookEvent {
   readonly repository?: string;
   /** Its branch, when it is known. */
   readonly branch?: string;
-  /** Tokens in use, and tokens that may be. */
-  readonly budget?: { readonly usedTokens: number; readonly effectiveLimit: number };
+  /** Where the loop knows it. */
+  readonly budget?: Budget;
   /** The tool, around a tool call. */
   readonly tool?: { readonly name: string; readonly success?: boolean; readonly durationMs?: number };
   /** A prompt, tool arguments, a window: `modify` may change it before the step. */

@@ -2779,11 +2779,11 @@ export const OPENAPI_TEXT: string = `{
             "description": "Goes into \`Last-Event-ID\` to go on after this entry.",
             "type": "string"
           },
-          "kind": {
-            "const": "log"
-          },
           "plugin": {
             "type": "string"
+          },
+          "kind": {
+            "const": "log"
           },
           "data": {
             "$ref": "#/components/schemas/PluginLogEntry"
@@ -2791,8 +2791,8 @@ export const OPENAPI_TEXT: string = `{
         },
         "required": [
           "id",
-          "kind",
           "plugin",
+          "kind",
           "data"
         ],
         "additionalProperties": false
@@ -3151,6 +3151,23 @@ export const OPENAPI_TEXT: string = `{
         "description": "One compaction. Texts are cut to 2000 characters.",
         "type": "object",
         "properties": {
+          "by": {
+            "description": "Who made it smaller.",
+            "enum": [
+              "compactor",
+              "drop",
+              "summarize",
+              "none"
+            ]
+          },
+          "before": {
+            "description": "Size before.",
+            "$ref": "#/components/schemas/Size"
+          },
+          "after": {
+            "description": "Size after.",
+            "$ref": "#/components/schemas/Size"
+          },
           "timestamp": {
             "description": "ISO 8601, when the compaction ended.",
             "type": "string"
@@ -3162,23 +3179,6 @@ export const OPENAPI_TEXT: string = `{
           "trigger": {
             "description": "Why the window was compacted then.",
             "type": "string"
-          },
-          "by": {
-            "description": "The compactor plugin, one of the host's strategies, or \`none\` when the window stayed as it was.",
-            "enum": [
-              "compactor",
-              "drop",
-              "summarize",
-              "none"
-            ]
-          },
-          "before": {
-            "description": "Size of the window before the compaction.",
-            "$ref": "#/components/schemas/Size"
-          },
-          "after": {
-            "description": "Size of the window after it, retained texts included.",
-            "$ref": "#/components/schemas/Size"
           },
           "superseded": {
             "description": "Number of messages that were replaced.",
@@ -3228,12 +3228,12 @@ export const OPENAPI_TEXT: string = `{
           }
         },
         "required": [
-          "timestamp",
-          "session_id",
-          "trigger",
           "by",
           "before",
           "after",
+          "timestamp",
+          "session_id",
+          "trigger",
           "superseded",
           "summary",
           "retained",

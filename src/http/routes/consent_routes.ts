@@ -5,10 +5,9 @@
  */
 import * as v from "valibot";
 import { type Route, route } from "../route.ts";
+import { textLike } from "../schemas.ts";
 
-const named = v.strictObject({
-  id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/, "It is no id of a request")),
-});
+const named = v.strictObject({ id: textLike(/^[A-Za-z0-9_-]{1,100}$/, "It is no id of a request") });
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max));
 
 export const CONSENT_ROUTES: readonly Route[] = [

@@ -1,8 +1,10 @@
 /**
- * Runs of agents, and the background jobs that are runs without a waiting client.
+ * Runs of agents, and the background jobs that are runs without a waiting client: as routes of a host, and as an app of
+ * their own, to be served alone or mounted in another app.
  *
  * @module
  */
+import { Hono } from "hono";
 import * as v from "valibot";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Host } from "../../host/types.ts";
@@ -10,31 +12,33 @@ import type { RunRequest } from "../../jobs/agent.ts";
 import type { JobsClient } from "../../jobs/jobs.ts";
 import { EventStream, type StreamEvent, type StreamReader } from "../../jobs/event_stream.ts";
 import { isFinal, type JobStatus } from "../../jobs/types.ts";
+import type { HttpConnection } from "../../core/ports/http.ts";
 import type { Clock } from "../../core/ports/ports.ts";
+import { addRoutes, type RouteApp } from "../add_routes.ts";
 import type { Answers } from "../answers.ts";
 import { type Route, route } from "../route.ts";
+import { numberLike, textLike } from "../schemas.ts";
 import { SSE_HEADERS, sseResponse, type SseSource, sseText } from "../sse.ts";
 
 /** Where a host's API has these routes; {@link jobRoutes} serves them without it. */
-export const API_PATH = "/api/v1";
+const API_PATH = "/api/v1";
 
 /** The jobs that the routes work with. */
-export interface JobsApi {
+interface JobsApi {
   readonly jobs: JobsClient;
   readonly clock: Clock;
   /** The scope whose jobs the caller sees; absent for the jobs without one. */
   readonly scopeId?: string;
 }
 
-const STATUSES: readonly JobStatus[] = ["queued", "running", "completed", "failed", "cancelled"];
-const status = v.picklist(STATUSES);
+const status = v.picklist(["queued", "running", "completed", "failed", "cancelled"] satisfies JobStatus[]);
 const text = v.pipe(v.string(), v.minLength(1));
-const jobId = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "It is no id of a job"));
-const agentName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name of an agent"));
+const jobId = textLike(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "It is no id of a job");
+const agentName = textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name of an agent");
 const namedJob = v.strictObject({ id: jobId });
 const flag = v.exactOptional(v.picklist(["true", "false"]));
 
-export const JOB_ROUTES: readonly Route<JobsApi>[] = [
+const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "POST",
     path: "/api/v1/agents/{agent}",
@@ -75,10 +79,7 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
     query: v.strictObject({
       status: v.exactOptional(status),
       agentName: v.exactOptional(agentName),
-      limit: v.optional(
-        v.pipe(v.string(), v.regex(/^([1-9][0-9]{0,2}|1000)$/, "It is no number from 1 to 1000"), v.transform(Number)),
-        "100",
-      ),
+      limit: v.optional(numberLike(/^([1-9][0-9]{0,2}|1000)$/, "It is no number from 1 to 1000"), "100"),
       before: v.exactOptional(jobId),
     }),
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.store_unavailable"],
@@ -136,6 +137,49 @@ export const HOST_JOB_ROUTES: readonly Route[] = JOB_ROUTES.map((route) => ({
   ...route,
   run: (input, { host }) => route.run(input, { jobs: jobsOf(host), clock: host.view.clock }),
 }));
+
+/** Options of {@link jobRoutes}. */
+export interface JobRoutesOptions {
+  /** From `createJobs()`, or `host.jobs`. */
+  readonly jobs: JobsClient;
+  /** Times the comment lines that keep a quiet stream open. */
+  readonly clock: Clock;
+  /** Returns the scope whose jobs a request may see. Default: the jobs without a scope. */
+  readonly scope?: (request: Request) => string | undefined | Promise<string | undefined>;
+  /** Receives failures that are no answer to a request. Default: `console.error`. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** A Hono app, or anything that is mounted like one. */
+export interface JobRoutes {
+  /** Answers a request; failures are answers too. */
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/**
+ * Returns the routes:
+ *
+ * - `POST /agents/:name` runs an agent and answers with its result, or with its events when `?stream=true`;
+ * - `POST /agents/:name?async=true` starts a job and answers 202 with `{ jobId }`;
+ * - `GET /jobs`, with `?status=`, `?agentName=`, `?limit=` and `?before=`; `GET /jobs/:id`; `GET /jobs/:id/stream`;
+ * - `POST /jobs/:id/cancel`; `DELETE /jobs/:id`.
+ *
+ * A failure is answered as `application/problem+json`.
+ */
+export function jobRoutes({ jobs, clock, scope = () => undefined, onWarning }: JobRoutesOptions): JobRoutes {
+  const app: RouteApp = new Hono();
+  addRoutes(app, JOB_ROUTES, {
+    clock,
+    prefix: API_PATH,
+    warn: onWarning ?? ((message) => console.error(message)),
+    async api(_, request) {
+      const scopeId = await scope(request);
+      return { jobs, clock, ...(scopeId !== undefined && { scopeId }) };
+    },
+  });
+  const connection = ({ signal }: Request): Pick<HttpConnection, "signal"> => ({ signal });
+  return { fetch: (request) => app.fetch(request, connection(request) as HttpConnection) };
+}
 
 function jobsOf(host: Host): JobsClient {
   const jobs = host.view.jobs();

@@ -8,9 +8,9 @@ import { HostError } from "../../core/errors/host_error.ts";
 import type { PluginView } from "../../host/view_types.ts";
 import type { AgentKnobs } from "../answers.ts";
 import { type Route, route } from "../route.ts";
-import { agentPath, namedPlugin, pluginName } from "../schemas.ts";
+import { agentPath, namedPlugin, pluginName, textLike } from "../schemas.ts";
 
-const knobName = v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, "It is no name of a knob"));
+const knobName = textLike(/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, "It is no name of a knob");
 
 export const KNOB_ROUTES: readonly Route[] = [
   route({

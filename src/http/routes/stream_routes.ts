@@ -8,9 +8,9 @@ import type { Feed, FeedEntry, FeedPlace } from "../../core/values/feed.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import type { EventEntry, FeedPage, LogEntry } from "../answers.ts";
 import { feedEvents, feedPage, sendOverWebSocket, type Subscription } from "../event_stream.ts";
-import { isWebSocketRequest, WS_PROTOCOL } from "../guard.ts";
+import { isWebSocketRequest, offeredProtocols, WS_PROTOCOL } from "../guard.ts";
 import { type Route, route } from "../route.ts";
-import { eventId, namedPlugin, pluginName } from "../schemas.ts";
+import { eventId, namedPlugin, numberLike, pluginName } from "../schemas.ts";
 import { sseResponse } from "../sse.ts";
 
 const kind = v.picklist(["audit", "notification"]);
@@ -35,8 +35,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       const start = isSocket || wantsStream(request) ? feed.newest : 0;
       const part = { feed, from: placeOf(feed, last_event_id ?? lastEventId(request), start), wants };
       if (!isSocket) return feedAnswer<EventEntry>(part, request, host.view.clock);
-      const offered = request.headers.get("sec-websocket-protocol")?.split(",").map((one) => one.trim()) ?? [];
-      sendOverWebSocket(part, connection, offered.includes(WS_PROTOCOL));
+      sendOverWebSocket(part, connection, offeredProtocols(request).includes(WS_PROTOCOL));
       return new Response(null);
     },
   }),
@@ -46,10 +45,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     summary: "The newest lines a plugin wrote to stderr; with Accept: text/event-stream also each new line",
     params: namedPlugin,
     query: v.strictObject({
-      tail: v.optional(
-        v.pipe(v.string(), v.regex(/^[0-9]{1,4}$/, "It is no number of lines"), v.transform(Number)),
-        "100",
-      ),
+      tail: v.optional(numberLike(/^[0-9]{1,4}$/, "It is no number of lines"), "100"),
       last_event_id: v.exactOptional(eventId),
     }),
     types,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { jsonCopy } from "../../../src/hooks/dispatch/json_copy.ts";
+import { jsonCopy } from "../../../src/core/values/json_copy.ts";
 import { from, stage } from "./stage.ts";
 
 const shown = (value: unknown, maxChars: number): unknown => jsonCopy(value, { maxChars, normalises: true });

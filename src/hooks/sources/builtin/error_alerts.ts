@@ -6,6 +6,7 @@
 import type { HookRegistration } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { errorSignature } from "./error_signature.ts";
+import { perKey } from "./per_key.ts";
 
 /** A failure worth an alert. */
 export interface ErrorAlert {
@@ -31,21 +32,16 @@ const MAX_SIGNATURES = 1_000;
 
 /** Returns the handler: `OnError`, priority 60. */
 export function errorAlerts({ onAlert, quietMs = 60_000, ...options }: ErrorAlertsOptions): HookRegistration[] {
-  const alerted = new Map<string, { atMs: number; since: number }>();
+  const stateOf = perKey(MAX_SIGNATURES, () => ({ alertedMs: -Infinity, since: 0 }));
   return builtin("error-alerts", { priority: 60 }, options, {
     async OnError({ error, tool, sessionId, timestamp }) {
       const signature = errorSignature(error?.message ?? "");
-      const key = `${tool?.name}\n${signature}`;
+      const state = stateOf(`${tool?.name}\n${signature}`);
       const atMs = Date.parse(timestamp);
-      const last = alerted.get(key);
-      if (last && atMs - last.atMs < quietMs) {
-        last.since++;
-        return null;
-      }
-      alerted.delete(key);
-      alerted.set(key, { atMs, since: 0 });
-      if (alerted.size > MAX_SIGNATURES) alerted.delete(alerted.keys().next().value!);
-      await onAlert({ tool: tool?.name ?? null, signature, count: (last?.since ?? 0) + 1, session: sessionId });
+      const count = ++state.since;
+      if (atMs - state.alertedMs < quietMs) return null;
+      Object.assign(state, { alertedMs: atMs, since: 0 });
+      await onAlert({ tool: tool?.name ?? null, signature, count, session: sessionId });
       return null;
     },
   });

@@ -5,6 +5,7 @@
  */
 import { HostError } from "../../../core/errors/host_error.ts";
 import { canonicalText } from "../../../core/values/canonical_text.ts";
+import { permits } from "../../../core/values/permits.ts";
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { errorSignature } from "./error_signature.ts";
@@ -54,7 +55,7 @@ const MAX_FIX_CHARS = 1_000;
 /** Returns the known failures, and the handlers that use them and add to them. */
 export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnowledgeOptions): ErrorKnowledge {
   let errors: Promise<Map<string, KnownError>> | null = null;
-  let writing: Promise<unknown> = Promise.resolve();
+  const inTurn = permits(1);
 
   function load(): Promise<Map<string, KnownError>> {
     errors ??= notes.read(NOTE).then(parse).catch((error) => {
@@ -77,20 +78,17 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
     known.set(key, entry);
     if (known.size > maxErrors) known.delete(known.keys().next().value!);
     const text = JSON.stringify({ version: 1, errors: [...known.values()] });
-    const written = writing.then(() => notes.write(NOTE, text));
-    writing = written.catch(() => {});
-    await written;
+    await inTurn(() => notes.write(NOTE, text));
     return entry;
   }
 
   async function before(event: HookEvent): Promise<HookResponse | null> {
     const command = commandKey(event);
-    const likely = [...(await load()).values()].filter(({ tool, commands, fix }) =>
-      fix !== null && tool === event.tool?.name && commands.includes(command)
+    return hint(
+      [...(await load()).values()].filter(({ tool, commands }) =>
+        tool === event.tool?.name && commands.includes(command)
+      ),
     );
-    return likely.length === 0
-      ? null
-      : hint(likely.map(({ signature, fix }) => `Known fix for "${signature}": ${fix}`));
   }
 
   async function after(event: HookEvent, firing: object): Promise<HookResponse | null> {
@@ -99,7 +97,7 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
     const { name: tool } = event.tool;
     const command = commandKey(event);
     const signature = errorSignature(message);
-    const { count, fix } = await change(tool, signature, (old) => ({
+    const known = await change(tool, signature, (old) => ({
       tool,
       signature,
       commands: [...(old?.commands ?? []).filter((one) => one !== command), command].slice(-MAX_COMMANDS),
@@ -107,8 +105,8 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
       lastSeen: event.timestamp,
       fix: old?.fix ?? null,
     }));
-    shareFact(firing, "recurrence", count);
-    return fix === null ? null : hint([`Known fix for "${signature}": ${fix}`]);
+    shareFact(firing, "recurrence", known.count);
+    return hint([known]);
   }
 
   return {
@@ -142,7 +140,10 @@ function keyOf(tool: string, signature: string): string {
   return `${tool}\n${signature}`;
 }
 
-function hint(additionalContext: string[]): HookResponse {
+function hint(errors: readonly KnownError[]): HookResponse | null {
+  const fixes = errors.filter(({ fix }) => fix !== null);
+  const additionalContext = fixes.map(({ signature, fix }) => `Known fix for "${signature}": ${fix}`);
+  if (additionalContext.length === 0) return null;
   return { action: "injectContext", additionalContext, metadata: { hookId: "error-knowledge" } };
 }
 

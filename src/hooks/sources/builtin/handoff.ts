@@ -4,6 +4,7 @@
  * @module
  */
 import { byteLength, cutText } from "../../../core/values/cut_text.ts";
+import { permits } from "../../../core/values/permits.ts";
 import type { HookEvent, HookRegistration } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { shareFact } from "./facts.ts";
@@ -31,10 +32,8 @@ const MAX_KEPT = 20;
  * Returns the handlers: `PreCompact` and `SessionEnd` save, and the `SessionStart` whose `details.rotatedFrom` names the
  * session that saved injects. Priority 40. Secrets are taken out before anything is kept.
  */
-export function handoff(
-  { notes, summarize, maxBytes = 8 * 1024, ...options }: HandoffOptions,
-): HookRegistration[] {
-  let writing: Promise<unknown> = Promise.resolve();
+export function handoff({ notes, summarize, maxBytes = 8 * 1024, ...options }: HandoffOptions): HookRegistration[] {
+  const inTurn = permits(1);
 
   async function read(key: string): Promise<readonly Handoff[]> {
     const kept = await notes.read(key);
@@ -44,12 +43,10 @@ export function handoff(
 
   /** One write at a time: sessions that end together must not drop each other's handoff. */
   async function keep(key: string, handoff: Handoff): Promise<void> {
-    const written = writing.then(async () => {
+    await inTurn(async () => {
       const others = (await read(key)).filter(({ sessionId }) => sessionId !== handoff.sessionId);
       await notes.write(key, JSON.stringify([...others, handoff].slice(-MAX_KEPT)));
     });
-    writing = written.catch(() => {});
-    await written;
   }
 
   async function save(event: HookEvent, firing: object): Promise<null> {

@@ -6,7 +6,7 @@
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { errorSignature } from "./error_signature.ts";
-import { perSession } from "./per_session.ts";
+import { MAX_SESSIONS, perKey } from "./per_key.ts";
 import { valueKey } from "./text_key.ts";
 
 /** The counts at which it is a loop. */
@@ -39,7 +39,7 @@ const USEFUL_SHARE = 0.95;
 export function loopDetector(
   { failures = 3, rounds = 3, compactions = 2, ...options }: LoopDetectorOptions = {},
 ): HookRegistration[] {
-  const stateOf = perSession<SessionState>(() => ({ calls: [], idleCompactions: 0 }));
+  const stateOf = perKey<SessionState>(MAX_SESSIONS, () => ({ calls: [], idleCompactions: 0 }));
   return builtin("loop-detector", { priority: 80 }, options, {
     PostToolUse(event) {
       const { calls } = stateOf(event.sessionId);

@@ -13,15 +13,15 @@ export interface RedactedText {
 }
 
 /** Plain data without its secrets. */
-export interface RedactedJson {
+export interface RedactedJson extends Pick<RedactedText, "count"> {
   /** A copy, with a mark in place of each secret. */
   readonly value: unknown;
-  /** How many secrets were taken out. */
-  readonly count: number;
 }
 
 /** The shapes of secrets, and the name that the mark gives them. */
 const SHAPES: readonly [RegExp, string][] = [
+  // The title of a key is short. A key that never ends takes the rest of the text with it, so each text is read once.
+  [/-----BEGIN [^]{0,29}?PRIVATE KEY-----[^]*?(PRIVATE KEY-----|$)/g, "private key"],
   [/(?<![\w-])(AKIA|ASIA)[0-9A-Z]{16}(?![\w-])/g, "AWS key"],
   [/(?<![\w-])gh[pousr]_[A-Za-z0-9]{20,255}/g, "GitHub token"],
   [/(?<![\w-])github_pat_\w{20,255}/g, "GitHub token"],
@@ -45,7 +45,6 @@ const SECRET_KEY = /^(.*[_-])?(password|passwd|secret|token|(api|access|account|
 /** Of the tokens in camelCase only these: `nextPageToken` is needed to read on. */
 const SECRET_CAMEL_KEY =
   /[a-z0-9](Password|Passwd|Secret|(Api|Access|Account|Private)Key)$|([aA](uth|ccess|pi)|[rR]efresh|[sS]ession|[bB]ot)Token$/;
-const [KEY_BEGIN, KEY_END] = ["-----BEGIN ", "PRIVATE KEY-----"];
 
 /** Returns `text` with `[redacted: …]` in place of what looks like a secret, or is one of `secrets`. */
 export function redactText(text: string, secrets: readonly string[] = []): RedactedText {
@@ -53,7 +52,6 @@ export function redactText(text: string, secrets: readonly string[] = []): Redac
   const mark = (what: string): string => (count++, `[redacted: ${what}]`);
   let left = text;
   for (const secret of secrets) if (secret.length >= 4) left = left.replaceAll(secret, () => mark("secret"));
-  left = withoutPrivateKeys(left, mark);
   for (const [shape, what] of SHAPES) left = left.replace(shape, () => mark(what));
   left = left.replace(BEARER, (_, word: string, blank: string) => `${word}${blank}${mark("credentials")}`);
   left = left.replace(IN_URL, (_, before: string) => `${before}${mark("password")}@`);
@@ -98,26 +96,4 @@ function freeKey(key: string, fields: ReadonlyMap<string, unknown>): string {
   let free = key;
   for (let number = 2; fields.has(free); number++) free = `${key} ${number}`;
   return free;
-}
-
-/** By searching, not by a pattern: a key that starts and never ends takes the rest of the text with it. */
-function withoutPrivateKeys(text: string, mark: (what: string) => string): string {
-  let kept = "";
-  let at = 0;
-  for (;;) {
-    const start = text.indexOf(KEY_BEGIN, at);
-    if (start === -1) return kept + text.slice(at);
-    const title = text.indexOf(KEY_END, start);
-    // The title of a key is short; another "-----BEGIN" is left as it is.
-    if (title === -1 || title - start > 40) {
-      kept += text.slice(at, start + KEY_BEGIN.length);
-      at = start + KEY_BEGIN.length;
-      if (title === -1) return kept + text.slice(at);
-      continue;
-    }
-    const end = text.indexOf(KEY_END, title + KEY_END.length);
-    kept += text.slice(at, start) + mark("private key");
-    if (end === -1) return kept;
-    at = end + KEY_END.length;
-  }
 }

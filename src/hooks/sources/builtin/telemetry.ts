@@ -4,25 +4,18 @@
  *
  * @module
  */
+import type { EmittedEvents } from "../../../events/types.ts";
 import type { HookCallContext, HookEvent, HookRegistration, PortableHookName } from "../../engine/types.ts";
 import { PORTABLE_HOOKS } from "../../engine/names.ts";
 import { builtin, type BuiltinOptions } from "./builtin_options.ts";
 import { factsOf } from "./facts.ts";
-import { perSession } from "./per_session.ts";
+import { MAX_SESSIONS, perKey } from "./per_key.ts";
 import { isPlainName } from "./plain_name.ts";
 
-/** The figures of one firing of a hook. */
-export interface HookMetric {
-  /** Path of the agent, or `other`. */
-  readonly agentName: string;
-  /** Id of the session they belong to. */
-  readonly conversationId: string;
+/** The figures of one firing of a hook. Each is a name, a number or a flag; an agent with an odd name is `other`. */
+export interface HookMetric extends Readonly<Omit<EmittedEvents["hook:metric"], "timestamp" | "hook">> {
   /** The hook by its portable name. */
   readonly hook: PortableHookName;
-  /** The same for all figures of a session and the sessions it rotated from. */
-  readonly correlationId: string;
-  /** Names, numbers and flags, by the figure's name. */
-  readonly figures: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** Where the figures go, and how prompts are sorted. */
@@ -33,27 +26,23 @@ export interface TelemetryOptions extends BuiltinOptions {
   readonly categorize?: (prompt: unknown) => string;
 }
 
-interface SessionFigures {
-  correlationId: string | null;
-  startedMs: number | null;
-  prompts: number;
-  toolCalls: number;
-  rotations: number;
-  readonly subagentStartsMs: Map<string, number>;
-}
-
 type Figures = Record<string, string | number | boolean | null | undefined>;
+type SessionFigures = ReturnType<typeof noFigures>;
 
-/** Returns the handlers: every hook, priority 90, telemetry only. */
-export function telemetry({ emit, categorize, ...options }: TelemetryOptions): HookRegistration[] {
-  const sessionOf = perSession<SessionFigures>(() => ({
-    correlationId: null,
-    startedMs: null,
+function noFigures() {
+  return {
+    correlationId: null as string | null,
+    startedMs: null as number | null,
     prompts: 0,
     toolCalls: 0,
     rotations: 0,
-    subagentStartsMs: new Map(),
-  }));
+    subagentStartsMs: new Map<string, number>(),
+  };
+}
+
+/** Returns the handlers: every hook, priority 90, telemetry only. */
+export function telemetry({ emit, categorize, ...options }: TelemetryOptions): HookRegistration[] {
+  const sessionOf = perKey(MAX_SESSIONS, noFigures);
 
   function measure(event: HookEvent, context: HookCallContext): null {
     const { agent, sessionId, hook, details } = event;
@@ -63,17 +52,14 @@ export function telemetry({ emit, categorize, ...options }: TelemetryOptions): H
       session.correlationId = from?.correlationId ?? sessionId;
       session.rotations = from ? from.rotations + 1 : 0;
     }
-    const figures = figuresOf(event, session, context, categorize);
+    const figures = Object.entries(figuresOf(event, session, context, categorize));
+    const present = figures.filter(([, value]) => value !== null && value !== undefined);
     emit({
       agentName: name(agent),
       conversationId: sessionId,
       hook,
       correlationId: session.correlationId,
-      figures: Object.fromEntries(
-        Object.entries(figures).filter((entry): entry is [string, string | number | boolean] => {
-          return entry[1] !== null && entry[1] !== undefined;
-        }),
-      ),
+      figures: Object.fromEntries(present) as HookMetric["figures"],
     });
     return null;
   }
@@ -98,7 +84,7 @@ function figuresOf(
       return {
         memoryHits: facts.memoryHits ?? soFar.injections,
         bootstrapMs: number(details.bootstrapMs),
-        model: optionalName(details.model),
+        model: details.model === undefined ? null : name(details.model),
       };
     case "SessionEnd":
       return {
@@ -114,20 +100,16 @@ function figuresOf(
         blocked,
       };
     case "PreToolUse":
-      return { category: category(tool?.name), checks: soFar.asked - 1, warnings: soFar.warnings, blocked };
+      // The plugin of a tool, or the tool when it has none.
+      return { category: name(tool?.name.split(".")[0]), checks: soFar.asked - 1, warnings: soFar.warnings, blocked };
     case "PostToolUse":
       session.toolCalls++;
       return { tool: name(tool?.name), durationMs: tool?.durationMs, success: tool?.success, blocked };
     case "SubagentStart":
       if (subagent) session.subagentStartsMs.set(`${subagent.parent} ${subagent.name}`, atMs);
-      return { subagent: name(subagent?.name), parent: name(subagent?.parent), depth: subagent?.depth, blocked };
+      return { ...namesOf(subagent), blocked };
     case "SubagentStop":
-      return {
-        subagent: name(subagent?.name),
-        parent: name(subagent?.parent),
-        depth: subagent?.depth,
-        durationMs: number(details.durationMs) ?? sinceStart(session, subagent, atMs),
-      };
+      return { ...namesOf(subagent), durationMs: number(details.durationMs) ?? sinceStart(session, subagent, atMs) };
     case "PreCompact":
       return { tokens: tokens(details.before) ?? budget?.usedTokens, handoffBytes: facts.handoffBytes, blocked };
     case "PostCompact":
@@ -143,6 +125,10 @@ function figuresOf(
   }
 }
 
+function namesOf(subagent: HookEvent["subagent"]): Figures {
+  return { subagent: name(subagent?.name), parent: name(subagent?.parent), depth: subagent?.depth };
+}
+
 function sinceStart(session: SessionFigures, subagent: HookEvent["subagent"], atMs: number): number | null {
   if (!subagent) return null;
   const key = `${subagent.parent} ${subagent.name}`;
@@ -154,15 +140,6 @@ function sinceStart(session: SessionFigures, subagent: HookEvent["subagent"], at
 /** A name that looks like one, else `other`. */
 function name(value: unknown): string {
   return isPlainName(value) ? value : "other";
-}
-
-function optionalName(value: unknown): string | null {
-  return value === undefined ? null : name(value);
-}
-
-/** The plugin of a tool, or the tool when it has none. */
-function category(tool: string | undefined): string {
-  return name(tool?.split(".")[0]);
 }
 
 function number(value: unknown): number | null {

@@ -22,8 +22,10 @@
 
 /** How large a value may be, and what becomes of it. */
 export interface JsonCopyOptions {
-  /** Characters of its strings, and 8 for each list and map. Default 4 Mi. */
+  /** Characters of its strings, and {@link containerChars} for each list and map. Default 4 Mi. */
   readonly maxChars?: number;
+  /** Default 8. */
+  readonly containerChars?: number;
   /** Lists and maps within each other. Default 64. */
   readonly maxDepth?: number;
   /** Freezes the copy all the way down. Default false. */
@@ -52,14 +54,15 @@ const NOWHERE: object[] = [];
  * @throws {TypeError} that says where the value is no JSON, or that it is too large or too deep.
  */
 export function jsonCopy<T>(value: T, options: JsonCopyOptions = {}): T {
-  return copyValue(value, openWalk(options), 0) as T;
+  return copyValue(value, openWalk(options)) as T;
 }
 
 /** Returns the start of copies that are made field by field. */
-export function openWalk(
-  { maxChars = MAX_CHARS, maxDepth = MAX_DEPTH, frozen = false, normalises = false }: JsonCopyOptions = {},
-): JsonWalk {
-  return { charsLeft: maxChars, maxDepth, frozen, normalises, cut: null, path: normalises ? [] : NOWHERE };
+export function openWalk(options: JsonCopyOptions = {}): JsonWalk {
+  const { maxChars = MAX_CHARS, containerChars = 8, maxDepth = MAX_DEPTH } = options;
+  const { frozen = false, normalises = false } = options;
+  const path = normalises ? [] : NOWHERE;
+  return { charsLeft: maxChars, containerChars, maxDepth, frozen, normalises, cut: null, path };
 }
 
 /** Copies the value under a key, as {@link jsonCopy} does. */
@@ -71,8 +74,8 @@ export function copyField<T>(key: PropertyKey, value: T, walk: JsonWalk, depth: 
   }
 }
 
-/** Returns undefined, in a normalised copy, where JSON has nothing to say. */
-function copyValue(value: unknown, walk: JsonWalk, depth: number): unknown {
+/** Like {@link jsonCopy}, as a part of other copies. Returns undefined, in a normalised copy, where JSON has no form. */
+export function copyValue(value: unknown, walk: JsonWalk, depth: number = 0): unknown {
   if (typeof value === "string") return copyText(value, walk);
   if (isPlain(value)) return value;
   if (typeof value === "object") {
@@ -91,7 +94,7 @@ function copyText(text: string, walk: JsonWalk): string {
 function copyObject(value: object, walk: JsonWalk, depth: number): unknown {
   // A circle ends here too.
   if (depth === walk.maxDepth) return cutOff(`nested deeper than ${walk.maxDepth} levels`, walk);
-  walk.charsLeft -= 8;
+  walk.charsLeft -= walk.containerChars;
   if (walk.charsLeft < 0) return cutOff("too large", walk);
   const copy = Array.isArray(value) ? copyList(value.slice(), walk, depth) : copyMapOrOther(value, walk, depth);
   return walk.frozen ? Object.freeze(copy) : copy;
