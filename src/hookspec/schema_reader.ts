@@ -175,7 +175,7 @@ function below({ document, path }: Spot, step: string | number): Spot {
 
 /** Reports what is wrong; returns null, for want of a type. */
 function fault({ document, path }: Spot, code: HostErrorCode, message: string, hint?: string): null {
-  document.report.error(code, path, { message, ...(hint !== undefined && { hint }) });
+  document.report.error(code, path, { message, hint });
   return null;
 }
 

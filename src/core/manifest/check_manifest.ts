@@ -4,7 +4,7 @@
  * @module
  */
 import type { DocumentReport } from "../documents/document_report.ts";
-import { defined, isMap } from "../values/plain_data.ts";
+import { isMap } from "../values/plain_data.ts";
 import { canonicalHook } from "../contract/hook_names.ts";
 import { checkKnobs } from "./knob_rules.ts";
 import { schemasIn } from "./listed_items.ts";
@@ -49,7 +49,7 @@ async function checkSchemas(data: Record<string, unknown>, report: DocumentRepor
     if (!isMap(schema)) continue;
     const { schemaProblems } = await import("../schema/schema_problems.ts");
     for (const { path: below, message, hint } of await schemaProblems(schema)) {
-      report.error("manifest.invalid_schema", [...path, ...below], { message, ...defined({ hint }) });
+      report.error("manifest.invalid_schema", [...path, ...below], { message, hint });
     }
   }
 }
