@@ -29,14 +29,17 @@ export interface LoadHookFilesOptions {
 }
 
 /** A hook with the command that is run for it here. */
-export interface LoadedHook extends FileHook, Pick<FoundHookFile, "origin"> {
+export interface LoadedHook extends FileHook {
+  /** A repository's hooks need trust; the operator's own do not. */
+  readonly origin: "repository" | "user";
   /** Shell text for this system. */
   readonly script: string;
 }
 
 /** A hook file that was read. */
-export interface LoadedHookFile
-  extends Omit<ParsedHookFile, "hooks" | "warnings">, Pick<FoundHookFile, "name" | "origin"> {
+export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings">, Pick<LoadedHook, "origin"> {
+  /** Its path below its folder, for people. */
+  readonly name: string;
   /** Its text, which is what the operator trusts. */
   readonly text: string;
   /** Its hooks that run here, in the order of the file. */
