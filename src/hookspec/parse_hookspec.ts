@@ -28,16 +28,13 @@ export async function parseHookspec(
   { root = "hookspec" }: { readonly root?: string } = {},
 ): Promise<Hookspec> {
   const documents = new Map<string, SpecDocument>();
-  for (const [path, text] of texts) {
-    documents.set(path, await openDocument(path, text, root));
-  }
+  for (const [path, text] of texts) documents.set(path, await openDocument(path, text, root));
   const classes = documents.get(CLASSES_FILE);
   if (classes) checkClasses(classes);
   else {
     const missing = await openDocument(CLASSES_FILE, "", root);
-    missing.report.error("hookspec.dispatch_classes_changed", [], {
-      message: "The list of dispatch classes is missing",
-    });
+    const message = "The list of dispatch classes is missing";
+    missing.report.error("hookspec.dispatch_classes_changed", [], { message });
     documents.set(CLASSES_FILE, missing);
   }
   const targets = targetsIn(documents.get(TARGETS_FILE));

@@ -12,28 +12,6 @@ import type { SchemaReader } from "./schema_reader.ts";
 import { MILLISECONDS, oneLine, type SpecDocument } from "./spec_document.ts";
 import { DISPATCH_CLASSES, EXECUTION_MODELS, type HookSpec, type KindSpec, MCP_TOOL_NAME_TEMPLATE } from "./types.ts";
 
-const KIND_KEYS: readonly string[] = [
-  "kind",
-  "kind_api_version",
-  "description",
-  "wire_method_template",
-  "plugin_timeout_ms",
-  "hooks",
-];
-const HOOK_KEYS: readonly string[] = [
-  "name",
-  "dispatch",
-  "description",
-  "input_schema",
-  "output_schema",
-  "mcp_exposed",
-  "mcp_tool_name_template",
-  "execution_model",
-  "portable_name",
-  "aliases",
-  "scope",
-  "default_timeout_ms",
-];
 const FILE_NAME = /^v(0|[1-9][0-9]{0,5})\.yaml$/;
 const WIRE_METHOD = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*\.\{hook\}$/;
 /** A name on another platform: letters and digits, in any case. */
@@ -48,7 +26,6 @@ const HOOKS: ValueType<readonly unknown[]> = {
 export function parseKind(document: SpecDocument, folder: string, schemas: SchemaReader): KindSpec | null {
   const { path, data, report } = document;
   const fields = new Fields(data, [], report);
-  fields.expectKeys(KIND_KEYS);
   const kind = fields.require("kind", SOME_TEXT);
   if (kind !== undefined && !SNAKE_CASE.test(kind)) {
     fields.error("invalid_name", "kind", { message: `Kind ${shown(kind)} is not snake_case` });
@@ -68,6 +45,7 @@ export function parseKind(document: SpecDocument, folder: string, schemas: Schem
   const list = fields.require("hooks", HOOKS) ?? [];
   const description = oneLine(fields.require("description", SOME_TEXT) ?? "");
   const pluginTimeoutMs = fields.get("plugin_timeout_ms", MILLISECONDS) ?? null;
+  fields.expectKeys();
   const reader = new HookReader(document, schemas, { kind: kind ?? "", template: template ?? null });
   const hooks = list.map((item, index) => reader.read(item, index)).filter((hook) => hook !== null);
   if (kind === undefined) return null;
@@ -108,7 +86,6 @@ class HookReader {
 
   read(item: unknown, index: number): HookSpec | null {
     const fields = new Fields(item, ["hooks", index], this.#document.report);
-    fields.expectKeys(HOOK_KEYS);
     const name = this.#name(fields);
     const dispatch = fields.choice("dispatch", DISPATCH_CLASSES, "unknown_dispatch");
     if (!fields.has("dispatch")) fields.require("dispatch", SOME_TEXT);
@@ -126,6 +103,7 @@ class HookReader {
       scope: fields.choice("scope", ["primary", "any"]) ?? "any" as const,
       defaultTimeoutMs: fields.get("default_timeout_ms", MILLISECONDS) ?? null,
     };
+    fields.expectKeys();
     if (name === undefined || !dispatch || input === undefined || output === undefined) return null;
     const { kind, template } = this.#kind;
     const wireMethod = template?.replace("{hook}", name) ?? null;

@@ -60,11 +60,8 @@ async function pathsIn(root: string, files: Files): Promise<string[]> {
     await add(`kinds/${kind}`, ".yaml");
     // Taken for gone, what follows from it would be removed.
     if (found.length === known && await isFolder(`kinds/${kind}`)) {
-      throw missing(
-        root,
-        `No kind at "${root}/kinds/${kind}": it has no file v<N>.yaml`,
-        "Add it, or remove the folder",
-      );
+      const message = `No kind at "${root}/kinds/${kind}": it has no file v<N>.yaml`;
+      throw missing(root, message, "Add it, or remove the folder");
     }
     await add(`kinds/${kind}/schemas`, ".json");
   }

@@ -10,17 +10,14 @@ import { shown } from "../core/values/shown_value.ts";
 import type { DocumentPath } from "../core/documents/places.ts";
 import { FIELD_NAME, isReservedField, isReservedType, pascalCase } from "./names.ts";
 import { ANNOTATIONS, DIALECT, INSTEAD, ROOT_KEYWORDS, TYPE_KEYWORDS, TYPE_MAKING } from "./schema_keywords.ts";
-import { resolveSchema } from "./schema_path.ts";
+import { type FoundSchema, resolveSchema } from "./schema_path.ts";
 import { oneLine, type SpecDocument } from "./spec_document.ts";
 import type { NamedType, RecordShape, SpecField, SpecType } from "./types.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Bounds = Readonly<Record<string, number>>;
 
-interface Spot {
-  readonly document: SpecDocument;
-  readonly path: DocumentPath;
-}
+type Spot = Pick<FoundSchema, "document" | "path">;
 
 const ANY: SpecType = { type: "any" };
 
@@ -175,7 +172,7 @@ function below({ document, path }: Spot, step: string | number): Spot {
 
 /** Reports what is wrong; returns null, for want of a type. */
 function fault({ document, path }: Spot, code: HostErrorCode, message: string, hint?: string): null {
-  document.report.error(code, path, { message, ...(hint !== undefined && { hint }) });
+  document.report.error(code, path, { message, hint });
   return null;
 }
 
@@ -191,12 +188,8 @@ function checkKeywords(schema: Schema, spot: Spot): boolean {
   const types = Object.hasOwn(schema, "type") ? [schema.type].flat() : [];
   for (const type of types) {
     if (typeof type === "string" && Object.hasOwn(TYPE_KEYWORDS, type)) continue;
-    refuse(
-      "hookspec.invalid_schema",
-      "type",
-      `${shown(type)} is no type`,
-      `Types: ${Object.keys(TYPE_KEYWORDS).join(", ")}`,
-    );
+    const hint = `Types: ${Object.keys(TYPE_KEYWORDS).join(", ")}`;
+    refuse("hookspec.invalid_schema", "type", `${shown(type)} is no type`, hint);
   }
   if (Array.isArray(schema.type) && (types.length === 0 || new Set(types).size < types.length)) {
     refuse("hookspec.invalid_schema", "type", "type is not a list of types that differ");

@@ -4,32 +4,23 @@
  * @module
  */
 
-/** How a hook is dispatched. The list is closed. */
-export type DispatchClass = "singleton" | "broadcast_collect" | "broadcast_notify" | "chain" | "capability";
-
 /** Every dispatch class, in the order of the file that holds them. */
-export const DISPATCH_CLASSES: readonly DispatchClass[] = [
-  "singleton",
-  "broadcast_collect",
-  "broadcast_notify",
-  "chain",
-  "capability",
-];
+export const DISPATCH_CLASSES = ["singleton", "broadcast_collect", "broadcast_notify", "chain", "capability"] as const;
 
-/** How a hook's work is done, where a kind says so. */
-export type ExecutionModel = "async" | "sync" | "thread_cpu_bound" | "process_cpu_bound";
+/** How a hook is dispatched. The list is closed. */
+export type DispatchClass = (typeof DISPATCH_CLASSES)[number];
 
-/** Every execution model, for checks and hints. */
-export const EXECUTION_MODELS: readonly ExecutionModel[] = ["async", "sync", "thread_cpu_bound", "process_cpu_bound"];
+/** Every way in which a hook's work may be done, where a kind says so. */
+export const EXECUTION_MODELS = ["async", "sync", "thread_cpu_bound", "process_cpu_bound"] as const;
 
 /** The names of MCP tools that stand for hooks. */
 export const MCP_TOOL_NAME_TEMPLATE = "{kind}.{plugin}.{hook}";
 
-/** Languages a hookspec can be written out in. */
-export type TargetLanguage = "typescript" | "python" | "go" | "openrpc" | "markdown";
-
 /** Every target language, in the order of emitted files. */
-export const TARGET_LANGUAGES: readonly TargetLanguage[] = ["typescript", "python", "go", "openrpc", "markdown"];
+export const TARGET_LANGUAGES = ["typescript", "python", "go", "openrpc", "markdown"] as const;
+
+/** Languages a hookspec can be written out in. */
+export type TargetLanguage = (typeof TARGET_LANGUAGES)[number];
 
 /** A hookspec: its kinds, and the folders for generated files. */
 export interface Hookspec {
@@ -73,7 +64,7 @@ export interface HookSpec {
   /** Name of its MCP tool, with `{plugin}` in it; null when it is not offered as one. */
   readonly mcpToolName: string | null;
   /** How its work is done; null when nothing is said. */
-  readonly executionModel: ExecutionModel | null;
+  readonly executionModel: (typeof EXECUTION_MODELS)[number] | null;
   /** Name in the portable hook model; null when it has none. */
   readonly portableName: string | null;
   /** Names on other platforms; the first of each is the one to write. */
@@ -85,10 +76,7 @@ export interface HookSpec {
 }
 
 /** A type with a name of its own. */
-export interface NamedType {
-  readonly name: string;
-  /** On one line; empty when the schema has none. */
-  readonly description: string;
+export interface NamedType extends Pick<SpecField, "name" | "description"> {
   /** A record, or another name for a type. */
   readonly shape: RecordShape | SpecType;
 }

@@ -10,7 +10,8 @@ import { describeCage, describeHook, describeTool } from "../../hooks/files/desc
 import { servedTool } from "../../hooks/files/mcp_server.ts";
 import { lineDiff } from "../../hooks/files/line_diff.ts";
 import { shellWord } from "../../hooks/files/shell_words.ts";
-import { textOf, trustHookFile } from "../../hooks/files/trust_store.ts";
+import { utf8Text } from "../../core/documents/read_text.ts";
+import { trustHookFile } from "../../hooks/files/trust_store.ts";
 import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible } from "../interrupt.ts";
 import { placesOf } from "../options.ts";
@@ -155,7 +156,7 @@ function showChanges(
     const [old, fresh] = [before.find((file) => file.path === path), now.find((file) => file.path === path)];
     if (old?.sha256 === fresh?.sha256) continue;
     line(paint.bold(printable(`  ${fresh === undefined ? "gone" : old === undefined ? "new" : "changed"}: ${path}`)));
-    const text = fresh === undefined ? "" : textOf(fresh.bytes);
+    const text = fresh === undefined ? "" : utf8Text(fresh.bytes);
     if (text === null || (old !== undefined && old.text === undefined)) {
       line("    its text is too long, or no text, to be compared");
       continue;

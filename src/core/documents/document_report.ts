@@ -4,6 +4,7 @@
  * @module
  */
 import { ERRORS, HostError, type HostErrorCode, isErrorCode } from "../errors/host_error.ts";
+import { defined } from "../values/plain_data.ts";
 import { type DocumentPath, FILE_START, type Place, Spot } from "./places.ts";
 
 /** One mistake in a document that a person wrote, with its place. */
@@ -27,9 +28,9 @@ export interface DocumentIssue {
 /** How one issue differs from its row in the error table. */
 export interface IssueText {
   /** Default: the row's cause. */
-  readonly message?: string;
+  readonly message?: string | undefined;
   /** The next step. Default: the row's fix. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Whether the key or the value is at fault. Default: the value. */
   readonly part?: "key" | "value";
 }
@@ -133,11 +134,9 @@ export class DocumentReport {
     path: DocumentPath,
     { data = {}, ...text }: IssueText & { readonly data?: Readonly<Record<string, unknown>> },
   ): HostError {
-    const { message, file, line, column, path: where, hint } = this.issue(code, path, text);
-    return new HostError(code, `${file}:${line}:${column}: ${message}`, {
-      data: { file, line, column, path: where, ...data },
-      ...(hint !== undefined && { hint }),
-    });
+    const { code: _, message, hint, ...place } = this.issue(code, path, text);
+    const at = `${place.file}:${place.line}:${place.column}`;
+    return new HostError(code, `${at}: ${message}`, { data: { ...place, ...data }, ...defined({ hint }) });
   }
 
   /** Throws `<room>.invalid` with every error, unless there is none. */

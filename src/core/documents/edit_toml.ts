@@ -177,13 +177,8 @@ function keepsAll(before: readonly string[], after: readonly string[]): boolean 
 
 function refused({ report }: TomlDocument, { table }: TableEdit, why: string): HostError {
   const name = table.map(keyText).join(".");
-  const file = report.kind.title;
-  return new HostError(
-    report.code("edit_refused"),
-    `Cannot change ${name === "" ? file : `[${name}] in ${file}`}: ${why}`,
-    {
-      data: { table: name },
-      hint: name === "" ? "Edit it by hand" : `Write it as a table of its own, under [${name}]`,
-    },
-  );
+  const { title } = report.kind;
+  const place = name === "" ? title : `[${name}] in ${title}`;
+  const hint = name === "" ? "Edit it by hand" : `Write it as a table of its own, under [${name}]`;
+  return new HostError(report.code("edit_refused"), `Cannot change ${place}: ${why}`, { data: { table: name }, hint });
 }

@@ -42,6 +42,7 @@ export class Fields {
   readonly report: DocumentReport;
   /** False when there was no map to read; nothing in it is missing then. */
   readonly isMap: boolean;
+  readonly #asked = new Set<string>();
 
   /** Reads `value`; anything but a map is reported, and read as an empty one. */
   constructor(value: unknown, path: DocumentPath, report: DocumentReport, text: IssueText = {}) {
@@ -61,6 +62,7 @@ export class Fields {
 
   /** Whether there is a value under `key`. */
   has(key: string): boolean {
+    this.#asked.add(key);
     return Object.hasOwn(this.data, key) && this.data[key] !== undefined;
   }
 
@@ -104,8 +106,8 @@ export class Fields {
     return undefined;
   }
 
-  /** Reports every key that is not `known`, as an error or as a warning. */
-  expectKeys(known: readonly string[], level: "error" | "warn" = "error"): void {
+  /** Reports every key that is not `known`, as an error or as a warning. Default: the keys that were read so far. */
+  expectKeys(known: readonly string[] = [...this.#asked], level: "error" | "warn" = "error"): void {
     const code: HostErrorCode = this.report.code("unknown_key");
     for (const key of Object.keys(this.data)) {
       if (known.includes(key)) continue;

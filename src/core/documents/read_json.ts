@@ -153,7 +153,7 @@ class JsonReader {
   }
 
   #refuse(reason: string, message?: string, at = this.#at): never {
-    this.#report.errorAt(this.#report.code(reason), this.#placeAt(at), message === undefined ? {} : { message });
+    this.#report.errorAt(this.#report.code(reason), this.#placeAt(at), { message });
     throw new Refused();
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { Document, Node } from "yaml";
 import { shown } from "../values/shown_value.ts";
-import type { DocumentReport, SourceDocument } from "./document_report.ts";
+import { type DocumentKind, DocumentReport, type SourceDocument } from "./document_report.ts";
 import { type Place, placeFinder, Spot } from "./places.ts";
 
 type Yaml = typeof import("yaml");
@@ -21,6 +21,18 @@ const MAX_PARTS = 50_000;
 const PLAIN_TAGS: ReadonlySet<string> = new Set(
   ["map", "seq", "str", "int", "float", "bool", "null"].map((name) => `tag:yaml.org,2002:${name}`),
 );
+
+/**
+ * Reads YAML text that `file` names in issues. Mistakes that leave the rest of it readable are in its report.
+ *
+ * @throws {HostError} `<room>.invalid` when there is nothing to check.
+ */
+export async function parseYaml(text: string, file: string, kind: DocumentKind): Promise<YamlDocument> {
+  const report = new DocumentReport(file, kind);
+  const document = await readYaml(text, report);
+  if (!document) report.throwErrors();
+  return document!;
+}
 
 /**
  * Reads one YAML document as JSON data. Every mistake goes to `report`. Returns null when the rest of the document has
@@ -44,7 +56,7 @@ export async function readYaml(text: string, report: DocumentReport): Promise<Ya
     report.errorAt(known, placeAt(pos[0]), isSyntax ? { message } : {});
   }
   if (!report.isClean) return null;
-  const builder = new TreeBuilder(yaml, { report, placeAt, maxNodes: maxParts / 2 });
+  const builder = new TreeBuilder(yaml, report, placeAt, maxParts / 2);
   try {
     return { text, data: builder.build(syntax.contents), report, syntax };
   } catch (thrown) {
@@ -97,11 +109,7 @@ class TreeBuilder {
   readonly #open = new Set<Node>();
   #nodesLeft: number;
 
-  constructor(yaml: Yaml, { report, placeAt, maxNodes }: {
-    readonly report: DocumentReport;
-    readonly placeAt: (offset: number) => Place;
-    readonly maxNodes: number;
-  }) {
+  constructor(yaml: Yaml, report: DocumentReport, placeAt: (offset: number) => Place, maxNodes: number) {
     this.#yaml = yaml;
     this.#report = report;
     this.#placeAt = placeAt;
@@ -182,7 +190,7 @@ class TreeBuilder {
   }
 
   #refuse(reason: string, { path }: Spot, message?: string): void {
-    this.#report.error(this.#report.code(reason), path, message === undefined ? {} : { message });
+    this.#report.error(this.#report.code(reason), path, { message });
   }
 
   #giveUp(reason: string, spot: Spot): never {

@@ -3,13 +3,10 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
+import { ERRORS, HostError, type HostErrorCode } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
-import { canonicalPath } from "./capability_path.ts";
-import { type CapabilityProblem, problem } from "./capability_problem.ts";
+import { shown } from "../values/shown_value.ts";
 import { canonicalHost } from "./net_host.ts";
-
-export type { CapabilityProblem } from "./capability_problem.ts";
 
 /** A capability, taken apart. */
 export type Capability =
@@ -19,6 +16,14 @@ export type Capability =
   | { readonly kind: "net"; readonly scope: "host"; readonly host: string; readonly port: number | "*" }
   | { readonly kind: "storage"; readonly access: "read" | "write" };
 
+/** Why a text is no capability. */
+export interface CapabilityProblem {
+  /** The rule that the text breaks: `capability.<reason>`. */
+  readonly code: HostErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
 /** A capability, or why it is none. */
 export type CapabilityResult =
   | { readonly ok: true; readonly capability: Capability }
@@ -27,6 +32,14 @@ export type CapabilityResult =
 const FORMS = ["read:fs:", "write:fs:", "exec:", "net:", "kaged:storage:read", "kaged:storage:write"] as const;
 const BINARY = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}$/;
 const PORT = /^[1-9][0-9]{0,4}$/;
+/** Folders a path may be relative to, besides the root of the file system. */
+const PATH_PREFIXES: readonly string[] = ["config:", "project:", "plugin:"];
+
+const MAX_PATH_BYTES = 4096;
+// Controls, line separators and direction marks: the path shown at consent must be the path that is granted.
+// deno-lint-ignore no-control-regex
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const GLOB = /[*?[\]{}]/;
 
 /**
  * Reads one capability. Besides the string it takes the maps that `- net: []` and `- net: ["host:port"]` become in
@@ -132,6 +145,36 @@ function notACapability(input: unknown): CapabilityProblem {
   const spaced = others.length === 0 && typeof value === "string" && !Array.isArray(input);
   const hint = spaced ? `Leave out the space: "${key}:${value}"` : undefined;
   return problem("capability.invalid", input, hint);
+}
+
+/**
+ * Returns the canonical spelling of a path that is absolute or under `config:/`, `project:/`, `plugin:/`. Repeated
+ * slashes, `.` segments and a final slash name the same place and go; `..` and globs could name another and are
+ * refused. Returns the problem where there is one.
+ */
+function canonicalPath(text: string): string | CapabilityProblem {
+  const refuse = (code: HostErrorCode, hint?: string) => problem(code, text, hint);
+  if (text === "") return refuse("capability.missing_path");
+  if (UNPRINTABLE.test(text) || !text.isWellFormed()) return refuse("capability.unprintable_path");
+  if (new TextEncoder().encode(text).length >= MAX_PATH_BYTES) return refuse("capability.long_path");
+  const prefix = PATH_PREFIXES.find((prefix) => text.startsWith(prefix)) ?? "";
+  const place = text.slice(prefix.length);
+  if (!place.startsWith("/")) return refuse("capability.relative_path", relativeHint(prefix, place));
+  if (GLOB.test(place)) return refuse("capability.glob_path");
+  const segments = place.split("/").filter((segment) => segment !== "" && segment !== ".");
+  if (segments.includes("..")) return refuse("capability.parent_path");
+  return `${prefix}/${segments.join("/")}`;
+}
+
+function relativeHint(prefix: string, place: string): string | undefined {
+  if (prefix !== "") return `Write ${prefix}/${place}`;
+  return place.startsWith("~") ? "There is no home folder in a cage: use config:/, project:/ or plugin:/" : undefined;
+}
+
+/** Makes a problem from its row of the error table and the value at fault. */
+function problem(code: HostErrorCode, value: unknown, hint?: string): CapabilityProblem {
+  const { cause, fix } = ERRORS[code];
+  return { code, message: `${cause}: ${shown(value)}`, hint: hint ?? fix };
 }
 
 const accept = (capability: Capability): CapabilityResult => ({ ok: true, capability });

@@ -7,9 +7,9 @@ import type { DocumentReport } from "../documents/document_report.ts";
 import { isMap } from "../values/plain_data.ts";
 import { canonicalHook } from "../contract/hook_names.ts";
 import { checkKnobs } from "./knob_rules.ts";
+import { schemasIn } from "./listed_items.ts";
 import type { Manifest } from "./manifest.ts";
 import { checkCapabilities, checkRules } from "./manifest_rules.ts";
-import { checkSchemas } from "./schema_rules.ts";
 import { checkShape } from "./shape_issues.ts";
 import { moveSystemOnly } from "./system_only.ts";
 
@@ -38,6 +38,20 @@ export async function checkManifest(written: unknown, report: DocumentReport): P
     methods: distinct(input.methods),
     notifications: distinct(input.notifications),
   };
+}
+
+/**
+ * Checks every JSON Schema of a manifest: the host runs them, and does not trust their author. The library behind the
+ * check loads only when there is one.
+ */
+async function checkSchemas(data: Record<string, unknown>, report: DocumentReport): Promise<void> {
+  for (const [schema, path] of schemasIn(data)) {
+    if (!isMap(schema)) continue;
+    const { schemaProblems } = await import("../schema/schema_problems.ts");
+    for (const { path: below, message, hint } of await schemaProblems(schema)) {
+      report.error("manifest.invalid_schema", [...path, ...below], { message, hint });
+    }
+  }
 }
 
 function distinct<T>(items: readonly T[]): T[] {

@@ -43,7 +43,7 @@ export interface Knob {
   readonly values?: readonly string[];
   /** Names of the choices of an enum on screen. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** In UTF-16 units. */
+  /** Longest text that the knob takes, in UTF-16 units. */
   readonly max_length?: number;
   /** Pattern a text must match. */
   readonly pattern?: string;
@@ -73,7 +73,7 @@ export interface Manifest {
   readonly license?: string;
   /** An http or https address, shown at install. */
   readonly homepage?: string;
-  /** Default `kaged_stdio`. */
+  /** Protocol of its process; absent: `kaged_stdio`. */
   readonly runtime?: PluginProtocol;
   /** The program and its arguments; relative paths are inside the plugin's folder. */
   readonly command: readonly string[];
@@ -104,3 +104,12 @@ export interface Manifest {
   /** Seconds it gets for a hook, then the chain goes on without it. */
   readonly hook_timeout_sec: number;
 }
+
+/** Keys of `[plugins.<name>]` in local.toml that hold texts. */
+export const RECORD_TEXTS: readonly string[] = ["installed", "version", "hash", "package", "source"];
+
+/** Keys of `[plugins.<name>]` in local.toml that are the host's: no plugin may have a secret of such a name. */
+export const RECORD_KEYS: readonly string[] = [...RECORD_TEXTS, "local", "enabled", "projects"];
+
+/** Groups of built-in tools: a plugin of such a name is warned of, and a switch for such a tool means no plugin. */
+export const BUILTIN_NAMES: readonly string[] = ["file", "search", "code", "debug", "shell", "kaged"];

@@ -15,13 +15,11 @@ import { shown } from "../values/shown_value.ts";
 import { capabilityEntries, formatCapability, parseCapability } from "./capability.ts";
 import { canonicalHook } from "../contract/hook_names.ts";
 import { itemsOf, stringsOf } from "./listed_items.ts";
-import { checkMcpRules } from "./mcp_rules.ts";
-import { RECORD_KEYS } from "./record_keys.ts";
+import { BUILTIN_NAMES, RECORD_KEYS } from "./manifest.ts";
 
 /** Data of any shape under the manifest's keys. */
 type Data = Record<string, unknown>;
 
-const BUILTIN_NAMES: readonly string[] = ["file", "search", "code", "debug", "shell", "kaged"];
 /** Methods of the protocol that have two segments, as a tool's full name has. */
 const SYSTEM_METHODS: readonly string[] = [
   "config.update",
@@ -90,9 +88,8 @@ function checkRoles(data: Data, report: DocumentReport): void {
   if (Object.hasOwn(data, "role") && Object.hasOwn(data, "roles")) {
     report.error("manifest.role_and_roles", ["role"], { part: "key" });
   }
-  const compactor = [...stringsOf(data, "roles"), [data.role, ["role"]] as const].find(([role]) =>
-    role === "compactor"
-  );
+  const roles = [...stringsOf(data, "roles"), [data.role, ["role"]] as const];
+  const compactor = roles.find(([role]) => role === "compactor");
   const hooks = stringsOf(data, "hooks").map(([hook]) => canonicalHook(hook));
   if (compactor && !hooks.includes("pre_compact")) report.error("manifest.compactor_without_hook", compactor[1]);
 }
@@ -106,8 +103,7 @@ function checkTools(data: Data, report: DocumentReport): void {
     report.error("manifest.short_tool_owner", ["name"]);
   }
   for (const [tool, itemPath] of tools) {
-    if (!isMap(tool)) continue;
-    if (typeof tool.name !== "string") continue;
+    if (!isMap(tool) || typeof tool.name !== "string") continue;
     const path = [...itemPath, "name"];
     if (names.has(tool.name)) {
       report.error("manifest.duplicate_tool", path, { message: `Two tools are named ${shown(tool.name)}` });
@@ -145,4 +141,35 @@ function warnOfDuplicates(entries: readonly (readonly [string, DocumentPath])[],
     if (seen.has(name)) report.warn("manifest.duplicate_entry", path, { message: `${shown(name)} stands twice` });
     seen.add(name);
   }
+}
+
+/** Field → why an MCP server has no use for it. */
+const NOT_OF_MCP: Readonly<Record<string, string>> = {
+  tools: "An MCP server lists its tools itself, when it starts",
+  methods: "An MCP server has no methods beside its tools",
+  notifications: "An MCP server has no notifications of its own",
+  hooks: "An MCP server is not called at hooks",
+  role: "An MCP server has no role beside its tools",
+  roles: "An MCP server has no role beside its tools",
+  knobs: "An MCP server takes no config, so there is nothing to turn",
+  config_schema: "An MCP server takes no config: give it what it needs in env and command",
+  system_config_schema: "An MCP server takes no config: give it what it needs in env and command",
+};
+
+/** Refuses fields in the manifest of an MCP server that only make sense on the plugin wire. */
+function checkMcpRules(data: Data, report: DocumentReport): void {
+  if (data.runtime !== "mcp_stdio") return;
+  for (const [field, message] of Object.entries(NOT_OF_MCP)) {
+    if (!isEmpty(data[field])) report.error("manifest.mcp_contradiction", [field], { message, part: "key" });
+  }
+  for (const [capability, path] of stringsOf(data, "capabilities")) {
+    if (!capability.startsWith("kaged:")) continue;
+    const message = "An MCP server cannot ask the host for anything";
+    report.error("manifest.mcp_contradiction", path, { message });
+  }
+  if (typeof data.name === "string" && data.name.length === 1) report.error("manifest.short_tool_owner", ["name"]);
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" ? Object.keys(value ?? {}).length === 0 : value === undefined;
 }

@@ -4,9 +4,8 @@
  * @module
  */
 import { type DocumentIssue, type DocumentKind, DocumentReport } from "../documents/document_report.ts";
-import { readDocumentText } from "../documents/read_text.ts";
-import { readYaml } from "../documents/read_yaml.ts";
-import { HostError } from "../errors/host_error.ts";
+import { requireDocumentText } from "../documents/read_text.ts";
+import { parseYaml } from "../documents/read_yaml.ts";
 import type { Files } from "../ports/ports.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -34,14 +33,8 @@ export interface ParsedManifest {
  */
 export async function readManifest(dir: string, files: Files): Promise<ParsedManifest> {
   const file = `${dir.replace(/\/+$/, "")}/${MANIFEST_FILE}`;
-  const text = await readDocumentText(new DocumentReport(file, KIND), files);
-  if (text === null) {
-    throw new HostError("manifest.missing", `No manifest at "${file}"`, {
-      data: { file },
-      hint: "Name the folder that holds kaged-plugin.yaml, or make one with kaged plugin new",
-    });
-  }
-  return await parseManifest(text, { file });
+  const hint = "Name the folder that holds kaged-plugin.yaml, or make one with kaged plugin new";
+  return await parseManifest(await requireDocumentText(new DocumentReport(file, KIND), files, hint), { file });
 }
 
 /**
@@ -57,12 +50,10 @@ export async function readManifest(dir: string, files: Files): Promise<ParsedMan
  * @throws {HostError} `manifest.invalid`, with every issue in `data.issues`.
  */
 export async function parseManifest(text: string, { file }: { readonly file: string }): Promise<ParsedManifest> {
-  const report = new DocumentReport(file, KIND);
-  const document = await readYaml(text, report);
+  const { data, report } = await parseYaml(text, file, KIND);
   // The schema library loads at the first manifest, not with the host.
   const { checkManifest } = await import("./check_manifest.ts");
-  const manifest = document && await checkManifest(document.data, report);
+  const manifest = await checkManifest(data, report);
   report.throwErrors();
-  if (!manifest) throw new HostError("host.internal", "A manifest failed without an issue", { data: { file } });
-  return { manifest, warnings: report.warnings };
+  return { manifest: manifest!, warnings: report.warnings };
 }

@@ -33,122 +33,70 @@ const text = (code: string, pattern: RegExp, maxLength = Infinity) => {
   const matched = v.pipe(v.string(), v.regex(pattern, code));
   return maxLength === Infinity ? matched : v.pipe(matched, v.maxLength(maxLength, code));
 };
-const seconds = (min: number, max: number) =>
-  v.pipe(
-    v.number(),
-    v.integer("manifest.out_of_range"),
-    v.minValue(min, "manifest.out_of_range"),
-    v.maxValue(max, "manifest.out_of_range"),
-  );
-const described = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.pipe(schema, v.description(description));
+const whole = (min: number, max: number, code = "manifest.out_of_range") =>
+  v.pipe(v.number(), v.integer(code), v.minValue(min, code), v.maxValue(max, code));
+/** A field that must be there, with its line in the published schema. */
+const field = <S extends v.GenericSchema>(description: string, schema: S) => v.pipe(schema, v.description(description));
+/** A field that may be absent, and has no default. */
+const optional = <S extends v.GenericSchema>(description: string, schema: S) =>
+  v.exactOptional(field(description, schema));
 
 const objectSchema = v.looseObject({ type: v.literal("object", "manifest.schema_not_object") });
 const role = v.picklist(["observer", "compactor"], "manifest.unknown_role");
-const methodName = v.pipe(v.string(), v.regex(METHOD, "manifest.invalid_method_name"));
-const noNul = v.check((value: string) => !value.includes("\0"), "manifest.invalid_command");
+const methodName = text("manifest.invalid_method_name", METHOD);
+const hookName = v.picklist([...HOOK_NAMES, ...HOOK_ALIASES.keys()], "manifest.unknown_hook");
+const knobName = text("manifest.invalid_knob_name", /^[a-z][a-z0-9_]*$/);
+const withoutNul = (code: string) => v.pipe(v.string(), v.check((value) => !value.includes("\0"), code));
 
 const toolInput: v.GenericSchema<unknown, ManifestTool> = v.strictObject({
-  name: described(
-    text("manifest.invalid_tool_name", /^[a-z][a-z0-9_]*$/, 64),
-    "Short name; agents see <plugin>.<name>.",
-  ),
-  description: described(
-    v.pipe(v.string(), v.regex(/\S/, "manifest.invalid_tool_description")),
-    "What the tool does, for the model.",
-  ),
-  parameters_schema: described(objectSchema, "JSON Schema of its arguments."),
+  name: field("Short name; agents see <plugin>.<name>.", text("manifest.invalid_tool_name", /^[a-z][a-z0-9_]*$/, 64)),
+  description: field("What the tool does, for the model.", text("manifest.invalid_tool_description", /\S/)),
+  parameters_schema: field("JSON Schema of its arguments.", objectSchema),
 });
 
 const semanticVersion = v.pipe(
-  v.string(),
-  v.regex(SEMANTIC_VERSION, "manifest.invalid_version"),
-  v.maxLength(MAX_VERSION_LENGTH, "manifest.invalid_version"),
+  text("manifest.invalid_version", SEMANTIC_VERSION, MAX_VERSION_LENGTH),
   v.check(isSemanticVersion, "manifest.invalid_version"),
 );
+const command = v.pipe(
+  v.array(withoutNul("manifest.invalid_command")),
+  v.minLength(1, "manifest.invalid_command"),
+  v.maxLength(256, "manifest.invalid_command"),
+  v.check(([program]) => program !== "", "manifest.invalid_command"),
+);
+const variables = v.record(text("manifest.invalid_env_name", ENV_NAME), withoutNul("manifest.invalid_env_value"));
+const capability = v.union([text("capability.unknown", CAPABILITY), v.strictObject({ net: v.array(v.string()) })]);
+const protocol = v.picklist(["kaged_stdio", "mcp_stdio"], "manifest.unknown_runtime");
+const address = text("manifest.invalid_homepage", /^https?:\/\/[\x21-\x7e]+$/, 2048);
 
 const fields = {
-  name: described(
-    text("manifest.invalid_name", /^[a-z][a-z0-9-]*$/, 64),
+  name: field(
     "The plugin's name, unique among the installed plugins.",
+    text("manifest.invalid_name", /^[a-z][a-z0-9-]*$/, 64),
   ),
-  version: described(semanticVersion, "Its version (SemVer 2.0.0)."),
-  kaged_api: described(
-    v.pipe(
-      v.number(),
-      v.integer("manifest.unsupported_api"),
-      v.minValue(1, "manifest.unsupported_api"),
-      v.maxValue(1, "manifest.unsupported_api"),
-    ),
-    "Plugin API version it is written for.",
-  ),
-  kind_api_version: v.exactOptional(
-    described(semanticVersion, "Version of the lifecycle hooks it is written for. Default: any."),
-  ),
-  description: described(text("manifest.invalid_description", oneLineAndBreaks(200)), "What it does, in one line."),
-  author: v.exactOptional(described(text("manifest.invalid_author", oneLine(200)), "Who wrote it.")),
-  license: v.exactOptional(described(text("manifest.invalid_license", SPDX, 100), "SPDX licence expression.")),
-  homepage: v.exactOptional(
-    described(text("manifest.invalid_homepage", /^https?:\/\/[\x21-\x7e]+$/, 2048), "Where to read more."),
-  ),
-  runtime: v.exactOptional(
-    described(
-      v.picklist(["kaged_stdio", "mcp_stdio"], "manifest.unknown_runtime"),
-      "What its process speaks: the plugin wire (the default), or MCP over stdio.",
-    ),
-  ),
-  command: described(
-    v.pipe(
-      v.array(v.pipe(v.string(), noNul)),
-      v.minLength(1, "manifest.invalid_command"),
-      v.maxLength(256, "manifest.invalid_command"),
-      v.check(([program]) => program !== "", "manifest.invalid_command"),
-    ),
-    "The program and its arguments; relative paths are inside the plugin's folder.",
-  ),
-  env: v.optional(
-    described(
-      v.record(
-        v.pipe(v.string(), v.regex(ENV_NAME, "manifest.invalid_env_name")),
-        v.pipe(v.string(), v.check((value) => !value.includes("\0"), "manifest.invalid_env_value")),
-      ),
-      "Environment variables on top of the host's.",
-    ),
-    {},
-  ),
-  capabilities: described(
-    v.array(v.union([
-      v.pipe(v.string(), v.regex(CAPABILITY, "capability.unknown")),
-      v.strictObject({ net: v.array(v.string()) }),
-    ])),
-    "What it asks for. An empty list asks for nothing.",
-  ),
-  role: v.exactOptional(described(role, "A single role; use roles.")),
-  roles: v.exactOptional(
-    described(v.array(role), "What it is to an agent. Default: observer when it has hooks, else nothing."),
-  ),
-  hooks: v.optional(
-    described(
-      v.array(v.picklist([...HOOK_NAMES, ...HOOK_ALIASES.keys()], "manifest.unknown_hook")),
-      "Lifecycle hooks it subscribes to.",
-    ),
-    [],
-  ),
-  tools: v.optional(described(v.array(toolInput), "Tools it offers to agents."), []),
-  methods: v.optional(described(v.array(methodName), "Methods of its own."), []),
-  notifications: v.optional(described(v.array(methodName), "Notifications it may send."), []),
-  config_schema: v.exactOptional(described(objectSchema, "JSON Schema of its project-side config.")),
-  system_config_schema: v.exactOptional(described(objectSchema, "JSON Schema of its operator-side config: secrets.")),
-  knobs: v.optional(
-    described(
-      v.record(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "manifest.invalid_knob_name")), knobInput),
-      "Settings an operator may turn.",
-    ),
-    {},
-  ),
-  shutdown_timeout_sec: v.optional(described(seconds(0, 30), "Seconds between shutdown and SIGTERM."), 5),
-  health_interval_sec: v.optional(described(seconds(5, 300), "Seconds between pings."), 30),
-  hook_timeout_sec: v.optional(described(seconds(1, 60), "Seconds a hook may take."), PLUGIN_TIMEOUT_MS / 1000),
+  version: field("Its version (SemVer 2.0.0).", semanticVersion),
+  kaged_api: field("Plugin API version it is written for.", whole(1, 1, "manifest.unsupported_api")),
+  kind_api_version: optional("Version of the lifecycle hooks it is written for. Default: any.", semanticVersion),
+  description: field("What it does, in one line.", text("manifest.invalid_description", oneLineAndBreaks(200))),
+  author: optional("Who wrote it.", text("manifest.invalid_author", oneLine(200))),
+  license: optional("SPDX licence expression.", text("manifest.invalid_license", SPDX, 100)),
+  homepage: optional("Where to read more.", address),
+  runtime: optional("What its process speaks: the plugin wire (the default), or MCP over stdio.", protocol),
+  command: field("The program and its arguments; relative paths are inside the plugin's folder.", command),
+  env: v.optional(field("Environment variables on top of the host's.", variables), {}),
+  capabilities: field("What it asks for. An empty list asks for nothing.", v.array(capability)),
+  role: optional("A single role; use roles.", role),
+  roles: optional("What it is to an agent. Default: observer when it has hooks, else nothing.", v.array(role)),
+  hooks: v.optional(field("Lifecycle hooks it subscribes to.", v.array(hookName)), []),
+  tools: v.optional(field("Tools it offers to agents.", v.array(toolInput)), []),
+  methods: v.optional(field("Methods of its own.", v.array(methodName)), []),
+  notifications: v.optional(field("Notifications it may send.", v.array(methodName)), []),
+  config_schema: optional("JSON Schema of its project-side config.", objectSchema),
+  system_config_schema: optional("JSON Schema of its operator-side config: secrets.", objectSchema),
+  knobs: v.optional(field("Settings an operator may turn.", v.record(knobName, knobInput)), {}),
+  shutdown_timeout_sec: v.optional(field("Seconds between shutdown and SIGTERM.", whole(0, 30)), 5),
+  health_interval_sec: v.optional(field("Seconds between pings.", whole(5, 300)), 30),
+  hook_timeout_sec: v.optional(field("Seconds a hook may take.", whole(1, 60)), PLUGIN_TIMEOUT_MS / 1000),
 };
 
 /** Checks the shape of a manifest. */

@@ -13,9 +13,8 @@ import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { HOOK_NAMES } from "../contract/hook_names.ts";
 import { KNOB_TYPES, knobKeys } from "./knob_schema.ts";
-import { itemsOf } from "./listed_items.ts";
+import { itemsOf, schemasIn } from "./listed_items.ts";
 import { MANIFEST_KEYS, type ManifestInput, manifestInput, TOOL_KEYS } from "./schema.ts";
-import { schemasIn } from "./schema_rules.ts";
 
 /** Checks each field of `data` alone. Returns the manifest with its simple defaults, or null when something is wrong. */
 export function checkShape(data: Record<string, unknown>, report: DocumentReport): ManifestInput | null {

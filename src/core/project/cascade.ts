@@ -22,10 +22,13 @@ export interface EffectiveDeclaration {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** One declaration, by one agent. */
-export interface CascadeEntry {
+interface Written {
   readonly agent: AgentSpec;
   readonly declaration: PluginDeclaration;
+}
+
+/** One declaration, by one agent. */
+export interface CascadeEntry extends Written {
   /** The declaration it is based on, when it shares another agent's. */
   readonly base: CascadeEntry | null;
   /** The declaration with everything it inherits, or why there is none. */
@@ -35,44 +38,30 @@ export interface CascadeEntry {
 /** Returns an entry for each declaration, in tree order. */
 export function cascade(project: Project): CascadeEntry[] {
   const written = project.agents.flatMap((agent) => agent.plugins.map((declaration) => ({ agent, declaration })));
-  const byKey = new Map<string, typeof written>();
-  for (const one of written) byKey.set(one.declaration.key, [...byKey.get(one.declaration.key) ?? [], one]);
-  const entries = new Map<PluginDeclaration, CascadeEntry>();
-  for (const group of byKey.values()) {
+  const entries = new Map<Written, CascadeEntry>();
+  for (const group of Map.groupBy(written, ({ declaration }) => declaration.key).values()) {
     const first = group.find(({ agent }) => agent.parent === null) ??
       group.find(({ declaration }) => declaration.package !== undefined);
-    if (first) entries.set(first.declaration, alone(project, first));
-    const base = first ? entries.get(first.declaration)! : null;
-    for (const one of group) {
-      if (one !== first) entries.set(one.declaration, other(project, one, base));
-    }
+    const base = first ? alone(project, first) : null;
+    for (const one of group) entries.set(one, one === first ? base! : other(project, one, base));
   }
-  return written.map(({ declaration }) => entries.get(declaration)!);
-}
-
-interface Written {
-  readonly agent: AgentSpec;
-  readonly declaration: PluginDeclaration;
+  return written.map((one) => entries.get(one)!);
 }
 
 /** Resolves a declaration that is based on no other. */
-function alone(project: Project, { agent, declaration }: Written): CascadeEntry {
-  const { package: pkg, source = null, version, isolation = "agent", hooks = null, config = {} } = declaration;
-  const outcome = pkg === undefined ? missingPackage(project, { agent, declaration }, null) : {
-    package: pkg,
-    source,
-    versions: version === undefined ? [] : [version],
-    isolation,
-    hooks,
-    config,
-  };
-  return { agent, declaration, base: null, outcome };
+function alone(project: Project, written: Written): CascadeEntry {
+  const { package: pkg, source = null, version, isolation = "agent", hooks = null, config = {} } = written.declaration;
+  const versions = version === undefined ? [] : [version];
+  const outcome = pkg === undefined
+    ? missingPackage(project, written, null)
+    : { package: pkg, source, versions, isolation, hooks, config };
+  return { ...written, base: null, outcome };
 }
 
 /** Resolves a declaration whose key another agent declares first. */
 function other(project: Project, written: Written, base: CascadeEntry | null): CascadeEntry {
-  const { agent, declaration } = written;
-  const refuse = (outcome: HostError): CascadeEntry => ({ agent, declaration, base: null, outcome });
+  const { declaration } = written;
+  const refuse = (outcome: HostError): CascadeEntry => ({ ...written, base: null, outcome });
   if (!base) return refuse(missingPackage(project, written, null));
   const governing = base.declaration.isolation ?? "agent";
   if (declaration.isolation !== undefined && declaration.isolation !== governing) {
@@ -86,11 +75,10 @@ function other(project: Project, written: Written, base: CascadeEntry | null): C
     return refuse(forbidden(project, written, { field: "package", base, value: pkg }));
   }
   const { outcome } = base;
-  if (!("versions" in outcome)) return { agent, declaration, base, outcome: baseRefused(project, written, base) };
+  if (!("versions" in outcome)) return { ...written, base, outcome: baseRefused(project, written, base) };
   const { source, version, hooks, config } = declaration;
   return {
-    agent,
-    declaration,
+    ...written,
     base,
     outcome: {
       ...outcome,
@@ -104,15 +92,10 @@ function other(project: Project, written: Written, base: CascadeEntry | null): C
 
 /** Returns the error of a declaration whose base was refused. */
 export function baseRefused(project: Project, written: Written, base: CascadeEntry): HostError {
-  const message = `Plugin ${
-    shown(written.declaration.key)
-  } shares what "${base.agent.path}" declares, which was refused`;
-  return failure(project, written, {
-    code: "project.base_refused",
-    message,
-    part: "key",
-    data: { base: base.agent.path },
-  });
+  const { key } = written.declaration;
+  const { path } = base.agent;
+  const message = `Plugin ${shown(key)} shares the declaration of "${path}", which was refused`;
+  return failure(project, written, { code: "project.base_refused", message, part: "key", data: { base: path } });
 }
 
 function missingPackage(project: Project, written: Written, base: CascadeEntry | null): HostError {
@@ -131,13 +114,8 @@ function forbidden(
   const message = `Plugin ${shown(written.declaration.key)} is declared on "${base.agent.path}" with ${field} ` +
     `${shown(value)}, which no other agent can override`;
   const hint = `Remove ${field} here, or use another key`;
-  return failure(project, written, {
-    code: "project.forbidden_override",
-    field,
-    message,
-    hint,
-    data: { field, base: base.agent.path },
-  });
+  const data = { field, base: base.agent.path };
+  return failure(project, written, { code: "project.forbidden_override", field, message, hint, data });
 }
 
 /** An error about a declaration, or about one of its fields. */

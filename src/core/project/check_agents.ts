@@ -6,6 +6,7 @@
 import type { DocumentReport, IssueText } from "../documents/document_report.ts";
 import type { DocumentPath } from "../documents/places.ts";
 import type { HostError, HostErrorCode } from "../errors/host_error.ts";
+import { BUILTIN_NAMES } from "../manifest/manifest.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
 import type { CascadeEntry } from "./cascade.ts";
@@ -37,9 +38,6 @@ interface Into {
   readonly warnings: Issue[];
 }
 
-/** Groups of built-in tools: a switch for one of those means no plugin. */
-const BUILTIN_GROUPS: readonly string[] = ["file", "search", "code", "debug", "shell", "kaged"];
-
 /** Returns every agent with the plugins it may have; refusals and warnings go to `into`. */
 export function checkAgents(project: Project, outcomes: readonly Outcome[], into: Into): ResolvedAgent[] {
   const checker = new AgentChecker(project.document.report, into);
@@ -50,16 +48,14 @@ const isCompactor = ({ manifest }: ResolvedPlugin): boolean => manifest.roles.in
 
 class AgentChecker {
   readonly #report: DocumentReport;
-  readonly #refusals: PluginRefusal[];
-  readonly #warnings: Issue[];
+  readonly #into: Into;
   // Enabling, storage and tools go by the plugin's name: one name is one package, and one shared process is one key.
   readonly #packages = new Map<string, string>();
   readonly #sharedKeys = new Map<string, string>();
 
-  constructor(report: DocumentReport, { refusals, warnings }: Into) {
+  constructor(report: DocumentReport, into: Into) {
     this.#report = report;
-    this.#refusals = refusals;
-    this.#warnings = warnings;
+    this.#into = into;
   }
 
   /** Checks one agent; `own` are the outcomes of its declarations. */
@@ -69,7 +65,7 @@ class AgentChecker {
       if (!plugin) continue;
       const error = this.#clash(agent, plugin, plugins) ?? this.#secondCompactor(agent, plugin, plugins);
       if (error) {
-        this.#refusals.push({ agent: agent.path, key: plugin.key, instance: plugin.instance, error });
+        this.#into.refusals.push({ agent: agent.path, key: plugin.key, instance: plugin.instance, error });
         continue;
       }
       this.#packages.set(plugin.plugin, plugin.package);
@@ -78,8 +74,8 @@ class AgentChecker {
     }
     this.#warnOfHooks(agent, plugins);
     this.#warnOfTools(agent, own);
-    const compaction = this.#withoutFalseDelegate(agent, plugins, own);
-    return { path: agent.path, parent: agent.parent, plugins, compaction, rest: agent.rest };
+    const { path, parent, rest } = agent;
+    return { path, parent, plugins, compaction: this.#withoutFalseDelegate(agent, plugins, own), rest };
   }
 
   /** Returns why a plugin cannot run beside those before it, or null. */
@@ -133,19 +129,14 @@ class AgentChecker {
     for (const name of Object.keys(agent.tools)) {
       const [group = ""] = name.split(".");
       const owner = plugins.find(({ plugin }) => plugin === group);
-      const isOthers = BUILTIN_GROUPS.includes(group) && !owner;
+      const isOthers = BUILTIN_NAMES.includes(group) && !owner;
       // An MCP server lists its tools once it runs.
       const isServed = owner?.manifest.runtime === "mcp_stdio";
       const isUnknown = absent.includes(group) || absent.includes(null);
       if (tools.includes(name) || isOthers || isServed || isUnknown) continue;
-      const otherwise = tools.length > 0
-        ? `Tools of this agent: ${tools.join(", ")}`
-        : "This agent has no plugin tools";
-      this.#warn("project.unknown_tool", stepsTo(agent.path, "tools", name), {
-        message: `No plugin of "${agent.path}" has a tool ${shown(name)}`,
-        hint: didYouMean(name, tools, otherwise),
-        part: "key",
-      });
+      const message = `No plugin of "${agent.path}" has a tool ${shown(name)}`;
+      const hint = didYouMean(name, tools, `Tools of this agent: ${tools.join(", ") || "none"}`);
+      this.#warn("project.unknown_tool", stepsTo(agent.path, "tools", name), { message, hint, part: "key" });
     }
   }
 
@@ -174,12 +165,12 @@ class AgentChecker {
         ...(!plugin && { hint }),
         data: { agent_path: agent, delegate },
       });
-      this.#refusals.push({ agent, key: delegate, instance: null, error });
+      this.#into.refusals.push({ agent, key: delegate, instance: null, error });
     }
     return { ...compaction, delegate: null };
   }
 
   #warn(code: HostErrorCode, path: DocumentPath, text: IssueText): void {
-    this.#warnings.push(this.#report.issue(code, path, text));
+    this.#into.warnings.push(this.#report.issue(code, path, text));
   }
 }

@@ -4,12 +4,11 @@
  * @module
  */
 import type { DocumentReport } from "../documents/document_report.ts";
-import { Fields, FLAG, TEXT } from "../documents/fields.ts";
+import { Fields, FLAG, SOME_TEXT, TEXT, type ValueType } from "../documents/fields.ts";
 import { didYouMean, nearestWord } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
-import { checkCompaction } from "./check_compaction.ts";
 import { checkDeclarations, NAME } from "./check_declarations.ts";
-import type { AgentSpec } from "./types.ts";
+import type { AgentSpec, CompactionSettings } from "./types.ts";
 
 const PROJECT_KEYS: readonly string[] = ["id", "primary"];
 const AGENT_KEYS: readonly string[] = ["plugins", "tools", "compaction", "subagents"];
@@ -35,7 +34,8 @@ export async function checkProject(
 ): Promise<{ readonly id: string | null; readonly agents: readonly AgentSpec[] }> {
   const project = new Fields(data, [], report, { hint: "Start with primary:" });
   checkProjectKeys(project);
-  const id = checkId(project);
+  const id = project.get("id", TEXT);
+  if (id !== undefined && !ID.test(id)) project.error("invalid_id", "id");
   const agents: AgentSpec[] = [];
   if (project.has("primary")) await checkAgent(project.fields("primary"), null, agents);
   else if (project.isMap) {
@@ -44,7 +44,7 @@ export async function checkProject(
       hint: "Write primary: with the plugins of the main agent under it",
     });
   }
-  return { id, agents };
+  return { id: id ?? null, agents };
 }
 
 function checkProjectKeys(project: Fields): void {
@@ -54,12 +54,6 @@ function checkProjectKeys(project: Fields): void {
     const hint = didYouMean(key, PROJECT_KEYS, `Keys here: ${PROJECT_KEYS.join(", ")}; fields of an agent go below it`);
     project.error("unknown_key", key, { message: `Unknown key ${shown(key)}`, hint, part: "key" });
   }
-}
-
-function checkId(project: Fields): string | null {
-  const id = project.get("id", TEXT);
-  if (id !== undefined && !ID.test(id)) project.error("invalid_id", "id");
-  return id ?? null;
 }
 
 /** Checks one agent and the agents below it. The order is the tree's: an agent, then its subagents one by one. */
@@ -107,4 +101,43 @@ function checkTools(agent: Fields): Record<string, { enabled: boolean }> {
     }
   }
   return tools;
+}
+
+/** Settings of an agent without a `compaction:` block. */
+const DEFAULT_COMPACTION: CompactionSettings = {
+  strategy: "drop",
+  delegate: null,
+  target_tokens: null,
+  target_messages: null,
+  keep_last: 4,
+};
+
+/** Reads the `compaction:` block of an agent. */
+function checkCompaction(agent: Fields): CompactionSettings {
+  const block = agent.fields("compaction");
+  block.expectKeys(Object.keys(DEFAULT_COMPACTION));
+  const count = (key: string, least: number): number | null =>
+    block.data[key] === null ? null : block.get(key, wholeNumber(least)) ?? null;
+  return {
+    strategy: block.choice("strategy", ["drop", "summarize"]) ?? DEFAULT_COMPACTION.strategy,
+    delegate: delegateIn(block),
+    target_tokens: count("target_tokens", 1),
+    target_messages: count("target_messages", 1),
+    keep_last: count("keep_last", 0) ?? DEFAULT_COMPACTION.keep_last,
+  };
+}
+
+function delegateIn(block: Fields): string | null {
+  if ((block.data.delegate ?? null) === null) return null;
+  const delegate = block.fields("delegate", { hint: "Write delegate: { plugin: <key> }" });
+  delegate.expectKeys(["plugin"]);
+  return delegate.require("plugin", SOME_TEXT) ?? null;
+}
+
+function wholeNumber(least: number): ValueType<number> {
+  return {
+    name: `a whole number of at least ${least}`,
+    reason: "invalid_value",
+    fits: (value): value is number => Number.isSafeInteger(value) && value as number >= least,
+  };
 }

@@ -38,17 +38,31 @@ export const CONFIG_SETTINGS: Readonly<Record<string, SettingKind>> = {
  * @throws {HostError} `config.unknown_key`, with the nearest name there is.
  */
 export function settingOf(key: string): Setting {
+  const found = findSetting(key);
+  if (found) return found;
+  const names = Object.keys(CONFIG_SETTINGS);
+  const [, plugin = "<plugin>"] = /^plugin_limits\.([^.]+)\./.exec(key) ?? [];
+  const hint = didYouMean(patternOf(key), names, `Settings: ${names.join(", ")}`).replace("<plugin>", plugin);
+  throw new HostError("config.unknown_key", `config.toml has no setting ${shown(key)}`, { data: { key }, hint });
+}
+
+function findSetting(key: string): Setting | null {
   const [, runtime] = /^runtimes\.([^<>]+)$/.exec(key) ?? [];
   if (runtime !== undefined) return { key, table: ["runtimes"], name: runtime, kind: "text" };
-  const known = key.replace(/^(plugin_limits\.)[a-z][a-z0-9-]*(?=\.)/, "$1<plugin>");
-  if (key.includes("<") || !Object.hasOwn(CONFIG_SETTINGS, known)) throw unknownSetting(key, known);
+  const known = patternOf(key);
+  if (key.includes("<") || !Object.hasOwn(CONFIG_SETTINGS, known)) return null;
   const steps = key.split(".");
   return { key, table: steps.slice(0, -1), name: steps.at(-1)!, kind: CONFIG_SETTINGS[known]! };
 }
 
+/** Returns the key of {@link CONFIG_SETTINGS} that a setting would have: the name of a plugin becomes `<plugin>`. */
+function patternOf(key: string): string {
+  return key.replace(/^(plugin_limits\.)[a-z][a-z0-9-]*(?=\.)/, "$1<plugin>");
+}
+
 /** Returns the settings in a file's data, by name, in the order of the file. Unknown keys are left out. */
 export function settingsIn(data: Readonly<Record<string, unknown>>): Map<string, unknown> {
-  return new Map(leavesOf([], data).filter(([key]) => isSetting(key)));
+  return new Map(leavesOf([], data).filter(([key]) => findSetting(key) !== null));
 }
 
 function leavesOf(path: readonly string[], value: unknown): [string, unknown][] {
@@ -56,21 +70,6 @@ function leavesOf(path: readonly string[], value: unknown): [string, unknown][] 
   return Object.entries(value).flatMap(([key, inner]) => leavesOf([...path, key], inner));
 }
 
-function isSetting(key: string): boolean {
-  try {
-    return settingOf(key) !== null;
-  } catch {
-    return false;
-  }
-}
-
 function under(table: string, rules: SettingRules): Record<string, SettingKind> {
   return Object.fromEntries(Object.entries(rules).map(([name, { kind }]) => [`${table}.${name}`, kind]));
-}
-
-function unknownSetting(key: string, known: string): HostError {
-  const names = Object.keys(CONFIG_SETTINGS);
-  const [, plugin = "<plugin>"] = /^plugin_limits\.([^.]+)\./.exec(key) ?? [];
-  const hint = didYouMean(known, names, `Settings: ${names.join(", ")}`).replace("<plugin>", plugin);
-  return new HostError("config.unknown_key", `config.toml has no setting ${shown(key)}`, { data: { key }, hint });
 }

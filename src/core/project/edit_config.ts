@@ -10,18 +10,15 @@ import { HostError } from "../errors/host_error.ts";
 import { withHomeLock } from "../files/home_lock.ts";
 import { replaceText } from "../files/replace_text.ts";
 import type { Files, Runtime } from "../ports/ports.ts";
+import { defined } from "../values/plain_data.ts";
 import { type Setting, settingsIn } from "./config_settings.ts";
-import { openOperatorFile, operatorConfigOf } from "./operator_config.ts";
+import { openOperatorFile, type OperatorConfig, operatorConfigOf } from "./operator_config.ts";
 import type { Issue } from "./types.ts";
 
 /** The settings of `config.toml` as they are in the file. */
-export interface ConfigFile {
-  /** Path of the file, whether it exists or not. */
-  readonly file: string;
+export interface ConfigFile extends Pick<OperatorConfig, "file" | "warnings"> {
   /** By name, in the order of the file. */
   readonly settings: ReadonlyMap<string, unknown>;
-  /** Keys that are allowed and look like slips. */
-  readonly warnings: readonly Issue[];
 }
 
 /**
@@ -74,10 +71,6 @@ function checkSetting({ key, table, name }: Setting, check: () => void): void {
     const own = issues.find((issue) => issue.path.startsWith(path));
     if (!own) throw error;
     const { code, message, hint } = own;
-    throw new HostError(code, `Cannot set ${key}: ${message}`, {
-      data: { key },
-      ...(hint !== undefined && { hint }),
-      cause: error,
-    });
+    throw new HostError(code, `Cannot set ${key}: ${message}`, { data: { key }, cause: error, ...defined({ hint }) });
   }
 }

@@ -7,34 +7,30 @@ import type { HostError } from "../errors/host_error.ts";
 import { PRIMARY_HOOKS } from "../contract/hook_names.ts";
 import { MANIFEST_FILE } from "../manifest/read_manifest.ts";
 import { canonicalText } from "../values/canonical_text.ts";
+import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { type CascadeEntry, type EffectiveDeclaration, failure } from "./cascade.ts";
-import type { LocatedPlugin } from "./locate.ts";
-import { configError, pluginConfig, type SystemSide } from "./plugin_config.ts";
+import type { FoundPlugin } from "./locate.ts";
+import { configError, pluginConfig } from "./plugin_config.ts";
 import type { Project, ResolvedPlugin } from "./types.ts";
 import { isInRange } from "./version_range.ts";
 
-/** Everything that decides how one agent gets one plugin. */
-export interface EvaluateOptions {
-  /** With everything it inherits. */
-  readonly declaration: EffectiveDeclaration;
-  readonly location: LocatedPlugin;
-  readonly instance: string;
-  readonly system: SystemSide;
-  /** The plugin it shares, when another agent declared it first. */
-  readonly base: ResolvedPlugin | null;
-  /** Path of `local.toml`, for errors. */
-  readonly localFile: string;
-}
-
-/** Returns the plugin as the agent gets it, or every reason it cannot. */
+/**
+ * Returns the plugin as the agent gets it, or every reason it cannot. `base` is the plugin it shares when another agent
+ * declared it first; `localFile` names `local.toml` in errors.
+ */
 export async function evaluatePlugin(
   project: Project,
   entry: CascadeEntry,
-  { declaration, location, instance, system, base, localFile }: EvaluateOptions,
+  { declaration, found: { manifest, dir, hash, system }, instance, base, localFile }: {
+    readonly declaration: EffectiveDeclaration;
+    readonly found: FoundPlugin;
+    readonly instance: string;
+    readonly base: ResolvedPlugin | null;
+    readonly localFile: string;
+  },
 ): Promise<ResolvedPlugin | HostError[]> {
   const { agent, declaration: { key, hooks: ownHooks } } = entry;
-  const { manifest, dir, hash } = location;
   const { name, version } = manifest;
   const { isolation } = declaration;
   const errors: HostError[] = [];
@@ -71,7 +67,7 @@ export async function evaluatePlugin(
     package: declaration.package,
     plugin: name,
     dir,
-    ...(hash !== undefined && { hash }),
+    ...defined({ hash }),
     manifest,
     isolation,
     instance,

@@ -53,19 +53,17 @@ export const HOOK_RULES: SettingRules<keyof HookSettings> = {
 
 /** `unsandboxed` of other hosts: only `false` is true here. */
 export const UNSANDBOXED_RULES: SettingRules = {
-  unsandboxed: {
-    kind: "flag",
-    problem: (value) =>
-      value === false ? null : {
-        message: "Hooks always run in a cage",
-        hint: "Widen the cage with network, readable and writable",
-      },
-  },
+  unsandboxed: rule(
+    "flag",
+    (value) => value === false,
+    "Hooks always run in a cage",
+    "Widen the cage with network, readable and writable",
+  ),
 };
 
 function capabilityProblem(text: string): SettingProblem | null {
   const read = parseCapability(text);
-  if (!read.ok) return { message: read.problem.message, ...(read.problem.hint && { hint: read.problem.hint }) };
+  if (!read.ok) return read.problem;
   const { capability } = read;
   const isOpen = capability.kind === "net" && capability.scope !== "host";
   return isOpen ? { message: "Hooks connect to named hosts only", hint: 'Write network = ["host:443"]' } : null;
@@ -78,8 +76,6 @@ function pathProblem(access: "read" | "write", path: string): SettingProblem | n
 
 function variableProblem(name: string): SettingProblem | null {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !name.startsWith("LD_")) return null;
-  return {
-    message: `${shown(name)} is no variable that may be handed on`,
-    hint: "Use letters, digits and _, not LD_…",
-  };
+  const message = `${shown(name)} is no variable that may be handed on`;
+  return { message, hint: "Use letters, digits and _, not LD_…" };
 }

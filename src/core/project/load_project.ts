@@ -3,22 +3,16 @@
  *
  * @module
  */
-import type { Files } from "../ports/ports.ts";
 import { type LocalConfig, readLocalConfig } from "./local_config.ts";
-import { pluginLocator } from "./locate.ts";
+import { type LocateOptions, pluginLocator } from "./locate.ts";
 import { readProject } from "./read_project.ts";
 import { resolveProject } from "./resolve_project.ts";
 import type { Project, ResolvedProject } from "./types.ts";
 
 /** Where a project is, and what it may use. */
-export interface LoadOptions {
+export interface LoadOptions extends Pick<LocateOptions, "plugins" | "home" | "files"> {
   /** The project's folder, absolute. */
   readonly dir: string;
-  /** The operator's folder, absolute. */
-  readonly home: string;
-  /** Package → folder, used in place of the installed plugin. */
-  readonly plugins?: Readonly<Record<string, string>>;
-  readonly files: Files;
   /** A variable of the host's environment, or null. */
   readonly env: (name: string) => string | null;
 }

@@ -7,8 +7,9 @@ import type { DocumentKind } from "../documents/document_report.ts";
 import { Fields, FLAG, LIST, TEXT } from "../documents/fields.ts";
 import type { DocumentPath, Place } from "../documents/places.ts";
 import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";
-import { RECORD_KEYS } from "../manifest/record_keys.ts";
+import { RECORD_KEYS, RECORD_TEXTS } from "../manifest/manifest.ts";
 import type { Files } from "../ports/ports.ts";
+import { defined } from "../values/plain_data.ts";
 import type { Issue } from "./types.ts";
 
 const LOCAL_FILE = "local.toml";
@@ -102,14 +103,12 @@ export function localConfigOf({ data, report }: TomlDocument): LocalConfig {
 }
 
 function recordOf(name: string, table: Fields): InstallRecord {
-  const texts = ["installed", "version", "hash", "package", "source"].map((key) =>
-    [key, table.get(key, TEXT)] as const
-  );
+  const texts = RECORD_TEXTS.map((key) => [key, table.get(key, TEXT)]);
   const projects = table.get("projects", LIST) ?? [];
   if (!projects.every(TEXT.fits)) table.error("wrong_type", "projects", { message: "Expected ids of projects" });
   return {
     name,
-    ...Object.fromEntries(texts.filter(([, value]) => value !== undefined)),
+    ...defined(Object.fromEntries(texts)),
     local: table.get("local", FLAG) ?? false,
     enabled: table.get("enabled", FLAG) ?? false,
     projects: projects.filter(TEXT.fits),

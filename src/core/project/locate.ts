@@ -3,20 +3,17 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
-import type { Manifest } from "../manifest/manifest.ts";
-import type { DocumentIssue } from "../documents/document_report.ts";
-import { readManifest } from "../manifest/read_manifest.ts";
+import { asHostError, HostError } from "../errors/host_error.ts";
+import { type ParsedManifest, readManifest } from "../manifest/read_manifest.ts";
 import type { Files } from "../ports/ports.ts";
 import type { InstallRecord, LocalConfig } from "./local_config.ts";
+import { type SystemSide, systemSide } from "./plugin_config.ts";
+import type { Issue } from "./types.ts";
 
 /** A plugin with its folder and its manifest. */
-export interface LocatedPlugin {
+export interface LocatedPlugin extends ParsedManifest {
   /** Absolute path of its folder. */
   readonly dir: string;
-  readonly manifest: Manifest;
-  /** Doubts about the manifest. */
-  readonly warnings: readonly DocumentIssue[];
   /** Hash its folder must have; absent for a folder that the embedder names. */
   readonly hash?: string;
 }
@@ -80,5 +77,45 @@ export function pluginLocator({ plugins = {}, home, local, files, projectId }: L
       data: { plugin: name, expected: name, found: found.manifest.name },
       hint: "Install the plugin again",
     });
+  };
+}
+
+/** A located plugin with the operator's side of its config. */
+export interface FoundPlugin extends LocatedPlugin {
+  readonly system: SystemSide;
+}
+
+/** Sources of a project's plugins and of their secrets. */
+export interface FindOptions {
+  readonly local: LocalConfig;
+  readonly locate: Locate;
+  /** A variable of the host's environment, or null. */
+  readonly env: (name: string) => string | null;
+}
+
+/** Finds a plugin by its package: null when it is not installed, an error when it cannot be used. */
+export type Find = (pkg: string) => Promise<FoundPlugin | HostError | null>;
+
+/** Returns a function that looks each package up once, and adds warnings about manifests and secrets to `warnings`. */
+export function pluginFinder({ local, locate, env }: FindOptions, warnings: Issue[]): Find {
+  const known = new Map<string, ReturnType<Find>>();
+  const find = async (pkg: string): Promise<FoundPlugin | null> => {
+    const found = await locate(pkg);
+    if (found === null) return null;
+    warnings.push(...found.warnings);
+    const values = local.secrets.get(pkg);
+    const system = await systemSide(found.manifest, values, env);
+    if (system.undeclared.length > 0) {
+      const code = "project.undeclared_secrets";
+      const message =
+        `Plugin "${found.manifest.name}" declares no operator-side config: its values are not handed over`;
+      const place = values!.placeOf([]);
+      warnings.push({ code, message, file: local.file, ...place, path: "plugins", hint: "Remove them" });
+    }
+    return { ...found, system };
+  };
+  return (pkg) => {
+    if (!known.has(pkg)) known.set(pkg, find(pkg).catch(asHostError));
+    return known.get(pkg)!;
   };
 }

@@ -9,7 +9,7 @@ import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.t
 import type { Files } from "../ports/ports.ts";
 import { DEFAULT_HOOK_SETTINGS, HOOK_RULES, type HookSettings, UNSANDBOXED_RULES } from "./hook_settings.ts";
 import { HTTP_RULES, type HttpSettings } from "./http_settings.ts";
-import { readSettings, type SettingRule, type SettingRules, wholeNumber } from "./setting_rules.ts";
+import { readSettings, rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
 import type { Issue } from "./types.ts";
 
 const CONFIG_FILE = "config.toml";
@@ -50,24 +50,21 @@ export interface OperatorConfig {
   /** Settings of the HTTP API: `[http]`. */
   readonly http: HttpSettings;
   /** Least level that plugins are asked to log. Default `info`. */
-  readonly logLevel: LogLevel;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Keys that are allowed and look like slips. */
   readonly warnings: readonly Issue[];
 }
 
 /** Levels of log lines, the most talkative first. */
-export type LogLevel = "debug" | "info" | "warn" | "error";
-
-const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks", "http", "log_level"];
 
-const RUNTIME_RULE: SettingRule = {
-  kind: "text",
-  problem: (path) =>
-    typeof path === "string" && path.startsWith("/")
-      ? null
-      : { message: "The path is not absolute", hint: 'Write deno = "/usr/local/bin/deno"' },
-};
+const RUNTIME_RULE = rule(
+  "text",
+  (path) => typeof path === "string" && path.startsWith("/"),
+  "The path is not absolute",
+  'Write deno = "/usr/local/bin/deno"',
+);
 
 /**
  * Reads `config.toml` in the operator's folder. A file that is not there says nothing.

@@ -4,9 +4,8 @@
  * @module
  */
 import { type DocumentKind, DocumentReport } from "../documents/document_report.ts";
-import { readDocumentText } from "../documents/read_text.ts";
-import { readYaml, type YamlDocument } from "../documents/read_yaml.ts";
-import { HostError } from "../errors/host_error.ts";
+import { requireDocumentText } from "../documents/read_text.ts";
+import { parseYaml, type YamlDocument } from "../documents/read_yaml.ts";
 import type { Files } from "../ports/ports.ts";
 import { checkProject } from "./check_project.ts";
 import type { Project } from "./types.ts";
@@ -22,13 +21,8 @@ const KIND: DocumentKind = { room: "project", title: "Project", maxBytes: 1024 *
 export async function readProject(dir: string, files: Files): Promise<Project> {
   const folder = dir.replace(/(?<=.)\/+$/, "");
   const file = `${folder === "/" ? "" : folder}/${PROJECT_FILE}`;
-  const text = await readDocumentText(new DocumentReport(file, KIND), files);
-  if (text === null) {
-    throw new HostError("project.missing", `No project at "${file}"`, {
-      data: { file },
-      hint: 'Name a folder that holds project.yaml; "primary: {}" is a whole one',
-    });
-  }
+  const hint = 'Name a folder that holds project.yaml; "primary: {}" is a whole one';
+  const text = await requireDocumentText(new DocumentReport(file, KIND), files, hint);
   return await parseProject(text, { dir: folder, file });
 }
 
@@ -48,11 +42,7 @@ export async function parseProject(
   text: string,
   { dir, file = `${dir}/${PROJECT_FILE}` }: { readonly dir: string; readonly file?: string },
 ): Promise<Project> {
-  const report = new DocumentReport(file, KIND);
-  const document = await readYaml(text, report);
-  if (document) return await projectOf(document, dir);
-  report.throwErrors();
-  throw new HostError("host.internal", "A project failed without an issue", { data: { file } });
+  return await projectOf(await parseYaml(text, file, KIND), dir);
 }
 
 /**

@@ -8,12 +8,11 @@ import type { HostError } from "../errors/host_error.ts";
 import { baseRefused, cascade, type CascadeEntry, type EffectiveDeclaration } from "./cascade.ts";
 import { checkAgents, type Outcome } from "./check_agents.ts";
 import { evaluatePlugin } from "./evaluate_plugin.ts";
-import { Finder } from "./finder.ts";
-import { hostPlugins } from "./host_plugins.ts";
+import { defined } from "../values/plain_data.ts";
 import type { LocalConfig } from "./local_config.ts";
-import { type Locate, pluginNameOf } from "./locate.ts";
+import { type Find, type FindOptions, pluginFinder, pluginNameOf } from "./locate.ts";
+import { configError, pluginConfig } from "./plugin_config.ts";
 import {
-  type AgentSpec,
   type Issue,
   type MissingPlugin,
   type PluginRefusal,
@@ -26,19 +25,13 @@ import {
 } from "./types.ts";
 import { variablePlaces } from "./variables.ts";
 
-/** Everything a project is resolved from. */
-export interface ResolveOptions {
-  readonly project: Project;
-  readonly local: LocalConfig;
-  readonly locate: Locate;
-  /** A variable of the host's environment, or null. */
-  readonly env: (name: string) => string | null;
-}
-
 /** Resolves a project. Never throws for the content of a file: refusals and warnings are in the result. */
-export async function resolveProject({ project, local, locate, env }: ResolveOptions): Promise<ResolvedProject> {
+export async function resolveProject(
+  { project, ...options }: FindOptions & { readonly project: Project },
+): Promise<ResolvedProject> {
+  const { local } = options;
   const warnings: Issue[] = [...project.warnings, ...local.warnings];
-  const found = new Finder({ locate, local, env, warnings });
+  const find = pluginFinder(options, warnings);
   const outcomes = new Map<CascadeEntry, Outcome>();
   const missing = new Map<string, MissingPlugin>();
   const unfit = new Map<string, MissingPlugin>();
@@ -50,64 +43,46 @@ export async function resolveProject({ project, local, locate, env }: ResolveOpt
   }
   const inOrder = entries.map((entry) => outcomes.get(entry)!);
   for (const { entry } of inOrder) warnOfVariables(entry, project, warnings);
-  const refusals: PluginRefusal[] = inOrder.flatMap(({ entry, instance, errors }) =>
-    errors.map((error) => refusal(entry, instance, error))
+  const refusals: PluginRefusal[] = inOrder.flatMap(({ entry: { agent, declaration: { key } }, instance, errors }) =>
+    errors.map((error) => ({ agent: agent.path, key, instance, error }))
   );
   const agents = checkAgents(project, inOrder, { refusals, warnings });
   const instances = instancesOf(agents, bases);
   const declared = new Set(entries.map(({ declaration: { package: pkg = "" } }) => pluginNameOf(pkg)));
-  await hostPlugins(local, found, { declared, instances, refusals });
+  await hostPlugins(local, find, { declared, instances, refusals });
   const lacking = { missing: [...missing.values()], unfit: [...unfit.values()] };
   return { id: project.id, dir: project.dir, agents, instances, ...lacking, refusals, warnings };
 
   async function outcomeOf(entry: CascadeEntry): Promise<Outcome> {
-    const { outcome, base } = entry;
-    if (!isEffective(outcome)) return { entry, instance: null, plugin: null, errors: [outcome] };
-    const location = await found.plugin(outcome.package);
-    if (location === null) {
-      noteMissing(missing, entry, outcome);
-      return { entry, instance: null, plugin: null, errors: [] };
-    }
-    if (!("manifest" in location)) return { entry, instance: null, plugin: null, errors: [location] };
-    const instance = instanceOf(project, entry.agent, { plugin: location.manifest.name, isolation: outcome.isolation });
-    const baseOutcome = base ? outcomes.get(base) : undefined;
-    if (base && !baseOutcome?.plugin) {
-      return { entry, instance, plugin: null, errors: [baseRefused(project, entry, base)] };
-    }
-    const result = await evaluatePlugin(project, entry, {
-      declaration: outcome,
-      location,
+    const { outcome: declaration, base, agent } = entry;
+    const without = (instance: string | null, ...errors: HostError[]): Outcome => ({
+      entry,
       instance,
-      system: await found.system(outcome.package, location),
-      base: baseOutcome?.plugin ?? null,
-      localFile: local.file,
+      plugin: null,
+      errors,
     });
-    if (!("plugin" in result)) {
-      // A folder the embedder vouches for is the embedder's to change.
-      const isUnfit = location.hash !== undefined && result.some(({ code }) => code === "project.version_mismatch");
-      if (isUnfit) noteMissing(unfit, entry, outcome);
-      return { entry, instance, plugin: null, errors: result };
+    if (!("versions" in declaration)) return without(null, declaration);
+    const found = await find(declaration.package);
+    if (found === null) {
+      noteMissing(missing, entry, declaration);
+      return without(null);
     }
-    if (!base && !bases.has(result.instance)) bases.set(result.instance, result);
-    return { entry, instance, plugin: result, errors: [] };
+    if (!("manifest" in found)) return without(null, found);
+    const shared = `${found.manifest.name}@${project.id}`;
+    const instance = declaration.isolation === "project" ? shared : `${shared}/${agent.path}`;
+    const basePlugin = base && outcomes.get(base)!.plugin;
+    if (base && !basePlugin) return without(instance, baseRefused(project, entry, base));
+    const localFile = local.file;
+    const plugin = await evaluatePlugin(project, entry, { declaration, found, instance, base: basePlugin, localFile });
+    if (!("plugin" in plugin)) {
+      // A folder the embedder vouches for is the embedder's to change.
+      const isUnfit = found.hash !== undefined && plugin.some(({ code }) => code === "project.version_mismatch");
+      if (isUnfit) noteMissing(unfit, entry, declaration);
+      return without(instance, ...plugin);
+    }
+    if (!base && !bases.has(instance)) bases.set(instance, plugin);
+    return { entry, instance, plugin, errors: [] };
   }
-}
-
-function isEffective(outcome: EffectiveDeclaration | HostError): outcome is EffectiveDeclaration {
-  return "versions" in outcome;
-}
-
-/** Returns the id of the instance that serves an agent. */
-function instanceOf(
-  { id }: Project,
-  { path }: AgentSpec,
-  { plugin, isolation }: Pick<ResolvedPlugin, "plugin" | "isolation">,
-): string {
-  return isolation === "project" ? `${plugin}@${id}` : `${plugin}@${id}/${path}`;
-}
-
-function refusal({ agent, declaration }: CascadeEntry, instance: string | null, error: HostError): PluginRefusal {
-  return { agent: agent.path, key: declaration.key, instance, error };
 }
 
 function noteMissing(
@@ -115,14 +90,10 @@ function noteMissing(
   { agent }: CascadeEntry,
   { package: pkg, source, versions }: EffectiveDeclaration,
 ): void {
-  const known = missing.get(pkg);
-  const agents = [...known?.agents ?? [], agent.path];
-  missing.set(pkg, {
-    package: pkg,
-    source: known?.source ?? source,
-    version: known?.version ?? versions[0] ?? null,
-    agents,
-  });
+  const known = missing.get(pkg) ?? { source: null, version: null, agents: [] };
+  const version = known.version ?? versions[0] ?? null;
+  const agents = [...known.agents, agent.path];
+  missing.set(pkg, { package: pkg, source: known.source ?? source, version, agents });
 }
 
 /** Committed files are not filled: a text that looks like a variable there is a slip. */
@@ -137,21 +108,40 @@ function warnOfVariables({ agent, declaration }: CascadeEntry, project: Project,
 function instancesOf(agents: readonly ResolvedAgent[], bases: ReadonlyMap<string, ResolvedPlugin>): ResolvedInstance[] {
   const instances = new Map<string, ResolvedInstance>();
   for (const { path, plugins } of agents) {
-    for (const { instance, package: pkg, plugin, dir, hash, manifest, config } of plugins) {
-      const served = [...instances.get(instance)?.agents ?? [], path];
-      const base = bases.get(instance)?.config ?? config;
-      const pinned = hash === undefined ? {} : { hash };
-      instances.set(instance, {
-        instance,
-        package: pkg,
-        plugin,
-        dir,
-        ...pinned,
-        manifest,
-        config: base,
-        agents: served,
-      });
+    for (const one of plugins) {
+      const { instance, package: pkg, plugin, dir, hash, manifest } = one;
+      const agents = [...instances.get(instance)?.agents ?? [], path];
+      const { config } = bases.get(instance) ?? one;
+      instances.set(instance, { instance, package: pkg, plugin, dir, ...defined({ hash }), manifest, config, agents });
     }
   }
   return [...instances.values()];
+}
+
+/** Adds one process for each plugin that the operator enabled for all projects and no agent declares, or a refusal. */
+async function hostPlugins(
+  local: LocalConfig,
+  find: Find,
+  { declared, instances, refusals }: {
+    readonly declared: ReadonlySet<string>;
+    readonly instances: ResolvedInstance[];
+    readonly refusals: PluginRefusal[];
+  },
+): Promise<void> {
+  for (const { name, local: isLocal, enabled, package: pkg = name } of local.records.values()) {
+    if (!isLocal || !enabled || declared.has(name)) continue;
+    const found = await find(pkg);
+    if (found === null) continue;
+    const refuse = (error: HostError): void => void refusals.push({ agent: "", key: name, instance: name, error });
+    if (!("manifest" in found)) {
+      refuse(found);
+      continue;
+    }
+    const { manifest, dir, hash, system } = found;
+    const result = await pluginConfig(manifest, { declared: {}, isolation: "agent", system });
+    if ("config" in result) {
+      const identity = { instance: name, package: pkg, plugin: name, dir, ...defined({ hash }) };
+      instances.push({ ...identity, manifest, config: result.config, agents: [] });
+    } else for (const problem of result) refuse(configError(problem, { plugin: name, agent: "", file: local.file }));
+  }
 }

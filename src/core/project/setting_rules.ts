@@ -5,6 +5,7 @@
  * @module
  */
 import { type Fields, FLAG, LIST, typeName } from "../documents/fields.ts";
+import { defined } from "../values/plain_data.ts";
 
 /** A type of setting, by which commands read a value from their words. */
 export type SettingKind = "text" | "number" | "flag" | "list";
@@ -57,15 +58,17 @@ export function any(kind: "flag" | "list"): SettingRule {
 }
 
 /** A rule with one message for every value that does not fit. */
-export function rule(kind: SettingKind, fits: (value: unknown) => boolean, message: string): SettingRule {
-  return { kind, problem: (value) => fits(value) ? null : { message } };
+export function rule(
+  kind: SettingKind,
+  fits: (value: unknown) => boolean,
+  message: string,
+  hint?: string,
+): SettingRule {
+  return { kind, problem: (value) => fits(value) ? null : { message, ...defined({ hint }) } };
 }
 
 /** A rule for whole numbers between two bounds. */
 export function wholeNumber(least: number, most: number, message: string): SettingRule {
-  return rule(
-    "number",
-    (value) => Number.isSafeInteger(value) && value as number >= least && value as number <= most,
-    message,
-  );
+  const isWithin = (value: number): boolean => Number.isSafeInteger(value) && value >= least && value <= most;
+  return rule("number", (value) => isWithin(value as number), message);
 }

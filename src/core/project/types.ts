@@ -112,16 +112,9 @@ export interface ResolvedPlugin {
 }
 
 /** An agent as it is resolved. */
-export interface ResolvedAgent {
-  readonly path: string;
-  /** Path of the agent above, or null. */
-  readonly parent: string | null;
-  /** Its plugins, in the order they are declared. */
+export interface ResolvedAgent extends Omit<AgentSpec, "plugins" | "tools"> {
+  /** Its plugins, in the order they are declared; `compaction.delegate` is the key of one of them, or null. */
   readonly plugins: readonly ResolvedPlugin[];
-  /** How its window is compacted; `delegate` names the key of a plugin in {@link plugins}. */
-  readonly compaction: CompactionSettings;
-  /** Fields that other subsystems own, untouched. */
-  readonly rest: Readonly<Record<string, unknown>>;
 }
 
 /** One process to run. Its `config` is the base that the process gets as `config.update`, and holds secrets. */

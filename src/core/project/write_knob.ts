@@ -8,6 +8,7 @@ import { setYamlValue } from "../documents/edit_yaml.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { didYouMean } from "../values/nearest_word.ts";
+import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { cascade, type EffectiveDeclaration } from "./cascade.ts";
 import { knobProblem } from "../manifest/knob_value.ts";
@@ -61,11 +62,8 @@ export async function writeKnob(text: string, write: KnobWrite): Promise<KnobWri
     const own = checked.find(({ errors }) => errors.some(({ path }) => path === field || path.startsWith(field)));
     const { errors } = own ?? checked[0]!;
     const cause = configError(own ?? checked[0]!, { plugin: manifest.name, agent: agentPath, file: before.file });
-    throw invalid(
-      write,
-      errors.map(({ path, message }) => path === field ? message : `${path}: ${message}`).join("; "),
-      cause,
-    );
+    const reasons = errors.map(({ path, message }) => path === field ? message : `${path}: ${message}`);
+    throw invalid(write, reasons.join("; "), cause);
   }
   const path = stepsTo(agentPath, "plugins", key, "config", field);
   const after = await setYamlValue(before.document, path, value);
@@ -98,13 +96,9 @@ function declarationOf(project: Project, { agentPath, key }: KnobWrite): Effecti
 }
 
 function invalid({ manifest, knob, agentPath }: KnobWrite, reason: string, cause?: HostError): HostError {
-  return new HostError(
-    "knob.value_invalid",
-    `Knob "${knob}" of "${manifest.name}" does not take this value: ${reason}`,
-    {
-      data: { name: manifest.name, knob, agent_path: agentPath, reason },
-      ...(cause?.hint !== undefined && { hint: cause.hint }),
-      ...(cause && { cause }),
-    },
-  );
+  const { name } = manifest;
+  return new HostError("knob.value_invalid", `Knob "${knob}" of "${name}" does not take this value: ${reason}`, {
+    data: { name, knob, agent_path: agentPath, reason },
+    ...defined({ hint: cause?.hint, cause }),
+  });
 }

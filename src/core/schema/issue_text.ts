@@ -5,6 +5,7 @@
  * @module
  */
 import type { JsonError } from "json-schema-library";
+import { mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { formatPath } from "../documents/document_report.ts";
 import type { DocumentPath } from "../documents/places.ts";
@@ -20,16 +21,13 @@ export interface SchemaIssue {
 /** Returns a finding of the library about `value` in our words. */
 export function issueOf({ code, data }: JsonError, value: unknown): SchemaIssue {
   const path = stepsOf(String(data.pointer), value);
-  const schema = (typeof data.schema === "object" && data.schema !== null ? data.schema : {}) as Record<
-    string,
-    unknown
-  >;
+  const schema = mapOf(data, "schema");
   if (code === "required-property-error" || code === "missing-dependency-error") {
     const key = String(data.key ?? data.missingProperty);
     return { path: formatPath([...path, key]), message: `Field ${shown(key)} is missing` };
   }
   if (code === "no-additional-properties-error" || code === "unevaluated-property-error") {
-    const known = Object.keys((schema.properties ?? {}) as object);
+    const known = Object.keys(mapOf(schema, "properties"));
     const rest = known.length > 0 && known.length <= 20 ? `; fields here: ${known.join(", ")}` : "";
     return { path: formatPath(path), message: `Unknown field${rest}` };
   }
@@ -100,10 +98,6 @@ function stepsOf(pointer: string, value: unknown): DocumentPath {
 
 function longestKey(map: unknown, rest: string): string | null {
   if (typeof map !== "object" || map === null) return null;
-  let best: string | null = null;
-  for (const key of Object.keys(map)) {
-    const isStep = key !== "" && (rest === key || rest.startsWith(`${key}/`));
-    if (isStep && key.length > (best?.length ?? 0)) best = key;
-  }
-  return best;
+  const fitting = Object.keys(map).filter((key) => key !== "" && `${rest}/`.startsWith(`${key}/`));
+  return fitting.sort((a, b) => b.length - a.length)[0] ?? null;
 }

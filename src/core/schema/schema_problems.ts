@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { isMap } from "../values/plain_data.ts";
+import { defined, isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import type { DocumentPath } from "../documents/places.ts";
 import { libraryProblems } from "./compile_schema.ts";
-import { subschemas } from "./keywords.ts";
+import type { JsonSchema } from "./json_schema.ts";
+import { KEYWORD_TYPES, subschemas } from "./keywords.ts";
 import { patternReader } from "./linear_pattern.ts";
 import { indexSchema, resolveReference, type SchemaIndex } from "./references.ts";
 
@@ -29,13 +30,7 @@ const MAX_DEPTH = 32;
 const MAX_CHAIN = 64;
 
 /** Keywords that change what references mean. */
-const REFUSED: readonly string[] = [
-  "$dynamicRef",
-  "$dynamicAnchor",
-  "$recursiveRef",
-  "$recursiveAnchor",
-  "$vocabulary",
-];
+const REFUSED = ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"];
 
 /**
  * Returns every problem of a schema; none when values can be checked with it.
@@ -99,14 +94,10 @@ async function structureProblems(index: SchemaIndex): Promise<SchemaProblem[]> {
   return problems;
 }
 
-function nameProblems(
-  schema: Readonly<Record<string, unknown>>,
-  path: DocumentPath,
-  anchors: Set<string>,
-): SchemaProblem[] {
+function nameProblems(schema: JsonSchema, path: DocumentPath, anchors: Set<string>): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   const add = (keyword: string, message: string, hint?: string): void =>
-    void problems.push({ path: [...path, keyword], message, ...(hint !== undefined && { hint }) });
+    void problems.push({ path: [...path, keyword], message, ...defined({ hint }) });
   const isRoot = path.length === 0;
   if (Object.hasOwn(schema, "$schema") && !(isRoot && DIALECT.test(String(schema.$schema)))) {
     add("$schema", `Dialect ${shown(schema.$schema)} is not known here`, "Leave it out, or name 2020-12 at the root");
@@ -125,11 +116,7 @@ function nameProblems(
   return problems;
 }
 
-function referenceProblems(
-  schema: Readonly<Record<string, unknown>>,
-  path: DocumentPath,
-  index: SchemaIndex,
-): SchemaProblem[] {
+function referenceProblems(schema: JsonSchema, path: DocumentPath, index: SchemaIndex): SchemaProblem[] {
   if (!Object.hasOwn(schema, "$ref")) return [];
   const { $ref: reference } = schema;
   const at = [...path, "$ref"];
@@ -142,30 +129,10 @@ function referenceProblems(
   return target === undefined ? [{ path: at, message: `Reference ${shown(reference)} leads to nothing` }] : [];
 }
 
-/** Types of keywords that a check relies on. */
-const SHAPES: readonly (readonly [readonly string[], string, (value: unknown) => boolean])[] = [
-  [["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"], "a map", isMap],
-  [
-    ["allOf", "anyOf", "oneOf", "prefixItems"],
-    "a list of schemas",
-    (value) => Array.isArray(value) && value.length > 0,
-  ],
-  [["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], "a number", (value) => typeof value === "number"],
-  [["pattern"], "a text", (value) => typeof value === "string"],
-  [["uniqueItems"], "true or false", (value) => typeof value === "boolean"],
-  [["multipleOf"], "a number above 0", (value) => typeof value === "number" && value > 0],
-  [
-    ["minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties"],
-    "a whole number from 0 up",
-    (value) => Number.isSafeInteger(value) && value as number >= 0,
-  ],
-];
-
-function shapeProblems(schema: Readonly<Record<string, unknown>>, path: DocumentPath): SchemaProblem[] {
-  return SHAPES.flatMap(([keywords, wanted, fits]) =>
-    keywords.filter((keyword) => Object.hasOwn(schema, keyword) && !fits(schema[keyword])).map((keyword) => {
-      return { path: [...path, keyword], message: `${keyword} is not ${wanted}` };
-    })
+function shapeProblems(schema: JsonSchema, path: DocumentPath): SchemaProblem[] {
+  return KEYWORD_TYPES.flatMap(({ name, fits, keywords }) =>
+    keywords.filter((keyword) => Object.hasOwn(schema, keyword) && !fits(schema[keyword]))
+      .map((keyword) => ({ path: [...path, keyword], message: `${keyword} is not ${name}` }))
   );
 }
 

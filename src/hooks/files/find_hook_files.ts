@@ -7,6 +7,7 @@ import { type HostErrorCode, messageOf } from "../../core/errors/host_error.ts";
 import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import type { HookSettings } from "../../core/project/hook_settings.ts";
+import { defined } from "../../core/values/plain_data.ts";
 import type { HookDialect } from "./types.ts";
 
 /** A hook file, not read yet. */
@@ -52,19 +53,19 @@ export async function findHookFiles(
     const names = await files.list(path).catch((error) => (warn("hook.unreadable", messageOf(error)), []));
     const found = names.filter((name) => name.endsWith(suffix)).sort();
     if (found.length > MAX_FILES) {
-      warn(
-        "hook.too_many_files",
-        `The folder holds ${found.length} hook files: those after the first ${MAX_FILES} are left out`,
-      );
+      const rest = `those after the first ${MAX_FILES} are left out`;
+      warn("hook.too_many_files", `The folder holds ${found.length} hook files: ${rest}`);
     }
     return found.slice(0, MAX_FILES).map((name) => `${folder}/${name}`);
   };
   const inRepository = (name: string, dialect: HookDialect | undefined): FoundHookFile => {
-    return { file: `${dir}/${name}`, name, origin: "repository", ...(dialect !== undefined && { dialect }) };
+    return { file: `${dir}/${name}`, name, origin: "repository", ...defined({ dialect }) };
   };
-  const user = userHome === null || settings.surface === "cloud"
-    ? []
-    : await listed(userHome, ".copilot/hooks", ".json");
+  const ofUser = (name: string): FoundHookFile => {
+    return { file: `${userHome}/${name}`, name: `~/${name}`, dialect: "copilot", origin: "user" };
+  };
+  const hasUser = userHome !== null && settings.surface !== "cloud";
+  const user = hasUser ? await listed(userHome, ".copilot/hooks", ".json") : [];
   const github = await listed(dir, ".github/hooks", ".json");
   const agents = settings.agent_hooks ? await listed(dir, ".github/agents", ".agent.md") : [];
   const single: FoundHookFile[] = [];
@@ -72,12 +73,7 @@ export async function findHookFiles(
     if (await files.target(`${dir}/${name}`) !== null) single.push(inRepository(name, dialect));
   }
   return [
-    ...user.map((name): FoundHookFile => ({
-      file: `${userHome}/${name}`,
-      name: `~/${name}`,
-      dialect: "copilot",
-      origin: "user",
-    })),
+    ...user.map(ofUser),
     ...github.map((name) => inRepository(name, "copilot")),
     ...single,
     ...agents.map((name) => inRepository(name, "agent")),

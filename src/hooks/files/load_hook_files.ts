@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ERRORS, HostError, messageOf } from "../../core/errors/host_error.ts";
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { type DocumentIssue, DocumentReport } from "../../core/documents/document_report.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { DEFAULT_HOOK_SETTINGS, type HookSettings } from "../../core/project/hook_settings.ts";
@@ -30,18 +30,16 @@ export interface LoadHookFilesOptions {
 
 /** A hook with the command that is run for it here. */
 export interface LoadedHook extends FileHook {
-  /** Shell text for this system. */
-  readonly script: string;
   /** A repository's hooks need trust; the operator's own do not. */
   readonly origin: "repository" | "user";
+  /** Shell text for this system. */
+  readonly script: string;
 }
 
 /** A hook file that was read. */
-export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings"> {
+export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings">, Pick<LoadedHook, "origin"> {
   /** Its path below its folder, for people. */
   readonly name: string;
-  /** A repository's files need trust; the operator's own do not. */
-  readonly origin: "repository" | "user";
   /** Its text, which is what the operator trusts. */
   readonly text: string;
   /** Its hooks that run here, in the order of the file. */
@@ -86,17 +84,17 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
   for (const { parsed, found: { name, origin }, text } of read.flatMap(({ good }) => good ?? [])) {
     const { warnings: _warnings, hooks, ...rest } = parsed;
     if (parsed.dialect === "mcp" && parsed.tools.length === 0) continue; // It names servers only.
+    const isOff = (id: string): boolean => settings.disable.includes(name) || settings.disable.includes(id);
     const running = hooks.flatMap((hook): LoadedHook[] => {
       const script = selectCommand(hook, options.platform ?? "linux");
-      const reason = whyNot(hook, name, script, settings);
+      const reason = isOff(hook.id) ? SWITCHED_OFF : whyNot(hook, script, settings);
       if (reason === null) return [{ ...hook, script: script!, origin }];
       leftOut.push({ id: hook.id, reason });
       return [];
     });
     const tools = parsed.tools.filter((hook) => {
       const id = mcpHookId(hook, name);
-      const off = settings.disable.includes(name) || settings.disable.includes(id);
-      const reason = off ? "config.toml switches it off" : serverProblem(hook, parsed.servers);
+      const reason = isOff(id) ? SWITCHED_OFF : serverProblem(hook, parsed.servers);
       if (reason !== null) leftOut.push({ id, reason });
       return reason === null;
     });
@@ -117,10 +115,10 @@ export function selectCommand({ commands }: Pick<FileHook, "commands">, platform
   return own ?? commands.command ?? null;
 }
 
-function whyNot(hook: FileHook, name: string, script: string | null, settings: HookSettings): string | null {
-  const { disable, surface } = settings;
-  if (disable.includes(name) || disable.includes(hook.id)) return "config.toml switches it off";
-  if (surface === "cloud" && !isInTheCloud(hook.hook)) return `Cloud agents have no ${hook.hook}`;
+const SWITCHED_OFF = "config.toml switches it off";
+
+function whyNot({ hook }: FileHook, script: string | null, { surface }: HookSettings): string | null {
+  if (surface === "cloud" && !isInTheCloud(hook)) return `Cloud agents have no ${hook}`;
   return script === null ? 'It is written for PowerShell only: add "bash" or "command"' : null;
 }
 
@@ -143,16 +141,10 @@ async function readOne(found: FoundHookFile, dir: string, files: Files): Promise
     return { good: { parsed: await parseHookFile(text, found), found, text }, errors: [] };
   } catch (error) {
     const issues = error instanceof HostError ? (error.data as { issues?: DocumentIssue[] } | undefined)?.issues : null;
-    return { errors: issues ?? [{ ...unread(error), file, line: 1, column: 1, path: "" }] };
+    const isDangling = (error as { code?: unknown }).code === "ENOENT";
+    const message = isDangling ? "The file is a link that leads to nothing" : messageOf(error);
+    return { errors: issues ?? [report.issue("hook.unreadable", [], { message })] };
   }
-}
-
-function unread(error: unknown): Pick<DocumentIssue, "code" | "message" | "hint"> {
-  const code = "hook.unreadable";
-  const message = (error as { code?: unknown }).code === "ENOENT"
-    ? "The file is a link that leads to nothing"
-    : messageOf(error);
-  return { code, message, hint: ERRORS[code]!.fix };
 }
 
 async function realFolder(dir: string, files: Files): Promise<string> {

@@ -57,24 +57,18 @@ function isMatch({ hook, matcher }: FileHook, event: HookEvent, patterns: Patter
 /** Returns the text that a matcher is compared with. */
 function subjectOf({ hook, tool, subagent, details, error }: HookEvent): string {
   const detail = (name: string): string => typeof details?.[name] === "string" ? details[name] : "";
-  switch (hook) {
-    case "PreToolUse":
-    case "PostToolUse":
-      return tool?.name ?? "";
-    case "SubagentStart":
-    case "SubagentStop":
-      return subagent?.name ?? "";
-    case "SessionStart":
-      return detail("source") || "startup";
-    case "SessionEnd":
-      return detail("reason") || "other";
-    case "PreCompact":
-    case "PostCompact":
-      return detail("trigger") || "auto";
-    case "OnError":
-      return tool?.name ?? error?.code ?? "";
-    case "OnBudgetExceeded":
-    case "UserPromptSubmitted":
-      return "";
-  }
+  const subjects: Readonly<Record<PortableHookName, string | undefined>> = {
+    PreToolUse: tool?.name,
+    PostToolUse: tool?.name,
+    SubagentStart: subagent?.name,
+    SubagentStop: subagent?.name,
+    SessionStart: detail("source") || "startup",
+    SessionEnd: detail("reason") || "other",
+    PreCompact: detail("trigger") || "auto",
+    PostCompact: detail("trigger") || "auto",
+    OnError: tool?.name ?? error?.code,
+    OnBudgetExceeded: "",
+    UserPromptSubmitted: "",
+  };
+  return subjects[hook] ?? "";
 }

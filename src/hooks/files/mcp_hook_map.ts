@@ -4,7 +4,7 @@
  * @module
  */
 import { formatPath } from "../../core/documents/document_report.ts";
-import { Fields, NUMBER, SOME_TEXT } from "../../core/documents/fields.ts";
+import { Fields, NUMBER, SOME_TEXT, TEXT } from "../../core/documents/fields.ts";
 import { isMap, mapOf } from "../../core/values/plain_data.ts";
 import { DEFAULT_PRIORITY } from "../dispatch/order.ts";
 import { eventLists } from "./parse_hook_map.ts";
@@ -36,10 +36,8 @@ export function readMcpServers(data: Readonly<Record<string, unknown>>): McpServ
     if (!isMap(entry)) return [];
     const { command, args = [] } = entry;
     const isProgram = typeof command === "string" && command !== "" && Array.isArray(args) &&
-      [command, ...args].every((word) => typeof word === "string" && !word.includes("\0"));
-    const env = Object.entries(mapOf(entry, "env")).filter((one): one is [string, string] =>
-      typeof one[1] === "string"
-    );
-    return [{ name, command: isProgram ? [command, ...args] : null, env: Object.fromEntries(env) }];
+      [command, ...args].every((word) => TEXT.fits(word) && !word.includes("\0"));
+    const env = Object.fromEntries(Object.entries(mapOf(entry, "env")).filter(([, value]) => TEXT.fits(value)));
+    return [{ name, command: isProgram ? [command, ...args] : null, env: env as Record<string, string> }];
   });
 }

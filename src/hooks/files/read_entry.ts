@@ -9,29 +9,29 @@ import type { DocumentPath } from "../../core/documents/places.ts";
 import { defined } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import type { NativeEvent } from "./event_names.ts";
-import { DEFAULT_TIMEOUT_MS, readTimeout } from "./hook_timeout.ts";
 import { shellWord } from "./shell_words.ts";
 import type { FileHook, HookCommands, HookDialect } from "./types.ts";
 
-/** Keys of the native formats, and the few that this host adds to them. */
-const SHARED = [
-  "type",
-  "command",
-  "timeout",
-  "env",
-  "cwd",
-  "matcher",
-  "description",
-  "priority",
-  "advisory",
-  "onFailure",
-];
+/** Keys that this host adds to the native formats. */
+const ADDED = ["priority", "advisory", "onFailure"];
+const SHARED = ["type", "command", "timeout", "env", "cwd", "matcher", "description", ...ADDED];
 const KEYS: Readonly<Record<"flat" | "nested", readonly string[]>> = {
   flat: [...SHARED, "bash", "powershell", "timeoutSec", "windows", "linux", "osx", "comment"],
   nested: [...SHARED, "args", "shell", "async", "statusMessage", "once"],
 };
 /** Types of Claude Code that are no commands: they need a model, a server or the network. */
 const OTHER_TYPES = ["prompt", "agent", "http", "mcp_tool"];
+
+/** Timeout of a hook without one, by the documents of its dialect. */
+const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, number>> = {
+  copilot: 30_000,
+  agent: 30_000,
+  claude: 60_000,
+  plugin: 60_000,
+};
+
+/** Upper bound for every hook: an agent that waits longer looks dead. */
+const MAX_SECONDS = 600;
 
 /** Facts about an entry that stand outside it. */
 export interface EntryContext {
@@ -80,10 +80,11 @@ export function readEntry(
     path: where,
     commands,
     env: envOf(entry),
-    timeoutMs: readTimeout(entry, {
-      keys: family === "flat" ? ["timeoutSec", "timeout"] : ["timeout"],
-      defaultMs: DEFAULT_TIMEOUT_MS[dialect],
-    }),
+    timeoutMs: timeoutOf(
+      entry,
+      family === "flat" ? ["timeoutSec", "timeout"] : ["timeout"],
+      DEFAULT_TIMEOUT_MS[dialect],
+    ),
     background: flag("async"),
     agent,
     advisory: flag("advisory"),
@@ -100,10 +101,8 @@ function isCommand(entry: Fields): boolean {
     return false;
   }
   const message = type === undefined ? "A hook has no type" : `${shown(type)} is no type of hook`;
-  entry.error(type === undefined ? "missing_field" : "type_unknown", "type", {
-    message,
-    hint: 'Write "type": "command"',
-  });
+  const hint = 'Write "type": "command"';
+  entry.error(type === undefined ? "missing_field" : "type_unknown", "type", { message, hint });
   return false;
 }
 
@@ -146,4 +145,27 @@ function envOf(entry: Fields): Record<string, string> {
       return [];
     }),
   );
+}
+
+/** Returns the timeout of an entry in milliseconds. Files give seconds, and absurd values are warned of (X-16). */
+function timeoutOf(entry: Fields, keys: readonly string[], defaultMs: number): number {
+  const key = keys.find((name) => entry.has(name));
+  if (key === undefined) return defaultMs;
+  const seconds = entry.data[key];
+  const warn = (message: string, hint: string): void =>
+    entry.report.warn("hook.timeout_absurd", entry.at(key), { message, hint });
+  if (typeof seconds !== "number" || seconds <= 0) {
+    entry.error("timeout_invalid", key, { message: `A timeout is not a number of seconds above 0: ${shown(seconds)}` });
+    return defaultMs;
+  }
+  if (seconds > MAX_SECONDS) {
+    const isMs = seconds >= 1000 && Number.isInteger(seconds / 100);
+    const hint = `Write seconds, at most ${MAX_SECONDS}${isMs ? `; ${seconds} ms would be ${seconds / 1000}` : ""}`;
+    warn(`${seconds} seconds is longer than any hook gets: ${MAX_SECONDS} are used`, hint);
+    return MAX_SECONDS * 1000;
+  }
+  if (seconds < 0.1) {
+    warn(`${seconds} seconds is less than a shell takes to start`, "Write seconds: 1 is the least that makes sense");
+  }
+  return Math.max(1, seconds * 1000);
 }

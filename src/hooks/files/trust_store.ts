@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { utf8Text } from "../../core/documents/read_text.ts";
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { withHomeLock } from "../../core/files/home_lock.ts";
 import type { Files, Runtime } from "../../core/ports/ports.ts";
@@ -13,11 +14,7 @@ import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";
 const TRUST_FILE = "trust.json";
 
 /** A covered file as it was when it was trusted. */
-export interface TrustedFile {
-  /** Path below the repository's folder. */
-  readonly path: string;
-  /** SHA-256 of its bytes, in hex. */
-  readonly sha256: string;
+export interface TrustedFile extends Pick<CoveredFile, "path" | "sha256"> {
   /** Its text, to show what changed; absent when it was long or no text. */
   readonly text?: string;
 }
@@ -92,17 +89,8 @@ export async function trustHookFile(
 }
 
 function trustedFile({ path, sha256, bytes }: CoveredFile): TrustedFile {
-  const text = bytes.length <= MAX_TEXT_BYTES ? textOf(bytes) : null;
+  const text = bytes.length <= MAX_TEXT_BYTES ? utf8Text(bytes) : null;
   return { path, sha256, ...(text !== null && { text }) };
-}
-
-/** Returns bytes as text, or null when they are none. */
-export function textOf(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function isStore(value: unknown): value is TrustStore {
@@ -111,8 +99,6 @@ function isStore(value: unknown): value is TrustStore {
 }
 
 function isRecord(value: unknown): boolean {
-  if (!isMap(value) || typeof value["hash"] !== "string" || !Array.isArray(value["files"])) return false;
-  return value["files"].every((file) =>
-    isMap(file) && typeof file["path"] === "string" && typeof file["sha256"] === "string"
-  );
+  if (!isMap(value) || typeof value.hash !== "string" || !Array.isArray(value.files)) return false;
+  return value.files.every((file) => isMap(file) && typeof file.path === "string" && typeof file.sha256 === "string");
 }

@@ -56,25 +56,18 @@ function diffKinds(old: KindSpec, now: KindSpec): KindDiff {
   }
   const known = new Set(old.hooks.map(({ name }) => name));
   for (const { name } of now.hooks) if (!known.has(name)) changes.push(change(name, "compatible", "is new"));
+  const { kind, version: to } = now;
   const all = [...changes, ...types.changes];
   const needed = neededVersion(old.version, all);
-  return {
-    kind: now.kind,
-    from: old.version,
-    to: now.version,
-    changes: all,
-    needed,
-    isEnough: isEnough(now.version, needed),
-  };
+  return { kind, from: old.version, to, changes: all, needed, isEnough: isEnough(to, needed) };
 }
 
 function kindChanges(old: KindSpec, now: KindSpec): SpecChange[] {
   const changes: SpecChange[] = [];
   if (old.wireMethodTemplate !== now.wireMethodTemplate) {
     const effect = old.wireMethodTemplate === null ? "compatible" : "breaking";
-    changes.push(
-      change(now.kind, effect, `is called ${now.wireMethodTemplate} on the wire, was ${old.wireMethodTemplate}`),
-    );
+    const message = `is called ${now.wireMethodTemplate} on the wire, was ${old.wireMethodTemplate}`;
+    changes.push(change(now.kind, effect, message));
   }
   if (old.pluginTimeoutMs !== now.pluginTimeoutMs) {
     const message = `gives a plugin ${now.pluginTimeoutMs} ms, were ${old.pluginTimeoutMs}`;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { HookSpec, KindSpec, NamedType, SpecType } from "../types.ts";
-import { boundsInWords, generatedHead, type TypeWriter, writeType } from "./text.ts";
+import { boundsInWords, generatedHead, JSON_TYPES, type TypeWriter, writeType } from "./text.ts";
 
 /** Returns the page of a kind. */
 export function emitMarkdown(spec: KindSpec): string {
@@ -60,11 +60,9 @@ function typeSection({ name, description, shape }: NamedType): string {
   const head = `### ${name}\n\n${description === "" ? "" : `${plain(description)}\n\n`}`;
   if (shape.type !== "record") return `${head}${type(shape)}\n`;
   if (shape.fields.length === 0) return `${head}No fields of its own.${shape.isOpen ? "" : " No others."}\n`;
-  const rows = shape.fields.map((field) => {
-    return `| \`${field.name}\` | ${type(field.type)} | ${field.isRequired ? "yes" : "no"} | ${
-      cell(field.description)
-    } |`;
-  });
+  const rows = shape.fields.map(({ name, type: inner, isRequired, description }) =>
+    `| \`${name}\` | ${type(inner)} | ${isRequired ? "yes" : "no"} | ${cell(description)} |`
+  );
   return `${head}| field | type | required | |
 | --- | --- | --- | --- |
 ${rows.join("\n")}
@@ -78,14 +76,7 @@ function type(spec: SpecType): string {
 }
 
 const WRITER: TypeWriter = {
-  plain: {
-    any: "anything",
-    null: "null",
-    boolean: "boolean",
-    string: "string",
-    integer: "integer",
-    number: "number",
-  },
+  plain: { ...JSON_TYPES, any: "anything" },
   choice: (values) => values.map((value) => code(JSON.stringify(value))).join(" or "),
   list: (item) => `list of ${type(item)}`,
   map: (value) => `object whose values are ${type(value)}`,

@@ -30,6 +30,9 @@ export function takesNothing({ input }: HookSpec, { types }: KindSpec): boolean 
   return shape.type === "record" && shape.fields.length === 0;
 }
 
+/** Names of plain types that JSON Schema and some languages share. */
+export const JSON_TYPES = { null: "null", boolean: "boolean", string: "string", integer: "integer", number: "number" };
+
 /** How one language writes types. */
 export interface TypeWriter {
   /** Types that are not made of others. */

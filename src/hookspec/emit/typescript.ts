@@ -6,7 +6,7 @@
  */
 import { camelCase, pluginTypeName } from "../names.ts";
 import { DISPATCH_CLASSES, type HookSpec, type KindSpec, type NamedType, type SpecType } from "../types.ts";
-import { generatedHead, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
+import { generatedHead, JSON_TYPES, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 120;
 
@@ -169,14 +169,7 @@ ${methods.join("")}}
 }
 
 const WRITER: TypeWriter = {
-  plain: {
-    any: "unknown",
-    null: "null",
-    boolean: "boolean",
-    string: "string",
-    integer: "number",
-    number: "number",
-  },
+  plain: { ...JSON_TYPES, any: "unknown", integer: "number" },
   choice: (values) => values.map(text).join(" | "),
   list: (item) => `readonly ${grouped(item)}[]`,
   map: (value) => `Readonly<Record<string, ${type(value)}>>`,

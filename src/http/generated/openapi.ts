@@ -2893,7 +2893,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "max_length": {
-            "description": "In UTF-16 units.",
+            "description": "Longest text that the knob takes, in UTF-16 units.",
             "type": "number"
           },
           "pattern": {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { RECORD_KEYS } from "../../core/manifest/record_keys.ts";
+import { RECORD_KEYS } from "../../core/manifest/manifest.ts";
 import type { Files, Ids } from "../../core/ports/ports.ts";
 import { type LocalConfig, localConfigOf, openLocalFile } from "../../core/project/local_config.ts";
 import { editTomlTable, type TomlValue } from "../../core/documents/edit_toml.ts";
