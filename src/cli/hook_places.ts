@@ -1,5 +1,5 @@
 /**
- * Options of the commands about hook files, and the files that they name.
+ * The hook files of a repository: those that a command names, and those that a command's host asks.
  *
  * @module
  */
@@ -7,6 +7,8 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/open_hook_files.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
+import type { Runtime } from "../core/ports/ports.ts";
+import type { Host } from "../host/types.ts";
 import { addHomeOptions, type HomeFlags, type Places } from "./options.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 
@@ -28,6 +30,37 @@ export async function openHooks(
 ): Promise<OpenedHookFiles> {
   const { openHookFiles } = await import("../hooks/open_hook_files.ts");
   return await openHookFiles({ ...places, dir: resolve(terminal.cwd, flags.dir), ...own });
+}
+
+/**
+ * Adds the hooks that the operator trusts to the host's chain, and warns of files that are not trusted. Dispose of the
+ * result to end their commands and servers.
+ *
+ * @throws {HostError} `hook.trust_unreadable`: a policy that cannot be read must not be skipped.
+ */
+export async function addTrustedHooks(
+  host: Pick<Host, "hooks" | "view">,
+  runtime: Runtime,
+  terminal: Terminal,
+): Promise<AsyncDisposable> {
+  const { openHookFiles } = await import("../open_hook_files.ts");
+  const { home, project: { dir } } = host.view;
+  const { warning } = terminal.err;
+  const opened = await openHookFiles({ runtime, dir, home, onBroken: (_, { message }) => warning(message) });
+  for (const { message, file } of opened.found.errors) warning(`${file}: ${message}`);
+  warnOfUntrusted(opened, terminal.err);
+  host.hooks.add(opened.registrations);
+  return opened;
+}
+
+/** Prints a warning for each hook file that does not run. */
+export function warnOfUntrusted({ judged }: Pick<OpenedHookFiles, "judged">, { warning }: Printer): void {
+  for (const { file, trust } of judged) {
+    if (trust === "untrusted") warning(`${file.name} is not trusted, and its hooks do not run: kaged hooks trust`);
+    if (trust === "changed") {
+      warning(`${file.name} changed since it was trusted, and its hooks do not run: kaged hooks trust`);
+    }
+  }
 }
 
 /** Prints the mistakes, or the doubtful places, of files. */

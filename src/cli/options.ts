@@ -4,7 +4,7 @@
  * @module
  */
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import { homeFolder } from "../core/files/home.ts";
 import type { Runtime } from "../core/ports/ports.ts";
@@ -37,6 +37,34 @@ export async function placesOf({ home }: HomeFlags, terminal: Terminal): Promise
   const runtime = await terminal.runtime();
   const folder = homeFolder(home === undefined ? undefined : resolve(terminal.cwd, home), runtime.env);
   return { runtime, home: await runtime.files.realPath(folder).catch(() => folder) };
+}
+
+export interface ProjectFlags extends HomeFlags {
+  /** Folders by package, as they were given. */
+  readonly plugin?: Readonly<Record<string, string>>;
+}
+
+/** Adds `--home`, `--plugin` and `--json` to a command. */
+export function addProjectOptions(command: Command): Command {
+  return addPlaceOptions(command).option("--json", "print JSON");
+}
+
+/** Adds `--home` and `--plugin` to a command. */
+export function addPlaceOptions(command: Command): Command {
+  return addPluginOption(addHomeOption(command));
+}
+
+/** Adds `--plugin` to a command. */
+export function addPluginOption(command: Command): Command {
+  return command.addOption(
+    new Option("--plugin <package=dir>", "folder to use for a package instead of the installed one; may be repeated")
+      .argParser(collectedPairs("package=folder")),
+  );
+}
+
+/** Returns the folders of `--plugin` by package, absolute. */
+export function pluginFolders({ plugin = {} }: ProjectFlags, { cwd }: Terminal): Record<string, string> {
+  return Object.fromEntries(Object.entries(plugin).map(([pkg, dir]) => [pkg, resolve(cwd, dir)]));
 }
 
 /** Returns a reader for an option that may be repeated: its values, in order. */

@@ -88,6 +88,11 @@ export function paint(colours: boolean): Paint {
   return { bold: style(1, 22), dim: style(2, 22), green: style(32, 39), yellow: style(33, 39), red: style(31, 39) };
 }
 
+/** Returns a number with its noun: `1 table`, `2 tables`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /**
  * Returns text that a terminal shows as it is: what a plugin wrote may hold escape sequences that move the cursor,
  * colour a lie, or turn the direction of writing.

@@ -8,8 +8,7 @@ import type { Command } from "commander";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Host, HostOptions } from "../host/types.ts";
 import { interruptible, unlessAborted } from "./interrupt.ts";
-import { placesOf } from "./options.ts";
-import { addProjectOptions, pluginFolders, type ProjectFlags } from "./project_options.ts";
+import { addProjectOptions, placesOf, pluginFolders, type ProjectFlags } from "./options.ts";
 import { readText } from "./read_text.ts";
 import { printable, type Printer, type Terminal } from "./terminal.ts";
 

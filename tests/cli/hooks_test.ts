@@ -114,7 +114,7 @@ test("B-018 kaged hooks trust asks again after a change, with the difference", a
   assert.equal((await kaged(["trust", "--yes", old])).code, 1);
 });
 
-test("B-018 kaged hooks run fires one moment, and kaged hooks why tells who blocked", async (t) => {
+test("B-018 kaged hooks run fires one moment, and kaged hooks why names the hook that blocked", async (t) => {
   if (!await canCage(t)) return;
   const { kaged } = await setUp(t);
   await kaged(["trust", "--yes", await hashOf(kaged)]);
@@ -138,7 +138,7 @@ test("B-018 kaged hooks run runs nothing that is not trusted, and says so", asyn
   const { code, stdout, stderr } = await kaged(["run", "PreToolUse"]);
   assert.equal(code, 0);
   assert.match(stdout, /passed PreToolUse: no hook that may run is for it/);
-  assert.match(stderr, /guard\.json is not trusted: kaged hooks trust/);
+  assert.match(stderr, /guard\.json is not trusted, and its hooks do not run: kaged hooks trust/);
   await assert.rejects(readFile(`${repo.dir}/ran`), { code: "ENOENT" });
 });
 

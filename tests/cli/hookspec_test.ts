@@ -69,7 +69,7 @@ test("D-006 kaged hookspec check --json names each file and how it stands", asyn
   assert.ok(stale?.diff?.includes('+        """Runs a tool with its arguments."""'), stale?.diff?.join("\n"));
 });
 
-test("D-006 files left over from a kind that is gone are told by check and removed by emit, and no other hand's", async (t) => {
+test("D-006 files left over from a kind that is gone are reported by check and removed by emit; files of other hands stay", async (t) => {
   const cwd = await hookspecCopy(t);
   await runKaged(["hookspec", "emit"], { cwd });
   await rm(join(cwd, "hookspec/kinds/orchestrator"), { recursive: true });
@@ -107,7 +107,7 @@ test("D-001 a hookspec that is not in order stops every command, with each place
   }
 });
 
-test("D-001 a folder that holds no hookspec is told from one that does", async (t) => {
+test("D-001 a folder without a hookspec is reported by its own error", async (t) => {
   const cwd = await scratchDir(t);
   const { code, stdout } = await runKaged(["hookspec", "check", "--json"], { cwd });
   const { error } = JSON.parse(stdout);
@@ -134,7 +134,7 @@ test("D-001 a kind whose file is not found stops every command: nothing of it is
   assert.match(empty.stderr, /^error\[hookspec\.missing\]: No hookspec at .*\n {2}hint: Name the folder/);
 });
 
-test("D-001 a folder in place of a file is told by its name and with the next step", async (t) => {
+test("D-001 a folder in place of a file is reported by its name and with the next step", async (t) => {
   const cwd = await hookspecCopy(t);
   const kind = join(cwd, "hookspec/kinds/tool/v1.yaml");
   await rm(kind);

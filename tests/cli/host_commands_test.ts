@@ -70,7 +70,7 @@ test("kaged hooks fire sends the params of --input, and says when nobody takes a
   assert.deepEqual([broken.code, broken.stderr.split(":")[0]], [2, "error[host.misuse]"]);
 });
 
-test("kaged hooks fire exits with 1 when a plugin fails, and tells of plugins that do not run", async (t) => {
+test("kaged hooks fire exits with 1 when a plugin fails, and warns of plugins that do not run", async (t) => {
   const dir = await scratchDir(t);
   await using plugin = await fixturePlugin("throws_in_hook");
   const plugins = { memory: { package: "@test/memory" }, absent: { package: "@test/absent" } };

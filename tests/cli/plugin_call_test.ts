@@ -76,7 +76,7 @@ test("kaged plugin call holds the arguments of an MCP server's tool against what
   assert.deepEqual([code, JSON.parse(stdout).error.code], [1, "tool.arguments_invalid"]);
 });
 
-test("kaged plugin call shows what the plugin logs on stderr, disarmed, unless it is told to be quiet", async () => {
+test("kaged plugin call shows the logs of the plugin on stderr, disarmed, unless --quiet is given", async () => {
   await using plugin = await fixturePlugin("echo");
   const args = ["plugin", "call", plugin.dir, "echo.log", '{"text":"a \\u001b[2J line\\n"}'];
   const loud = await runKaged(args);

@@ -80,7 +80,7 @@ test("kaged plugin check stops the plugin at SIGTERM, leaves nothing behind and 
   const { code, stderr } = await runKaged(["plugin", "check", plugin.dir], {
     env: { TMPDIR: tmp },
     onStart: (child) => {
-      // The cage is the last rule that is told before the plugin is spawned.
+      // The cage is the last rule that is printed before the plugin is spawned.
       child.stdout?.on("data", (chunk) => String(chunk).includes("cage") && signalKaged(child, "SIGTERM"));
     },
   });
@@ -106,7 +106,7 @@ test("kaged plugin check and call find interpreters in [runtimes] of the operato
   assert.deepEqual([wrong.code, wrong.stderr.includes("config.toml:2:")], [1, true], wrong.stderr);
 });
 
-test("kaged plugin check --conformance tells what was sent, what came and where the rule is written", async () => {
+test("kaged plugin check --conformance shows what was sent, what came and where the rule is written", async () => {
   await using plugin = await fixturePlugin("refuses_pings");
   const args = ["plugin", "check", plugin.dir, "--conformance", "--rule", "ping"];
   const { code, stdout, stderr } = await runKaged(args);

@@ -271,7 +271,7 @@ test("K-052 2 GB are refused with the way to allow them, and a smaller limit can
   assert.equal((await kaged("plugin", "install", "pi", "--max-size", "4")).code, 0);
 });
 
-test("a disk that is really full is told of, and nothing of the plugin stays", async (t) => {
+test("a disk that is really full is reported, and nothing of the plugin stays", async (t) => {
   const hasBwrap = existsSync("/usr/bin/bwrap");
   if (!await requireOrSkip(t, "a working bubblewrap", hasBwrap, "install the package bubblewrap")) return;
   const { dir, home } = await bench(t);

@@ -63,7 +63,7 @@ for (const runtime of ["deno", "bun", "node"]) {
   });
 }
 
-test("kaged plugin new tells what it made, and how to go on", async (t) => {
+test("kaged plugin new lists what it made, and how to go on", async (t) => {
   const dir = await scratchDir(t);
   const { stdout } = await runKaged(["plugin", "new", "ahoy", "--language", "python"], { cwd: dir });
   assert.equal(

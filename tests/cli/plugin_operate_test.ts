@@ -80,7 +80,7 @@ test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
   assert.deepEqual(host.plugins().map(({ version, state }) => [version, state]), [["2.0.0", "running"]]);
 });
 
-test("K-070 plugin reload has running hosts start a plugin anew; who has none to tell, and why one refused, is said", async (t) => {
+test("K-070 plugin reload has running hosts start a plugin anew; it fails without a running host, and with the reason of one that refuses", async (t) => {
   const { kaged, home, host: open } = await ground(t);
   await kaged(...INSTALL);
   const nobody = await kaged("plugin", "reload", "echo");
@@ -198,7 +198,7 @@ test("logs shows what a plugin wrote, also when no host runs, and -f goes on", a
   assert.equal((await kaged("plugin", "logs", "../../etc")).code, 2);
 });
 
-test("K-003 logs -f hears running hosts through their sockets, goes on when one ends or starts, and tells no line twice", async (t) => {
+test("K-003 logs -f hears running hosts through their sockets, goes on when one ends or starts, and prints no line twice", async (t) => {
   const { kaged, home, dir } = await ground(t);
   await kaged(...INSTALL);
   await kaged("plugin", "enable", "echo");
@@ -286,7 +286,7 @@ test("K-039 knobs get and set work with a running host and without, and keep com
   assert.match(await readFile(file, "utf8"), /depth: 6 \} # deep enough\n/);
 });
 
-test("K-053 project load asks for what is missing, by flags off a terminal, and tells a running host", async (t) => {
+test("K-053 project load asks for what is missing, by flags off a terminal, and notifies a running host", async (t) => {
   const { dir, home, kaged } = await ground(t);
   await using server = await gitServer(join(dir, "srv"));
   const url = await server.publish("echo", join(dir, "echo"), "v1.0.0");
@@ -317,7 +317,7 @@ test("K-053 project load asks for what is missing, by flags off a terminal, and 
   assert.equal(again.stdout, "Plugin echo 1.0.0 is installed already, for music: nothing to do\n");
 });
 
-test("K-055 project load upgrades what is no longer in the version declared, and tells a running host", async (t) => {
+test("K-055 project load upgrades what is no longer in the version declared, and notifies a running host", async (t) => {
   const { dir, home, kaged } = await ground(t);
   await kaged(...INSTALL, "--json");
   await kaged("plugin", "enable", "echo");

@@ -116,7 +116,7 @@ test("kaged project resolve lists every issue of a project file and of local.tom
   assert.ok(!toml.stdout.includes(SECRET));
 });
 
-test("kaged project resolve of a folder without a project, and a --plugin that is no pair, are told", async (t) => {
+test("kaged project resolve of a folder without a project, and a --plugin that is no pair, are refused", async (t) => {
   const dir = await scratchDir(t);
   const missing = await runKaged(["project", "resolve", dir, "--home", dir, "--json"]);
   assert.deepEqual([missing.code, JSON.parse(missing.stdout).error.code], [1, "project.missing"]);

@@ -145,10 +145,10 @@ test("K-070 kaged serve --watch reloads a plugin whose files change, and says wh
   await using plugin = await fixturePlugin("echo");
   const watch = [...args, "--plugin", `@test/echo=${plugin.dir}`, "--port", "0", "--no-open", "--quiet", "--watch"];
   const { child, ended, line } = serve(watch);
-  const told: string[] = [];
-  child.stdout!.on("data", (chunk) => told.push(String(chunk)));
+  const printed: string[] = [];
+  child.stdout!.on("data", (chunk) => printed.push(String(chunk)));
   const printed = (text: RegExp) =>
-    until(() => text.test(told.join("")), () => `${text} from kaged serve; it printed ${told.join("")}`);
+    until(() => text.test(printed.join("")), () => `${text} from kaged serve; it printed ${printed.join("")}`);
   await line;
   await printed(/console: /);
   await changePlugin(plugin.dir, { manifest: { version: "2.0.0" } });

@@ -8,9 +8,8 @@ import type { Terminal } from "../terminal.ts";
 import { addHooksConvert } from "./hooks_convert.ts";
 import { addHooksFire } from "./hooks_fire.ts";
 import { addHooksList } from "./hooks_list.ts";
-import { addHooksRun } from "./hooks_run.ts";
+import { addHooksRun, addHooksWhy } from "./hooks_run.ts";
 import { addHooksTrust } from "./hooks_trust.ts";
-import { addHooksWhy } from "./hooks_why.ts";
 
 /** Adds the commands; `exit` takes the exit code of one that came to its end. */
 export function addHooks(kaged: Command, terminal: Terminal, exit: (code: number) => void): void {

@@ -11,7 +11,7 @@ import { convertHooks, type ConvertTarget } from "../../hooks/files/convert_hook
 import { parseHookFile } from "../../hooks/files/parse_hook_file.ts";
 import { printIssues } from "../hook_places.ts";
 import { readText } from "../read_text.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import { counted, printable, type Terminal } from "../terminal.ts";
 
 interface ConvertFlags {
   readonly to: ConvertTarget;
@@ -20,7 +20,6 @@ interface ConvertFlags {
   readonly json?: boolean;
 }
 
-/** Adds `hooks convert`. */
 export function addHooksConvert(parent: Command, terminal: Terminal): void {
   parent.command("convert")
     .summary("write a hook file in another dialect")
@@ -49,13 +48,10 @@ Examples:
 async function convert(given: string, flags: ConvertFlags, { cwd, out, err }: Terminal): Promise<void> {
   const file = resolve(cwd, given);
   const parsed = await parseHookFile(await readText(file), { file, name: given });
-  const { text, carried, notes } = await convertHooks(
-    parsed,
-    flags.to,
-    flags.agent === undefined ? {} : { agent: flags.agent },
-  );
+  const agent = flags.agent === undefined ? {} : { agent: flags.agent };
+  const { text, carried, notes } = await convertHooks(parsed, flags.to, agent);
   if (flags.output !== undefined) await writeNew(resolve(cwd, flags.output), text);
-  if (flags.json) return out.line(JSON.stringify({ text, carried, notes, warnings: parsed.warnings }, null, 2));
+  if (flags.json) return out.json({ text, carried, notes, warnings: parsed.warnings });
   if (flags.output === undefined) out.line(text.trimEnd());
   printIssues(parsed.warnings, "warning", err);
   for (const { path, line, kind, text } of notes) {
@@ -63,7 +59,7 @@ async function convert(given: string, flags: ConvertFlags, { cwd, out, err }: Te
     err.line(`${colour(kind)}  ${printable(`${given}:${line}  ${path}: ${text}`)}`);
   }
   const lost = parsed.hooks.length + parsed.tools.length - carried;
-  const count = `${carried} ${carried === 1 ? "hook" : "hooks"} carried over`;
+  const count = `${counted(carried, "hook")} carried over`;
   err.line(lost === 0 ? count : `${count}, ${lost} not`);
 }
 

@@ -32,11 +32,12 @@ Examples:
   kaged hooks list
   kaged hooks list --dir ../other --json | jq '.hooks[] | select(.trust != "trusted")'`;
 
-/** A hook where it stands in the order: a command, or a tool of an MCP server. */
-type Row = {
+/** A command, or a tool of an MCP server, where it stands in the order. */
+interface Row {
+  readonly hook: LoadedHook | McpHook;
   readonly trust: TrustState;
   readonly place: number;
-} & ({ readonly command: LoadedHook } | { readonly tool: McpHook });
+}
 
 async function list(flags: HookFlags, terminal: Terminal): Promise<number> {
   await using opened = await openHooks(flags, terminal, await placesOf(flags, terminal));
@@ -54,18 +55,14 @@ async function list(flags: HookFlags, terminal: Terminal): Promise<number> {
 /** Sorts as the engine does: by moment, by priority, by registration, commands before tools. */
 function inOrder({ judged }: OpenedHookFiles): Row[] {
   const all = [
-    ...judged.flatMap(({ file, trust }) => file.hooks.map((command) => ({ command, trust }))),
-    ...judged.flatMap(({ file, trust }) => file.tools.map((tool) => ({ tool, trust }))),
+    ...judged.flatMap(({ file, trust }) => file.hooks.map((hook) => ({ hook, trust }))),
+    ...judged.flatMap(({ file, trust }) => file.tools.map((hook) => ({ hook, trust }))),
   ];
   return PORTABLE_HOOKS.flatMap((moment) =>
-    all.filter((row) => hookIn(row).hook === moment)
-      .sort((a, b) => priorityOf(hookIn(a)) - priorityOf(hookIn(b)))
+    all.filter(({ hook }) => hook.hook === moment)
+      .sort((a, b) => priorityOf(a.hook) - priorityOf(b.hook))
       .map((row, index) => ({ ...row, place: index + 1 }))
   );
-}
-
-function hookIn(row: { readonly command: LoadedHook } | { readonly tool: McpHook }): LoadedHook | McpHook {
-  return "command" in row ? row.command : row.tool;
 }
 
 const priorityOf = ({ priority = DEFAULT_PRIORITY }: LoadedHook | McpHook): number => priority;
@@ -73,8 +70,8 @@ const priorityOf = ({ priority = DEFAULT_PRIORITY }: LoadedHook | McpHook): numb
 function asJson({ found }: OpenedHookFiles, rows: readonly Row[]): Record<string, unknown> {
   return {
     dir: found.dir,
-    hooks: rows.flatMap((row) => "command" in row ? [commandJson(row.command, row)] : []),
-    mcp: rows.flatMap((row) => "tool" in row ? [toolJson(row.tool, row)] : []),
+    hooks: rows.flatMap((row) => "tool" in row.hook ? [] : [commandJson(row.hook, row)]),
+    mcp: rows.flatMap((row) => "tool" in row.hook ? [toolJson(row.hook, row)] : []),
     left_out: found.leftOut,
     warnings: found.warnings,
     errors: found.errors,
@@ -115,16 +112,14 @@ const WORDS: Readonly<Record<TrustState, string>> = {
 function print({ found, judged }: OpenedHookFiles, rows: readonly Row[], { line, paint }: Printer): void {
   if (rows.length === 0) line(paint.dim(printable(`No hooks in ${found.dir}`)));
   let moment = "";
-  for (const row of rows) {
-    const { hook, file, line: at } = hookIn(row);
-    if (hook !== moment) line(paint.bold(hook));
-    moment = hook;
-    const colour = row.trust === "untrusted" || row.trust === "changed" ? paint.yellow : paint.green;
-    line(`  ${row.place}. ${printable("command" in row ? row.command.script : `MCP tool ${row.tool.tool}`)}`);
-    line(
-      [`     ${printable(`${file}:${at}`)}`, paint.dim(printable(factsOf(row).join(", "))), colour(WORDS[row.trust])]
-        .filter((part) => part !== "").join("  "),
-    );
+  for (const { hook, trust, place } of rows) {
+    if (hook.hook !== moment) line(paint.bold(hook.hook));
+    moment = hook.hook;
+    const colour = trust === "untrusted" || trust === "changed" ? paint.yellow : paint.green;
+    line(`  ${place}. ${printable("tool" in hook ? `MCP tool ${hook.tool}` : hook.script)}`);
+    const facts = paint.dim(printable(factsOf(hook).join(", ")));
+    const parts = [`     ${printable(`${hook.file}:${hook.line}`)}`, facts, colour(WORDS[trust])];
+    line(parts.filter((part) => part !== "").join("  "));
   }
   for (const { id, reason } of found.leftOut) line(paint.dim(printable(`left out: ${id}: ${reason}`)));
   if (judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
@@ -132,11 +127,11 @@ function print({ found, judged }: OpenedHookFiles, rows: readonly Row[], { line,
   }
 }
 
-function factsOf(row: Row): string[] {
-  const priority = priorityOf(hookIn(row));
+function factsOf(hook: LoadedHook | McpHook): string[] {
+  const priority = priorityOf(hook);
   const order = priority === DEFAULT_PRIORITY ? [] : [`priority ${priority}`];
-  if ("tool" in row) return order;
-  const { timeoutMs, matcher, agent, background, advisory } = row.command;
+  if ("tool" in hook) return order;
+  const { timeoutMs, matcher, agent, background, advisory } = hook;
   return [
     `${timeoutMs / 1000} s`,
     ...order,

@@ -1,5 +1,6 @@
 /**
- * `kaged hooks run`: fires one moment at the hooks of a repository and shows the answer of each.
+ * `kaged hooks run` and `kaged hooks why`: fires one moment at the hooks of a repository and shows the answer of each, at
+ * once and later.
  *
  * @module
  */
@@ -11,12 +12,11 @@ import { shown } from "../../core/values/shown_value.ts";
 import type { CommandEnd } from "../../hooks/sources/command/types.ts";
 import type { HookRun } from "../../hooks/sources/command/last_run.ts";
 import type { FiredEvent } from "../../hooks/engine/engine.ts";
-import type { HookResult } from "../../hooks/engine/result.ts";
-import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
+import type { HookTrace } from "../../hooks/engine/result.ts";
+import { addHookOptions, type HookFlags, openHooks, printIssues, warnOfUntrusted } from "../hook_places.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
-import { placesOf } from "../options.ts";
-import { printHookRun } from "../print_hook_run.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import { addHomeOptions, type HomeFlags, placesOf } from "../options.ts";
+import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { readJson } from "../with_host.ts";
 
 interface RunFlags extends HookFlags {
@@ -38,6 +38,18 @@ export function addHooksRun(parent: Command, terminal: Terminal, exit: (code: nu
   addHookOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (moment: string, flags: RunFlags) => exit(await run(moment, flags, terminal)));
+}
+
+/** Adds the command that shows the last run again. */
+export function addHooksWhy(parent: Command, terminal: Terminal): void {
+  const command = parent.command("why")
+    .summary("show why the last run blocked, or did not")
+    .description(
+      "Shows the outcome of the last run of hooks, in any folder: which hook blocked and why, which broke or were skipped.",
+    );
+  addHomeOptions(command)
+    .addHelpText("after", "\nExamples:\n  kaged hooks why\n  kaged hooks why --json | jq .reason")
+    .action(async (flags: HomeFlags) => await why(flags, terminal));
 }
 
 const EXAMPLES = `
@@ -72,20 +84,52 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
   const kept = await saveHookRun(places.home, { dir: found.found.dir, result }, places.runtime);
   if (flags.json) terminal.out.json({ ...result, commands });
   else {
-    printRun(kept, result, terminal);
+    printHookRun(kept, terminal.out);
+    for (const text of result.context) terminal.out.line(`\n${printable(text)}`);
     printIssues(found.found.errors, "error", terminal.err);
-    const waiting = found.judged.filter(({ trust }) => trust === "untrusted" || trust === "changed");
-    for (const { file, trust } of waiting) {
-      const state = trust === "changed" ? "changed since it was trusted" : "is not trusted";
-      terminal.err.warning(`${file.name} ${state}: kaged hooks trust`);
-    }
+    warnOfUntrusted(found, terminal.err);
   }
   return result.trace.some(({ outcome }) => outcome === "broke") ? 1 : 0;
 }
 
-function printRun(run: HookRun, { context }: HookResult, { out }: Terminal): void {
-  printHookRun(run, out);
-  for (const text of context) out.line(`\n${printable(text)}`);
+async function why(flags: HomeFlags, terminal: Terminal): Promise<void> {
+  const { runtime, home } = await placesOf(flags, terminal);
+  const { readHookRun } = await import("../../hooks/sources/command/last_run.ts");
+  const run = await readHookRun(home, runtime);
+  if (flags.json) return terminal.out.json(run);
+  terminal.out.line(terminal.out.paint.dim(printable(`${run.at}  ${run.dir}`)));
+  printHookRun(run, terminal.out);
+}
+
+/** Prints the verdict, then each hook's part in it. */
+function printHookRun({ hook, blocked, blockedBy, reason, trace, warnings }: HookRun, out: Printer): void {
+  const { line, paint } = out;
+  if (blocked) {
+    const by = trace.find(({ source }) => source.id === blockedBy)?.source;
+    const where = by?.file === undefined ? "" : ` (${by.file}:${by.line})`;
+    line(`${paint.red("blocked")} ${hook} by ${printable(`${blockedBy}${where}`)}`);
+    line(`  ${printable(reason ?? "")}`);
+  } else {line(
+      `${paint.green("passed")} ${hook}: ${
+        trace.length === 0 ? "no hook that may run is for it" : "nothing was blocked"
+      }`,
+    );}
+  for (const each of trace) line(`  ${traceLine(each, out)}`);
+  for (const warning of warnings) line(`  ${paint.yellow("warning")}: ${printable(warning)}`);
+}
+
+function traceLine(trace: HookTrace, { paint }: Printer): string {
+  const { source, outcome, durationMs, action, reason, changed, injectedBytes, hadNoSay } = trace;
+  const colour = outcome === "broke" ? paint.red : outcome === "ran" ? paint.green : paint.dim;
+  const did = [
+    ...(action === undefined || action === "passThrough" ? [] : [action]),
+    ...(changed === undefined ? [] : [`changed ${changed.join(" and ")}`]),
+    ...(injectedBytes === undefined ? [] : [`${injectedBytes} bytes`]),
+    ...(hadNoSay ? ["had no say"] : []),
+    ...(outcome === "broke" || outcome === "skipped" ? [reason ?? ""] : []),
+  ];
+  const facts = did.length === 0 ? "" : `  ${printable(did.join(", "))}`;
+  return `${colour(outcome)}  ${printable(source.id)}${facts}  ${paint.dim(`${Math.round(durationMs)} ms`)}`;
 }
 
 type FieldType = "an object" | "a text" | "anything";

@@ -5,8 +5,8 @@
  */
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
-import { addPlaceOptions } from "../project_options.ts";
-import { addTrustedHooks } from "../trusted_hooks.ts";
+import { addPlaceOptions } from "../options.ts";
+import { addTrustedHooks } from "../hook_places.ts";
 import { addAgentOptions, type HostFlags, withHost } from "../with_host.ts";
 
 interface McpFlags extends HostFlags {

@@ -8,12 +8,13 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
-import type { Files } from "../../core/ports/ports.ts";
+import type { Files, Runtime } from "../../core/ports/ports.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
+import type { Recording } from "../../core/wire/tape/record_tape.ts";
 import type { WireTap } from "../../core/wire/wire_tap.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
-import { callTape } from "../call_tape.ts";
 import { unlessAborted } from "../interrupt.ts";
+import { printError } from "../print_error.ts";
 import { addRunOptions, parseObject, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -39,9 +40,10 @@ export function addPluginCall(parent: Command, terminal: Terminal, exit: (code: 
     .option("-q, --quiet", "do not show the plugin's logs");
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action((dir: string, method: string, json: string | undefined, flags: CallFlags) =>
-      callOnce({ dir, method, json, flags, exit }, terminal)
-    );
+    .action(async (dir: string, method: string, json: string | undefined, flags: CallFlags) => {
+      const params = json === undefined ? {} : paramsOf(json === "-" ? await terminal.readInput() : json);
+      if (!await callOnce({ dir, method, params, flags }, terminal)) exit(1);
+    });
 }
 
 const EXAMPLES = `
@@ -55,49 +57,55 @@ With --json it prints { "result": … } or { "error": { "code", "message", "rpc"
 interface Call {
   readonly dir: string;
   readonly method: string;
-  readonly json: string | undefined;
+  readonly params: Record<string, unknown>;
   readonly flags: CallFlags;
-  readonly exit: (code: number) => void;
 }
 
-async function callOnce(call: Call, terminal: Terminal): Promise<void> {
-  const { json, flags } = call;
-  const params = json === undefined ? {} : paramsOf(json === "-" ? await terminal.readInput() : json);
+/** Makes a call, also when its tape cannot be written; returns false then. */
+async function callOnce(call: Call, terminal: Terminal): Promise<boolean> {
+  const { flags } = call;
   const home = await homeOf(call.dir, flags, terminal);
-  const result = await withPlaces({ ...flags, ...home }, terminal, (places) => {
-    return recordedCall(places, call, params, places.signal, terminal);
+  const failures: HostError[] = [];
+  const result = await withPlaces({ ...flags, ...home }, terminal, async (places) => {
+    const tape = await callTape(flags.record, places.runtime, terminal, (error) => void failures.push(error));
+    try {
+      return await callIn(places, call, terminal, tape.tap);
+    } finally {
+      await tape.flush();
+      for (const failure of failures) printError(failure, terminal, { json: false });
+    }
   });
   const text = JSON.stringify(flags.json ? { result: result ?? null } : result ?? null, null, 2);
   terminal.out.line(flags.json ? text : printable(text));
+  return failures.length === 0;
 }
 
-/** A call is made even when its tape cannot be written; the command then warns, and exits with 1. */
-async function recordedCall(
-  places: RunPlaces,
-  call: Call,
-  params: Record<string, unknown>,
-  signal: AbortSignal,
+type Tap = (plugin: PluginInfo) => WireTap | null;
+
+/** Returns a recorder of the first process that is started, which records nothing without a path. */
+async function callTape(
+  path: string | undefined,
+  runtime: Runtime,
   terminal: Terminal,
-): Promise<unknown> {
-  const tape = await callTape(call.flags.record, places.runtime, terminal);
-  try {
-    return await callIn(places, call, { params, signal, terminal, tap: tape?.tap ?? (() => null) });
-  } finally {
-    if (tape && !await tape.finish()) call.exit(1);
-  }
-}
-
-interface CallGround {
-  readonly params: Record<string, unknown>;
-  readonly signal: AbortSignal;
-  readonly terminal: Terminal;
-  readonly tap: (plugin: PluginInfo) => WireTap | null;
+  onFailure: (error: HostError) => void,
+): Promise<{ readonly tap: Tap; flush(): Promise<void> }> {
+  if (path === undefined) return { tap: () => null, flush: () => Promise.resolve() };
+  const { recordTape } = await import("../../core/wire/tape/record_tape.ts");
+  let recording: Recording | null = null;
+  return {
+    tap(plugin) {
+      if (recording) return null;
+      return recording = recordTape({ path: resolve(terminal.cwd, path), plugin, runtime, onFailure });
+    },
+    flush: async () => await recording?.flush(),
+  };
 }
 
 async function callIn(
-  { runtime, home, projectDir, runtimes, limits, config }: RunPlaces,
-  { dir, method, flags }: Call,
-  { params, signal, terminal, tap }: CallGround,
+  { runtime, home, projectDir, runtimes, limits, config, signal }: RunPlaces,
+  { dir, method, params, flags }: Call,
+  terminal: Terminal,
+  tap: Tap,
 ): Promise<unknown> {
   const { createSupervisor } = await import("../../core/supervisor/supervisor.ts");
   const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");

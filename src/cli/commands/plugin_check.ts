@@ -12,7 +12,7 @@ import { type Check, CHECK_IDS, type CheckReport } from "../../operator/check/re
 import { manifestLines } from "../print_error.ts";
 import { collected, parseObject } from "../options.ts";
 import { addRunOptions, printReport, type RunFlags } from "../run_options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import { counted, printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface CheckFlags extends RunFlags {
   readonly trace?: boolean;
@@ -107,10 +107,9 @@ function printSummary({ ok, checks, trace }: CheckReport, out: Printer): void {
   if (trace) printTrace(trace, out);
   const broken = checks.filter((check) => !check.ok && !check.skipped).length;
   const skipped = checks.filter((check) => check.skipped).length;
-  const rules = (count: number): string => count === 1 ? "1 rule" : `${count} rules`;
   line();
-  if (ok) return line(paint.green(`All ${rules(checks.length)} kept`));
-  line(paint.red(`${rules(broken)} broken`) + (skipped > 0 ? `, ${skipped} not tried` : ""));
+  if (ok) return line(paint.green(`All ${counted(checks.length, "rule")} kept`));
+  line(paint.red(`${counted(broken, "rule")} broken`) + (skipped > 0 ? `, ${skipped} not tried` : ""));
 }
 
 function printRule(result: RuleResult, width: number, { line, paint }: Printer): void {

@@ -12,7 +12,7 @@ import { operate, type Operator, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeAll, printCapabilities, printFacts } from "../print_plan.ts";
 import { hostsWith } from "../running_hosts.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import { counted, printable, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
 
 export function addPluginInfo(parent: Command, terminal: Terminal): void {
@@ -98,13 +98,9 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   }
   const { tier, memory_mb, cpu_shares, pids } = limits;
   line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
-  line(
-    `  storage: ${storage.tables.length} ${storage.tables.length === 1 ? "table" : "tables"}, ${storage.bytes} bytes`,
-  );
-  for (const table of storage.tables) {
-    line(
-      printable(`    ${table.name}  ${table.rows ?? "?"} ${table.rows === 1 ? "row" : "rows"}, ${table.bytes} bytes`),
-    );
+  line(`  storage: ${counted(storage.tables.length, "table")}, ${storage.bytes} bytes`);
+  for (const { name, rows, bytes } of storage.tables) {
+    line(printable(`    ${name}  ${rows === null ? "? rows" : counted(rows, "row")}, ${bytes} bytes`));
   }
 }
 

@@ -8,8 +8,7 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { ResolvedPlugin } from "../../core/project/types.ts";
 import { operate, type Operator } from "../operator.ts";
-import { jsonOr } from "../options.ts";
-import { addPluginOption, pluginFolders, type ProjectFlags } from "../project_options.ts";
+import { addPluginOption, jsonOr, pluginFolders, type ProjectFlags } from "../options.ts";
 import { turnInHost } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import { operate, type Operator } from "../operator.ts";
 import { notifyHosts } from "../running_hosts.ts";
-import type { Terminal } from "../terminal.ts";
+import { counted, type Terminal } from "../terminal.ts";
 
 export function addPluginSwitch(parent: Command, terminal: Terminal): void {
   const enable = parent.command("enable")
@@ -52,7 +52,8 @@ async function setEnabled(operator: Operator, name: string, enabled: boolean): P
     });
   }
   if (json) return out.json({ name, enabled, changed, hosts: notified });
-  out.done(`${enabled ? "Enabled" : "Disabled"} ${name}${notified === 0 ? "" : `, in ${hosts(notified)} too`}`);
+  const hosts = notified === 0 ? "" : `, in ${counted(notified, "running host")} too`;
+  out.done(`${enabled ? "Enabled" : "Disabled"} ${name}${hosts}`);
 }
 
 async function reload({ home, json, terminal: { out } }: Operator, name: string): Promise<void> {
@@ -65,9 +66,5 @@ async function reload({ home, json, terminal: { out } }: Operator, name: string)
   }
   if (failure) throw failure;
   if (json) return out.json({ name, hosts: notified });
-  out.done(`Reloaded ${name} in ${hosts(notified)}`);
-}
-
-function hosts(count: number): string {
-  return `${count} running ${count === 1 ? "host" : "hosts"}`;
+  out.done(`Reloaded ${name} in ${counted(notified, "running host")}`);
 }

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import { operate, type Operator } from "../operator.ts";
 import { hostsWith, isUp, notifyHosts, type PluginInHost } from "../running_hosts.ts";
-import type { Terminal } from "../terminal.ts";
+import { counted, type Terminal } from "../terminal.ts";
 
 export function addPluginUninstall(parent: Command, terminal: Terminal): void {
   const command = parent.command("uninstall")
@@ -51,9 +51,7 @@ async function uninstall(operator: Operator, name: string, { force }: { readonly
   await notifyHosts(home, name, "reload");
   done("Removed plugin files");
   done("Removed local config entry");
-  if (tables.length > 0) {
-    done(`Dropped ${tables.length === 1 ? "1 table" : `${tables.length} tables`}: ${tables.join(", ")}`);
-  }
+  if (tables.length > 0) done(`Dropped ${counted(tables.length, "table")}: ${tables.join(", ")}`);
   if (json) out.json({ name, stopped: isRunning, tables });
 }
 

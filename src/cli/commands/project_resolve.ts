@@ -8,8 +8,7 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Issue, MissingPlugin, ResolvedPlugin, ResolvedProject } from "../../core/project/types.ts";
 import { errorJson } from "../print_error.ts";
-import { placesOf } from "../options.ts";
-import { addProjectOptions, pluginFolders, type ProjectFlags } from "../project_options.ts";
+import { addProjectOptions, placesOf, pluginFolders, type ProjectFlags } from "../options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code of a run that came to its end. */
@@ -65,19 +64,13 @@ function notInstalled({ package: pkg, source, version }: MissingPlugin): HostErr
 }
 
 function asJson({ agents, warnings }: ResolvedProject, problems: readonly Problem[]): Record<string, unknown> {
-  const shownPlugin = ({ package: pkg, plugin, isolation, instance, hooks, tools, shownConfig }: ResolvedPlugin) => ({
-    package: pkg,
-    plugin,
-    isolation,
-    instance,
-    hooks,
-    tools,
-    config: shownConfig,
-  });
+  const entryOf = ({ key, package: pkg, plugin, isolation, instance, hooks, tools, shownConfig }: ResolvedPlugin) => {
+    return [key, { package: pkg, plugin, isolation, instance, hooks, tools, config: shownConfig }];
+  };
   return {
-    agents: Object.fromEntries(agents.map(({ path, plugins }) => [path, {
-      plugins: Object.fromEntries(plugins.map((plugin) => [plugin.key, shownPlugin(plugin)])),
-    }])),
+    agents: Object.fromEntries(agents.map(({ path, plugins }) => {
+      return [path, { plugins: Object.fromEntries(plugins.map(entryOf)) }];
+    })),
     warnings,
     errors: problems.map(({ agent, key, error }) => ({ agent, key, ...errorJson(error) })),
   };

@@ -12,11 +12,10 @@ import type { ServedHost } from "../../http/serve_host.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { openConsole, sweepConsolePages } from "../open_console.ts";
-import { wholeNumber } from "../options.ts";
+import { addProjectOptions, pluginFolders, wholeNumber } from "../options.ts";
 import { manifestLines } from "../print_error.ts";
-import { addProjectOptions, pluginFolders } from "../project_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
-import { addTrustedHooks } from "../trusted_hooks.ts";
+import { addTrustedHooks } from "../hook_places.ts";
 import { type HostFlags, openHost, warnOfMissing } from "../with_host.ts";
 
 interface ServeFlags extends Omit<HostFlags, "agent"> {

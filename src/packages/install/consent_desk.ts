@@ -9,6 +9,7 @@ import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { pluginNameOf } from "../../core/project/locate.ts";
 import type { MissingPlugin } from "../../core/project/types.ts";
+import { permits } from "../../core/values/permits.ts";
 import { verifyTree } from "../../core/files/verify_tree.ts";
 import { applyInstall, consentMissing } from "./apply.ts";
 import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
@@ -40,7 +41,8 @@ interface Entry {
 export class ConsentDesk {
   readonly #options: DeskOptions;
   readonly #entries = new Map<string, Entry>();
-  #turn: Promise<unknown> = Promise.resolve();
+  /** One at a time: the files that an answer is about must not change meanwhile. */
+  readonly #inTurn = permits(1);
   #closing = new AbortController();
 
   /** Makes a desk without requests. */
@@ -250,13 +252,6 @@ export class ConsentDesk {
     const name = pluginNameOf(request.package);
     const place: ConsentPlace = { consent_id: request.id, package: request.package, project_id: project.id };
     ports.audit.emit(type, { name, instance: name }, { ...place, ...facts } as unknown as AuditData[T]);
-  }
-
-  /** Runs one at a time: the files that an answer is about must not change meanwhile. */
-  async #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(run, run);
-    this.#turn = turn.catch(() => {});
-    return await turn;
   }
 }
 

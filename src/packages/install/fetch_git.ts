@@ -20,7 +20,7 @@ export interface GitFetch {
   readonly signal?: AbortSignal;
 }
 
-/** Deadline of each step. */
+/** Deadline of each call of git: the list of tags, the clone, the checkout. */
 const TIMEOUT_MS = 120_000;
 /** A history of one commit, compressed, is not much larger than its files. */
 const PACK_FACTOR = 2;

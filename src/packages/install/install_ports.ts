@@ -14,7 +14,6 @@ import type { TREE_LIMITS, TreeLimits } from "../../core/files/tree.ts";
 /** The operator's folder, and the ports that installing needs. */
 export interface InstallPorts {
   readonly runtime: Runtime;
-  /** The operator's folder. */
   readonly home: string;
   /** Gets an event for every change. */
   readonly audit: Pick<Audit, "emit">;

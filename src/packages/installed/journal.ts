@@ -29,7 +29,6 @@ export type Change =
   };
 
 export interface PackagePorts extends RecordPorts {
-  /** The operator's folder. */
   readonly home: string;
   /** Drops a plugin's tables, if it has any. */
   dropStorage(plugin: string): Promise<void>;

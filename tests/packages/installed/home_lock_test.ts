@@ -26,7 +26,7 @@ test("two who want the folder get it one after the other", async (t) => {
   assert.equal(new Set(order).size, 6);
 });
 
-test("who waits too long is told so, and a failure of the work lets go", async (t) => {
+test("a wait that is too long fails, and a failure of the work lets go", async (t) => {
   const home = await scratchDir(t);
   await withHomeLock(home, runtime, async () => {
     await assert.rejects(withHomeLock(home, runtime, () => assert.fail("ran"), { waitMs: 0 }), {

@@ -57,7 +57,7 @@ test("any change of a tree changes its hash", async (t) => {
   assert.equal(seen.size, Object.keys(changes).length + 1);
 });
 
-test("a name cannot pass for two: names are told apart from what they hold", async (t) => {
+test("a name cannot pass for two: names are hashed apart from the contents", async (t) => {
   const root = await scratchDir(t);
   for (const [dir, name] of [["a", 'x","f'], ["b", "x\n"], ["c", "x"]]) {
     await mkdir(join(root, dir!));
