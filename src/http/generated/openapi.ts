@@ -3152,7 +3152,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "by": {
-            "description": "Who made it smaller.",
+            "description": "The strategy that made it smaller; \`none\` when nothing had to go.",
             "enum": [
               "compactor",
               "drop",
@@ -3161,11 +3161,11 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "before": {
-            "description": "Size before.",
+            "description": "Size of the window that was given.",
             "$ref": "#/components/schemas/Size"
           },
           "after": {
-            "description": "Size after.",
+            "description": "Size of the new window, text of observers included.",
             "$ref": "#/components/schemas/Size"
           },
           "timestamp": {
