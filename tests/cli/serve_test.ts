@@ -147,14 +147,14 @@ test("K-070 kaged serve --watch reloads a plugin whose files change, and says wh
   const { child, ended, line } = serve(watch);
   const printed: string[] = [];
   child.stdout!.on("data", (chunk) => printed.push(String(chunk)));
-  const printed = (text: RegExp) =>
+  const untilPrinted = (text: RegExp) =>
     until(() => text.test(printed.join("")), () => `${text} from kaged serve; it printed ${printed.join("")}`);
   await line;
-  await printed(/console: /);
+  await untilPrinted(/console: /);
   await changePlugin(plugin.dir, { manifest: { version: "2.0.0" } });
-  await printed(/^✓ echo 2\.0\.0 reloaded in [0-9]+ ms$/m);
+  await untilPrinted(/^✓ echo 2\.0\.0 reloaded in [0-9]+ ms$/m);
   await changePlugin(plugin.dir, { files: { "kaged-plugin.yaml": "name: [" } });
-  await printed(/^✗ Plugin "echo" goes on as it was: Manifest has 1 issue, first at .*kaged-plugin\.yaml:1:/m);
+  await untilPrinted(/^✗ Plugin "echo" goes on as it was: Manifest has 1 issue, first at .*kaged-plugin\.yaml:1:/m);
   signalKaged(child, "SIGINT");
   assert.equal((await ended).code, 0);
   assert.deepEqual(await processesIn(plugin.dir), []);
