@@ -145,10 +145,10 @@ test("K-070 kaged serve --watch reloads a plugin whose files change, and says wh
   await using plugin = await fixturePlugin("echo");
   const watch = [...args, "--plugin", `@test/echo=${plugin.dir}`, "--port", "0", "--no-open", "--quiet", "--watch"];
   const { child, ended, line } = serve(watch);
-  const printed: string[] = [];
-  child.stdout!.on("data", (chunk) => printed.push(String(chunk)));
+  const chunks: string[] = [];
+  child.stdout!.on("data", (chunk) => chunks.push(String(chunk)));
   const printed = (text: RegExp) =>
-    until(() => text.test(printed.join("")), () => `${text} from kaged serve; it printed ${printed.join("")}`);
+    until(() => text.test(chunks.join("")), () => `${text} from kaged serve; it printed ${chunks.join("")}`);
   await line;
   await printed(/console: /);
   await changePlugin(plugin.dir, { manifest: { version: "2.0.0" } });
