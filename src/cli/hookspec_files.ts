@@ -85,7 +85,7 @@ interface OutFolder {
 }
 
 /** Rejects with `hookspec.out_taken` when the folder is another hookspec's. */
-export async function requireOwnOut({ out, dir }: OutFolder, files: Files): Promise<void> {
+async function requireOwnOut({ out, dir }: OutFolder, files: Files): Promise<void> {
   const file = join(out, OWNER_FILE);
   if (await files.info(file) === null) return;
   const owner = new TextDecoder().decode(await files.readHead(file, MAX_BYTES)).trim();

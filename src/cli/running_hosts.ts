@@ -49,9 +49,6 @@ export async function runningStates(home: string): Promise<Map<string, string[]>
   return states;
 }
 
-/** A change of a plugin that a host can carry out. */
-export type HostOrder = "enable" | "disable" | "reload";
-
 /**
  * Sends an order to every running host; `onRunning` is called first when the plugin runs in one of them. Hosts without the
  * plugin are not counted.
@@ -59,7 +56,7 @@ export type HostOrder = "enable" | "disable" | "reload";
 export async function notifyHosts(
   home: string,
   plugin: string,
-  order: HostOrder,
+  order: "enable" | "disable" | "reload",
   { onRunning }: { onRunning?(): void } = {},
 ): Promise<{ readonly notified: number; readonly failures: readonly HostError[] }> {
   if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();

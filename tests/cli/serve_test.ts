@@ -145,16 +145,16 @@ test("K-070 kaged serve --watch reloads a plugin whose files change, and says wh
   await using plugin = await fixturePlugin("echo");
   const watch = [...args, "--plugin", `@test/echo=${plugin.dir}`, "--port", "0", "--no-open", "--quiet", "--watch"];
   const { child, ended, line } = serve(watch);
-  const printed: string[] = [];
-  child.stdout!.on("data", (chunk) => printed.push(String(chunk)));
-  const untilPrinted = (text: RegExp) =>
-    until(() => text.test(printed.join("")), () => `${text} from kaged serve; it printed ${printed.join("")}`);
+  const chunks: string[] = [];
+  child.stdout!.on("data", (chunk) => chunks.push(String(chunk)));
+  const printed = (text: RegExp) =>
+    until(() => text.test(chunks.join("")), () => `${text} from kaged serve; it printed ${chunks.join("")}`);
   await line;
-  await untilPrinted(/console: /);
+  await printed(/console: /);
   await changePlugin(plugin.dir, { manifest: { version: "2.0.0" } });
-  await untilPrinted(/^✓ echo 2\.0\.0 reloaded in [0-9]+ ms$/m);
+  await printed(/^✓ echo 2\.0\.0 reloaded in [0-9]+ ms$/m);
   await changePlugin(plugin.dir, { files: { "kaged-plugin.yaml": "name: [" } });
-  await untilPrinted(/^✗ Plugin "echo" goes on as it was: Manifest has 1 issue, first at .*kaged-plugin\.yaml:1:/m);
+  await printed(/^✗ Plugin "echo" goes on as it was: Manifest has 1 issue, first at .*kaged-plugin\.yaml:1:/m);
   signalKaged(child, "SIGINT");
   assert.equal((await ended).code, 0);
   assert.deepEqual(await processesIn(plugin.dir), []);

@@ -9,7 +9,7 @@ import type { Runtime } from "../../core/ports/ports.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { isUnfinished, type PackagePorts, recoverPackages } from "../installed/journal.ts";
 import { withHomeLock } from "../../core/files/home_lock.ts";
-import type { TREE_LIMITS, TreeLimits } from "../../core/files/tree.ts";
+import type { TreeLimits } from "../../core/files/tree.ts";
 
 /** The operator's folder, and the ports that installing needs. */
 export interface InstallPorts {
@@ -17,7 +17,7 @@ export interface InstallPorts {
   readonly home: string;
   /** Gets an event for every change. */
   readonly audit: Pick<Audit, "emit">;
-  /** Largest tree that is installed. Default: {@link TREE_LIMITS}. */
+  /** Largest tree that is installed. Default: `TREE_LIMITS`, 256 MiB in 20,000 files. */
   readonly limits?: TreeLimits;
   /** Aborts a fetch that is under way. */
   readonly signal?: AbortSignal;
