@@ -5,6 +5,7 @@
  */
 import process from "node:process";
 import { HostError } from "../core/errors/host_error.ts";
+export { unlessAborted } from "../core/values/unless_aborted.ts";
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
@@ -28,14 +29,4 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   } finally {
     for (const remove of listeners) remove();
   }
-}
-
-/** Settles as `work` does, or rejects with the signal's reason when that comes first. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -5,9 +5,7 @@
  * @module
  */
 import { CagedProcess } from "../core/cage/caged_process.ts";
-import type { HostError } from "../core/errors/host_error.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
-import type { Exit } from "../core/ports/ports.ts";
 import { cageRequest } from "../core/supervisor/plugin_source.ts";
 import type { PluginSpec, SupervisorOptions } from "../core/supervisor/types.ts";
 import { MAX_LINE_BYTES } from "../core/wire/connection_types.ts";
@@ -26,11 +24,7 @@ export interface WireListeners {
 }
 
 /** A plugin's process, spoken to line by line. */
-export interface PluginWire extends Pick<CagedProcess, "endInput" | "stderr"> {
-  /** Resolves when the process has ended, its output has been read and its cage is gone. */
-  readonly ended: Promise<Exit>;
-  /** The failure of the cage, or the limit that was exceeded, when that has ended it; null otherwise. */
-  fault(): HostError | null;
+export interface PluginWire extends Pick<CagedProcess, "ended" | "endInput" | "kill" | "stderr"> {
   /**
    * Rejects with `cage.walls_missing` or `cage.path_swapped` unless it is caged as planned: call it when the plugin has
    * answered once, before it gets anything more.
@@ -38,8 +32,6 @@ export interface PluginWire extends Pick<CagedProcess, "endInput" | "stderr"> {
   verify(): Promise<void>;
   /** Writes text as it is; what a plugin that does not read cannot take is dropped. */
   write(text: string): void;
-  /** Ends it at once; resolves when it has. */
-  kill(): Promise<void>;
 }
 
 /** Starts the plugin afresh. Rejects with a `cage.*` or `capability.*` error. */
@@ -63,14 +55,8 @@ export async function openPluginWire(options: PluginWireOptions, listeners: Wire
   }, { bytes: runtime.bytes, maxLineBytes: MAX_LINE_BYTES });
   const onStdout = (chunk: Uint8Array): void => reader.push(chunk);
   const caged = await CagedProcess.start(cageRequest(manifest, options, options), { runtime, onStdout });
-  let fault: HostError | null = null;
-  const ended = caged.ended.then((end) => {
-    fault = end.fault;
-    return end.exit;
-  });
   return {
-    ended,
-    fault: () => fault,
+    ended: caged.ended,
     verify: async () => {
       await caged.verify();
       await caged.settle();
@@ -80,9 +66,6 @@ export async function openPluginWire(options: PluginWireOptions, listeners: Wire
     },
     endInput: () => caged.endInput(),
     stderr: () => caged.stderr(),
-    kill: async () => {
-      await caged.kill();
-      await ended;
-    },
+    kill: () => caged.kill(),
   };
 }

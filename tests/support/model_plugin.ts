@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { CagedEnd } from "../../src/core/cage/caged_process.ts";
 import type { OpenWire, PluginWire, WireListeners } from "../../src/operator/plugin_wire.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import { parseManifest } from "../../src/core/manifest/read_manifest.ts";
@@ -114,10 +115,10 @@ export function modelWire(steps: Steps = {}): OpenWire {
 
 class Model implements ModelPlugin, PluginWire {
   readonly heard: Message[] = [];
-  readonly ended: Promise<Exit>;
+  readonly ended: Promise<CagedEnd>;
   readonly #steps: Steps;
   readonly #listeners: WireListeners;
-  #end!: (exit: Exit) => void;
+  #end!: (end: CagedEnd) => void;
   #isOver = false;
   #rest = "";
 
@@ -165,10 +166,6 @@ class Model implements ModelPlugin, PluginWire {
     queueMicrotask(() => this.#do("end"));
   }
 
-  fault(): null {
-    return null;
-  }
-
   verify(): Promise<void> {
     return Promise.resolve();
   }
@@ -177,9 +174,9 @@ class Model implements ModelPlugin, PluginWire {
     return ["a line of its log"];
   }
 
-  kill(): Promise<void> {
+  kill(): Promise<CagedEnd> {
     this.#finish({ code: null, signal: "SIGKILL" });
-    return Promise.resolve();
+    return this.ended;
   }
 
   #take(line: string): void {
@@ -202,6 +199,6 @@ class Model implements ModelPlugin, PluginWire {
 
   #finish(exit: Exit): void {
     this.#isOver = true;
-    queueMicrotask(() => this.#end(exit)); // After what it wrote.
+    queueMicrotask(() => this.#end({ exit, fault: null, stderr: this.stderr() })); // After what it wrote.
   }
 }

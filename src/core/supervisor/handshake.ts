@@ -19,14 +19,8 @@ export async function shakeHands(
   manifest: Manifest,
   options: HandshakeOptions,
 ): Promise<PluginProfile> {
-  const { config, projects, storageAvailable, beforeConfig, onInitialized } = options;
-  const answer = await handshakeStep(connection, "initialize", {
-    daemon_version: HOST_VERSION,
-    api_version: API_VERSION,
-    plugin_name: manifest.name,
-    storage_available: storageAvailable,
-    projects,
-  });
+  const { config, beforeConfig, onInitialized } = options;
+  const answer = await handshakeStep(connection, "initialize", initializeParams(manifest, options));
   const profile = checkInitializeResult(answer, manifest);
   connection.features = new Set(profile.features);
   await beforeConfig();
@@ -34,6 +28,20 @@ export async function shakeHands(
   connection.notify("initialized", {});
   onInitialized();
   return { ...profile, configIgnored: !configTaken && Object.keys(config).length > 0 };
+}
+
+/** Returns the params of `initialize`. */
+export function initializeParams(
+  { name }: Manifest,
+  { projects, storageAvailable }: Pick<HandshakeOptions, "projects" | "storageAvailable">,
+): Readonly<Record<string, unknown>> {
+  return {
+    daemon_version: HOST_VERSION,
+    api_version: API_VERSION,
+    plugin_name: name,
+    storage_available: storageAvailable,
+    projects,
+  };
 }
 
 /**

@@ -37,10 +37,13 @@ const MAX_REQUESTS = 64;
 
 /** A plugin's process and the requests it owes an answer to. */
 export class Conversation {
+  /** The process itself; set by {@link open}. */
+  wire!: PluginWire;
+  /** The failure of the cage, or the limit the plugin went over, once that has ended it. */
+  fault: HostError | null = null;
   readonly #options: ConversationOptions;
   readonly #waiting = new Map<string, (answer: Answer) => void>();
   readonly #ending = new AbortController();
-  #wire!: PluginWire;
   #over: string | null = null;
   #lastId = 0;
   #requests = 0;
@@ -52,12 +55,15 @@ export class Conversation {
   /** Starts the plugin and listens to it. */
   static async open(options: ConversationOptions): Promise<Conversation> {
     const talk = new Conversation(options);
-    talk.#wire = await options.open({
+    talk.wire = await options.open({
       line: (text) => talk.#take(text),
       undecodable: (start) => note(options.notes.noise, cut(start)),
       oversize: () => talk.#finish("It wrote a line of more than 4 MiB"),
     });
-    void talk.#wire.ended.then((exit) => talk.#finish(talk.#wire.fault()?.message ?? `It ended ${endingOf(exit)}`));
+    void talk.wire.ended.then(({ exit, fault }) => {
+      talk.fault = fault;
+      talk.#finish(fault?.message ?? `It ended ${endingOf(exit)}`);
+    });
     return talk;
   }
 
@@ -74,7 +80,7 @@ export class Conversation {
   /** Writes text as it is, also half a line or several. */
   write(text: string): void {
     keepLines(this.#options.exchange().sent, text);
-    this.#wire.write(text);
+    this.wire.write(text);
   }
 
   /** Sends a request and waits for its response. */
@@ -108,35 +114,14 @@ export class Conversation {
   /** Sends `shutdown`, or closes its stdin, and waits; null when it is still there after `timeoutMs`. */
   async end(how: "shutdown" | "eof", timeoutMs: number): Promise<Exit | null> {
     if (how === "shutdown") this.send({ method: "shutdown", params: {} });
-    else this.#wire.endInput();
+    else this.wire.endInput();
     return await new Promise((resolve) => {
       const cancel = this.#options.clock.after(timeoutMs, () => resolve(null));
-      void this.#wire.ended.then((exit) => {
+      void this.wire.ended.then(({ exit }) => {
         cancel();
         resolve(exit);
       });
     });
-  }
-
-  /** Returns its newest lines on stderr. */
-  stderr(): readonly string[] {
-    return this.#wire.stderr();
-  }
-
-  /** Returns the failure of its cage that ended it, or null. */
-  cageFault(): HostError | null {
-    const fault = this.#wire.fault();
-    return fault?.code.startsWith("cage.") ? fault : null;
-  }
-
-  /** Rejects unless it is caged as it should be. */
-  async verify(): Promise<void> {
-    await this.#wire.verify();
-  }
-
-  /** Ends it at once; resolves when it is gone. */
-  async kill(): Promise<void> {
-    await this.#wire.kill();
   }
 
   #take(text: string): void {

@@ -5,29 +5,22 @@
  */
 import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/wire_audit.ts";
 import type { Notice } from "./notes.ts";
-import { failed, hasFeature, ok, type Rule, shown, skipped, type Verdict } from "./rule.ts";
+import { failed, from, ok, type Rule, shown, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
-
-const WIRE = "docs/wire.md#the-wire";
-const LIFE = "docs/wire.md#life-of-a-plugin";
-const CALLS = "docs/wire.md#calls";
-const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
 
 /** Rules about the end of a plugin. */
 export const END_RULES: readonly Rule[] = [
   {
     id: "shutdown",
-    requirement: "K-011",
-    written: LIFE,
+    ...from("K-011", "life-of-a-plugin"),
     expected: "Ends with exit code 0 when shutdown comes, in time",
     hint: "Exit with 0 on the notification shutdown",
     attempt: (stage) => ending(stage, "shutdown"),
   },
   {
     id: "eof",
-    requirement: "K-064",
-    written: DEBTS,
+    ...from("K-064", "what-a-plugin-owes-the-host"),
     expected: "Ends when the host goes away",
     hint: "Exit when stdin ends",
     attempt: (stage) => ending(stage, "eof"),
@@ -38,14 +31,13 @@ export const END_RULES: readonly Rule[] = [
 export const RUN_RULES: readonly Rule[] = [
   {
     id: "progress",
-    requirement: "K-065",
-    written: CALLS,
+    ...from("K-065", "calls"),
     expected: "Reports progress as numbers, under the id of a call",
     hint: 'List "progress" in features and send system.progress { id, progress, total?, message? } while the call runs',
     attempt(stage) {
       const reports = noticesOf(stage, ({ message }) => message.method === "system.progress");
       if (reports.length === 0) return skipped("It reported none during this run");
-      if (!hasFeature(stage, "progress")) return failed('It reports, and does not list "progress" in features');
+      if (!stage.hasFeature("progress")) return failed('It reports, and does not list "progress" in features');
       const wrong = reports.find(({ params }) => {
         const { id, progress } = (params ?? {}) as { id?: unknown; progress?: unknown };
         return typeof progress !== "number" || !["number", "string"].includes(typeof id);
@@ -57,8 +49,7 @@ export const RUN_RULES: readonly Rule[] = [
   },
   {
     id: "notifications",
-    requirement: "K-016",
-    written: CALLS,
+    ...from("K-016", "calls"),
     expected: "Sends only notifications its manifest declares",
     hint: "List them under notifications in the manifest",
     attempt(stage) {
@@ -71,8 +62,7 @@ export const RUN_RULES: readonly Rule[] = [
   },
   {
     id: "notifications.rate",
-    requirement: "K-016",
-    written: CALLS,
+    ...from("K-016", "calls"),
     expected: "Sends at most 100 notifications a second",
     hint: "Join what happens in quick succession into one notification",
     attempt({ notes }) {
@@ -87,8 +77,7 @@ export const RUN_RULES: readonly Rule[] = [
   },
   {
     id: "requests",
-    requirement: "K-057",
-    written: CALLS,
+    ...from("K-057", "calls"),
     expected: "Asks the host for what it was granted, and for nothing else",
     hint: "Declare kaged:storage:read or kaged:storage:write; there is nothing else to ask for",
     attempt({ notes, manifest }) {
@@ -101,8 +90,7 @@ export const RUN_RULES: readonly Rule[] = [
   },
   {
     id: "answers.once",
-    requirement: "K-013",
-    written: DEBTS,
+    ...from("K-013", "what-a-plugin-owes-the-host"),
     expected: "Answers every request once, and what is no request never",
     hint: "Send one response for each request: a result, or an error with an integer code and a message",
     attempt({ notes: { strays } }) {
@@ -112,8 +100,7 @@ export const RUN_RULES: readonly Rule[] = [
   },
   {
     id: "stdout",
-    requirement: "K-004",
-    written: WIRE,
+    ...from("K-004", "the-wire"),
     expected: "Writes nothing but messages to stdout",
     hint: "Log to stderr",
     attempt({ notes: { noise } }) {

@@ -6,17 +6,13 @@
 import { messageOf } from "../../core/errors/host_error.ts";
 import { checkInitializeResult } from "../../core/supervisor/handshake.ts";
 import type { Notes } from "./notes.ts";
-import { ailment, codeOf, failed, ok, type Rule, said, skipped } from "./rule.ts";
-
-const LIFE = "docs/wire.md#life-of-a-plugin";
-const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
+import { ailment, codeOf, failed, from, ok, type Rule, said, skipped } from "./rule.ts";
 
 /** From the first message to a running plugin. */
 export const HANDSHAKE_RULES: readonly Rule[] = [
   {
     id: "initialize.first",
-    requirement: "K-007",
-    written: LIFE,
+    ...from("K-007", "life-of-a-plugin"),
     expected: "Says nothing before it has answered initialize",
     hint: "Wait for initialize, answer it, and send nothing before that answer",
     isGround: true,
@@ -29,8 +25,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
   },
   {
     id: "initialize.result",
-    requirement: "K-008",
-    written: LIFE,
+    ...from("K-008", "life-of-a-plugin"),
     expected: "Answers initialize with its identity, as the manifest says",
     hint: "Answer name, version, api_version, methods, notifications and capabilities_used",
     isGround: true,
@@ -48,8 +43,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
   },
   {
     id: "config.update",
-    requirement: "K-011",
-    written: LIFE,
+    ...from("K-011", "life-of-a-plugin"),
     expected: "Takes its config, or says that it takes none",
     hint: "Answer config.update with {} or, without any config, with -32601",
     isGround: true,
@@ -61,8 +55,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
   },
   {
     id: "initialized.first",
-    requirement: "K-006",
-    written: LIFE,
+    ...from("K-006", "life-of-a-plugin"),
     expected: "Sends nothing of its own before initialized",
     hint: "Hold notifications and requests back until initialized comes",
     async attempt(stage) {
@@ -74,8 +67,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
   },
   {
     id: "ping",
-    requirement: "K-011",
-    written: DEBTS,
+    ...from("K-011", "what-a-plugin-owes-the-host"),
     expected: "Runs on after initialized and answers ping",
     hint: 'Answer ping with {"status": "ok"}, and do not answer initialized',
     isGround: true,
@@ -90,8 +82,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
   },
   {
     id: "config.refused",
-    requirement: "K-017",
-    written: DEBTS,
+    ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Refuses a config it cannot use with -32004, or overlooks it, and runs on",
     hint: "Check the config in config.update, answer -32004 with what is wrong, and keep the old one",
     async attempt(stage) {

@@ -8,7 +8,7 @@ import { completeParams } from "../../hooks/sources/plugin/lifecycle.ts";
 import { readPluginAnswer } from "../../hooks/sources/plugin/plugin_answer.ts";
 import { compileSchema } from "../../core/schema/compile_schema.ts";
 import { type Answer, STEP_MS } from "./conversation.ts";
-import { ailment, codeOf, failed, ok, type Rule, said, skipped, type Verdict } from "./rule.ts";
+import { ailment, codeOf, failed, from, ok, type Rule, said, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
 import { sampleValue } from "./sample_value.ts";
 
@@ -24,8 +24,6 @@ const TRACED = { ...CONTEXT, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b
 const CALL_MS = 30_000;
 /** Longest that a call, the ping after it and a fresh start before it may take together. */
 const CALL_STEPS_MS = CALL_MS + 3 * STEP_MS;
-const CALLS = "docs/wire.md#calls";
-const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
 /** Codes that say "I did not understand the call", where the call was fine. */
 const MISUNDERSTOOD = [-32700, -32600, -32601];
 
@@ -33,8 +31,7 @@ const MISUNDERSTOOD = [-32700, -32600, -32601];
 export const OFFER_RULES: readonly Rule[] = [
   {
     id: "methods",
-    requirement: "K-013",
-    written: CALLS,
+    ...from("K-013", "calls"),
     expected: "Answers every method its manifest declares",
     hint: "Answer declared methods with a result, or with an error of your own such as -32602",
     deadlineMs: ({ methods }) => CALL_STEPS_MS * (1 + methods.length),
@@ -42,8 +39,7 @@ export const OFFER_RULES: readonly Rule[] = [
   },
   {
     id: "tools",
-    requirement: "K-015",
-    written: CALLS,
+    ...from("K-015", "calls"),
     expected: "Answers every tool with arguments its schema allows",
     hint: "A tool is the method <plugin>.<tool>; its arguments are the params",
     deadlineMs: ({ tools }) => CALL_STEPS_MS * (1 + tools.length),
@@ -55,8 +51,7 @@ export const OFFER_RULES: readonly Rule[] = [
   },
   {
     id: "tools.arguments",
-    requirement: "K-017",
-    written: DEBTS,
+    ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Survives arguments that its schema forbids",
     hint: "Answer them with -32602, and go on",
     needs: ["tools"],
@@ -73,8 +68,7 @@ export const OFFER_RULES: readonly Rule[] = [
   },
   {
     id: "context",
-    requirement: "K-015",
-    written: CALLS,
+    ...from("K-015", "calls"),
     expected: "Takes a context without an agent, and one with fields it does not know",
     hint: "Read the fields of _context that you need; the others may be null, missing or new",
     needs: ["methods", "tools"],
@@ -89,8 +83,7 @@ export const OFFER_RULES: readonly Rule[] = [
   },
   {
     id: "hooks",
-    requirement: "K-018",
-    written: CALLS,
+    ...from("K-018", "calls"),
     expected: "Answers every hook it subscribes to, in the shape of that hook",
     hint: "Answer null, or what the hook's schema says: see the generated hook reference",
     deadlineMs: ({ hooks }) => CALL_STEPS_MS * (1 + hooks.length),
@@ -109,8 +102,7 @@ export const OFFER_RULES: readonly Rule[] = [
   },
   {
     id: "concurrent",
-    requirement: "K-013",
-    written: DEBTS,
+    ...from("K-013", "what-a-plugin-owes-the-host"),
     expected: "Answers ten requests at once, each under its own id",
     hint: "Read on while you work, or answer one after another; leave none out",
     needs: ["tools"],

@@ -37,6 +37,12 @@ export interface Rule {
   readonly attempt: (stage: Stage) => Promise<Verdict> | Verdict;
 }
 
+/** Returns the origin of a rule: its requirement, and the heading of the wire's documentation that it stands under. */
+export const from = (requirement: string, heading: string): Pick<Rule, "requirement" | "written"> => ({
+  requirement,
+  written: `docs/wire.md#${heading}`,
+});
+
 /** Longest that trying a rule may take when it says nothing itself: a fresh start and a few steps. */
 export const RULE_MS = 60_000;
 
@@ -72,11 +78,6 @@ export function said(answer: Answer): string {
   if (answer.missing !== undefined) return answer.missing;
   const { result, error } = answer.response;
   return error === undefined ? `It answered ${shown(result)}` : `It answered the error ${shown(error)}`;
-}
-
-/** Whether the answer to `initialize` lists a feature. */
-export function hasFeature({ greeting }: Stage, feature: string): boolean {
-  return Array.isArray(greeting?.features) && greeting.features.includes(feature);
 }
 
 /** Pings the plugin. Returns the fault of its answer in words, or null. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { asHostError, messageOf } from "../../core/errors/host_error.ts";
-import type { Clock } from "../../core/ports/ports.ts";
+import { unlessAborted } from "../../core/values/unless_aborted.ts";
 import { failed, type Rule, RULE_MS, skipped, type Verdict } from "./rule.ts";
 import { Stage, type StageOptions } from "./stage.ts";
 
@@ -65,20 +65,20 @@ async function tryRule(
   rule: Rule,
   stage: Stage,
   cause: Rule | undefined,
-  { clock, signal }: TryOptions,
+  options: TryOptions,
 ): Promise<RuleResult> {
   const { id, requirement, written, expected, hint, deadlineMs = () => RULE_MS } = rule;
   const exchange = stage.takeDown();
   const strays = stage.notes.strays.length;
   const verdict = cause
     ? skipped(`Not tried: ${cause.id} failed`)
-    : await within(attempt(rule, stage), deadlineMs(stage.manifest), { clock, signal });
+    : await within(attempt(rule, stage), deadlineMs(stage.manifest), options);
   const { status, detail, came = exchange.came } = verdict;
   const result = { id, requirement, written, expected, status, detail, sent: exchange.sent, came: [...came] };
   if (status !== "failed") return result;
-  const fault = stage.cageFault();
-  if (fault) throw fault;
-  const log = stage.stderr().slice(-LOG_LINES);
+  const { fault = null, wire } = stage.talk ?? {};
+  if (fault?.code.startsWith("cage.")) throw fault; // That is no fault of the plugin.
+  const log = wire?.stderr().slice(-LOG_LINES) ?? [];
   await stage.leave(); // The next rule meets a fresh process,
   stage.notes.strays.length = Math.min(stage.notes.strays.length, strays); // and one fault breaks one rule.
   return { ...result, ...(log.length > 0 && { log }), hint };
@@ -95,18 +95,8 @@ async function attempt(rule: Rule, stage: Stage): Promise<Verdict> {
 }
 
 /** Settles as `work` does, fails the rule when its time is over, and rejects when the run is ended early. */
-function within(
-  work: Promise<Verdict>,
-  ms: number,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
-): Promise<Verdict> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal?.reason);
-    const cancel = clock.after(ms, () => resolve(failed(`Undecided after ${ms / 1000} s`)));
-    signal?.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => {
-      cancel();
-      signal?.removeEventListener("abort", abort);
-    });
-  });
+async function within(work: Promise<Verdict>, ms: number, { clock, signal }: TryOptions): Promise<Verdict> {
+  const late = Promise.withResolvers<Verdict>();
+  const cancel = clock.after(ms, () => late.resolve(failed(`Undecided after ${ms / 1000} s`)));
+  return await unlessAborted(Promise.race([work, late.promise]), signal).finally(cancel);
 }

@@ -4,37 +4,31 @@
  * @module
  */
 import { MAX_LINE_BYTES } from "../../core/wire/connection_types.ts";
-import { ailment, codeOf, failed, hasFeature, ok, type Rule, RULE_MS, said, skipped, type Verdict } from "./rule.ts";
+import { ailment, codeOf, failed, from, ok, type Rule, RULE_MS, said, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
 
 /** A line of 4 MiB is read byte by byte in some languages. */
 const LONG_LINE_MS = 120_000;
-const WIRE = "docs/wire.md#the-wire";
-const CALLS = "docs/wire.md#calls";
-const DEBTS = "docs/wire.md#what-a-plugin-owes-the-host";
 
 /** Framing, ids, unknown and broken messages. */
 export const WIRE_RULES: readonly Rule[] = [
   {
     id: "id.number",
-    requirement: "K-006",
-    written: DEBTS,
+    ...from("K-006", "what-a-plugin-owes-the-host"),
     expected: "Answers under the number it was asked under",
     hint: "Echo the id exactly as it came",
     attempt: (stage) => pingUnder(stage, 9007199254740991),
   },
   {
     id: "id.string",
-    requirement: "K-006",
-    written: DEBTS,
+    ...from("K-006", "what-a-plugin-owes-the-host"),
     expected: "Answers under the text it was asked under",
     hint: "Echo the id as it came, a text as a text",
     attempt: (stage) => pingUnder(stage, "call-1"),
   },
   {
     id: "utf8",
-    requirement: "K-001",
-    written: WIRE,
+    ...from("K-001", "the-wire"),
     expected: "Reads and writes UTF-8 and JSON escapes",
     hint: "Decode stdin and encode stdout as UTF-8, and write JSON with a JSON library",
     needs: ["id.string"],
@@ -42,8 +36,7 @@ export const WIRE_RULES: readonly Rule[] = [
   },
   {
     id: "lines",
-    requirement: "K-001",
-    written: WIRE,
+    ...from("K-001", "the-wire"),
     expected: "Reads lines, however they come in pieces",
     hint: "Collect bytes until a newline; one read may bring half a line or two",
     needs: ["id.string"],
@@ -59,8 +52,7 @@ export const WIRE_RULES: readonly Rule[] = [
   },
   {
     id: "lines.long",
-    requirement: "K-002",
-    written: WIRE,
+    ...from("K-002", "the-wire"),
     expected: "Reads a line of 4 MiB",
     hint: "Do not cap lines below 4,194,304 bytes",
     needs: ["id.string"],
@@ -76,8 +68,7 @@ export const WIRE_RULES: readonly Rule[] = [
   },
   {
     id: "method.unknown",
-    requirement: "K-017",
-    written: DEBTS,
+    ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Answers a method it does not know with -32601",
     hint: "Answer every request: what you do not know, with -32601",
     async attempt(stage) {
@@ -87,8 +78,7 @@ export const WIRE_RULES: readonly Rule[] = [
   },
   {
     id: "notification.unknown",
-    requirement: "K-006",
-    written: CALLS,
+    ...from("K-006", "calls"),
     expected: "Does not answer a notification it does not know",
     hint: "A message without an id is never answered",
     attempt: (stage) =>
@@ -96,24 +86,21 @@ export const WIRE_RULES: readonly Rule[] = [
   },
   {
     id: "garbage",
-    requirement: "K-017",
-    written: DEBTS,
+    ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Survives a line that is no JSON",
     hint: "Answer it with -32700 under the id null, or pass over it",
     attempt: (stage) => unharmed(stage, "{ this is no JSON", (code) => code === -32700),
   },
   {
     id: "message.invalid",
-    requirement: "K-017",
-    written: DEBTS,
+    ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Survives JSON that is no message",
     hint: "Answer it with -32600 under the id null, or pass over it",
     attempt: (stage) => unharmed(stage, '{"jsonrpc":"2.0"}', (code) => code === -32600),
   },
   {
     id: "batch",
-    requirement: "K-005",
-    written: CALLS,
+    ...from("K-005", "calls"),
     expected: "Refuses a batch",
     hint: "Answer an array once, with -32600 under the id null, or pass over it",
     attempt: (stage) => {
@@ -123,12 +110,11 @@ export const WIRE_RULES: readonly Rule[] = [
   },
   {
     id: "cancel",
-    requirement: "K-065",
-    written: CALLS,
+    ...from("K-065", "calls"),
     expected: "Takes system.cancel, also for a call it does not know",
     hint: 'Pass over ids you do not know, and never answer a notification; or do not list "cancel" in features',
     attempt: (stage) =>
-      hasFeature(stage, "cancel")
+      stage.hasFeature("cancel")
         ? unharmed(stage, '{"jsonrpc":"2.0","method":"system.cancel","params":{"id":987654}}', () => false)
         : skipped('It does not list "cancel" in features'),
   },

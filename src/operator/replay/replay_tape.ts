@@ -109,7 +109,7 @@ class Replay {
 
   /** Sends the host's messages, each after the plugin's messages that stand before it on the tape. */
   async play(wire: PluginWire): Promise<void> {
-    void wire.ended.then((exit) => {
+    void wire.ended.then(({ exit }) => {
       this.#exit = exit;
       this.#look();
     });

@@ -339,7 +339,7 @@ test("a plugin whose start outlasts its rule is ended when it comes, and not lef
   assert.equal((await report).rules[0]!.detail, "Undecided after 60 s");
   release();
   await new Promise(setImmediate);
-  assert.deepEqual(await opened[0]!.ended, { code: null, signal: "SIGKILL" });
+  assert.deepEqual((await opened[0]!.ended).exit, { code: null, signal: "SIGKILL" });
 });
 
 test("a run that is ended early rejects with the reason, and the plugin is ended", async () => {
@@ -401,11 +401,14 @@ test("K-044 a plugin is not tried where its cage cannot be trusted, and a broken
     open: async (listeners) => Object.assign(await open(listeners), { verify: () => Promise.reject(fault) }),
   });
   await assert.rejects(untrusted, fault);
-  assert.deepEqual(heard, [], "it is told nothing");
+  assert.deepEqual(heard, [], "it gets no config");
   const dying = modelWire({ initialize: die });
   const broken = tryRules({
     ...options,
-    open: async (listeners) => Object.assign(await dying(listeners), { fault: () => fault }),
+    async open(listeners) {
+      const wire = await dying(listeners);
+      return Object.assign(wire, { ended: wire.ended.then((end) => ({ ...end, fault })) });
+    },
   });
   await assert.rejects(broken, fault);
 });

@@ -20,6 +20,7 @@ import type { CoveredFile } from "../../files/hook_evidence.ts";
 import { filledIn } from "../../files/mcp_server.ts";
 import type { McpServerEntry } from "../../files/types.ts";
 import { endingOf } from "../../../core/values/ending_of.ts";
+import { unlessAborted } from "../../../core/values/unless_aborted.ts";
 
 const ENTER = `umask 022; cd -- "$1" && shift && exec "$@"`;
 /** Failures that are no fault of the server: they reach the caller as they are. */
@@ -134,14 +135,4 @@ function reasonOf({ message, data }: HostError): string {
   const { exit_code, signal } = (data ?? {}) as { exit_code?: number | null; signal?: string | null };
   if (exit_code === undefined || signal === undefined) return message;
   return `it ended ${endingOf({ code: exit_code, signal } satisfies Exit)}`;
-}
-
-/** Settles as `work` does, or rejects with the signal's reason when that comes first. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
