@@ -52,11 +52,20 @@ const BEFORE_REGEX = new Set(
 );
 
 const WORD = /[\p{L}\p{N}_$#]+/uy;
+/** The ends of what is no code, and what may stand before them and look like one: escapes, and classes in expressions. */
+const ENDS = {
+  "//": /\n/g,
+  "/*": /\*\//g,
+  '"': /\\[^]|["\n]/g,
+  "'": /\\[^]|['\n]/g,
+  "`": /\\[^]|`|\$\{/g,
+  "/": /\\.|\[(?:[^\]\\\n]+|\\.)*\]?|[/\n]/g,
+};
 
 function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   const templates: number[] = []; // Open braces inside each `${` we are in.
-  let at = source.startsWith("#!") ? endOfLine(source, 0) : 0;
+  let at = 0;
   let line = 1;
 
   const skipTo = (end: number): string => {
@@ -66,33 +75,42 @@ function tokenize(source: string): Token[] {
     return text;
   };
   const push = (kind: Token["kind"], text: string, on = line): number => tokens.push({ kind, text, line: on });
+  /** Skips what `opening` begins here. Returns the text inside and the mark that ends it, "" for the end of the source. */
+  const skipInside = (opening: keyof typeof ENDS): readonly [text: string, mark: string] => {
+    const from = at + opening.length;
+    const ends = ENDS[opening];
+    ends.lastIndex = from;
+    let end = ends.exec(source);
+    while (end && /^(\\|\[)/.test(end[0])) end = ends.exec(source);
+    const { index, 0: mark } = end ?? { index: source.length, 0: "" };
+    skipTo(index + mark.length);
+    return [source.slice(from, index), mark];
+  };
   const template = (): void => {
     const startLine = line;
-    const end = endOfTemplatePart(source, at + 1);
-    const opensCode = source.startsWith("${", end);
-    const isWhole = source[at] === "`" && !opensCode;
-    const text = skipTo(end + (opensCode ? 2 : 1)).slice(1, -1);
-    if (opensCode) templates.push(0);
+    const isFirst = source[at] === "`";
+    const [text, mark] = skipInside("`");
+    if (mark === "${") templates.push(0);
     // A template with code in it is no literal: what it imports cannot be known.
-    if (isWhole) push("string", text, startLine);
-    else if (!opensCode) push("mark", ")", startLine);
+    else if (isFirst) push("string", text, startLine);
+    else push("mark", ")", startLine);
   };
 
+  if (source.startsWith("#!")) skipInside("//");
   while (at < source.length) {
     const char = source[at]!;
     WORD.lastIndex = at;
     const word = WORD.exec(source)?.[0];
-    if (source.startsWith("//", at)) skipTo(endOfLine(source, at));
-    else if (source.startsWith("/*", at)) skipTo(after(source, "*/", at + 2));
+    if (source.startsWith("//", at)) skipInside("//");
+    else if (source.startsWith("/*", at)) skipInside("/*");
     else if (char === '"' || char === "'") {
-      const end = endOfString(source, at + 1, char);
-      push("string", source.slice(at + 1, end).replace(/\\(.)/g, "$1"));
-      skipTo(end + 1);
+      const startLine = line;
+      push("string", skipInside(char)[0].replace(/\\(.)/g, "$1"), startLine);
     } else if (char === "`") template();
     else if (char === "}" && templates.at(-1) === 0) {
       templates.pop();
       template();
-    } else if (char === "/" && startsRegex(tokens.at(-1))) skipTo(endOfRegex(source, at + 1));
+    } else if (char === "/" && startsRegex(tokens.at(-1))) skipInside("/");
     else if (word !== undefined) push("word", skipTo(at + word.length));
     else if (/\s/.test(char)) skipTo(at + 1);
     else {
@@ -108,46 +126,4 @@ function startsRegex(previous: Token | undefined): boolean {
   if (!previous) return true;
   if (previous.kind === "word") return BEFORE_REGEX.has(previous.text);
   return previous.kind === "mark" && !")]}".includes(previous.text);
-}
-
-function after(source: string, mark: string, from: number): number {
-  const found = source.indexOf(mark, from);
-  return found < 0 ? source.length : found + mark.length;
-}
-
-function endOfLine(source: string, from: number): number {
-  const found = source.indexOf("\n", from);
-  return found < 0 ? source.length : found;
-}
-
-/** Index of the closing quote, or of the line's end: a string does not span lines. */
-function endOfString(source: string, from: number, quote: string): number {
-  for (let at = from; at < source.length; at++) {
-    if (source[at] === "\\") at++;
-    else if (source[at] === quote || source[at] === "\n") return at;
-  }
-  return source.length;
-}
-
-/** Index of the closing backtick, or of the `${` that comes first. */
-function endOfTemplatePart(source: string, from: number): number {
-  for (let at = from; at < source.length; at++) {
-    if (source[at] === "\\") at++;
-    else if (source[at] === "`" || source.startsWith("${", at)) return at;
-  }
-  return source.length;
-}
-
-/** Index after a regular expression and its flags. */
-function endOfRegex(source: string, from: number): number {
-  let inClass = false;
-  for (let at = from; at < source.length; at++) {
-    const char = source[at];
-    if (char === "\n") return at;
-    if (char === "\\") at++;
-    else if (char === "[") inClass = true;
-    else if (char === "]") inClass = false;
-    else if (char === "/" && !inClass) return at + 1;
-  }
-  return source.length;
 }
