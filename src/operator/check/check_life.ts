@@ -4,14 +4,14 @@
  * @module
  */
 import type { AuditData, AuditEvent, AuditType } from "../../core/audit/events.ts";
-import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import { asHostError, HostError, type HostErrorCode } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { createSupervisor } from "../../core/supervisor/supervisor.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
-import type { CheckOptions } from "./check_options.ts";
+import { endingOf } from "../../core/values/ending_of.ts";
 import { mcpDetails, mcpRuleOf, recordTools, uncheckedTools } from "./mcp_details.ts";
-import { CHECK_IDS, type CheckId, type CheckRecorder } from "./report.ts";
+import { CHECK_IDS, type CheckId, type CheckOptions, type CheckRecorder } from "./report.ts";
 
 /** Lines of stderr shown with a failure. */
 const LOG_LINES = 10;
@@ -115,7 +115,7 @@ function recordHandshake(run: Run, failure: HostError | null, offer: Offer): voi
   };
   for (const id of CHECK_IDS.slice(CHECK_IDS.indexOf("spawn"), CHECK_IDS.indexOf("initialized"))) {
     if (failure && id === broken) return recorder.fail(id, explained(failure, log), log);
-    if (id !== "methods") recorder.pass(id, details[id]!, id === "config.update" ? ignored : []);
+    if (id !== "methods") recorder.pass(id, details[id]!, { warnings: id === "config.update" ? ignored : [] });
     // The audit shows what the process offers once it runs, and not before.
     else if (broken) recorder.skip(id, broken);
     else recordMethods(run, offer);
@@ -133,24 +133,20 @@ const sent = (config: Readonly<Record<string, unknown>>): string =>
 /** Returns the rule that a failed start breaks. */
 function ruleOf(failure: HostError): CheckId {
   const { code, rpc } = failure;
-  const ofServer = mcpRuleOf(failure);
-  if (ofServer) return ofServer;
-  switch (code) {
-    case "initialize.name_mismatch":
-      return "initialize.name";
-    case "initialize.version_mismatch":
-      return "initialize.version";
-    case "initialize.api_mismatch":
-      return "initialize.api";
-    case "initialize.capability_overreach":
-      return "initialize.capabilities";
-    case "plugin.config_invalid":
-    case "protocol.timeout": // Of initialize it is initialize.timeout.
-      return "config.update";
-  }
+  const rule = mcpRuleOf(failure) ?? RULES_OF_CODES[code];
+  if (rule) return rule;
   if (/^(cage|capability|manifest)\./.test(code)) return "spawn";
   return rpc === -32004 ? "config.update" : "initialize";
 }
+
+const RULES_OF_CODES: Partial<Record<HostErrorCode, CheckId>> = {
+  "initialize.name_mismatch": "initialize.name",
+  "initialize.version_mismatch": "initialize.version",
+  "initialize.api_mismatch": "initialize.api",
+  "initialize.capability_overreach": "initialize.capabilities",
+  "plugin.config_invalid": "config.update",
+  "protocol.timeout": "config.update", // Of initialize it is initialize.timeout.
+};
 
 /** A declared method that the process does not offer breaks a promise; one it merely adds is ignored by the host. */
 function recordMethods(run: Run, { info, unchecked }: Offer): void {
@@ -167,7 +163,7 @@ function recordMethods(run: Run, { info, unchecked }: Offer): void {
     return recorder.fail("methods", new HostError("check.methods_missing", message, { data: { missing }, hint }));
   }
   const extra = `The answer to initialize lists ${quoted(undeclared)}, which the manifest does not declare`;
-  recorder.pass("methods", methods.join(", ") || "None declared", undeclared.length > 0 ? [extra] : []);
+  recorder.pass("methods", methods.join(", ") || "None declared", { warnings: undeclared.length > 0 ? [extra] : [] });
 }
 
 /** Records the ping, and with it that the plugin took `initialized` well. Returns whether it runs on. */
@@ -210,13 +206,13 @@ function recordShutdown(run: Run, tookMs: number): void {
   // The protocol allows a server to wait for the signal.
   if (isMcp(manifest) && ended && isLate) {
     const waits = `It does not end when its input ends, so that every stop takes ${seconds} s`;
-    return recorder.pass("shutdown", "Ends by SIGTERM", [waits]);
+    return recorder.pass("shutdown", "Ends by SIGTERM", { warnings: [waits] });
   }
   const how = !ended
     ? `had to be killed: it ignored shutdown for ${seconds} s, and then SIGTERM`
     : isLate
     ? `had to be ended by SIGTERM: it ignored shutdown for ${seconds} s`
-    : `ended ${ended.signal === null ? `with exit code ${ended.exit_code}` : `by ${ended.signal}`} instead of 0`;
+    : `ended ${endingOf({ code: ended.exit_code, signal: ended.signal })} instead of 0`;
   const when = isMcp(manifest) ? "When stdin ends" : "On shutdown";
   const hint = `${when}, save what must be kept and exit with 0`;
   recorder.fail("shutdown", new HostError("check.shutdown", `The plugin ${how}`, { hint }), log);

@@ -4,18 +4,22 @@
  *
  * @module
  */
+import type { AuditEvent } from "../../core/audit/events.ts";
+import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
+import type { RefusalReason } from "../../core/cage/net/judge_target.ts";
 import { openCage } from "../../core/cage/open_cage.ts";
 import { probeCage } from "../../core/cage/probe_cage.ts";
 import { type CapabilityDescription, describeCapability } from "../../packages/consent/describe_capability.ts";
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
-import type { GrantReport } from "../syscalls/grant_report.ts";
-import { checkLife } from "./check_life.ts";
-import type { CheckOptions } from "./check_options.ts";
+import type { Files } from "../../core/ports/ports.ts";
+import { type GrantReport, grantReport, refusedPaths } from "../syscalls/grant_report.ts";
+import type { Observed } from "../syscalls/read_strace.ts";
+import { watchSyscalls } from "../syscalls/watch_syscalls.ts";
+import { checkLife, type LifeTrail } from "./check_life.ts";
 import { surveyImports } from "./leaving_imports.ts";
-import { checkWatched } from "./check_watched.ts";
-import { CheckRecorder, type CheckReport } from "./report.ts";
+import { type CheckOptions, CheckRecorder, type CheckReport } from "./report.ts";
 
 /** Imports named in the message; all of them are in the data. */
 const SHOWN = 5;
@@ -41,7 +45,7 @@ async function checkManifest(
   try {
     const { manifest, warnings } = await readManifest(dir, runtime.files);
     const said = warnings.map(({ line, column, message }) => `${line}:${column} ${message}`);
-    recorder.pass("manifest", `${manifest.name} ${manifest.version}`, said);
+    recorder.pass("manifest", `${manifest.name} ${manifest.version}`, { warnings: said });
     return manifest;
   } catch (thrown) {
     recorder.fail("manifest", asHostError(thrown));
@@ -63,7 +67,7 @@ async function checkSurroundings(
   // The cage shows whether a grant holds; without any, the cage has nothing to say about them.
   else if (failure && manifest.capabilities.length > 0) recorder.skip("capabilities", "cage");
   else if (manifest.capabilities.length === 0) recorder.pass("capabilities", "None asked for");
-  else recorder.passGrants("capabilities", manifest.capabilities.join(", "), grantsOf(dir, manifest, options));
+  else recorder.pass("capabilities", manifest.capabilities.join(", "), { grants: grantsOf(dir, manifest, options) });
 
   await checkImports(dir, manifest, recorder, options);
 
@@ -114,4 +118,50 @@ async function checkImports(
   }
   const read = files.length === 1 ? "1 source file" : `${files.length} source files`;
   recorder.pass("imports", files.length === 0 ? "No JavaScript to look at" : `${read}, none leaves the folder`);
+}
+
+/** Like {@link checkLife}, watched from outside the cage. */
+async function checkWatched(
+  dir: string,
+  manifest: Manifest,
+  recorder: CheckRecorder,
+  options: CheckOptions,
+): Promise<GrantReport> {
+  const { runtime: { files }, home, projectDir = null } = options;
+  const installDir = await files.realPath(dir);
+  const watch = await watchSyscalls(options.runtime, home, installDir);
+  let trail: LifeTrail;
+  let observed: Observed;
+  try {
+    trail = await checkLife(dir, manifest, recorder, { ...options, runtime: watch.runtime });
+  } finally {
+    observed = await watch.finish();
+  }
+  return grantReport({
+    capabilities: manifest.capabilities,
+    places: { installDir, home, projectDir },
+    observed,
+    net: trail.events.flatMap(netEvent),
+    storage: trail.storage,
+    files: watch.files,
+    notes: [...watch.notes, ...trail.failedCalls],
+    existing: await existingOf(observed, files),
+  });
+}
+
+function netEvent(event: AuditEvent): NetEvent[] {
+  if (event.type === "plugin.net_opened") return [{ kind: "opened", ...event.data }];
+  if (event.type !== "plugin.net_refused") return [];
+  return [{ kind: "refused", ...event.data, reason: event.data.reason as RefusalReason }];
+}
+
+/** Returns the refused paths, and their folders, that exist on the host: no capability could grant the others. */
+async function existingOf(observed: Observed, files: Files): Promise<Set<string>> {
+  const asked = refusedPaths(observed).flatMap(({ path, access }) =>
+    access === "write" ? [path, path.slice(0, path.lastIndexOf("/")) || "/"] : [path]
+  );
+  const found = await Promise.all([...new Set(asked)].map(async (path) => {
+    return await files.target(path).catch(() => null) === null ? [] : [path];
+  }));
+  return new Set(found.flat());
 }

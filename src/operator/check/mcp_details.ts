@@ -53,5 +53,5 @@ export function recordTools(
   if (unchecked.length > 0) {
     warnings.push(`The host cannot check arguments with the schema of ${unchecked.join(", ")}; the server must`);
   }
-  recorder.pass("methods", tools.length === 0 ? "No tools" : `Tools: ${named}${more}`, warnings);
+  recorder.pass("methods", tools.length === 0 ? "No tools" : `Tools: ${named}${more}`, { warnings });
 }

@@ -1,11 +1,34 @@
 /**
- * The report of a check: one line per rule.
+ * The rules of a check, its settings, and the report on a plugin.
  *
  * @module
  */
 import type { CapabilityDescription } from "../../packages/consent/describe_capability.ts";
 import type { HostError } from "../../core/errors/host_error.ts";
+import type { PluginSpec, SupervisorOptions } from "../../core/supervisor/types.ts";
 import type { GrantReport } from "../syscalls/grant_report.ts";
+
+/** One call of a plugin under check. */
+export interface CheckCall {
+  /** Method or `<plugin>.<tool>`. */
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Surroundings of the plugin under check, and listeners. */
+export interface CheckOptions
+  extends Pick<SupervisorOptions, "runtime" | "home" | "runtimes">, Pick<PluginSpec, "projectDir" | "config"> {
+  /** Limits of the plugin. Default: those of every plugin. */
+  readonly limits?: Pick<SupervisorOptions, "limits" | "pluginLimits">;
+  /** Ends the check early: the plugin is stopped and the check rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Watches the run from outside the cage and reports what it used. */
+  readonly trace?: boolean;
+  /** Calls to make while the plugin runs, so that the watch sees what they use. */
+  readonly calls?: readonly CheckCall[];
+  /** Receives each result as it comes. */
+  readonly onCheck?: (check: Check) => void;
+}
 
 /** The rules, in the order in which they are tried. */
 export const CHECK_IDS = [
@@ -72,27 +95,22 @@ export class CheckRecorder {
     this.#onCheck = onCheck;
   }
 
-  /** Records that a rule is kept. */
-  pass(id: CheckId, detail: string, warnings: readonly string[] = []): void {
-    this.#add({ id, ok: true, detail, ...(warnings.length > 0 ? { warnings } : {}) });
-  }
-
-  /** Records that a rule is kept, with the grants an operator would be asked for. */
-  passGrants(id: CheckId, detail: string, grants: readonly CapabilityDescription[]): void {
-    this.#add({ id, ok: true, detail, grants });
+  /** Records that a rule is kept; `grants` are the capabilities an operator would be asked for. */
+  pass(id: CheckId, detail: string, { warnings = [], grants }: Pick<Check, "warnings" | "grants"> = {}): void {
+    this.#add({ id, ok: true, detail, ...(warnings.length > 0 && { warnings }), ...(grants && { grants }) });
   }
 
   /** Records that a rule is broken; `log` is the end of the plugin's stderr. */
-  fail(id: CheckId, failure: HostError | { message: string; hint?: string }, log: readonly string[] = []): void {
+  fail(id: CheckId, { code, message, hint, data }: HostError, log: readonly string[] = []): void {
     this.#failed ??= id;
     this.#add({
       id,
       ok: false,
-      detail: failure.message.replace(/^\[BLOCKED\] /, ""), // That mark is for sessions.
-      ...(failure.hint === undefined ? {} : { hint: failure.hint }),
-      ...("code" in failure ? { code: failure.code } : {}),
-      ...("data" in failure && failure.data !== undefined ? { data: failure.data } : {}),
-      ...(log.length > 0 ? { log } : {}),
+      detail: message.replace(/^\[BLOCKED\] /, ""), // That mark is for sessions.
+      ...(hint !== undefined && { hint }),
+      code,
+      ...(data !== undefined && { data }),
+      ...(log.length > 0 && { log }),
     });
   }
 

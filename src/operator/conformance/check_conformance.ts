@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CheckOptions } from "../check/check_options.ts";
+import type { CheckOptions } from "../check/report.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";

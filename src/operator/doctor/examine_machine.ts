@@ -4,10 +4,10 @@
  * @module
  */
 import type { Runtime } from "../../core/ports/ports.ts";
-import { cageRows } from "./cage_rows.ts";
+import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
+import { cageRows, judgeLimits } from "./cage_rows.ts";
 import { installCommand, interpreterRows } from "./interpreter_rows.ts";
 import { kernelRows } from "./kernel_rows.ts";
-import { limitsRow } from "./limits_row.ts";
 import type { MachineReport, MachineRow } from "./report.ts";
 
 /** Architectures the cage's filter is written for. */
@@ -28,7 +28,7 @@ export async function examineMachine(runtime: Runtime, home: string): Promise<Ma
     platformRow(runtime),
     bubblewrap,
     ...await kernelRows(runtime, error),
-    await limitsRow(runtime),
+    judgeLimits(await chooseTier(runtime), runtime.uid),
     cage,
     sqliteRow(runtime),
     ...await interpreterRows(runtime, install),

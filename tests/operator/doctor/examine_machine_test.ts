@@ -5,7 +5,7 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import { examineMachine } from "../../../src/operator/doctor/examine_machine.ts";
 import { packageManager } from "../../../src/operator/doctor/interpreter_rows.ts";
 import { judgeAppArmor, judgeNamespaces, judgeSeccomp } from "../../../src/operator/doctor/kernel_rows.ts";
-import { judgeLimits } from "../../../src/operator/doctor/limits_row.ts";
+import { judgeLimits } from "../../../src/operator/doctor/cage_rows.ts";
 import type { MachineReport, MachineRow } from "../../../src/operator/doctor/report.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Runtime } from "../../../src/core/ports/ports.ts";
