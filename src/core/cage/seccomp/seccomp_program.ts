@@ -8,7 +8,7 @@
  */
 import { HostError } from "../../errors/host_error.ts";
 import { ARCH_OFFSET, argumentOffset, assemble, type Instruction, NUMBER_OFFSET } from "./assemble.ts";
-import { type Architecture, HIGHEST_SYSCALL, syscallNumber } from "./syscalls.ts";
+import { ABSENT, HIGHEST_SYSCALL, JUDGED, REFUSED, type Syscalls } from "./syscalls.ts";
 
 /** How one filter differs from another. */
 export interface SeccompOptions {
@@ -16,7 +16,11 @@ export interface SeccompOptions {
   readonly allowUnix: boolean;
 }
 
-const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
+/** By the kernel's name of an architecture: its number in the data of a call, and its column in {@link Syscalls}. */
+const ARCHITECTURES: ReadonlyMap<string, readonly [audit: number, column: 0 | 1]> = new Map([
+  ["x86_64", [0xc000003e, 0]],
+  ["aarch64", [0xc00000b7, 1]],
+]);
 
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
@@ -36,60 +40,33 @@ const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
 
-/** Refused with EPERM: they exist, and a caged program has no use for them. */
-const REFUSED: readonly string[] = [
-  // Other processes, and the kernel's own memory of keys, pages and programs.
-  ...["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd"],
-  ...["add_key", "keyctl", "request_key", "bpf", "userfaultfd", "perf_event_open", "lsm_set_self_attr"],
-  ...["move_pages", "mbind", "set_mempolicy", "get_mempolicy", "migrate_pages", "set_mempolicy_home_node"],
-  // Namespaces and mounts.
-  ...["unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "open_by_handle_at", "fanotify_init"],
-  // The machine: its kernel, clock, name, swap, ports and logs.
-  ...["kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "create_module"],
-  ...["query_module", "get_kernel_syms", "reboot", "swapon", "swapoff", "settimeofday", "clock_settime"],
-  ...["clock_adjtime", "adjtimex", "sethostname", "setdomainname", "iopl", "ioperm", "modify_ldt"],
-  ...["syslog", "uselib", "acct", "quotactl", "quotactl_fd", "lookup_dcookie", "vhangup"],
-];
-
-/** Answered with ENOSYS: programs take that for an older kernel and fall back. */
-const ABSENT: readonly string[] = [
-  // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
-  "clone3",
-  ...["io_uring_setup", "io_uring_enter", "io_uring_register"],
-  ...["open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"],
-  ...["statmount", "listmount", "nfsservctl", "_sysctl", "ustat", "sysfs", "memfd_secret"],
-];
-
 /**
  * Returns the filter for an architecture, in the layout of `struct sock_filter`.
  *
  * @throws {HostError} `cage.unsupported` for an architecture without a list of numbers.
  */
 export function seccompProgram(arch: string, { allowUnix }: SeccompOptions): Uint8Array {
-  if (!isArchitecture(arch)) {
+  const [audit, column] = ARCHITECTURES.get(arch) ?? [];
+  if (audit === undefined || column === undefined) {
     throw new HostError("cage.unsupported", `Cannot cage plugins on the processor "${arch}"`, {
       data: { arch },
       hint: "Use a machine with an x86_64 or aarch64 processor",
     });
   }
-  const when = (name: string, then: string): Instruction[] => {
-    const value = syscallNumber(name, arch);
-    return value === null ? [] : [{ jump: "eq", value, then }];
-  };
+  const jumps = (calls: Syscalls, target?: string): Instruction[] =>
+    Object.entries(calls).flatMap(([name, { [column]: value }]) =>
+      value === null ? [] : [{ jump: "eq", value, then: target ?? name }]
+    );
   return assemble([
     // The 32-bit calls of a 64-bit processor have numbers of their own: none of the rules below would fit them.
     { load: ARCH_OFFSET },
-    { jump: "eq", value: AUDIT_ARCH[arch], else: "kill" },
+    { jump: "eq", value: audit, else: "kill" },
     { load: NUMBER_OFFSET },
     // Unsigned: the x32 calls of x86_64 begin at 0x40000000.
     { jump: "gt", value: HIGHEST_SYSCALL, then: "absent" },
-    ...when("clone", "clone"),
-    ...when("ioctl", "ioctl"),
-    ...when("personality", "personality"),
-    ...when("socket", "socket"),
-    ...when("socketpair", "socketpair"),
-    ...REFUSED.flatMap((name) => when(name, "refused")),
-    ...ABSENT.flatMap((name) => when(name, "absent")),
+    ...jumps(JUDGED),
+    ...jumps(REFUSED, "refused"),
+    ...jumps(ABSENT, "absent"),
     { give: ALLOW },
     ...argumentRules(allowUnix),
     { label: "allow" },
@@ -133,8 +110,4 @@ function argumentRules(allowUnix: boolean): Instruction[] {
     { load: argumentOffset(0) },
     { jump: "eq", value: AF_UNIX, then: "allow", else: "unsupported" },
   ];
-}
-
-function isArchitecture(arch: string): arch is Architecture {
-  return Object.hasOwn(AUDIT_ARCH, arch);
 }
