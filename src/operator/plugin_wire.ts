@@ -24,7 +24,8 @@ export interface WireListeners {
 }
 
 /** A plugin's process, spoken to line by line. */
-export interface PluginWire extends Pick<CagedProcess, "ended" | "endInput" | "kill" | "stderr"> {
+export interface PluginWire extends Pick<CagedProcess, "ended" | "kill" | "stderr"> {
+  endInput(): void;
   /**
    * Rejects with `cage.walls_missing` or `cage.path_swapped` unless it is caged as planned: call it when the plugin has
    * answered once, before it gets anything more.
@@ -55,16 +56,17 @@ export async function openPluginWire(options: PluginWireOptions, listeners: Wire
   }, { bytes: runtime.bytes, maxLineBytes: MAX_LINE_BYTES });
   const onStdout = (chunk: Uint8Array): void => reader.push(chunk);
   const caged = await CagedProcess.start(cageRequest(manifest, options, options), { runtime, onStdout });
+  const { ended, pipes } = caged;
   return {
-    ended: caged.ended,
+    ended,
     verify: async () => {
       await caged.verify();
       await caged.settle();
     },
     write: (text) => {
-      if (caged.bufferedBytes() < MAX_WAITING_BYTES) caged.write(text);
+      if (pipes.bufferedBytes() < MAX_WAITING_BYTES) pipes.write(text);
     },
-    endInput: () => caged.endInput(),
+    endInput: () => pipes.endInput(),
     stderr: () => caged.stderr(),
     kill: () => caged.kill(),
   };

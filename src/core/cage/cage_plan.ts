@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CageOverlay } from "./cage.ts";
 import type { CageLimits, LimitTier } from "./limits/cage_limits.ts";
 import type { NetRule, RelayRuntime } from "./net/net_parts.ts";
 
@@ -35,20 +36,11 @@ export interface PathFacts {
 }
 
 /** A path mounted into the cage; device and inode show which file or folder was checked. */
-export interface GrantedPath {
-  /** The path, the same inside and outside. */
-  readonly path: string;
-  readonly access: "read" | "write";
-  readonly dev: number;
-  readonly ino: number;
-}
+export type GrantedPath = Pick<WantedPath, "path" | "access"> & Pick<PathFacts, "dev" | "ino">;
 
-/** One file or folder shown read-only, or a link, at a place of its own. */
-export interface ExecutableMount {
-  /** Where it is on the host, links resolved; for a link, the text of the link. */
-  readonly source: string;
-  readonly dest: string;
-  /** A link in the cage instead of a mount. */
+/** A program or folder that a command needs. */
+export interface ExecutableMount extends CageOverlay {
+  /** Makes it a link in the cage instead of a mount; `source` is the text of the link then. */
   readonly link?: true;
 }
 
@@ -61,11 +53,11 @@ export interface ResolvedCommand {
 }
 
 /** One of the top folders that hold programs and libraries. */
-export type RootEntry =
-  /** A link, with its text: modern systems keep everything in /usr. */
-  | { readonly path: string; readonly link: string }
-  /** A real folder, as on older systems. */
-  | { readonly path: string; readonly link: null };
+export interface RootEntry {
+  readonly path: string;
+  /** Text of the link, as modern systems keep everything in /usr; null for a real folder, as on older ones. */
+  readonly link: string | null;
+}
 
 /** Facts of the host, gathered before compiling. */
 export interface CageFacts {

@@ -49,6 +49,8 @@ export interface CagedEnd {
 export class CagedProcess {
   /** Process id of the launcher. */
   readonly pid: number;
+  /** Its stdin, dropped once the program has ended, and the flow of its stdout. */
+  readonly pipes: Pick<ChildProcess, "write" | "bufferedBytes" | "pause" | "resume" | "endInput">;
   readonly cage: Pick<Cage, "id" | "limits">;
   /** Resolves when the program has ended, its output has been read and its end explained; the cage may still stand. */
   readonly exited: Promise<CagedEnd>;
@@ -94,6 +96,7 @@ export class CagedProcess {
 
   private constructor(cage: Cage, child: ChildProcess, stderr: StderrTail, options: CagedProcessOptions) {
     this.pid = child.pid;
+    this.pipes = child;
     this.cage = { id: cage.id, limits: cage.limits };
     this.#cage = cage;
     this.#child = child;
@@ -110,31 +113,6 @@ export class CagedProcess {
   /** The newest lines of stderr so far, oldest first. */
   stderr(): readonly string[] {
     return this.#stderr.lines();
-  }
-
-  /** Queues text for stdin; dropped once the program has ended. */
-  write(text: string): void {
-    this.#child.write(text);
-  }
-
-  /** Bytes queued for stdin that the program has not read. */
-  bufferedBytes(): number {
-    return this.#child.bufferedBytes();
-  }
-
-  /** Stops reading stdout until {@link resume}. */
-  pause(): void {
-    this.#child.pause();
-  }
-
-  /** Reads stdout again after {@link pause}. */
-  resume(): void {
-    this.#child.resume();
-  }
-
-  /** Closes stdin after what is queued. */
-  endInput(): void {
-    this.#child.endInput();
   }
 
   /**
@@ -162,7 +140,7 @@ export class CagedProcess {
     // group yet means no program yet.
     const pid = await this.#cage.childPid();
     const isSent = pid !== null && this.#runtime.processes.signal(-pid, "SIGTERM");
-    if (isSent) this.endInput();
+    if (isSent) this.pipes.endInput();
     else kill();
     return isSent;
   }

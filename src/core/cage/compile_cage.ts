@@ -12,7 +12,7 @@ import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, RootEntry } fro
 import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { rlimitPart } from "./limits/limit_parts.ts";
-import { netFiles, netMode, netNamespaceArgs, type NetRule, proxyEnv, relayed } from "./net/net_parts.ts";
+import { netFiles, netMode, type NetRule, proxyEnv, relayed } from "./net/net_parts.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 
@@ -82,7 +82,7 @@ function namespaceArgs(flags: ReadonlySet<string>, net: readonly NetRule[]): str
     "--unshare-user",
     "--unshare-ipc",
     "--unshare-pid",
-    ...netNamespaceArgs(net),
+    ...(netMode(net) === "all" ? [] : ["--unshare-net"]),
     "--unshare-uts",
     "--unshare-cgroup-try",
     ...(flags.has("--disable-userns") ? ["--disable-userns"] : []),

@@ -61,19 +61,21 @@ export async function limitFailure(
     : exceeded("plugin.pids_exceeded", `had more than its ${pids} processes and threads`, { pids });
 }
 
+/** Words of bubblewrap, the failure they stand for, and the next step. */
+const BWRAP_FAILURES: readonly (readonly [RegExp, HostErrorCode, string])[] = [
+  [/^execvp /, "cage.command_missing", "Correct command in kaged-plugin.yaml, or grant its program with exec:"],
+  [/Can't mount proc/, "cage.nested", "Run the container with an unmasked /proc, or the host outside of it"],
+  [/PR_SET_SECCOMP/, "cage.no_seccomp", "Use a kernel with CONFIG_SECCOMP_FILTER"],
+];
+
 async function fromBwrap(said: string, files: Files): Promise<HostError> {
   const failure = (code: HostErrorCode, hint: string): HostError =>
     new HostError(code, `Cannot build the cage: ${said}`, { data: { bwrap: said }, hint });
 
   const path = /^Can't find source path ([^:]+)/.exec(said)?.[1];
   if (path !== undefined) return failure("cage.path_vanished", `Put "${path}" back and start again`);
-  if (said.startsWith("execvp ")) {
-    return failure("cage.command_missing", "Correct command in kaged-plugin.yaml, or grant its program with exec:");
-  }
-  if (/Can't mount proc/.test(said)) {
-    return failure("cage.nested", "Run the container with an unmasked /proc, or the host outside of it");
-  }
-  if (/PR_SET_SECCOMP/.test(said)) return failure("cage.no_seccomp", "Use a kernel with CONFIG_SECCOMP_FILTER");
+  const known = BWRAP_FAILURES.find(([pattern]) => pattern.test(said));
+  if (known) return failure(known[1], known[2]);
   if (!/uid map|RTM_NEWADDR|new namespace|namespaces exceeded|unshare|uid_map/.test(said)) {
     return failure("cage.setup_failed", "Run kaged doctor");
   }

@@ -1,5 +1,5 @@
 /**
- * Ends what a cage leaves behind when bubblewrap itself is killed.
+ * Ends what a cage leaves behind when bubblewrap itself, or the host, is killed.
  *
  * Bubblewrap's child asks to die with its parent only some way into its work. When the parent is killed before that, by
  * whomever, the child waits for it forever, or goes on and starts the plugin with nobody above it.
@@ -7,7 +7,8 @@
  * @module
  */
 import type { Files, Runtime } from "../ports/ports.ts";
-import { type CageStatus, HOSTS_FD, readStatus } from "./launcher.ts";
+import { type CageStatus, HOSTS_FD, readGroups, readStatus, STATUS_FD } from "./launcher.ts";
+import { removeGroups } from "./limits/control_group.ts";
 
 /** Looks at a killed process before it is left to the kernel: some ten milliseconds are usual on a busy machine. */
 const MAX_LOOKS = 20_000;
@@ -59,4 +60,42 @@ async function holdersOf(path: string, files: Files): Promise<number[]> {
 /** The text of a link, or null when there is none that may be read. */
 async function linkOf(path: string, files: Files): Promise<string | null> {
   return await files.readLink(path).catch(() => null);
+}
+
+/** A cage that was never started may still be: another host writes its files at this moment. */
+const STALE_MS = 3_600_000;
+
+/** Ends and removes each cage under `<home>/run` whose host is gone. What cannot be removed is left where it is. */
+export async function sweepRun(home: string, runtime: Runtime): Promise<void> {
+  const { files } = runtime;
+  const names = (await files.list(`${home}/run`).catch(() => [])).filter((name) => name.startsWith("cage-"));
+  await Promise.all(names.map((name) => sweepCage(`${home}/run/${name}`, runtime).catch(() => {})));
+}
+
+async function sweepCage(dir: string, runtime: Runtime): Promise<void> {
+  const { clock, files, processes } = runtime;
+  const ids = await files.readText(`${dir}/launcher`).catch(() => null);
+  if (ids === null) {
+    const info = await files.info(dir);
+    if (info !== null && clock.now() - info.modifiedMs > STALE_MS) await clear(dir, runtime);
+    return;
+  }
+  const [launcher = 0, host = 0] = ids.trim().split(" ").map(Number);
+  // By its descriptor, not by its id alone: ids are used again.
+  const lives = await linkOf(`/proc/${launcher}/fd/${STATUS_FD}`, files) === `${dir}/status`;
+  if (lives && await parentOf(launcher, files) === host) return;
+  if (lives) processes.signal(launcher, "SIGKILL");
+  await endLeftovers(dir, runtime);
+  await clear(dir, runtime);
+}
+
+/** Removes the files of a cage. While a group of it stays, so does the folder: it holds the only list of groups. */
+async function clear(dir: string, runtime: Runtime): Promise<void> {
+  if (await removeGroups(await readGroups(dir, runtime.files), runtime)) await runtime.files.remove(dir);
+}
+
+async function parentOf(pid: number, files: Files): Promise<number | null> {
+  const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
+  const parent = /^PPid:\s*(\d+)/m.exec(status)?.[1];
+  return parent === undefined ? null : Number(parent);
 }

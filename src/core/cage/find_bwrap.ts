@@ -43,16 +43,14 @@ export async function findBwrap(runtime: Runtime, settings: CageRequest["runtime
 }
 
 function refuseUntrusted(path: string, { kind, mode, uid }: FileInfo): void {
-  const reason = kind !== "file"
-    ? "is no file"
-    : uid !== 0
-    ? "does not belong to root"
-    : (mode & 0o6000) !== 0
-    ? "runs with more rights than its caller (setuid)"
-    : (mode & 0o022) !== 0
-    ? "can be changed by others than root"
-    : null;
-  if (reason === null) return;
+  const faults: readonly (readonly [boolean, string])[] = [
+    [kind !== "file", "is no file"],
+    [uid !== 0, "does not belong to root"],
+    [(mode & 0o6000) !== 0, "runs with more rights than its caller (setuid)"],
+    [(mode & 0o022) !== 0, "can be changed by others than root"],
+  ];
+  const reason = faults.find(([isSo]) => isSo)?.[1];
+  if (reason === undefined) return;
   throw new HostError("cage.bwrap_untrusted", `Cannot cage plugins: "${path}" ${reason}`, {
     data: { path, mode: mode.toString(8), uid },
     hint: "Use the distribution's package bubblewrap",

@@ -47,14 +47,14 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
 
 /** The places with links resolved: grants are compared with where things really are. */
 async function realPlaces(places: CagePlaces, files: Files): Promise<CagePlaces> {
+  const real = (path: string, owner: "plugin" | "project"): Promise<string> =>
+    files.realPath(path).catch((cause) => {
+      throw new HostError("cage.path_vanished", `Cannot find the ${owner}'s folder "${path}"`, { cause });
+    });
   const [installDir, home, projectDir] = await Promise.all([
-    files.realPath(places.installDir).catch((cause) => {
-      throw new HostError("cage.path_vanished", `Cannot find the plugin's folder "${places.installDir}"`, { cause });
-    }),
+    real(places.installDir, "plugin"),
     files.realPath(places.home),
-    places.projectDir === null ? null : files.realPath(places.projectDir).catch((cause) => {
-      throw new HostError("cage.path_vanished", `Cannot find the project's folder "${places.projectDir}"`, { cause });
-    }),
+    places.projectDir === null ? null : real(places.projectDir, "project"),
   ]);
   return { installDir, home, projectDir };
 }

@@ -4,20 +4,20 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
-import type { Command, Exit, Files, Runtime } from "../ports/ports.ts";
+import type { Exit, Files, Runtime, SocketListener } from "../ports/ports.ts";
 import type { Cage, CageRequest } from "./cage.ts";
-import type { CagePlan, GrantedPath, MachineFacts } from "./cage_plan.ts";
+import type { CagePlan, GrantedPath } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose, limitFailure } from "./diagnose.ts";
-import { endLeftovers, firstPid } from "./end_leftovers.ts";
+import { endLeftovers, firstPid, sweepRun } from "./end_leftovers.ts";
 import { gatherFacts } from "./gather_facts.ts";
 import { launchCommand, readStatus, writeGroupList, writeLaunchFiles } from "./launcher.ts";
+import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
 import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
-import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
+import { openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
-import { sweepRun } from "./sweep_run.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
@@ -49,14 +49,15 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
   const facts = await gatherFacts(request, runtime);
   await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
-  const plan = await planIn(dir, request, facts, files);
-  // The launcher's files already hold the plan, so the cage keeps only these four parts of it.
-  const { tier, limits, net, granted } = plan;
+  const { tier } = facts;
+  const { limits = DEFAULT_LIMITS, onNet = () => {} } = request;
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
   let closed = false;
   let watchdog: Watchdog | null = null;
-  let gatekeeper: Gatekeeper | null = null;
+  let gatekeeper: SocketListener | null = null;
+  // The launcher's files hold the plan, so the cage keeps only these parts of it.
+  let kept: Pick<CagePlan, "net" | "granted">;
   const close = async (): Promise<void> => {
     closed = true;
     watchdog?.stop();
@@ -66,18 +67,30 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     if (await removeGroups(groups.dirs, runtime)) await files.remove(dir);
   };
   try {
+    const plan = compileCage(request, { ...facts, runDir: dir });
+    const { net } = kept = { net: plan.net, granted: plan.granted };
     // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
     await writeGroupList(groups.dirs, dir, files);
     await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files)]);
-    gatekeeper = await gatekeeperFor(plan, dir, request, runtime);
+    if (netMode(net) === "gated") {
+      const { network, clock } = runtime;
+      gatekeeper = await openGatekeeper({
+        path: `${dir}/${SOCKET_FILE}`,
+        rules: hostRules(net),
+        network,
+        clock,
+        onNet,
+      });
+    }
   } catch (error) {
     await close();
     throw error;
   }
+  const launcher = launchCommand(bash, dir);
   const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
   return {
     id: runtime.ids.create("cage"),
-    command: limitedCommand(launchCommand(bash, dir), plan, name, runtime),
+    command: tier.name === "systemd" ? scopedCommand(launcher, { tier, limits, name, uid: runtime.uid }) : launcher,
     limits: { tier: tier.name, ...limits },
     childPid,
     watch(): void {
@@ -90,40 +103,14 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     async verifyMounts(): Promise<void> {
       const pid = await childPid();
       if (closed) return;
-      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(net) !== "all" }, runtime);
-      await verifyMounts(pid, granted, files);
+      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(kept.net) !== "all" }, runtime);
+      await verifyMounts(pid, kept.granted, files);
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
         await limitFailure(exit, { limits, groups: groups.dirs, watchdog }, files),
     close,
   };
-}
-
-/** Compiles the plan of a start whose files lie in `dir`; a manifest that cannot be compiled leaves no folder behind. */
-async function planIn(dir: string, request: CageRequest, facts: MachineFacts, files: Files): Promise<CagePlan> {
-  try {
-    return compileCage(request, { ...facts, runDir: dir });
-  } catch (error) {
-    await files.remove(dir);
-    throw error;
-  }
-}
-
-/** Opens the gatekeeper of a gated cage. */
-async function gatekeeperFor(
-  { net }: CagePlan,
-  dir: string,
-  { onNet = () => {} }: CageRequest,
-  { network, clock }: Runtime,
-): Promise<Gatekeeper | null> {
-  if (netMode(net) !== "gated") return null;
-  return await openGatekeeper({ path: `${dir}/${SOCKET_FILE}`, rules: hostRules(net), network, clock, onNet });
-}
-
-/** Returns the launcher, in a scope of systemd where systemd enforces the limits. */
-function limitedCommand(command: Command, { tier, limits }: CagePlan, name: string, { uid }: Runtime): Command {
-  return tier.name === "systemd" ? scopedCommand(command, { tier, limits, name, uid }) : command;
 }
 
 /** Homes this process has swept: another host that dies later is swept by whoever starts next. */

@@ -110,11 +110,8 @@ function failuresOf(examined: ExaminedPath, places: CagePlaces): HostError[] {
   return [];
 }
 
+/** Folder by folder: NUL sorts before every character that a name may hold. */
 function comparePaths(a: string, b: string): number {
-  const [left, right] = [a.split("/"), b.split("/")];
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const [l, r] = [left[i] ?? "", right[i] ?? ""];
-    if (l !== r) return l < r ? -1 : 1;
-  }
-  return left.length - right.length;
+  const [left, right] = [a.replaceAll("/", "\0"), b.replaceAll("/", "\0")];
+  return left === right ? 0 : left < right ? -1 : 1;
 }

@@ -227,7 +227,7 @@ export class PluginProcess {
 
   #endInput(): void {
     this.#tap?.closed();
-    this.#caged?.endInput();
+    this.#caged?.pipes.endInput();
   }
 
   async #follow(caged: CagedProcess): Promise<void> {
@@ -261,11 +261,11 @@ export class PluginProcess {
       wire: {
         write: (text) => {
           this.#tap?.host(text);
-          this.#caged?.write(text);
+          this.#caged?.pipes.write(text);
         },
-        bufferedBytes: () => this.#caged?.bufferedBytes() ?? 0,
-        pause: () => this.#caged?.pause(),
-        resume: () => this.#caged?.resume(),
+        bufferedBytes: () => this.#caged?.pipes.bufferedBytes() ?? 0,
+        pause: () => this.#caged?.pipes.pause(),
+        resume: () => this.#caged?.pipes.resume(),
       },
       onTimeout: (error) => {
         const isPing = (error.data as { method?: string }).method === "ping"; // The health watch counts those.

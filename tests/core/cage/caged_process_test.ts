@@ -34,7 +34,7 @@ async function caged(t: TestContext, script: string, own: Partial<CageRequest["m
 test("K-003 a caged program is heard to its end, and leaves nothing of its cage behind", async (t) => {
   const { seen, start, left } = await caged(t, "read -r line; echo got $line; echo first >&2; echo last >&2; exit 3");
   const program = await start();
-  program.write("it\n");
+  program.pipes.write("it\n");
   const end = await program.ended;
   assert.deepEqual(end, { exit: { code: 3, signal: null }, fault: null, stderr: ["first", "last"] });
   assert.deepEqual([seen.out, seen.log, seen.cleanUps, await left()], ["got it\n", ["first", "last"], 1, []]);

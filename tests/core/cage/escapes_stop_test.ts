@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { readGroups } from "../../../src/core/cage/launcher.ts";
-import { sweepRun } from "../../../src/core/cage/sweep_run.ts";
+import { sweepRun } from "../../../src/core/cage/end_leftovers.ts";
 import { giveToUser, hostedGround, operators } from "../../support/hosted_cage.ts";
 import { until } from "../../support/until.ts";
 

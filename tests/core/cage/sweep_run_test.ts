@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
-import { sweepRun } from "../../../src/core/cage/sweep_run.ts";
+import { sweepRun } from "../../../src/core/cage/end_leftovers.ts";
 import { placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";

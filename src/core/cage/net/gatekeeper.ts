@@ -40,17 +40,11 @@ export interface GatekeeperOptions {
   readonly onNet: (event: NetEvent) => void;
 }
 
-/** A gatekeeper that listens. */
-export interface Gatekeeper {
-  /** Ends every connection and takes no more. */
-  close(): Promise<void>;
-}
-
-/** Opens the gate of one cage. Rejects when it cannot listen. */
-export async function openGatekeeper(options: GatekeeperOptions): Promise<Gatekeeper> {
+/** Opens the gate of one cage. Closing it ends every connection. Rejects when it cannot listen. */
+export async function openGatekeeper(options: GatekeeperOptions): Promise<SocketListener> {
   const visits = new Set<Visit>();
   const onNet = onceAMinute(options);
-  const listener: SocketListener = await options.network.listen(options.path, (client) => {
+  const listener = await options.network.listen(options.path, (client) => {
     if (visits.size >= MAX_CONNECTIONS) {
       onNet({ kind: "refused", host: "", port: 0, reason: "too-many" });
       return client.destroy();
@@ -210,7 +204,7 @@ class Visit {
 
   async #answer(refused: Refusal, status: 400 | 403 | 431 | 502): Promise<void> {
     this.#report(refused);
-    const body = `${refused.refused}: ${adviceOn(refused)}\n`;
+    const body = `${refused.refused}: ${ADVICE[refused.refused](refused)}\n`;
     const head = [
       `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
       "Content-Type: text/plain; charset=utf-8",
@@ -241,25 +235,17 @@ const refusal = (reason: RefusalReason): Refusal => ({ refused: reason, host: ""
 /** Whether the other side is at fault, rather than the plugin. */
 const isFault = (reason: RefusalReason): boolean => reason === "unresolved" || reason === "unreachable";
 
-/** Returns the advice that goes to the author of the plugin. */
-function adviceOn({ refused, host, port }: Refusal): string {
-  switch (refused) {
-    case "not-allowed":
-      return `the manifest does not grant net:${host}:${port}`;
-    case "bad-target":
-      return "name one host in its usual spelling, and a port";
-    case "resolves-to-private":
-      return `${host} leads to a private address; grant that address itself where it is meant`;
-    case "bad-request":
-      return "send CONNECT host:port, or a request for http://host/, with lines that end in CR LF";
-    case "unresolved":
-      return `${host} has no address`;
-    case "unreachable":
-      return `nobody answers at ${host}:${port}`;
-    case "too-many":
-      return "close some connections first";
-  }
-}
+/** Advice to the author of the plugin. */
+const ADVICE: Readonly<Record<RefusalReason, (target: Refusal) => string>> = {
+  "not-allowed": ({ host, port }) => `the manifest does not grant net:${host}:${port}`,
+  "bad-target": () => "name one host in its usual spelling, and a port",
+  "resolves-to-private": ({ host }) =>
+    `${host} leads to a private address; grant that address itself where it is meant`,
+  "bad-request": () => "send CONNECT host:port, or a request for http://host/, with lines that end in CR LF",
+  "unresolved": ({ host }) => `${host} has no address`,
+  "unreachable": ({ host, port }) => `nobody answers at ${host}:${port}`,
+  "too-many": () => "close some connections first",
+};
 
 const encoder = new TextEncoder();
 /** One byte per character up to U+00FF is what heads are made of; all else here is ASCII. */

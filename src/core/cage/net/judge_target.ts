@@ -56,11 +56,8 @@ export function judgeTarget(host: string, port: number, rules: readonly HostRule
   if (canonical === "localhost") return { host: canonical, port, kind: "localhost" };
   const literal = literalAddress(canonical);
   if (literal === null) return { host: canonical, port, kind: "name" };
-  return isUnicast(literal) ? { host: canonical, port, kind: "literal" } : {
-    refused: "bad-target",
-    host: canonical,
-    port,
-  };
+  if (!isUnicast(literal)) return { refused: "bad-target", host: canonical, port };
+  return { host: canonical, port, kind: "literal" };
 }
 
 /** Returns the address of a canonical host that is one, without brackets; null for a name. */

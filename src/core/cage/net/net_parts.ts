@@ -42,11 +42,6 @@ const CERTIFICATES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/et
 /** How names are found: of use only to a plugin that finds them itself. */
 const RESOLVER = ["/etc/resolv.conf", "/etc/nsswitch.conf"];
 
-/** Returns `--unshare-net`, but for a cage that shares the host's network. */
-export function netNamespaceArgs(rules: readonly NetRule[]): string[] {
-  return netMode(rules) === "all" ? [] : ["--unshare-net"];
-}
-
 /** Returns the files of `/etc` that are shown as far as the host has them. */
 export function netFiles(rules: readonly NetRule[]): string[] {
   const mode = netMode(rules);
@@ -75,14 +70,10 @@ export interface RelayRuntime {
   readonly program: string;
 }
 
-/** A command and its whole environment. */
-export interface CageProgram {
+/** A command with its whole environment, and all that is needed to run it behind the relay. */
+export interface RelayedProgram {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-}
-
-/** A program that runs behind the relay. */
-export interface RelayedProgram extends CageProgram {
   /** Mounts that show the relay in the cage. */
   readonly mounts: readonly { readonly source: string; readonly dest: string }[];
   /** Files to write for this start: name → text. */
@@ -100,7 +91,7 @@ const RELAY_ENV = {
 
 /** Puts the relay in front of a program where the rules ask for it; `runDir` holds the files of this start. */
 export function relayed(
-  program: CageProgram,
+  program: Pick<RelayedProgram, "command" | "env">,
   rules: readonly NetRule[],
   { runDir, relay }: { readonly runDir: string; readonly relay: RelayRuntime },
 ): RelayedProgram {

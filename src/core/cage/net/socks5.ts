@@ -7,31 +7,16 @@
 /** Version byte: the first of every message. */
 export const SOCKS_VERSION = 5;
 
-/** The messages sent to a client. */
-export interface SocksReplies {
-  /** To a greeting: no authentication is needed. */
-  readonly noAuth: Uint8Array;
-  /** To a greeting: none of its methods will do. */
-  readonly noMethod: Uint8Array;
-  /** To a request: bytes go through from here on. */
-  readonly connected: Uint8Array;
-  /** To a request: the rules forbid it. */
-  readonly notAllowed: Uint8Array;
-  /** To a request: nobody answers there. */
-  readonly unreachable: Uint8Array;
-  /** To a request: it is no request to connect. */
-  readonly badCommand: Uint8Array;
-  /** To a request: its address is of no known type. */
-  readonly badAddress: Uint8Array;
-}
+/** The first two answer a greeting, the others a request. */
+type Reply = "noAuth" | "noMethod" | "connected" | "notAllowed" | "unreachable" | "badCommand" | "badAddress";
 
 /** Answers a request: after the code comes an address that nobody needs. */
 const reply = (code: number): Uint8Array => Uint8Array.of(SOCKS_VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0);
 
 /** The messages sent to a client. */
-export const SOCKS_REPLIES: SocksReplies = {
+export const SOCKS_REPLIES: Readonly<Record<Reply, Uint8Array>> = {
   noAuth: Uint8Array.of(SOCKS_VERSION, 0),
-  noMethod: Uint8Array.of(SOCKS_VERSION, 0xff),
+  noMethod: Uint8Array.of(SOCKS_VERSION, 0xff), // None of the client's methods will do.
   connected: reply(0),
   notAllowed: reply(2),
   unreachable: reply(4),

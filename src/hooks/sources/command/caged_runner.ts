@@ -85,8 +85,8 @@ async function letGo(caged: CagedProcess, input: string): Promise<HostError | nu
   } catch (error) {
     return asHostError(error);
   }
-  caged.write(`\n${input}`);
-  caged.endInput();
+  caged.pipes.write(`\n${input}`);
+  caged.pipes.endInput();
   return null;
 }
 
