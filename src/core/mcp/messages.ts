@@ -14,6 +14,7 @@ export const MCP_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "202
 
 /** A server as its answer to `initialize` describes it; name and version are cut to 200 characters. */
 export interface McpServerInfo {
+  /** Version of the protocol, such as `2025-11-25`. */
   readonly protocol: string;
   readonly name: string;
   readonly version: string;

@@ -7,6 +7,7 @@ import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
+import type { McpServerInfo } from "../mcp/messages.ts";
 import type { Clock } from "../ports/ports.ts";
 import type { CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginCallContext } from "./types.ts";
@@ -43,11 +44,7 @@ export interface PluginProfile {
 }
 
 /** An MCP server as it described itself. */
-export interface McpProfile {
-  /** Version of the protocol, such as `2025-11-25`. */
-  readonly protocol: string;
-  readonly name: string;
-  readonly version: string;
+export interface McpProfile extends Omit<McpServerInfo, "hasTools"> {
   readonly tools: readonly McpTool[];
 }
 

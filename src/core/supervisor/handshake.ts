@@ -7,6 +7,7 @@ import { HostError } from "../errors/host_error.ts";
 import { excessCapabilities } from "../manifest/capability_set.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Connection } from "../wire/connection_types.ts";
+import { isMap } from "../values/plain_data.ts";
 import { API_VERSION, HOST_VERSION } from "../values/version.ts";
 import type { HandshakeOptions, PluginProfile } from "./dialect.ts";
 
@@ -93,11 +94,8 @@ export async function handshakeStep(
  * `.capability_overreach`.
  */
 export function checkInitializeResult(answer: unknown, manifest: Manifest): PluginProfile {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
-    throw malformed("the result is no object");
-  }
-  const result = answer as Record<string, unknown>;
-  const { name, version, api_version: api } = result;
+  if (!isMap(answer)) throw malformed("the result is no object");
+  const { name, version, api_version: api } = answer;
   for (const [field, value] of Object.entries({ name, version })) {
     if (typeof value !== "string") throw malformed(`"${field}" is no string`);
   }
@@ -106,11 +104,11 @@ export function checkInitializeResult(answer: unknown, manifest: Manifest): Plug
   if (version !== manifest.version) throw mismatch("version", version, manifest.version);
   if (api !== API_VERSION) throw mismatch("api", api, API_VERSION);
 
-  const reported = strings(result, "methods");
-  strings(result, "notifications");
-  const overreach = excessCapabilities(strings(result, "capabilities_used"), manifest.capabilities) as string[];
+  const reported = strings(answer, "methods");
+  strings(answer, "notifications");
+  const overreach = excessCapabilities(strings(answer, "capabilities_used"), manifest.capabilities) as string[];
   if (overreach.length > 0) {
-    throw new HostError("initialize.capability_overreach", `The plugin claims ${quoted(overreach)}`, {
+    throw new HostError("initialize.capability_overreach", `The plugin claims "${overreach.join('", "')}"`, {
       data: { claimed: overreach, allowed: manifest.capabilities },
       hint: "Declare them in kaged-plugin.yaml, or do not claim them",
     });
@@ -124,7 +122,7 @@ export function checkInitializeResult(answer: unknown, manifest: Manifest): Plug
   return {
     callable: new Set([...methods, ...tools, ...hooks]),
     methods,
-    features: strings(result, "features"),
+    features: strings(answer, "features"),
     missing: manifest.methods.filter((method) => !known.has(method)),
     undeclared: reported.filter((method) => !expected.has(method)),
     configIgnored: false,
@@ -152,8 +150,4 @@ function mismatch(field: "name" | "version" | "api", claimed: unknown, expected:
     data: { claimed, expected },
     hint: field === "api" ? "Build the plugin for this API version" : `Use one ${field} in manifest and plugin`,
   });
-}
-
-function quoted(values: readonly string[]): string {
-  return values.map((value) => `"${value}"`).join(", ");
 }

@@ -66,6 +66,15 @@ export function watchHealth(options: HealthOptions): HealthWatch {
   };
 }
 
+/** Sends something to a plugin that may no longer read: its next ping fails then, and the watch ends it. */
+export function quietly(send: () => void): void {
+  try {
+    send();
+  } catch {
+    // The ping is what reports it.
+  }
+}
+
 /** Returns the fault of an answer to a ping, in words, or null. */
 async function pingProblem(ping: HealthOptions["ping"]): Promise<string | null> {
   try {

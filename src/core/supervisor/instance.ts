@@ -97,8 +97,8 @@ export class PluginInstance {
       dir: this.#source.spec.dir,
       manifest,
       status,
-      pid: this.#current?.pid ?? null,
-      cage: this.#current?.cage ?? null,
+      pid: this.#current?.caged?.pid ?? null,
+      cage: this.#current?.caged?.cage ?? null,
       restarts,
       methods,
       features,
@@ -146,7 +146,7 @@ export class PluginInstance {
   async updateConfig(config: Readonly<Record<string, unknown>>): Promise<void> {
     await this.#next?.settled; // A process that takes over meanwhile is the one to ask.
     const live = this.#current;
-    if (live?.profile && !await live.updateConfig(config)) this.#audit.configIgnored(config);
+    if (live?.profile && !await live.dialect.updateConfig(config)) this.#audit.configIgnored(config);
     this.#config = config;
   }
 
@@ -161,7 +161,7 @@ export class PluginInstance {
     if (!live?.profile) throw this.#life.unavailable();
     const isKnown = live.profile.callable.has(method) || method === "ping" || this.#options.byWireName;
     if (!isKnown) throw unknownMethod(this.subject.name, method, live.profile);
-    return this.#audit.call(method, context, () => live.call(method, params, context, options));
+    return this.#audit.call(method, context, () => live.dialect.call(method, params, context, options));
   }
 
   /**

@@ -7,6 +7,7 @@ import { HostError } from "../errors/host_error.ts";
 import type { Connection, IncomingRequest, Irregularity } from "../wire/connection_types.ts";
 import type { Dialect, DialectPorts } from "./dialect.ts";
 import { sendConfig, shakeHands } from "./handshake.ts";
+import { quietly } from "./health.ts";
 import { auditIrregularity, irregularityDetail, notificationGate, NOTIFICATIONS_PER_SECOND } from "./wire_audit.ts";
 
 const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
@@ -16,11 +17,7 @@ export function kagedDialect(ports: DialectPorts): Dialect {
   const { manifest, audit, subject, connect, kill } = ports;
   let phase: "initializing" | "configuring" | "running" = "initializing";
   const isTaken = notificationGate(ports, () => {
-    try {
-      connection.notify("system.rate_limited", { limit_per_second: NOTIFICATIONS_PER_SECOND });
-    } catch {
-      // It does not read: its ping will fail, and the health check ends it.
-    }
+    quietly(() => connection.notify("system.rate_limited", { limit_per_second: NOTIFICATIONS_PER_SECOND }));
   });
   const connection: Connection = connect({ onRequest, onNotification, onIrregularity });
 

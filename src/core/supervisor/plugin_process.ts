@@ -11,15 +11,14 @@ import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { createConnection } from "../wire/connection.ts";
-import type { CallOptions, Connection, IncomingRequest } from "../wire/connection_types.ts";
+import type { Connection, IncomingRequest } from "../wire/connection_types.ts";
 import type { Exit, Runtime } from "../ports/ports.ts";
 import type { WireTap } from "../wire/wire_tap.ts";
 import type { Dialect, DialectPorts, HandshakeOptions, PluginProfile } from "./dialect.ts";
-import { type HealthWatch, watchHealth } from "./health.ts";
+import { type HealthWatch, quietly, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
 import type { PluginSource } from "./plugin_source.ts";
-import type { PluginCage, PluginCallContext } from "./types.ts";
 import { endingOf } from "../values/ending_of.ts";
 
 /** How a process reports to its instance. */
@@ -60,16 +59,18 @@ export class PluginProcess {
   readonly manifest: Manifest;
   /** Set by the instance while the process serves; null before that, and once it is being stopped. */
   profile: PluginProfile | null = null;
+  /** The process in its cage; null until it has been started. */
+  caged: CagedProcess | null = null;
+  /** The conversation with it. After a call that times out, one ping decides whether the plugin hangs. */
+  readonly dialect: Dialect;
   /** Resolves when the process is gone and its cage is closed. */
   readonly ended: Promise<Ending>;
   readonly #options: PluginProcessOptions;
   readonly #tap: WireTap | null;
-  readonly #dialect: Dialect;
   readonly #health: HealthWatch;
   readonly #timers = new Set<() => void>();
   #end!: (ending: Ending) => void;
   #connection!: Connection;
-  #caged: CagedProcess | null = null;
   #phase: "starting" | "running" | "ended" = "starting";
   #cause: HostError | null = null;
   #stopping = false;
@@ -85,7 +86,7 @@ export class PluginProcess {
     this.#tap = options.tap(manifest);
     this.ended = new Promise((resolve) => this.#end = resolve);
     const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
-    this.#dialect = dialect({
+    this.dialect = dialect({
       ...options,
       manifest,
       clock: options.runtime.clock,
@@ -96,7 +97,7 @@ export class PluginProcess {
       kill: (cause) => this.kill(cause),
     });
     this.#health = watchHealth({
-      ping: (timeoutMs) => this.#dialect.call("ping", {}, null, { timeoutMs }),
+      ping: (timeoutMs) => this.dialect.call("ping", {}, null, { timeoutMs }),
       intervalMs: manifest.health_interval_sec * 1000,
       after: (ms, run) => this.#after(ms, run),
       isWatched: () => this.#phase === "running" && !this.#stopping,
@@ -108,16 +109,6 @@ export class PluginProcess {
       },
       plugin: manifest.name,
     });
-  }
-
-  /** Process id of the launcher. */
-  get pid(): number {
-    return this.#caged?.pid ?? 0;
-  }
-
-  /** The cage of the process, as it is shown to operators. */
-  get cage(): PluginCage | null {
-    return this.#caged?.cage ?? null;
   }
 
   /** Starts the process; called once by {@link spawnPlugin}. */
@@ -134,7 +125,7 @@ export class PluginProcess {
       onExit: () => this.#wasAsked = this.#stopping,
       beforeSpawn: checkWanted,
     });
-    this.#caged = caged;
+    this.caged = caged;
     audit.emit("plugin.spawned", subject, {
       version: this.manifest.version,
       pid: caged.pid,
@@ -147,9 +138,9 @@ export class PluginProcess {
   async handshake(
     options: Pick<HandshakeOptions, "config" | "projects" | "storageAvailable">,
   ): Promise<PluginProfile> {
-    const caged = this.#caged!;
+    const caged = this.caged!;
     try {
-      return await this.#dialect.handshake({
+      return await this.dialect.handshake({
         ...options,
         beforeConfig: () => caged.verify(),
         onInitialized: () => {
@@ -164,24 +155,9 @@ export class PluginProcess {
     }
   }
 
-  /** Calls a method, whatever its name. After a call that times out, one ping decides whether the plugin hangs. */
-  call(
-    method: string,
-    params: Readonly<Record<string, unknown>>,
-    context: PluginCallContext,
-    options?: CallOptions,
-  ): Promise<unknown> {
-    return this.#dialect.call(method, params, context, options);
-  }
-
-  /** Hands it a new config. Returns false when the plugin takes none; rejects when it refuses. */
-  async updateConfig(config: Readonly<Record<string, unknown>>): Promise<boolean> {
-    return await this.#dialect.updateConfig(config);
-  }
-
   /** Sends a notification, unless the plugin no longer reads. */
   notify(method: string, params: unknown): void {
-    quietly(() => this.#dialect.notify(method, params));
+    quietly(() => this.dialect.notify(method, params));
   }
 
   /** Resolves when every call has its answer, or the process has ended, or `ms` have passed. */
@@ -195,7 +171,7 @@ export class PluginProcess {
     if (!this.#stopping && this.#phase !== "ended") {
       this.#stopping = true;
       if (this.#phase === "running") {
-        quietly(() => this.#dialect.askToEnd());
+        quietly(() => this.dialect.askToEnd());
         this.#after(this.manifest.shutdown_timeout_sec * 1000, () => void this.#terminate("ignored shutdown"));
       } else {
         void this.#terminate("stopped during the handshake");
@@ -216,18 +192,18 @@ export class PluginProcess {
     if (this.#killed) return;
     this.#killed = true;
     this.#options.audit.emit("plugin.killed", this.#options.subject, { reason });
-    void this.#caged?.kill();
+    void this.caged?.kill();
   }
 
   async #terminate(reason: string): Promise<void> {
     if (this.#phase === "ended") return;
     this.#terminating = true;
-    if (await this.#caged?.terminate(() => this.#sigkill(reason))) this.#tap?.closed();
+    if (await this.caged?.terminate(() => this.#sigkill(reason))) this.#tap?.closed();
   }
 
   #endInput(): void {
     this.#tap?.closed();
-    this.#caged?.pipes.endInput();
+    this.caged?.pipes.endInput();
   }
 
   async #follow(caged: CagedProcess): Promise<void> {
@@ -261,11 +237,11 @@ export class PluginProcess {
       wire: {
         write: (text) => {
           this.#tap?.host(text);
-          this.#caged?.pipes.write(text);
+          this.caged?.pipes.write(text);
         },
-        bufferedBytes: () => this.#caged?.pipes.bufferedBytes() ?? 0,
-        pause: () => this.#caged?.pipes.pause(),
-        resume: () => this.#caged?.pipes.resume(),
+        bufferedBytes: () => this.caged?.pipes.bufferedBytes() ?? 0,
+        pause: () => this.caged?.pipes.pause(),
+        resume: () => this.caged?.pipes.resume(),
       },
       onTimeout: (error) => {
         const isPing = (error.data as { method?: string }).method === "ping"; // The health watch counts those.
@@ -287,13 +263,5 @@ export class PluginProcess {
       if (this.#phase !== "ended") run();
     });
     this.#timers.add(cancel);
-  }
-}
-
-function quietly(send: () => void): void {
-  try {
-    send();
-  } catch {
-    // It does not read: its ping will fail, and the health check ends it.
   }
 }

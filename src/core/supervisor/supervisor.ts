@@ -57,15 +57,14 @@ export function createSupervisor(
 
     async startAll() {
       const enabled = [...instances].filter(([, instance]) => instance.isEnabled);
-      const starts = await Promise.allSettled(enabled.map(([, instance]) => instance.start()));
-      const running: string[] = [];
-      const failed: { instance: string; error: HostError }[] = [];
-      starts.forEach((start, index) => {
-        const instance = enabled[index]![0];
-        if (start.status === "fulfilled") running.push(instance);
-        else failed.push({ instance, error: asHostError(start.reason) });
-      });
-      return { running, failed };
+      const ends = await Promise.all(enabled.map(async ([instance, plugin]) => {
+        const error = await plugin.start().then(() => null, asHostError);
+        return { instance, error };
+      }));
+      return {
+        running: ends.filter(({ error }) => error === null).map(({ instance }) => instance),
+        failed: ends.filter((end): end is { instance: string; error: HostError } => end.error !== null),
+      };
     },
     start: (id) => find(id).start(),
     stop: (id) => find(id).stop("stopped"),
