@@ -23,7 +23,7 @@ import {
 import { mcpHooks } from "./sources/mcp/mcp_hooks.ts";
 import type { HookRegistration } from "./engine/types.ts";
 import { cagedRunner } from "./sources/command/caged_runner.ts";
-import { hookFileRegistrations, type TrustedHook } from "./sources/command/command_hooks.ts";
+import { hookFileRegistrations } from "./sources/command/command_hooks.ts";
 import type { CommandEnd } from "./sources/command/types.ts";
 
 /** Where the hook files are. */
@@ -87,29 +87,16 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   const { judged, errors } = await judge(loaded, await readTrust(home, runtime), files);
   const found: HookFiles = { ...loaded, files: judged.map(({ file }) => file), errors: [...loaded.errors, ...errors] };
   const { storage_mb: _storage, ...limits } = config.limits;
-  const ground = {
-    runtime,
-    home,
-    dir: found.dir,
-    settings,
-    runtimes: config.runtimes,
-    limits: resolveLimits(limits),
-    userHome,
-  };
-  const runner = cagedRunner({ ...ground, ...(options.signal && { signal: options.signal }) });
-  const commands = await hookFileRegistrations(judged.flatMap((one) => trustedHooks(one, found.dir, runtime)), {
-    dir: found.dir,
-    runCommand: runner.run,
-    ...(options.onEnd && { onEnd: options.onEnd }),
-    ...(options.onBroken && { onBroken: options.onBroken }),
-  });
-  const tools = mcpHooks(
-    judged.filter(isUsable).map((one) => ({ file: one.file, verify: verifier(one, found.dir, runtime) })),
-    {
-      ...ground,
-      ...(options.onServerLog && { onLog: options.onServerLog }),
-    },
+  const { dir } = found;
+  const ground = { ...options, dir, settings, runtimes: config.runtimes, limits: resolveLimits(limits), userHome };
+  const runner = cagedRunner(ground);
+  const usable = judged.filter(({ trust }) => trust === "own" || trust === "trusted");
+  const hooks = usable.flatMap((one) =>
+    // Each looks again before it runs: the agent may have changed a script since.
+    one.file.hooks.map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
   );
+  const commands = await hookFileRegistrations(hooks, { ...ground, runCommand: runner.run });
+  const tools = mcpHooks(usable.map((one) => ({ file: one.file, verify: verifier(one, dir, runtime) })), ground);
   const registrations = [...commands, ...tools.registrations];
   const close = async (): Promise<void> => {
     await Promise.all([runner.idle(), tools.close()]);
@@ -131,27 +118,12 @@ async function judge(
       return { file, trust, evidence, record: trustRecord(store, dir, file.name) };
     } catch (thrown) {
       const { code, message, hint } = asHostError(thrown);
-      errors.push({
-        code,
-        message,
-        file: file.file,
-        line: 1,
-        column: 1,
-        path: "",
-        ...(hint !== undefined && { hint }),
-      });
+      const place = { file: file.file, line: 1, column: 1, path: "" };
+      errors.push({ code, message, ...place, ...(hint !== undefined && { hint }) });
       return null;
     }
   }));
   return { judged: judged.filter((one) => one !== null), errors };
-}
-
-const isUsable = ({ trust }: Pick<JudgedHookFile, "trust">): boolean => trust === "own" || trust === "trusted";
-
-/** The hooks of a file that may run, each looking again before it does: the agent may have changed a script since. */
-function trustedHooks(judged: JudgedHookFile, dir: string, runtime: Runtime): TrustedHook[] {
-  if (!isUsable(judged)) return [];
-  return judged.file.hooks.map((hook) => ({ hook, verify: verifier(judged, dir, runtime, hook) }));
 }
 
 /** Returns a function that gives the scripts of a file as they were trusted, or rejects with `hook.changed`. */
@@ -164,15 +136,14 @@ function verifier(
   return async () => {
     if (trust === "own") return [];
     const now = await gatherEvidence(file, dir, files);
-    if (now.hash !== evidence.hash) throw changedError(hook);
+    if (now.hash !== evidence.hash) {
+      const { id, file, line } = hook;
+      throw new HostError("hook.changed", `${id}: it, or a script it runs, changed since it was trusted`, {
+        data: { id, file, line },
+        hint: "Look at the change and trust it again: kaged hooks trust",
+      });
+    }
     // The first is the hook file, whose text is in memory already.
     return now.files.slice(1);
   };
-}
-
-function changedError(hook: Pick<LoadedHook, "id" | "file" | "line">): HostError {
-  return new HostError("hook.changed", `${hook.id}: it, or a script it runs, changed since it was trusted`, {
-    data: { id: hook.id, file: hook.file, line: hook.line },
-    hint: "Look at the change and trust it again: kaged hooks trust",
-  });
 }

@@ -8,7 +8,6 @@ import { CagedProcess } from "../../../core/cage/caged_process.ts";
 import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
 import type { Exit } from "../../../core/ports/ports.ts";
 import { type CommandRunnerOptions, hookCageRequest } from "./hook_cage.ts";
-import { outputBuffer } from "./output_buffer.ts";
 import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
 
 /** Bytes of stdout a hook may print: a decision is small. */
@@ -88,6 +87,31 @@ async function letGo(caged: CagedProcess, input: string): Promise<HostError | nu
   caged.pipes.write(`\n${input}`);
   caged.pipes.endInput();
   return null;
+}
+
+/** Returns an empty buffer; `onExcess` is called once, when more comes than it keeps. */
+function outputBuffer(maxBytes: number, onExcess = (): void => {}) {
+  const kept = new Uint8Array(maxBytes);
+  let size = 0;
+  let isOver = false;
+  const { promise: first, resolve: begin } = Promise.withResolvers<void>();
+  return {
+    /** Takes a chunk; bytes beyond the size are dropped. */
+    add(chunk: Uint8Array): void {
+      if (chunk.length > 0) begin();
+      const room = maxBytes - size;
+      kept.set(chunk.length > room ? chunk.subarray(0, room) : chunk, size);
+      size += Math.min(room, chunk.length);
+      if (chunk.length <= room || isOver) return;
+      isOver = true;
+      onExcess();
+    },
+    end: begin,
+    /** Resolves at the first byte, or at the end without one. */
+    first,
+    /** Returns the kept bytes as text; those that are no UTF-8 become U+FFFD. */
+    text: (): string => new TextDecoder().decode(kept.subarray(0, size)),
+  };
 }
 
 /** Bubblewrap ends with 128 and the number of the signal that ended the command. */

@@ -19,32 +19,59 @@ export function hookInput(hook: FileHook, event: HookEvent, cwd: string): string
   return `${JSON.stringify({ ...envelope, ...own, cwd })}\n`;
 }
 
+type Fields = (event: HookEvent) => Readonly<Record<string, unknown>>;
+
+const copilotCall: Fields = ({ tool, input }) => ({
+  toolName: tool?.name ?? "",
+  toolArgs: JSON.stringify(input ?? {}),
+});
+const copilotAgent: Fields = ({ subagent }) => ({ agentName: subagent?.name ?? "" });
+
+/** Fields of single moments in Copilot's words; at others it gets the details as they are. */
+const COPILOT: Partial<Record<HookEvent["hook"], Fields>> = {
+  SessionStart: (event) => ({ source: detail(event, "source", "new"), initialPrompt: promptOf(event) }),
+  SessionEnd: (event) => ({ reason: detail(event, "reason", "complete") }),
+  UserPromptSubmitted: (event) => ({ prompt: promptOf(event) }),
+  PreToolUse: copilotCall,
+  PostToolUse(event) {
+    const resultType = event.tool?.success === false ? "failure" : "success";
+    const textResultForLlm = textOf(event.output ?? event.error?.message);
+    return { ...copilotCall(event), toolResult: { resultType, textResultForLlm } };
+  },
+  OnError: ({ error }) => ({ error: { name: error?.code ?? "Error", message: error?.message ?? "" } }),
+  SubagentStart: copilotAgent,
+  SubagentStop: copilotAgent,
+};
+
 function copilotFields(event: HookEvent): Record<string, unknown> {
-  const { hook, tool, input, output, error, details = {}, subagent } = event;
-  const timestamp = Date.parse(event.timestamp);
-  const call = { toolName: tool?.name ?? "", toolArgs: JSON.stringify(input ?? {}) };
-  switch (hook) {
-    case "SessionStart":
-      return { timestamp, source: detail(details, "source", "new"), initialPrompt: promptOf(input) };
-    case "SessionEnd":
-      return { timestamp, reason: detail(details, "reason", "complete") };
-    case "UserPromptSubmitted":
-      return { timestamp, prompt: promptOf(input) };
-    case "PreToolUse":
-      return { timestamp, ...call };
-    case "PostToolUse": {
-      const resultType = tool?.success === false ? "failure" : "success";
-      return { timestamp, ...call, toolResult: { resultType, textResultForLlm: textOf(output ?? error?.message) } };
-    }
-    case "OnError":
-      return { timestamp, error: { name: error?.code ?? "Error", message: error?.message ?? "" } };
-    case "SubagentStart":
-    case "SubagentStop":
-      return { timestamp, agentName: subagent?.name ?? "" };
-    default:
-      return { timestamp, ...details };
-  }
+  const fields = COPILOT[event.hook]?.(event) ?? event.details;
+  return { timestamp: Date.parse(event.timestamp), ...fields };
 }
+
+const claudeCall: Fields = ({ tool, input }) => ({ tool_name: tool?.name ?? "", tool_input: input ?? {} });
+const claudeAgent: Fields = ({ subagent }) => ({ agent_type: subagent?.name ?? "", stop_hook_active: false });
+const claudeWindow: Fields = (event) => ({ trigger: detail(event, "trigger", "auto"), custom_instructions: "" });
+
+/** Fields of single moments in Claude Code's words. */
+const CLAUDE: Readonly<Record<HookEvent["hook"], Fields>> = {
+  SessionStart: (event) => ({ source: detail(event, "source", "startup") }),
+  SessionEnd: (event) => ({
+    reason: detail(event, "reason", "other"),
+    stop_hook_active: event.details?.["stopHookActive"] === true,
+  }),
+  UserPromptSubmitted: (event) => ({ prompt: promptOf(event) }),
+  PreToolUse: claudeCall,
+  PostToolUse: (event) => ({
+    ...claudeCall(event),
+    tool_response: event.output ?? (event.error ? { error: event.error.message } : null),
+  }),
+  OnError: (event) => ({ ...claudeCall(event), error: event.error?.message ?? "" }),
+  PreCompact: claudeWindow,
+  PostCompact: claudeWindow,
+  SubagentStart: claudeAgent,
+  SubagentStop: claudeAgent,
+  OnBudgetExceeded: ({ details }) => ({ ...details }),
+};
 
 function claudeFields(event: HookEvent, { nativeName }: FileHook): Record<string, unknown> {
   return {
@@ -54,47 +81,19 @@ function claudeFields(event: HookEvent, { nativeName }: FileHook): Record<string
     permission_mode: "default",
     hook_event_name: nativeName,
     timestamp: event.timestamp,
-    ...claudeMoment(event),
+    ...CLAUDE[event.hook](event),
   };
 }
 
-function claudeMoment(
-  { hook, tool, input, output, error, details = {}, subagent }: HookEvent,
-): Record<string, unknown> {
-  const call = { tool_name: tool?.name ?? "", tool_input: input ?? {} };
-  switch (hook) {
-    case "SessionStart":
-      return { source: detail(details, "source", "startup") };
-    case "SessionEnd":
-      return { reason: detail(details, "reason", "other"), stop_hook_active: details["stopHookActive"] === true };
-    case "UserPromptSubmitted":
-      return { prompt: promptOf(input) };
-    case "PreToolUse":
-      return call;
-    case "PostToolUse":
-      return { ...call, tool_response: output ?? (error ? { error: error.message } : null) };
-    case "OnError":
-      return { ...call, error: error?.message ?? "" };
-    case "PreCompact":
-    case "PostCompact":
-      return { trigger: detail(details, "trigger", "auto"), custom_instructions: "" };
-    case "SubagentStart":
-    case "SubagentStop":
-      return { agent_type: subagent?.name ?? "", stop_hook_active: false };
-    case "OnBudgetExceeded":
-      return { ...details };
-  }
-}
-
-function detail(details: Readonly<Record<string, unknown>>, name: string, otherwise: string): unknown {
+function detail({ details = {} }: HookEvent, name: string, otherwise: string): unknown {
   return Object.hasOwn(details, name) ? details[name] : otherwise;
 }
 
 /** A prompt is text, or a map that holds it. */
-function promptOf(input: unknown): string {
+function promptOf({ input }: HookEvent): string {
   if (typeof input === "string") return input;
   const prompt = (input as { prompt?: unknown } | null | undefined)?.prompt;
-  return typeof prompt === "string" ? prompt : input === undefined ? "" : JSON.stringify(input);
+  return typeof prompt === "string" ? prompt : textOf(input);
 }
 
 function textOf(output: unknown): string {

@@ -33,8 +33,8 @@ export interface HookServerOptions extends CommandRunnerOptions {
   readonly origin: "repository" | "user";
   /** Returns the trusted files, read anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
-  /** Receives each line of stderr. */
-  readonly onLog?: (line: string) => void;
+  /** Receives each line that a server writes to stderr. */
+  readonly onServerLog?: (server: string, line: string) => void;
 }
 
 /** One server and the instance that runs it. */
@@ -47,7 +47,7 @@ export class HookServer {
 
   /** Prepares the instance; the first call starts it. */
   constructor(options: HookServerOptions) {
-    const { runtime, home, dir, entry: { name }, verify, onLog } = options;
+    const { runtime, home, dir, entry: { name }, verify, onServerLog } = options;
     const program = serverProgram(options);
     this.#name = name;
     this.#requestId = () => runtime.ids.create("req");
@@ -57,7 +57,7 @@ export class HookServer {
         home,
         onLog: ({ line }) => {
           this.#lastLine = line;
-          onLog?.(line);
+          onServerLog?.(name, line);
         },
       },
       source: { spec: { dir }, prepare: async () => await programCageRequest(program, await verify(), options) },

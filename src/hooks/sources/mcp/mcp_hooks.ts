@@ -3,26 +3,21 @@
  *
  * @module
  */
-import type { CommandRunnerOptions } from "../command/hook_cage.ts";
+import { type McpToolResult, textOf } from "../../../core/mcp/tool_result.ts";
+import { isMap } from "../../../core/values/plain_data.ts";
+import { parseLine } from "../../../core/wire/codec.ts";
 import { turnEndOf } from "../../files/event_names.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import type { LoadedHookFile } from "../../files/load_hook_files.ts";
 import { mcpHookId, servedTool } from "../../files/mcp_server.ts";
-import type { HookRegistration } from "../../engine/types.ts";
-import { mcpHookAnswer } from "./hook_answer.ts";
-import { HookServer } from "./hook_server.ts";
+import type { HookRegistration, HookResponse } from "../../engine/types.ts";
+import { HookServer, type HookServerOptions } from "./hook_server.ts";
 
 /** A file whose tools may be called. */
 export interface TrustedMcpFile {
   readonly file: LoadedHookFile;
   /** Reads the trusted files anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
-}
-
-/** How servers run, and the listener to their logs. */
-export interface McpHookOptions extends CommandRunnerOptions {
-  /** Receives each line that a server writes to stderr. */
-  readonly onLog?: (server: string, line: string) => void;
 }
 
 /** Hooks of MCP tools, and their servers. */
@@ -32,23 +27,21 @@ export interface McpHooks {
 }
 
 /** Returns the hooks of trusted files. A server is started by the first event that needs it, and ends with `close`. */
-export function mcpHooks(files: readonly TrustedMcpFile[], { onLog, ...options }: McpHookOptions): McpHooks {
+export function mcpHooks(
+  files: readonly TrustedMcpFile[],
+  options: Omit<HookServerOptions, "entry" | "origin" | "verify">,
+): McpHooks {
   const servers: HookServer[] = [];
   const registrations = files.flatMap(({ file, verify }) => {
-    const running = new Map<string, HookServer>();
-    const serverOf = (entry: NonNullable<LoadedHookFile["servers"]>[number]): HookServer => {
-      const known = running.get(entry.name);
-      if (known) return known;
-      const log = onLog && { onLog: (line: string) => onLog(entry.name, line) };
-      const server = new HookServer({ ...options, entry, origin: file.origin, verify, ...log });
-      running.set(entry.name, server);
-      servers.push(server);
-      return server;
-    };
+    const own = new Map((file.servers ?? []).map((entry) => [
+      entry.name,
+      new HookServer({ ...options, entry, origin: file.origin, verify }),
+    ]));
+    servers.push(...own.values());
     return file.tools.flatMap((hook): HookRegistration[] => {
       const served = servedTool(hook.tool, file.servers);
       if (!served) return []; // `loadHookFiles` has reported it.
-      const server = serverOf(served.server);
+      const server = own.get(served.server.name)!;
       return [{
         hook: hook.hook,
         ...turnEndOf(hook),
@@ -65,3 +58,19 @@ export function mcpHooks(files: readonly TrustedMcpFile[], { onLog, ...options }
     },
   };
 }
+
+/**
+ * Returns the answer in a tool's result: data, or JSON text, with an `action` is an envelope; other text is context;
+ * other data says nothing. Whether an envelope is in order is for the engine to see.
+ */
+export function mcpHookAnswer(result: McpToolResult): HookResponse | null {
+  const { structuredContent } = result;
+  if (structuredContent && Object.hasOwn(structuredContent, "action")) return envelope(structuredContent);
+  const text = textOf(result).trim();
+  const data = parseLine(text);
+  if (isMap(data) && Object.hasOwn(data, "action")) return envelope(data);
+  const isText = text !== "" && data === undefined && structuredContent === undefined;
+  return isText ? { action: "injectContext", additionalContext: [text] } : null;
+}
+
+const envelope = (data: Readonly<Record<string, unknown>>): HookResponse => data as unknown as HookResponse;

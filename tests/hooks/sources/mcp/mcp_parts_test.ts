@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mcpHookAnswer } from "../../../../src/hooks/sources/mcp/hook_answer.ts";
+import { mcpHookAnswer } from "../../../../src/hooks/sources/mcp/mcp_hooks.ts";
 import { readMcpServers } from "../../../../src/hooks/files/mcp_hook_map.ts";
 import { filledIn, servedTool } from "../../../../src/hooks/files/mcp_server.ts";
 
