@@ -6,8 +6,8 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
-import type { CageRequest } from "./cage.ts";
-import { cageEnv } from "./cage_env.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { CagePlaces, CageRequest } from "./cage.ts";
 import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, RootEntry } from "./cage_plan.ts";
 import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
@@ -29,13 +29,8 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   const { bwrap, command, grants, installDir, rootEntries, tier } = facts;
   const programs = systemPrograms ? besideSystem(command.mounts) : command.mounts;
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
-  const own = cageEnv(manifest, {
-    installDir: installDir.path,
-    logLevel,
-    configDir: configFiles(places.home),
-    projectDir: places.projectDir,
-    proxy: proxyEnv(net),
-  });
+  const shown = { ...places, installDir: installDir.path };
+  const own = cageEnv(manifest, { places: shown, logLevel, proxy: proxyEnv(net) });
   const program = relayed({ command: command.argv, env: own }, net, facts);
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
@@ -153,6 +148,54 @@ const executableArgs = ({ source, dest, link }: ExecutableMount): string[] => [
 const grantArgs = (
   { path, access }: GrantedPath,
 ): string[] => [access === "write" ? "--bind" : "--ro-bind", path, path];
+
+/** Values of variables that differ between cages. */
+export interface CageEnvOptions extends Pick<CageRequest, "logLevel"> {
+  /** The folders as the cage shows them; those behind `config:/` and `project:/` for a plugin with a grant there. */
+  readonly places: CagePlaces;
+  /** Variables that the manifest may override: how programs find the network. */
+  readonly proxy?: Readonly<Record<string, string>>;
+}
+
+/** Returns every variable a plugin sees: the manifest's on top of ours, its identity on top of all (K-047). */
+export function cageEnv(manifest: Manifest, options: CageEnvOptions): Record<string, string> {
+  const { places, logLevel, proxy = {} } = options;
+  const { installDir } = places;
+  for (const name of Object.keys(manifest.env)) {
+    // The loader would obey these in each program the cage starts for itself.
+    if (!name.startsWith("LD_") && /^[^=\0]+$/.test(name)) continue;
+    throw new HostError("manifest.invalid", `Cannot set the variable ${JSON.stringify(name)} in a cage`, {
+      data: { plugin: manifest.name, variable: name },
+      hint: "Remove it from env in kaged-plugin.yaml",
+    });
+  }
+  return {
+    KAGED_LOG_LEVEL: logLevel,
+    HOME: installDir,
+    PATH: "/usr/bin:/usr/local/bin",
+    LANG: "C.UTF-8",
+    TMPDIR: "/tmp",
+    DENO_DIR: "/tmp/.deno",
+    DENO_NO_PROMPT: "1",
+    DENO_NO_UPDATE_CHECK: "1",
+    ...proxy,
+    ...manifest.env,
+    ...folderEnv(manifest, places),
+    KAGED_PLUGIN_NAME: manifest.name,
+    KAGED_PLUGIN_DIR: installDir,
+    KAGED_API_VERSION: "1",
+  };
+}
+
+/** Where the prefixes of granted paths lead: a plugin whose config names `config:/x` could not find it otherwise. */
+function folderEnv({ capabilities }: Manifest, { home, projectDir }: CagePlaces): Record<string, string> {
+  const isGranted = (prefix: string): boolean =>
+    readCapabilities(capabilities).some((asked) => "path" in asked && asked.path.startsWith(prefix));
+  return {
+    ...(isGranted("config:/") ? { KAGED_CONFIG_DIR: configFiles(home) } : {}),
+    ...(projectDir !== null && isGranted("project:/") ? { KAGED_PROJECT_DIR: projectDir } : {}),
+  };
+}
 
 /** Arguments travel separated by NUL: one inside would end an argument and begin another. */
 function refuseNul(args: readonly string[], plugin: string): void {

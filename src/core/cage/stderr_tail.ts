@@ -21,30 +21,20 @@ export function stderrTail(onLine: (line: string) => void = () => {}, maxLength 
   const decoder = new TextDecoder(); // Lenient: a log line with odd bytes is still worth reading.
   const kept: string[] = [];
   let open = "";
-  let cut = false;
-
-  function add(text: string): void {
-    cut ||= open.length + text.length > maxLength;
-    if (open.length < maxLength) open += text.slice(0, maxLength - open.length);
-  }
 
   function finish(): void {
-    const line = (open.endsWith("\r") ? open.slice(0, -1) : open) + (cut ? " …" : "");
+    const line = open.slice(0, maxLength).replace(/\r$/, "") + (open.length > maxLength ? " …" : "");
     open = "";
-    cut = false;
     kept.push(line);
     if (kept.length > KEPT) kept.shift();
     onLine(line);
   }
 
   function take(text: string): void {
-    const pieces = text.split("\n");
-    const rest = pieces.pop() ?? "";
-    for (const piece of pieces) {
-      add(piece);
-      finish();
+    for (const [index, piece] of text.split("\n").entries()) {
+      if (index > 0) finish();
+      open = (open + piece).slice(0, maxLength + 1); // One more than is shown, so that a cut is seen.
     }
-    add(rest);
   }
 
   return {

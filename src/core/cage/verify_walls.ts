@@ -5,7 +5,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { Files, Runtime } from "../ports/ports.ts";
+import type { Runtime } from "../ports/ports.ts";
 
 /** Namespaces every cage has of its own. */
 const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];
@@ -28,17 +28,25 @@ export async function verifyWalls(
   { ownNetwork }: { readonly ownNetwork: boolean },
   { files, clock }: Pick<Runtime, "files" | "clock">,
 ): Promise<void> {
+  const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
   const startedMs = clock.monotonic();
   const names = [...NAMESPACES, ...(ownNetwork ? ["net"] : [])];
   let faults: string[];
   for (;;) {
-    const { shared, unseen } = await namespacesOf(pid, names, files);
+    const spaces = await Promise.all(names.map(async (name) => {
+      const [own, hosts] = await Promise.all([link(`/proc/${pid}/ns/${name}`), link(`/proc/self/ns/${name}`)]);
+      return { name, own, hosts };
+    }));
+    const named = (some: typeof spaces): string => some.map(({ name }) => name).join(", ");
+    const shared = spaces.filter(({ own, hosts }) => own !== null && own === hosts);
+    // A process that is about to end has no namespaces any more, although its status still says that it runs.
+    const unseen = spaces.filter(({ own }) => own === null);
     const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
     if (/^State:\s*[ZX]/m.test(status) || status === "") return;
     faults = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
-    if (unseen.length > 0) faults.unshift(`its namespaces cannot be seen: ${unseen.join(", ")}`);
+    if (unseen.length > 0) faults.unshift(`its namespaces cannot be seen: ${named(unseen)}`);
     if (faults.length > 0 && clock.monotonic() - startedMs < PATIENCE_MS) continue;
-    if (shared.length > 0) faults.unshift(`it shares ${shared.join(", ")} with the host`);
+    if (shared.length > 0) faults.unshift(`it shares ${named(shared)} with the host`);
     break;
   }
   if (faults.length === 0) return;
@@ -46,21 +54,4 @@ export async function verifyWalls(
     data: { faults },
     hint: "Use the distribution's bubblewrap, then run kaged doctor",
   });
-}
-
-/** A process that is about to end has no namespaces any more, although its status still says that it runs: `unseen`. */
-async function namespacesOf(
-  pid: number,
-  names: readonly string[],
-  files: Files,
-): Promise<{ readonly shared: readonly string[]; readonly unseen: readonly string[] }> {
-  const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
-  const pairs = await Promise.all(names.map(async (name) => {
-    const [own, hosts] = await Promise.all([link(`/proc/${pid}/ns/${name}`), link(`/proc/self/ns/${name}`)]);
-    return { name, own, hosts };
-  }));
-  return {
-    shared: pairs.filter(({ own, hosts }) => own !== null && own === hosts).map(({ name }) => name),
-    unseen: pairs.filter(({ own }) => own === null).map(({ name }) => name),
-  };
 }

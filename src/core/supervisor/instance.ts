@@ -47,6 +47,8 @@ export interface InstanceOptions {
 export class PluginInstance {
   /** Named in its audit events. */
   readonly subject: AuditSubject;
+  /** Whether it starts with the others. */
+  isEnabled: boolean;
   readonly #options: InstanceOptions;
   readonly #audit: InstanceAudit;
   readonly #life: Lifeline;
@@ -59,7 +61,6 @@ export class PluginInstance {
   /** Processes that were replaced and finish their calls, each with its end. */
   readonly #leaving = new Map<PluginProcess, Promise<void>>();
   #manifest: Manifest;
-  #enabled: boolean;
   #config: Readonly<Record<string, unknown>>;
   /** Tools of an MCP server, kept while it is down: it is expected back. */
   #mcpTools: readonly McpTool[] = [];
@@ -77,13 +78,8 @@ export class PluginInstance {
     this.#life = new Lifeline({ clock, audit, subject, retry });
     this.#source = source;
     this.#manifest = manifest;
-    this.#enabled = source.spec.enabled ?? true;
+    this.isEnabled = source.spec.enabled ?? true;
     this.#config = source.spec.config ?? {};
-  }
-
-  /** Whether it starts with the others. */
-  get isEnabled(): boolean {
-    return this.#enabled;
   }
 
   /** Returns its state for operators; with the manifest of one of its processes, where that is meant. */
@@ -115,7 +111,7 @@ export class PluginInstance {
     while (this.#ending) await this.#ending;
     if (stops !== this.#stops) throw this.#life.unavailable(); // Stopped again meanwhile.
     if (this.#life.state.status === "running") return;
-    this.#enabled = true;
+    this.isEnabled = true;
     this.#life.apply({ type: "enabled" });
     await this.#try();
   }
@@ -124,7 +120,7 @@ export class PluginInstance {
   async stop(event: "stopped" | "disabled"): Promise<void> {
     this.#stops++;
     this.#life.apply({ type: event });
-    if (event === "disabled") this.#enabled = false;
+    if (event === "disabled") this.isEnabled = false;
     this.#ending ??= this.#end().finally(() => this.#ending = null);
     await this.#ending;
   }

@@ -38,8 +38,10 @@ function isFinal({ code }: HostError): boolean {
 /** The state of one instance. */
 export class Lifeline {
   readonly #ports: LifelinePorts;
-  #state: InstanceState = FRESH;
-  #error: HostError | null = null;
+  /** The state as `nextState` left it; read by others, written here. */
+  state: InstanceState = FRESH;
+  /** The failure that took it down, or null; likewise. */
+  error: HostError | null = null;
   #cancelDelay: () => void = () => {};
 
   /** Begins with an instance nobody has started. */
@@ -47,19 +49,9 @@ export class Lifeline {
     this.#ports = ports;
   }
 
-  /** The state as `nextState` left it. */
-  get state(): InstanceState {
-    return this.#state;
-  }
-
-  /** The failure that took it down, or null. */
-  get error(): HostError | null {
-    return this.#error;
-  }
-
   /** Whether it should have a process. */
   get isWanted(): boolean {
-    return this.#state.status === "spawning" || this.#state.status === "running";
+    return this.state.status === "spawning" || this.state.status === "running";
   }
 
   /** Throws `plugin.unavailable` unless it {@link isWanted}. */
@@ -70,37 +62,37 @@ export class Lifeline {
   /** Returns the error of a call that cannot be made now; its cause is the failure that took the plugin down. */
   unavailable(): HostError {
     const { name, instance } = this.#ports.subject;
-    const { status } = this.#state;
+    const { status } = this.state;
     return new HostError("plugin.unavailable", `[BLOCKED] Plugin "${name}" is ${status}`, {
       data: { instance, status },
       hint: status === "crashed" ? "It is being restarted: try again" : "Enable it again once its cause is mended",
-      ...(this.#error ? { cause: this.#error } : {}),
+      ...(this.error ? { cause: this.error } : {}),
     });
   }
 
   /** Applies `event`; it also ends a wait for the next try. */
   apply(event: InstanceEvent): void {
     this.#cancelDelay();
-    this.#state = nextState(this.#state, event, RESTART_POLICY);
-    if (this.#state.status === "running") this.#error = null;
+    this.state = nextState(this.state, event, RESTART_POLICY);
+    if (this.state.status === "running") this.error = null;
   }
 
   /** Takes a failure: schedules the next try, or gives up. */
   fail(error: HostError): void {
     const { clock, audit, subject } = this.#ports;
     if (!this.isWanted) return;
-    this.#error = error;
+    this.error = error;
     if (error.code.startsWith("manifest.")) {
       this.apply({ type: "disabled" });
       return audit.emit("plugin.disabled", subject, { reason: "invalid manifest" });
     }
     this.apply(isFinal(error) ? { type: "refused" } : { type: "failed", atMs: clock.monotonic() });
-    if (this.#state.status === "failed") {
-      const total_failures = Math.max(1, this.#state.failures.length);
+    if (this.state.status === "failed") {
+      const total_failures = Math.max(1, this.state.failures.length);
       audit.emit("plugin.failed", subject, { total_failures, error_code: error.code, error_message: error.message });
       audit.emit("plugin.disabled", subject, { reason: "failed" });
-    } else if (this.#state.status === "crashed") {
-      this.#cancelDelay = clock.after(this.#state.delayMs, () => {
+    } else if (this.state.status === "crashed") {
+      this.#cancelDelay = clock.after(this.state.delayMs, () => {
         this.apply({ type: "delayElapsed" });
         this.#ports.retry();
       });

@@ -27,10 +27,11 @@ export class PendingReplacement implements Replacement {
   readonly ready: Promise<void>;
   /** Resolves when it has taken over, or never will. */
   readonly settled: Promise<void>;
+  /** Why it cannot take over, or null. */
+  error: HostError | null = null;
   readonly #ports: ReplacementPorts;
   #settle!: () => void;
   #live: PluginProcess | null = null;
-  #error: HostError | null = null;
   #isOver = false;
 
   /** Starts the process at once. */
@@ -39,11 +40,6 @@ export class PendingReplacement implements Replacement {
     this.settled = new Promise((resolve) => this.#settle = resolve);
     this.ready = this.#start();
     this.ready.catch(() => {}); // `replace()` awaits it and reports the failure.
-  }
-
-  /** Why it cannot take over, or null. */
-  get error(): HostError | null {
-    return this.#error;
   }
 
   /** Takes over in this turn. Throws {@link error}; resolves when the process before is gone. */
@@ -56,7 +52,7 @@ export class PendingReplacement implements Replacement {
   /** Ends it, unless it has taken over. Resolves when its process is gone. */
   async discard(reason: HostError): Promise<void> {
     if (this.#isOver) return;
-    this.#error ??= reason;
+    this.error ??= reason;
     await this.#live?.stop();
     await this.ready.catch(() => {}); // A process that came up meanwhile is ended there.
     this.#fail();
@@ -71,30 +67,30 @@ export class PendingReplacement implements Replacement {
       live.profile = await handshake(live);
       this.check();
     } catch (thrown) {
-      this.#error ??= asHostError(thrown);
+      this.error ??= asHostError(thrown);
       await this.#live?.stop();
       this.#fail();
-      throw this.#error;
+      throw this.error;
     }
   }
 
   /** Throws {@link error}, unless that is null. */
   check(): void {
-    if (this.#error) throw this.#error;
+    if (this.error) throw this.error;
   }
 
   #onEnded(ending: Ending): void {
     if (this.#isOver) return; // It serves: its instance looks after it.
     this.#ports.onEnded(ending);
-    const wasReady = this.#live!.profile !== null && this.#error === null;
+    const wasReady = this.#live!.profile !== null && this.error === null;
     if (!wasReady) return; // The handshake rejects with the reason.
-    this.#error = ending.error;
+    this.error = ending.error;
     this.#fail();
   }
 
   #fail(): void {
     if (this.#isOver) return;
-    this.#ports.onFailed(this.#error!);
+    this.#ports.onFailed(this.error!);
     this.#finish();
   }
 

@@ -9,6 +9,7 @@ import { isMessageId, parseLine } from "../../core/wire/codec.ts";
 import { errorToWire } from "../../core/wire/wire_errors.ts";
 import { cut, type Exchange, keepLines, note, type Notes, type WireMessage } from "./notes.ts";
 import type { OpenWire, PluginWire } from "../plugin_wire.ts";
+import { isMap, mapOf } from "../../core/values/plain_data.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
 
 /** A response, or why there is none. */
@@ -41,10 +42,11 @@ export class Conversation {
   wire!: PluginWire;
   /** The failure of the cage, or the limit the plugin went over, once that has ended it. */
   fault: HostError | null = null;
+  /** Why nothing more can be said, or null. */
+  over: string | null = null;
   readonly #options: ConversationOptions;
   readonly #waiting = new Map<string, (answer: Answer) => void>();
   readonly #ending = new AbortController();
-  #over: string | null = null;
   #lastId = 0;
   #requests = 0;
 
@@ -65,11 +67,6 @@ export class Conversation {
       talk.#finish(fault?.message ?? `It ended ${endingOf(exit)}`);
     });
     return talk;
-  }
-
-  /** Why nothing more can be said, or null. */
-  get over(): string | null {
-    return this.#over;
   }
 
   /** Sends a message; `jsonrpc` is filled in. */
@@ -107,7 +104,7 @@ export class Conversation {
       const late = { missing: `No answer within ${timeoutMs / 1000} s` };
       const cancel = this.#options.clock.after(timeoutMs, () => settle(late));
       this.#waiting.set(key, settle);
-      if (this.#over !== null) settle({ missing: this.#over });
+      if (this.over !== null) settle({ missing: this.over });
     });
   }
 
@@ -156,9 +153,9 @@ export class Conversation {
   }
 
   #finish(why: string): void {
-    this.#over ??= why;
+    this.over ??= why;
     this.#ending.abort();
-    for (const settle of [...this.#waiting.values()]) settle({ missing: this.#over });
+    for (const settle of [...this.#waiting.values()]) settle({ missing: this.over });
   }
 }
 
@@ -169,10 +166,7 @@ export function notOffered(method: string): HostError {
 
 /** A response has a result or an error with a code and a message, and never both. */
 function isResponse(value: unknown): value is WireMessage {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const message = value as WireMessage;
-  if (message.jsonrpc !== "2.0" || ("result" in message) === ("error" in message)) return false;
-  if (!("error" in message)) return true;
-  const { code, message: text } = (message.error ?? {}) as WireMessage;
-  return Number.isInteger(code) && typeof text === "string";
+  if (!isMap(value) || value.jsonrpc !== "2.0" || ("result" in value) === ("error" in value)) return false;
+  const { code, message } = mapOf(value, "error");
+  return !("error" in value) || (Number.isInteger(code) && typeof message === "string");
 }

@@ -5,32 +5,29 @@
  */
 import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/wire_audit.ts";
 import type { Notice } from "./notes.ts";
-import { failed, from, ok, type Rule, shown, skipped, type Verdict } from "./rule.ts";
+import { failed, from, ok, type RuleTable, shown, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
 
 /** Rules about the end of a plugin. */
-export const END_RULES: readonly Rule[] = [
-  {
-    id: "shutdown",
+export const END_RULES: RuleTable = {
+  "shutdown": {
     ...from("K-011", "life-of-a-plugin"),
     expected: "Ends with exit code 0 when shutdown comes, in time",
     hint: "Exit with 0 on the notification shutdown",
     attempt: (stage) => ending(stage, "shutdown"),
   },
-  {
-    id: "eof",
+  "eof": {
     ...from("K-064", "what-a-plugin-owes-the-host"),
     expected: "Ends when the host goes away",
     hint: "Exit when stdin ends",
     attempt: (stage) => ending(stage, "eof"),
   },
-];
+};
 
 /** Rules about everything a plugin sent during the run. */
-export const RUN_RULES: readonly Rule[] = [
-  {
-    id: "progress",
+export const RUN_RULES: RuleTable = {
+  "progress": {
     ...from("K-065", "calls"),
     expected: "Reports progress as numbers, under the id of a call",
     hint: 'List "progress" in features and send system.progress { id, progress, total?, message? } while the call runs',
@@ -47,8 +44,7 @@ export const RUN_RULES: readonly Rule[] = [
         : failed("A report of another shape", [shown(wrong)]);
     },
   },
-  {
-    id: "notifications",
+  "notifications": {
     ...from("K-016", "calls"),
     expected: "Sends only notifications its manifest declares",
     hint: "List them under notifications in the manifest",
@@ -60,8 +56,7 @@ export const RUN_RULES: readonly Rule[] = [
       return names.size === 0 ? skipped("It sent none during this run") : ok([...names].join(", "));
     },
   },
-  {
-    id: "notifications.rate",
+  "notifications.rate": {
     ...from("K-016", "calls"),
     expected: "Sends at most 100 notifications a second",
     hint: "Join what happens in quick succession into one notification",
@@ -75,8 +70,7 @@ export const RUN_RULES: readonly Rule[] = [
         : ok(`${times.length} during this run`);
     },
   },
-  {
-    id: "requests",
+  "requests": {
     ...from("K-057", "calls"),
     expected: "Asks the host for what it was granted, and for nothing else",
     hint: "Declare kaged:storage:read or kaged:storage:write; there is nothing else to ask for",
@@ -88,8 +82,7 @@ export const RUN_RULES: readonly Rule[] = [
       return asked.length === 0 ? skipped("It asked for nothing during this run") : ok(asked.join(", "));
     },
   },
-  {
-    id: "answers.once",
+  "answers.once": {
     ...from("K-013", "what-a-plugin-owes-the-host"),
     expected: "Answers every request once, and what is no request never",
     hint: "Send one response for each request: a result, or an error with an integer code and a message",
@@ -98,8 +91,7 @@ export const RUN_RULES: readonly Rule[] = [
       return failed(`${strays.length} that nobody waited for`, strays.slice(0, SHOWN));
     },
   },
-  {
-    id: "stdout",
+  "stdout": {
     ...from("K-004", "the-wire"),
     expected: "Writes nothing but messages to stdout",
     hint: "Log to stderr",
@@ -108,7 +100,7 @@ export const RUN_RULES: readonly Rule[] = [
       return failed(`${noise.length} lines that are no messages`, noise.slice(0, SHOWN));
     },
   },
-];
+};
 
 /** Offending lines that are shown. */
 const SHOWN = 3;

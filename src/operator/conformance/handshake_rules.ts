@@ -6,12 +6,11 @@
 import { messageOf } from "../../core/errors/host_error.ts";
 import { checkInitializeResult } from "../../core/supervisor/handshake.ts";
 import type { Notes } from "./notes.ts";
-import { ailment, codeOf, failed, from, ok, type Rule, said, skipped } from "./rule.ts";
+import { ailment, codeOf, failed, from, ok, type RuleTable, said, skipped } from "./rule.ts";
 
 /** From the first message to a running plugin. */
-export const HANDSHAKE_RULES: readonly Rule[] = [
-  {
-    id: "initialize.first",
+export const HANDSHAKE_RULES: RuleTable = {
+  "initialize.first": {
     ...from("K-007", "life-of-a-plugin"),
     expected: "Says nothing before it has answered initialize",
     hint: "Wait for initialize, answer it, and send nothing before that answer",
@@ -23,8 +22,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
       return answer.missing === undefined ? ok("Its first message is the answer") : failed(answer.missing);
     },
   },
-  {
-    id: "initialize.result",
+  "initialize.result": {
     ...from("K-008", "life-of-a-plugin"),
     expected: "Answers initialize with its identity, as the manifest says",
     hint: "Answer name, version, api_version, methods, notifications and capabilities_used",
@@ -41,8 +39,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
       }
     },
   },
-  {
-    id: "config.update",
+  "config.update": {
     ...from("K-011", "life-of-a-plugin"),
     expected: "Takes its config, or says that it takes none",
     hint: "Answer config.update with {} or, without any config, with -32601",
@@ -53,8 +50,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
       return answer.response && !answer.response.error ? ok("Taken") : failed(said(answer));
     },
   },
-  {
-    id: "initialized.first",
+  "initialized.first": {
     ...from("K-006", "life-of-a-plugin"),
     expected: "Sends nothing of its own before initialized",
     hint: "Hold notifications and requests back until initialized comes",
@@ -65,8 +61,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
       return early === undefined ? ok("Nothing but its answers") : failed(`It sent ${early}`);
     },
   },
-  {
-    id: "ping",
+  "ping": {
     ...from("K-011", "what-a-plugin-owes-the-host"),
     expected: "Runs on after initialized and answers ping",
     hint: 'Answer ping with {"status": "ok"}, and do not answer initialized',
@@ -80,8 +75,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
       return extra === undefined ? ok('{"status":"ok"}') : failed(`It also sent ${extra}`);
     },
   },
-  {
-    id: "config.refused",
+  "config.refused": {
     ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Refuses a config it cannot use with -32004, or overlooks it, and runs on",
     hint: "Check the config in config.update, answer -32004 with what is wrong, and keep the old one",
@@ -98,7 +92,7 @@ export const HANDSHAKE_RULES: readonly Rule[] = [
       return ok(code === undefined ? "It overlooks settings it does not know" : `Answered ${code}`);
     },
   },
-];
+};
 
 /** The first thing a plugin sent that was no answer, in words. */
 function unasked({ notices, requests, strays }: Notes): string | undefined {

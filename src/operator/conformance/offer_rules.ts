@@ -8,7 +8,7 @@ import { completeParams } from "../../hooks/sources/plugin/lifecycle.ts";
 import { readPluginAnswer } from "../../hooks/sources/plugin/plugin_answer.ts";
 import { compileSchema } from "../../core/schema/compile_schema.ts";
 import { type Answer, STEP_MS } from "./conversation.ts";
-import { ailment, codeOf, failed, from, ok, type Rule, said, skipped, type Verdict } from "./rule.ts";
+import { ailment, codeOf, failed, from, ok, type RuleTable, said, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
 import { sampleValue } from "./sample_value.ts";
 
@@ -28,17 +28,15 @@ const CALL_STEPS_MS = CALL_MS + 3 * STEP_MS;
 const MISUNDERSTOOD = [-32700, -32600, -32601];
 
 /** Rules about methods, tools and hooks. */
-export const OFFER_RULES: readonly Rule[] = [
-  {
-    id: "methods",
+export const OFFER_RULES: RuleTable = {
+  "methods": {
     ...from("K-013", "calls"),
     expected: "Answers every method its manifest declares",
     hint: "Answer declared methods with a result, or with an error of your own such as -32602",
     deadlineMs: ({ methods }) => CALL_STEPS_MS * (1 + methods.length),
     attempt: (stage) => callEach(stage, stage.manifest.methods.map((method) => [method, {}, NO_AGENT])),
   },
-  {
-    id: "tools",
+  "tools": {
     ...from("K-015", "calls"),
     expected: "Answers every tool with arguments its schema allows",
     hint: "A tool is the method <plugin>.<tool>; its arguments are the params",
@@ -49,8 +47,7 @@ export const OFFER_RULES: readonly Rule[] = [
       return await callEach(stage, calls);
     },
   },
-  {
-    id: "tools.arguments",
+  "tools.arguments": {
     ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Survives arguments that its schema forbids",
     hint: "Answer them with -32602, and go on",
@@ -66,8 +63,7 @@ export const OFFER_RULES: readonly Rule[] = [
       return await callEach(stage, calls);
     },
   },
-  {
-    id: "context",
+  "context": {
     ...from("K-015", "calls"),
     expected: "Takes a context without an agent, and one with fields it does not know",
     hint: "Read the fields of _context that you need; the others may be null, missing or new",
@@ -81,8 +77,7 @@ export const OFFER_RULES: readonly Rule[] = [
       return await callEach(stage, [[method, args, NO_AGENT], [method, args, TRACED]]);
     },
   },
-  {
-    id: "hooks",
+  "hooks": {
     ...from("K-018", "calls"),
     expected: "Answers every hook it subscribes to, in the shape of that hook",
     hint: "Answer null, or what the hook's schema says: see the generated hook reference",
@@ -100,8 +95,7 @@ export const OFFER_RULES: readonly Rule[] = [
       return hooks.length === 0 ? skipped("It subscribes to none") : ok(hooks.join(", "));
     },
   },
-  {
-    id: "concurrent",
+  "concurrent": {
     ...from("K-013", "what-a-plugin-owes-the-host"),
     expected: "Answers ten requests at once, each under its own id",
     hint: "Read on while you work, or answer one after another; leave none out",
@@ -120,7 +114,7 @@ export const OFFER_RULES: readonly Rule[] = [
       return missing.length === 0 ? ok("10 answers") : failed(`${missing.length} missing: ${missing[0]?.missing}`);
     },
   },
-];
+};
 
 type Call = readonly [method: string, params: Readonly<Record<string, unknown>>, context: unknown];
 

@@ -37,6 +37,9 @@ export interface Rule {
   readonly attempt: (stage: Stage) => Promise<Verdict> | Verdict;
 }
 
+/** Rules by their ids. */
+export type RuleTable = Readonly<Record<string, Omit<Rule, "id">>>;
+
 /** Returns the origin of a rule: its requirement, and the heading of the wire's documentation that it stands under. */
 export const from = (requirement: string, heading: string): Pick<Rule, "requirement" | "written"> => ({
   requirement,

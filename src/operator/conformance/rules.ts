@@ -12,13 +12,13 @@ import type { Rule } from "./rule.ts";
 import { WIRE_RULES } from "./wire_rules.ts";
 
 /** Every rule, in the order in which they are tried: those about the whole run come last. */
-export const CONFORMANCE_RULES: readonly Rule[] = [
+export const CONFORMANCE_RULES: readonly Rule[] = Object.entries({
   ...HANDSHAKE_RULES,
   ...WIRE_RULES,
   ...OFFER_RULES,
   ...END_RULES,
   ...RUN_RULES,
-];
+}).map(([id, rule]) => ({ id, ...rule }));
 
 /**
  * Returns the rules with these ids, in their own order; all of them when there is none.

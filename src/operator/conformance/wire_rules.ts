@@ -3,39 +3,37 @@
  *
  * @module
  */
+import { isMap, mapOf } from "../../core/values/plain_data.ts";
+import { parseLine } from "../../core/wire/codec.ts";
 import { MAX_LINE_BYTES } from "../../core/wire/connection_types.ts";
-import { ailment, codeOf, failed, from, ok, type Rule, RULE_MS, said, skipped, type Verdict } from "./rule.ts";
+import { ailment, codeOf, failed, from, ok, RULE_MS, type RuleTable, said, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
 
 /** A line of 4 MiB is read byte by byte in some languages. */
 const LONG_LINE_MS = 120_000;
 
 /** Framing, ids, unknown and broken messages. */
-export const WIRE_RULES: readonly Rule[] = [
-  {
-    id: "id.number",
+export const WIRE_RULES: RuleTable = {
+  "id.number": {
     ...from("K-006", "what-a-plugin-owes-the-host"),
     expected: "Answers under the number it was asked under",
     hint: "Echo the id exactly as it came",
     attempt: (stage) => pingUnder(stage, 9007199254740991),
   },
-  {
-    id: "id.string",
+  "id.string": {
     ...from("K-006", "what-a-plugin-owes-the-host"),
     expected: "Answers under the text it was asked under",
     hint: "Echo the id as it came, a text as a text",
     attempt: (stage) => pingUnder(stage, "call-1"),
   },
-  {
-    id: "utf8",
+  "utf8": {
     ...from("K-001", "the-wire"),
     expected: "Reads and writes UTF-8 and JSON escapes",
     hint: "Decode stdin and encode stdout as UTF-8, and write JSON with a JSON library",
     needs: ["id.string"],
     attempt: (stage) => pingUnder(stage, 'aä€😀\u2028"\\\n\u0000'),
   },
-  {
-    id: "lines",
+  "lines": {
     ...from("K-001", "the-wire"),
     expected: "Reads lines, however they come in pieces",
     hint: "Collect bytes until a newline; one read may bring half a line or two",
@@ -50,8 +48,7 @@ export const WIRE_RULES: readonly Rule[] = [
       return ok("A line in two pieces, two lines in one");
     },
   },
-  {
-    id: "lines.long",
+  "lines.long": {
     ...from("K-002", "the-wire"),
     expected: "Reads a line of 4 MiB",
     hint: "Do not cap lines below 4,194,304 bytes",
@@ -66,8 +63,7 @@ export const WIRE_RULES: readonly Rule[] = [
       return missing === undefined ? ok("4,194,304 bytes") : failed(missing);
     },
   },
-  {
-    id: "method.unknown",
+  "method.unknown": {
     ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Answers a method it does not know with -32601",
     hint: "Answer every request: what you do not know, with -32601",
@@ -76,30 +72,26 @@ export const WIRE_RULES: readonly Rule[] = [
       return codeOf(answer) === -32601 ? ok("Answered -32601") : failed(said(answer));
     },
   },
-  {
-    id: "notification.unknown",
+  "notification.unknown": {
     ...from("K-006", "calls"),
     expected: "Does not answer a notification it does not know",
     hint: "A message without an id is never answered",
     attempt: (stage) =>
       unharmed(stage, '{"jsonrpc":"2.0","method":"conformance.no_such_notification","params":{}}', () => false),
   },
-  {
-    id: "garbage",
+  "garbage": {
     ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Survives a line that is no JSON",
     hint: "Answer it with -32700 under the id null, or pass over it",
     attempt: (stage) => unharmed(stage, "{ this is no JSON", (code) => code === -32700),
   },
-  {
-    id: "message.invalid",
+  "message.invalid": {
     ...from("K-017", "what-a-plugin-owes-the-host"),
     expected: "Survives JSON that is no message",
     hint: "Answer it with -32600 under the id null, or pass over it",
     attempt: (stage) => unharmed(stage, '{"jsonrpc":"2.0"}', (code) => code === -32600),
   },
-  {
-    id: "batch",
+  "batch": {
     ...from("K-005", "calls"),
     expected: "Refuses a batch",
     hint: "Answer an array once, with -32600 under the id null, or pass over it",
@@ -108,8 +100,7 @@ export const WIRE_RULES: readonly Rule[] = [
       return unharmed(stage, `[${ping(901)},${ping(902)}]`, (code) => code === -32600);
     },
   },
-  {
-    id: "cancel",
+  "cancel": {
     ...from("K-065", "calls"),
     expected: "Takes system.cancel, also for a call it does not know",
     hint: 'Pass over ids you do not know, and never answer a notification; or do not list "cancel" in features',
@@ -118,7 +109,7 @@ export const WIRE_RULES: readonly Rule[] = [
         ? unharmed(stage, '{"jsonrpc":"2.0","method":"system.cancel","params":{"id":987654}}', () => false)
         : skipped('It does not list "cancel" in features'),
   },
-];
+};
 
 async function pingUnder(stage: Stage, id: string | number): Promise<Verdict> {
   const before = stage.notes.strays.length;
@@ -142,10 +133,6 @@ async function unharmed(stage: Stage, line: string, isFitting: (code: unknown) =
 }
 
 function isRefusal(text: string, isFitting: (code: unknown) => boolean): boolean {
-  try {
-    const { id, error } = JSON.parse(text);
-    return id === null && isFitting(error?.code);
-  } catch {
-    return false;
-  }
+  const answer = parseLine(text);
+  return isMap(answer) && answer.id === null && isFitting(mapOf(answer, "error").code);
 }

@@ -116,18 +116,14 @@ class Replay {
     const { entries } = this.#options.tape;
     let saidMs = 0;
     for (const [index, entry] of entries.entries()) {
-      if (entry.from === "host") {
-        await this.#heard(index + 2, saidMs);
-        if (this.#difference) return;
-        if (this.#sent === 1) await wire.verify(); // It has answered once, and gets its config next.
-        saidMs = entry.t;
-        if ("message" in entry) this.#say(entry.message, wire);
-        else wire.endInput();
-      } else if ("exit" in entry) {
-        await this.#heard(index + 2, saidMs);
-        if (!this.#difference) await this.#ended(entry, index + 2, entry.t - saidMs);
-        return;
-      }
+      if (entry.from === "plugin" && "message" in entry) continue;
+      await this.#heard(index + 2, saidMs);
+      if (this.#difference) return;
+      if ("exit" in entry) return await this.#ended(entry, index + 2, entry.t - saidMs);
+      if (this.#sent === 1) await wire.verify(); // It has answered once, and gets its config next.
+      saidMs = entry.t;
+      if ("message" in entry) this.#say(entry.message, wire);
+      else wire.endInput();
     }
     await this.#heard(Infinity, saidMs);
   }

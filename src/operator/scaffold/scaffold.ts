@@ -35,20 +35,16 @@ interface Program {
 // Node takes index.js for an ES module because of package.json.
 const JS_FILES = ["js/index.js", "kaged_sdk.js", "kaged_sdk.d.ts", "js/package.json"] as const;
 
+function script(...start: string[]): Program {
+  return { command: [...start, "./index.js"], capabilities: [], files: JS_FILES };
+}
+
 /** Each runtime starts its file without obeying what else lies in the folder. */
 const PROGRAMS: Readonly<Record<ScaffoldRuntime, Program>> = {
-  js: { command: ["js", "./index.js"], capabilities: [], files: JS_FILES },
-  deno: {
-    command: ["deno", "run", "-A", "--quiet", "--no-lock", "--no-config", "./index.js"],
-    capabilities: [],
-    files: JS_FILES,
-  },
-  bun: {
-    command: ["bun", "--config=/dev/null", "--no-env-file", "--no-install", "./index.js"],
-    capabilities: [],
-    files: JS_FILES,
-  },
-  node: { command: ["node", "./index.js"], capabilities: [], files: JS_FILES },
+  js: script("js"),
+  deno: script("deno", "run", "-A", "--quiet", "--no-lock", "--no-config"),
+  bun: script("bun", "--config=/dev/null", "--no-env-file", "--no-install"),
+  node: script("node"),
   bash: { command: ["./plugin.sh"], capabilities: ["exec:jq:plugin:/"], files: ["bash/plugin.sh"] },
   python: { command: ["python3", "./plugin.py"], capabilities: [], files: ["python/plugin.py", "kaged_sdk.py"] },
 };

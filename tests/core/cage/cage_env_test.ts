@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cageEnv } from "../../../src/core/cage/cage_env.ts";
+import { cageEnv } from "../../../src/core/cage/compile_cage.ts";
 import { manifestOf } from "../../support/cage_requests.ts";
 
 const options = {
-  installDir: "/srv/notes",
+  places: { installDir: "/srv/notes", home: "/home/op/kaged", projectDir: "/home/op/music" },
   logLevel: "debug",
-  configDir: "/home/op/kaged/files",
-  projectDir: "/home/op/music",
 };
 
 test("K-047 the environment is the host's own list", () => {
@@ -42,17 +40,20 @@ test("variables of the loader and names that are none are refused", () => {
 });
 
 test("a plugin's environment names config:/ and project:/ when it was granted something there, and only then", () => {
-  const told = (
+  const folders = (
     capabilities: string[],
     env: Record<string, string> = {},
     projectDir: string | null = "/p",
   ): unknown => {
-    const all = cageEnv(manifestOf({ capabilities, env }), { ...options, projectDir });
+    const all = cageEnv(manifestOf({ capabilities, env }), {
+      ...options,
+      places: { ...options.places, projectDir },
+    });
     return [all.KAGED_CONFIG_DIR, all.KAGED_PROJECT_DIR];
   };
-  assert.deepEqual(told(["read:fs:config:/memory", "net:[]"]), ["/home/op/kaged/files", undefined]);
-  assert.deepEqual(told(["write:fs:project:/out"]), [undefined, "/p"]);
-  assert.deepEqual(told(["write:fs:/srv/config:/x", "read:fs:plugin:/data"]), [undefined, undefined]);
-  assert.deepEqual(told(["read:fs:project:/"], {}, null), [undefined, undefined]);
-  assert.deepEqual(told(["read:fs:config:/a"], { KAGED_CONFIG_DIR: "/lie" }), ["/home/op/kaged/files", undefined]);
+  assert.deepEqual(folders(["read:fs:config:/memory", "net:[]"]), ["/home/op/kaged/files", undefined]);
+  assert.deepEqual(folders(["write:fs:project:/out"]), [undefined, "/p"]);
+  assert.deepEqual(folders(["write:fs:/srv/config:/x", "read:fs:plugin:/data"]), [undefined, undefined]);
+  assert.deepEqual(folders(["read:fs:project:/"], {}, null), [undefined, undefined]);
+  assert.deepEqual(folders(["read:fs:config:/a"], { KAGED_CONFIG_DIR: "/lie" }), ["/home/op/kaged/files", undefined]);
 });

@@ -5,11 +5,10 @@
  * @module
  */
 import type { Clock, Network, Socket, SocketListener } from "../../ports/ports.ts";
-import { bodyCounter } from "./body_end.ts";
+import { type BodyCounter, bodyCounter } from "./body_end.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { addressesOf, judgeTarget, type Refusal, type RefusalReason, shownHost } from "./judge_target.ts";
 import type { HostRule } from "./net_parts.ts";
-import { exchange, joinBoth } from "./pump.ts";
 import { forwardedHead, readRequestHead } from "./request_head.ts";
 import { readGreeting, readSocksRequest, SOCKS_REPLIES, SOCKS_VERSION } from "./socks5.ts";
 
@@ -221,6 +220,42 @@ class Visit {
     this.#linger();
     while (await this.#reader.read() !== null);
   }
+}
+
+type Source = Pick<ByteReader, "read">;
+
+/** Joins two connections until both directions have ended. Rejects when either breaks. */
+async function joinBoth(client: Socket, fromClient: Source, upstream: Socket): Promise<void> {
+  await Promise.all([pour(fromClient, upstream), pour(upstream, client)]);
+}
+
+/**
+ * Sends one body on and gives back everything that is answered; `onAnswered` is called when that is all. What comes
+ * after the body is thrown away. Resolves when the client has ended too.
+ */
+async function exchange(
+  client: Socket,
+  fromClient: Source,
+  upstream: Socket,
+  { body, onAnswered }: { readonly body: BodyCounter; readonly onAnswered: () => void },
+): Promise<void> {
+  await Promise.all([pour(upstream, client).then(onAnswered), sendBody(fromClient, upstream, body)]);
+}
+
+async function pour(from: Source, to: Socket): Promise<void> {
+  for (let chunk = await from.read(); chunk; chunk = await from.read()) await to.write(chunk);
+  to.end();
+}
+
+async function sendBody(from: Source, to: Socket, body: BodyCounter): Promise<void> {
+  let isTaken = true;
+  for (let chunk = await from.read(); chunk; chunk = await from.read()) {
+    const count = body.done ? 0 : body.take(chunk);
+    if (count === 0 || !isTaken) continue;
+    // A server may answer and close before it has read the body: its answer still counts.
+    isTaken = await to.write(chunk.subarray(0, count)).then(() => true, () => false);
+  }
+  if (!body.done) throw new TypeError("The body ended early");
 }
 
 const STATUS_TEXT = {

@@ -7,6 +7,7 @@
 import { HostError } from "../../../core/errors/host_error.ts";
 import type { Clock, Files, Ids } from "../../../core/ports/ports.ts";
 import { isMap } from "../../../core/values/plain_data.ts";
+import { parseLine } from "../../../core/wire/codec.ts";
 import { redactJson } from "../builtin/redact.ts";
 import type { HookResult, HookTrace } from "../../engine/result.ts";
 
@@ -54,21 +55,11 @@ export async function saveHookRun(
 export async function readHookRun(home: string, { files }: { readonly files: Files }): Promise<HookRun> {
   const file = `${home}/${FOLDER}/${FILE}`;
   const text = await files.readText(file).catch(() => null);
-  const run = text === null ? null : parsed(text);
-  if (run !== null) return run;
+  const run = text === null ? null : parseLine(text);
+  const isRun = isMap(run) && Array.isArray(run["trace"]) && Array.isArray(run["warnings"]);
+  if (isRun) return run as unknown as HookRun;
   throw new HostError("hook.no_run", text === null ? "No run of hooks has been kept" : `"${file}" cannot be read`, {
     data: { file },
     hint: "Run some first: kaged hooks run PreToolUse --input event.json",
   });
-}
-
-function parsed(text: string): HookRun | null {
-  try {
-    const run: unknown = JSON.parse(text);
-    return isMap(run) && Array.isArray(run["trace"]) && Array.isArray(run["warnings"])
-      ? run as unknown as HookRun
-      : null;
-  } catch {
-    return null;
-  }
 }
