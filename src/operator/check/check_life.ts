@@ -11,7 +11,7 @@ import { createSupervisor } from "../../core/supervisor/supervisor.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
 import { mcpDetails, mcpRuleOf, recordTools, uncheckedTools } from "./mcp_details.ts";
-import { CHECK_IDS, type CheckId, type CheckOptions, type CheckRecorder } from "./report.ts";
+import { CHECK_IDS, type CheckedPlugin, type CheckId } from "./report.ts";
 
 /** Lines of stderr shown with a failure. */
 const LOG_LINES = 10;
@@ -21,9 +21,7 @@ const PING_TIMEOUT_MS = 5_000;
 /** Requests that read storage only. */
 const READS = new Set(["kaged.storage.query", "kaged.storage.schema"]);
 
-interface Run {
-  readonly manifest: Manifest;
-  readonly recorder: CheckRecorder;
+interface Run extends Pick<CheckedPlugin, "manifest" | "recorder"> {
   readonly config: Readonly<Record<string, unknown>>;
   readonly events: AuditEvent[];
   readonly log: string[];
@@ -44,14 +42,10 @@ export interface LifeTrail {
   readonly storage: ReadonlySet<"read" | "write">;
 }
 
-/** Runs the plugin in `dir` and records every rule from `spawn` on, as far as it comes. */
-export async function checkLife(
-  dir: string,
-  manifest: Manifest,
-  recorder: CheckRecorder,
-  { runtime, home, projectDir = null, runtimes = {}, limits = {}, config = {}, signal, calls = [] }: CheckOptions,
-): Promise<LifeTrail> {
-  const run: Run = { manifest, recorder, config, events: [], log: [] };
+/** Runs the plugin and records every rule from `spawn` on, as far as it comes. */
+export async function checkLife(plugin: CheckedPlugin): Promise<LifeTrail> {
+  const { dir, runtime, home, projectDir = null, runtimes = {}, limits = {}, config = {}, signal, calls = [] } = plugin;
+  const run: Run = { ...plugin, config, events: [], log: [] };
   const trail = { events: run.events, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
   await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
@@ -238,12 +232,11 @@ interface Outcome {
   readonly result: unknown;
 }
 
-async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
-  try {
-    return { failure: null, result: await work };
-  } catch (thrown) {
-    return { failure: asHostError(thrown), result: undefined };
-  }
+function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
+  return work.then((result) => ({ failure: null, result }), (thrown) => ({
+    failure: asHostError(thrown),
+    result: undefined,
+  }));
 }
 
 function quoted(names: readonly string[]): string {

@@ -14,12 +14,13 @@ import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import type { Files } from "../../core/ports/ports.ts";
+import { cageRequest } from "../../core/supervisor/plugin_source.ts";
 import { type GrantReport, grantReport, refusedPaths } from "../syscalls/grant_report.ts";
 import type { Observed } from "../syscalls/read_strace.ts";
 import { watchSyscalls } from "../syscalls/watch_syscalls.ts";
 import { checkLife, type LifeTrail } from "./check_life.ts";
 import { surveyImports } from "./leaving_imports.ts";
-import { type CheckOptions, CheckRecorder, type CheckReport } from "./report.ts";
+import { type CheckedPlugin, type CheckOptions, CheckRecorder, type CheckReport } from "./report.ts";
 
 /** Imports named in the message; all of them are in the data. */
 const SHOWN = 5;
@@ -28,11 +29,12 @@ const SHOWN = 5;
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
   const manifest = await checkManifest(dir, recorder, options);
+  const plugin = manifest && { ...options, dir, manifest, recorder };
   let trace: GrantReport | null = null;
-  if (manifest && await checkSurroundings(dir, manifest, recorder, options)) {
+  if (plugin && await checkSurroundings(plugin)) {
     options.signal?.throwIfAborted();
-    if (options.trace) trace = await checkWatched(dir, manifest, recorder, options);
-    else await checkLife(dir, manifest, recorder, options);
+    if (options.trace) trace = await checkWatched(plugin);
+    else await checkLife(plugin);
   }
   return { ...recorder.report(), ...(trace && { trace }) };
 }
@@ -54,22 +56,17 @@ async function checkManifest(
 }
 
 /** Checks everything that needs no run of the plugin. */
-async function checkSurroundings(
-  dir: string,
-  manifest: Manifest,
-  recorder: CheckRecorder,
-  options: CheckOptions,
-): Promise<boolean> {
-  const { runtime, home, runtimes = {} } = options;
-  const failure = await cageFailure(dir, manifest, options);
+async function checkSurroundings(plugin: CheckedPlugin): Promise<boolean> {
+  const { manifest, recorder, runtime, home, runtimes = {} } = plugin;
+  const failure = await cageFailure(plugin);
   const isGrant = failure?.code.startsWith("capability.") ?? false;
   if (failure && isGrant) recorder.fail("capabilities", failure);
   // The cage shows whether a grant holds; without any, the cage has nothing to say about them.
   else if (failure && manifest.capabilities.length > 0) recorder.skip("capabilities", "cage");
   else if (manifest.capabilities.length === 0) recorder.pass("capabilities", "None asked for");
-  else recorder.pass("capabilities", manifest.capabilities.join(", "), { grants: grantsOf(dir, manifest, options) });
+  else recorder.pass("capabilities", manifest.capabilities.join(", "), { grants: grantsOf(plugin) });
 
-  await checkImports(dir, manifest, recorder, options);
+  await checkImports(plugin);
 
   if (isGrant) recorder.skip("cage");
   else if (failure) recorder.fail("cage", failure);
@@ -83,18 +80,16 @@ async function checkSurroundings(
 }
 
 /** Returns the capabilities of the plugin in plain words. */
-function grantsOf(dir: string, { capabilities }: Manifest, options: CheckOptions): CapabilityDescription[] {
-  const { runtime, home, projectDir = null } = options;
+function grantsOf({ dir, manifest, runtime, home, projectDir = null }: CheckedPlugin): CapabilityDescription[] {
   const paths = { installDir: dir, home, projectDir, userHome: runtime.env("HOME") };
-  return capabilities.map((capability) => describeCapability(capability, { paths }));
+  return manifest.capabilities.map((capability) => describeCapability(capability, { paths }));
 }
 
 /** Builds the plugin's cage without running anything in it. */
-async function cageFailure(dir: string, manifest: Manifest, options: CheckOptions): Promise<HostError | null> {
-  const { runtime, home, projectDir = null, runtimes = {} } = options;
+async function cageFailure(plugin: CheckedPlugin): Promise<HostError | null> {
+  const { manifest, runtime, home, runtimes = {} } = plugin;
   try {
-    const places = { installDir: dir, home, projectDir };
-    const cage = await openCage({ manifest, places, logLevel: "info", runtimes }, runtime);
+    const cage = await openCage(cageRequest(manifest, plugin, { home, runtimes }), runtime);
     await cage.close();
     return null;
   } catch (thrown) {
@@ -102,12 +97,7 @@ async function cageFailure(dir: string, manifest: Manifest, options: CheckOption
   }
 }
 
-async function checkImports(
-  dir: string,
-  manifest: Manifest,
-  recorder: CheckRecorder,
-  { runtime }: CheckOptions,
-): Promise<void> {
+async function checkImports({ dir, manifest, recorder, runtime }: CheckedPlugin): Promise<void> {
   const { files, leaving } = await surveyImports(dir, manifest.command, runtime.files);
   if (leaving.length > 0) {
     const named = leaving.map(({ file, line, specifier, reason }) => `${file}:${line} "${specifier}" ${reason}`);
@@ -121,19 +111,15 @@ async function checkImports(
 }
 
 /** Like {@link checkLife}, watched from outside the cage. */
-async function checkWatched(
-  dir: string,
-  manifest: Manifest,
-  recorder: CheckRecorder,
-  options: CheckOptions,
-): Promise<GrantReport> {
-  const { runtime: { files }, home, projectDir = null } = options;
-  const installDir = await files.realPath(dir);
-  const watch = await watchSyscalls(options.runtime, home, installDir);
+async function checkWatched(plugin: CheckedPlugin): Promise<GrantReport> {
+  const { manifest, runtime, home, projectDir = null } = plugin;
+  const { files } = runtime;
+  const installDir = await files.realPath(plugin.dir);
+  const watch = await watchSyscalls(runtime, home, installDir);
   let trail: LifeTrail;
   let observed: Observed;
   try {
-    trail = await checkLife(dir, manifest, recorder, { ...options, runtime: watch.runtime });
+    trail = await checkLife({ ...plugin, runtime: watch.runtime });
   } finally {
     observed = await watch.finish();
   }

@@ -5,6 +5,7 @@
  */
 import type { CapabilityDescription } from "../../packages/consent/describe_capability.ts";
 import type { HostError } from "../../core/errors/host_error.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { PluginSpec, SupervisorOptions } from "../../core/supervisor/types.ts";
 import type { GrantReport } from "../syscalls/grant_report.ts";
 
@@ -82,6 +83,14 @@ export interface CheckReport {
   readonly checks: readonly Check[];
   /** The report of a run with `--trace`. */
   readonly trace?: GrantReport;
+}
+
+/** A plugin under check. */
+export interface CheckedPlugin extends CheckOptions {
+  /** The plugin's folder, absolute. */
+  readonly dir: string;
+  readonly manifest: Manifest;
+  readonly recorder: CheckRecorder;
 }
 
 /** Takes down results rule by rule, in order. */

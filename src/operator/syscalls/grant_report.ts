@@ -5,7 +5,7 @@
  */
 import type { CagePlaces } from "../../core/cage/cage.ts";
 import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
-import { RELAY_PORT } from "../../core/cage/net/net_parts.ts";
+import { type NetRule, RELAY_PORT } from "../../core/cage/net/net_parts.ts";
 import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
 import { type Capability, formatCapability, readCapabilities } from "../../core/manifest/capability.ts";
@@ -80,53 +80,47 @@ interface Use extends GrantUse {
   readonly smallest: readonly string[];
 }
 
+/** Examples of a use, none where there was no use, and the smallest capabilities for them; null when nobody looked. */
+type Found = Pick<Use, "examples" | "smallest"> | null;
+
 function useOf(asked: Capability, input: WatchedRun): Use {
   const capability = formatCapability(asked);
-  const unknown = { capability, used: null, examples: [], smallest: [capability] };
-  const use = (examples: string[], smallest: string[]): Use => ({
-    capability,
-    used: examples.length > 0,
-    examples,
-    smallest: examples.length > 0 ? smallest : [],
-  });
+  const found = foundFor(asked, capability, input);
+  if (found === null) return { capability, used: null, examples: [], smallest: [capability] };
+  const used = found.examples.length > 0;
+  return { capability, used, examples: found.examples, smallest: used ? found.smallest : [] };
+}
+
+function foundFor(asked: Capability, capability: string, input: WatchedRun): Found {
   switch (asked.kind) {
     case "storage": {
-      const wanted = [...input.storage].filter((access) => access === "read" || asked.access === "write");
-      return use(wanted, [`kaged:storage:${wanted.includes("write") ? "write" : "read"}`]);
+      const examples = [...input.storage].filter((access) => access === "read" || asked.access === "write");
+      return { examples, smallest: [`kaged:storage:${examples.includes("write") ? "write" : "read"}`] };
     }
     case "exec": {
-      const ran = input.observed.programs.filter((path) => PROGRAM_PATH.exec(path)?.[1] === asked.binary);
-      return use(ran, [capability]);
+      const examples = input.observed.programs.filter((path) => PROGRAM_PATH.exec(path)?.[1] === asked.binary);
+      return { examples, smallest: [capability] };
     }
     case "net":
-      return netUse(asked, input, use);
+      return netUse(asked, capability, input);
     case "fs":
-      return input.files ? fsUse(asked, input, use) : unknown;
+      return input.files ? fsUse(asked, input) : null;
   }
 }
 
-function netUse(
-  asked: Extract<Capability, { kind: "net" }>,
-  { net, observed, files }: WatchedRun,
-  use: (examples: string[], smallest: string[]) => Use,
-): Use {
+function netUse(asked: NetRule, capability: string, { net, observed, files }: WatchedRun): Found {
   if (asked.scope !== "host") {
-    if (asked.scope === "none") return use(["no network"], ["net:[]"]);
+    if (asked.scope === "none") return { examples: ["no network"], smallest: [capability] };
     const examples = observed.addresses.map(({ address, port }) => `${address}:${port}`);
-    if (files) return use(examples, ["net:*"]);
-    return { capability: "net:*", used: null, examples: [], smallest: ["net:*"] };
+    return files ? { examples, smallest: [capability] } : null;
   }
   const opened = net.filter(({ kind, host, port }) =>
     kind === "opened" && host === asked.host && (asked.port === "*" || asked.port === port)
   ).map(({ host, port }) => `${host}:${port}`);
-  return use(opened, opened.map((target) => `net:${target}`));
+  return { examples: opened, smallest: opened.map((target) => `net:${target}`) };
 }
 
-function fsUse(
-  asked: Extract<Capability, { kind: "fs" }>,
-  { observed, places }: WatchedRun,
-  use: (examples: string[], smallest: string[]) => Use,
-): Use {
+function fsUse(asked: Extract<Capability, { kind: "fs" }>, { observed, places }: WatchedRun): Found {
   const root = absolutePath(asked.path, asked.path, places).path;
   const within = observed.paths.filter(({ path, ok }) => ok && isWithin(path, root));
   const read = within.filter(({ access }) => access === "read").map(({ path }) => path);
@@ -142,7 +136,7 @@ function fsUse(
     ...(readFrom.length > 0 ? [`read:fs:${declared(common(readFrom))}`] : []),
     ...(writeTo === null ? [] : [`write:fs:${declared(writeTo)}`]),
   ];
-  return use([...new Set(within.map(({ path }) => path))], smallest);
+  return { examples: [...new Set(within.map(({ path }) => path))], smallest };
 }
 
 const parentOf = (path: string, root: string): string => path === root ? root : path.slice(0, path.lastIndexOf("/"));
