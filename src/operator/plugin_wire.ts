@@ -56,12 +56,12 @@ export async function openPluginWire(options: PluginWireOptions, listeners: Wire
   }, { bytes: runtime.bytes, maxLineBytes: MAX_LINE_BYTES });
   const onStdout = (chunk: Uint8Array): void => reader.push(chunk);
   const caged = await CagedProcess.start(cageRequest(manifest, options, options), { runtime, onStdout });
-  const { ended, pipes } = caged;
+  const { cage, ended, pipes } = caged;
   return {
     ended,
     verify: async () => {
-      await caged.verify();
-      await caged.settle();
+      await cage.verifyMounts();
+      await cage.settle();
     },
     write: (text) => {
       if (pipes.bufferedBytes() < MAX_WAITING_BYTES) pipes.write(text);

@@ -51,12 +51,12 @@ export class CagedProcess {
   readonly pid: number;
   /** Its stdin, dropped once the program has ended, and the flow of its stdout. */
   readonly pipes: Pick<ChildProcess, "write" | "bufferedBytes" | "pause" | "resume" | "endInput">;
-  readonly cage: Pick<Cage, "id" | "limits">;
+  /** Verify it when the program has shown a sign of life, and before the program gets anything confidential. */
+  readonly cage: Cage;
   /** Resolves when the program has ended, its output has been read and its end explained; the cage may still stand. */
   readonly exited: Promise<CagedEnd>;
   /** As {@link exited}, once the cage is gone with all its processes and files. */
   readonly ended: Promise<CagedEnd>;
-  readonly #cage: Cage;
   readonly #child: ChildProcess;
   readonly #runtime: Runtime;
   readonly #stderr: StderrTail;
@@ -97,8 +97,7 @@ export class CagedProcess {
   private constructor(cage: Cage, child: ChildProcess, stderr: StderrTail, options: CagedProcessOptions) {
     this.pid = child.pid;
     this.pipes = child;
-    this.cage = { id: cage.id, limits: cage.limits };
-    this.#cage = cage;
+    this.cage = cage;
     this.#child = child;
     this.#runtime = options.runtime;
     this.#stderr = stderr;
@@ -116,19 +115,6 @@ export class CagedProcess {
   }
 
   /**
-   * Rejects with `cage.walls_missing` or `cage.path_swapped` unless the program is caged as planned. Call it when the
-   * program has shown a sign of life, and before it gets anything confidential.
-   */
-  async verify(): Promise<void> {
-    await this.#cage.verifyMounts();
-  }
-
-  /** Holds the program, which has started by now, to its share of the processor. Rejects with `cage.limits_failed`. */
-  async settle(): Promise<void> {
-    await this.#cage.settle();
-  }
-
-  /**
    * Sends SIGTERM and closes stdin, and calls `kill` where the program has not ended after 2 s. Returns false when the
    * signal reached nobody: `kill` was called at once then.
    */
@@ -138,7 +124,7 @@ export class CagedProcess {
     this.#cancelKill = this.#runtime.clock.after(TERM_GRACE_MS, kill);
     // The group inside, not bubblewrap: that one would take the program with it before its handler has run. No such
     // group yet means no program yet.
-    const pid = await this.#cage.childPid();
+    const pid = await this.cage.childPid();
     const isSent = pid !== null && this.#runtime.processes.signal(-pid, "SIGTERM");
     if (isSent) this.pipes.endInput();
     else kill();
@@ -169,6 +155,6 @@ export class CagedProcess {
     this.#cancelKill();
     this.#stderr.end();
     const lines = this.stderr();
-    return { exit, fault: await this.#cage.diagnose(exit, lines).catch(asHostError), stderr: lines };
+    return { exit, fault: await this.cage.diagnose(exit, lines).catch(asHostError), stderr: lines };
   }
 }

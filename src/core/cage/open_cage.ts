@@ -95,7 +95,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     childPid,
     watch(): void {
       if (closed || tier.name !== "watchdog") return;
-      watchdog ??= startWatchdog({ runtime, limits, firstPid: () => firstPid(dir, files) });
+      watchdog ??= startWatchdog(() => firstPid(dir, files), limits, runtime);
     },
     async settle(): Promise<void> {
       if (!closed) await settleGroups(groups, files);

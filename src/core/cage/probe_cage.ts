@@ -45,19 +45,13 @@ export async function probeCage(
     await requireGround(runtime);
     path = (await findBwrap(runtime, runtimes)).path;
     version = /[0-9]+(\.[0-9]+)+/.exec(await outputOf(runtime, path, ["--version"]))?.[0] ?? null;
-    await runOnce(runtime, home, runtimes);
-    return { error: null, path, version };
+    const places = { installDir: PROBE_DIR, home, projectDir: null };
+    const request = { manifest: PROBE, places, logLevel: "info", runtimes };
+    const { exit, fault } = await (await CagedProcess.start(request, { runtime, onStdout: () => {} })).ended;
+    if (fault) throw fault;
+    if (exit.code === 0) return { error: null, path, version };
+    throw new HostError("cage.setup_failed", `Cannot run "true" in a cage: it ended ${endingOf(exit)}`);
   } catch (error) {
     return { error: asHostError(error), path, version };
-  }
-}
-
-async function runOnce(runtime: Runtime, home: string, runtimes: Readonly<Record<string, string>>): Promise<void> {
-  const places = { installDir: PROBE_DIR, home, projectDir: null };
-  const request = { manifest: PROBE, places, logLevel: "info", runtimes };
-  const { exit, fault } = await (await CagedProcess.start(request, { runtime, onStdout: () => {} })).ended;
-  if (fault) throw fault;
-  if (exit.code !== 0) {
-    throw new HostError("cage.setup_failed", `Cannot run "true" in a cage: it ended ${endingOf(exit)}`);
   }
 }

@@ -86,6 +86,7 @@ export class PluginInstance {
   info(manifest: Manifest = this.#manifest): PluginInfo {
     const { subject, status, restarts } = { subject: this.subject, ...this.#life.state };
     const { mcp, methods = [], features = [] } = this.#current?.profile ?? {};
+    const { pid = null, cage } = this.#current?.caged ?? {};
     return {
       instance: subject.instance,
       plugin: subject.name,
@@ -93,8 +94,8 @@ export class PluginInstance {
       dir: this.#source.spec.dir,
       manifest,
       status,
-      pid: this.#current?.caged?.pid ?? null,
-      cage: this.#current?.caged?.cage ?? null,
+      pid,
+      cage: cage ? { id: cage.id, limits: cage.limits } : null,
       restarts,
       methods,
       features,
@@ -166,7 +167,11 @@ export class PluginInstance {
    */
   async replace(spec: PluginSpec = { ...this.#source.spec, config: this.#config }): Promise<Replacement> {
     const { host, host: { runtime: { clock } } } = this.#options;
-    if (this.#next) throw reloading(this.subject);
+    if (this.#next) {
+      const { name, instance } = this.subject;
+      const hint = "Wait until that is done, and ask again";
+      throw new HostError("plugin.reloading", `Plugin "${name}" is being reloaded`, { data: { instance }, hint });
+    }
     if (!this.#current?.profile) throw this.#life.unavailable();
     const source = pluginSource(this.subject.name, spec, host);
     const startedMs = clock.monotonic();
@@ -308,13 +313,6 @@ export class PluginInstance {
     if (onRequest) return onRequest(this.info(manifest), request, this.#options.audit);
     throw new HostError("protocol.method_unknown", `The host has no method "${request.method}"`);
   }
-}
-
-function reloading({ name, instance }: AuditSubject): HostError {
-  return new HostError("plugin.reloading", `Plugin "${name}" is being reloaded`, {
-    data: { instance },
-    hint: "Wait until that is done, and ask again",
-  });
 }
 
 function unknownMethod(plugin: string, method: string, profile: PluginProfile): HostError {

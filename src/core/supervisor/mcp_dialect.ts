@@ -9,10 +9,9 @@ import { listTools, type ToolListing } from "../mcp/list_tools.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { initializeParams, logLine, MCP_NOTICES, readServerInfo } from "../mcp/messages.ts";
 import { readToolResult } from "../mcp/tool_result.ts";
-import type { CallOptions, Connection, IncomingRequest } from "../wire/connection_types.ts";
+import type { Connection, IncomingRequest } from "../wire/connection_types.ts";
 import type { Dialect, DialectPorts, PluginProfile } from "./dialect.ts";
 import { HANDSHAKE_TIMEOUT_MS, handshakeStep } from "./handshake.ts";
-import type { PluginCallContext } from "./types.ts";
 import { auditIrregularity, notificationGate } from "./wire_audit.ts";
 
 /** Least time between two looks at a server's tools, however often it says that they changed. */
@@ -80,19 +79,6 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     });
   }
 
-  async function callTool(
-    name: string,
-    params: Readonly<Record<string, unknown>>,
-    context: PluginCallContext | null,
-    options: CallOptions | undefined,
-  ): Promise<unknown> {
-    const { _config, ...args } = params;
-    const traceparent = context?.traceparent;
-    const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
-    const request = { name: byName.get(name)?.wireName ?? name, arguments: args, ...meta };
-    return readToolResult(await connection.call("tools/call", request, options), name);
-  }
-
   return {
     async handshake({ config, beforeConfig, onInitialized }): Promise<PluginProfile> {
       const answer = await handshakeStep(connection, "initialize", initializeParams());
@@ -116,9 +102,15 @@ export function mcpDialect(ports: DialectPorts): Dialect {
       };
     },
     async call(method, params, context, options) {
-      if (method !== "ping") return await callTool(method, params, context, options);
-      await connection.call("ping", {}, options);
-      return { status: "ok" };
+      if (method === "ping") {
+        await connection.call("ping", {}, options);
+        return { status: "ok" };
+      }
+      const { _config, ...args } = params;
+      const traceparent = context?.traceparent;
+      const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
+      const request = { name: byName.get(method)?.wireName ?? method, arguments: args, ...meta };
+      return readToolResult(await connection.call("tools/call", request, options), method);
     },
     updateConfig: () => Promise.resolve(false),
     notify() {}, // Notifications of the plugin wire mean nothing to it.

@@ -65,11 +65,11 @@ export class PluginProcess {
   readonly dialect: Dialect;
   /** Resolves when the process is gone and its cage is closed. */
   readonly ended: Promise<Ending>;
+  readonly #ending = Promise.withResolvers<Ending>();
   readonly #options: PluginProcessOptions;
   readonly #tap: WireTap | null;
   readonly #health: HealthWatch;
   readonly #timers = new Set<() => void>();
-  #end!: (ending: Ending) => void;
   #connection!: Connection;
   #phase: "starting" | "running" | "ended" = "starting";
   #cause: HostError | null = null;
@@ -84,7 +84,7 @@ export class PluginProcess {
     this.manifest = manifest;
     this.#options = options;
     this.#tap = options.tap(manifest);
-    this.ended = new Promise((resolve) => this.#end = resolve);
+    this.ended = this.#ending.promise;
     const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
     this.dialect = dialect({
       ...options,
@@ -142,11 +142,11 @@ export class PluginProcess {
     try {
       return await this.dialect.handshake({
         ...options,
-        beforeConfig: () => caged.verify(),
+        beforeConfig: () => caged.cage.verifyMounts(),
         onInitialized: () => {
           this.#phase = "running";
           this.#health.start();
-          caged.settle().catch((error) => this.kill(asHostError(error)));
+          caged.cage.settle().catch((error) => this.kill(asHostError(error)));
         },
       });
     } catch (error) {
@@ -218,7 +218,7 @@ export class PluginProcess {
       });
     this.#connection.close(error);
     await caged.ended;
-    this.#end({ exit, error, kind: this.#endingKind(exit), lastStderr: stderr });
+    this.#ending.resolve({ exit, error, kind: this.#endingKind(exit), lastStderr: stderr });
   }
 
   /** A process that is asked to end may still crash on the way: heeding means exit code 0, or our SIGTERM. */

@@ -9,7 +9,7 @@ import { HostError } from "../errors/host_error.ts";
 import { verifyTree } from "../files/verify_tree.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
-import type { FileInfo, Files } from "../ports/ports.ts";
+import type { Files } from "../ports/ports.ts";
 import type { PluginSpec, SupervisorOptions } from "./types.ts";
 
 /** A plugin and how each start of it is prepared. */
@@ -57,8 +57,8 @@ export function cageRequest(
 export function manifestReader(dir: string, files: Files, expected: string | null = null): () => Promise<Manifest> {
   let known: { readonly stamp: string; readonly manifest: Manifest } | null = null;
   return async () => {
-    const info = await files.info(`${dir}/${MANIFEST_FILE}`);
-    const stamp = info ? stampOf(info) : "";
+    const { dev, ino, size, modifiedMs } = await files.info(`${dir}/${MANIFEST_FILE}`) ?? {};
+    const stamp = ino === undefined ? "" : `${dev}:${ino}:${size}:${modifiedMs}`;
     if (known !== null && stamp !== "" && known.stamp === stamp) return known.manifest;
     const { manifest } = await readManifest(dir, files);
     const name = known?.manifest.name ?? expected ?? manifest.name;
@@ -71,8 +71,4 @@ export function manifestReader(dir: string, files: Files, expected: string | nul
     known = { stamp, manifest };
     return manifest;
   };
-}
-
-function stampOf({ dev, ino, size, modifiedMs }: FileInfo): string {
-  return `${dev}:${ino}:${size}:${modifiedMs}`;
 }

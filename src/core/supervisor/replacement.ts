@@ -30,14 +30,14 @@ export class PendingReplacement implements Replacement {
   /** Why it cannot take over, or null. */
   error: HostError | null = null;
   readonly #ports: ReplacementPorts;
-  #settle!: () => void;
+  readonly #over = Promise.withResolvers<void>();
   #live: PluginProcess | null = null;
   #isOver = false;
 
   /** Starts the process at once. */
   constructor(ports: ReplacementPorts) {
     this.#ports = ports;
-    this.settled = new Promise((resolve) => this.#settle = resolve);
+    this.settled = this.#over.promise;
     this.ready = this.#start();
     this.ready.catch(() => {}); // `replace()` awaits it and reports the failure.
   }
@@ -96,6 +96,6 @@ export class PendingReplacement implements Replacement {
 
   #finish(): void {
     this.#isOver = true;
-    this.#settle();
+    this.#over.resolve();
   }
 }

@@ -6,11 +6,11 @@
 import type { AuditData, AuditEvent, AuditType } from "../../core/audit/events.ts";
 import { asHostError, HostError, type HostErrorCode } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
+import { ANY_OBJECT, argumentsSchema } from "../../core/mcp/arguments_schema.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { createSupervisor } from "../../core/supervisor/supervisor.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
-import { mcpDetails, mcpRuleOf, recordTools, uncheckedTools } from "./mcp_details.ts";
 import { CHECK_IDS, type CheckedPlugin, type CheckId } from "./report.ts";
 
 /** Lines of stderr shown with a failure. */
@@ -143,12 +143,9 @@ const RULES_OF_CODES: Partial<Record<HostErrorCode, CheckId>> = {
 };
 
 /** A declared method that the process does not offer breaks a promise; one it merely adds is ignored by the host. */
-function recordMethods(run: Run, { info, unchecked }: Offer): void {
+function recordMethods(run: Run, offer: Offer): void {
   const { recorder, manifest, manifest: { methods } } = run;
-  if (isMcp(manifest)) {
-    const { left_out = [] } = eventsOf(run, "plugin.tools_listed").at(-1) ?? {};
-    return recordTools(recorder, info, { left_out, unchecked });
-  }
+  if (isMcp(manifest)) return recordTools(run, offer);
   const [found] = eventsOf(run, "plugin.method_unavailable");
   const { missing = [], undeclared = [] } = found ?? {};
   if (missing.length > 0) {
@@ -241,4 +238,45 @@ function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
 
 function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(", ");
+}
+
+/** Number of tools that a detail names. */
+const SHOWN = 20;
+
+/** Returns the details of rules that an MCP server keeps in a way of its own. */
+function mcpDetails({ manifest: { name, version }, mcp }: PluginInfo): Partial<Record<CheckId, string>> {
+  return {
+    "initialize.name": mcp ? `${name}; the server calls itself ${JSON.stringify(mcp.name)}` : name,
+    "initialize.version": mcp ? `${version}; the server's is ${JSON.stringify(mcp.version)}` : version,
+    "initialize.api": mcp ? `MCP ${mcp.protocol}` : "MCP",
+    "initialize.capabilities": "Claims none: the manifest alone says what it gets",
+    "config.update": "Takes no config",
+  };
+}
+
+/** Returns the rule that a failed start of an MCP server breaks, or null where it is no failure of MCP. */
+function mcpRuleOf({ code, message }: HostError): CheckId | null {
+  if (code === "mcp.version_unsupported") return "initialize.api";
+  if (code === "mcp.malformed" && message.includes("initialize")) return "initialize";
+  return code.startsWith("mcp.") ? "methods" : null;
+}
+
+/** Returns the tools of an MCP server whose schema the host cannot check arguments with. */
+async function uncheckedTools({ mcp, tools }: PluginInfo): Promise<string[]> {
+  if (!mcp) return [];
+  const schemas = await Promise.all(tools.map(({ parameters_schema }) => argumentsSchema(parameters_schema)));
+  return tools.filter((_, index) => schemas[index] === ANY_OBJECT).map(({ name }) => name);
+}
+
+/** Records the tools that the server lists, and warns of those that agents do not get as they are. */
+function recordTools(run: Run, { info: { tools, plugin }, unchecked }: Offer): void {
+  const { left_out = [] } = eventsOf(run, "plugin.tools_listed").at(-1) ?? {};
+  const named = tools.slice(0, SHOWN).map(({ name }) => `${plugin}.${name}`).join(", ");
+  const more = tools.length > SHOWN ? ` and ${tools.length - SHOWN} more` : "";
+  const warnings = left_out.map(({ tool, reason }) => `Tool ${JSON.stringify(tool)} is left out: ${reason}`);
+  if (tools.length === 0) warnings.push("The server offers no tools, and nothing else of it is used");
+  if (unchecked.length > 0) {
+    warnings.push(`The host cannot check arguments with the schema of ${unchecked.join(", ")}; the server must`);
+  }
+  run.recorder.pass("methods", tools.length === 0 ? "No tools" : `Tools: ${named}${more}`, { warnings });
 }

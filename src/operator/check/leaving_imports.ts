@@ -64,11 +64,11 @@ export async function surveyImports(dir: string, command: readonly string[], fil
     if (!SOURCE.test(part) || part.startsWith("-") || !isWithin(path, root)) continue;
     if ((await files.target(path))?.kind === "file") visit(path);
   }
-  const mapped = await mappedNames(root, files);
+  const folder = { root, files, mapped: await mappedNames(root, files) };
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (((await files.target(file))?.size ?? 0) > MAX_BYTES) continue;
     for (const found of importSpecifiers(await files.readText(file))) {
-      const target = await resolve(root, file, found, mapped, files);
+      const target = await resolve(file, found, folder);
       if ("path" in target) visit(target.path);
       else if ("reason" in target) {
         const { specifier, line } = found;
@@ -82,27 +82,25 @@ export async function surveyImports(dir: string, command: readonly string[], fil
 /** A file to read next, a reason why the import cannot work, or neither: nothing to say. */
 type Target = { readonly path: string } | { readonly reason: string } | Record<never, never>;
 
-async function resolve(
-  root: string,
-  file: string,
-  { specifier, dynamic }: ImportSpecifier,
-  mapped: ReadonlySet<string>,
-  files: Files,
-): Promise<Target> {
+interface Folder {
+  readonly root: string;
+  readonly files: Files;
+  /** Bare names that an import map gives a file inside. */
+  readonly mapped: ReadonlySet<string>;
+}
+
+async function resolve(file: string, { specifier, dynamic }: ImportSpecifier, folder: Folder): Promise<Target> {
   if (/^(npm|jsr|https?):/.test(specifier)) return { reason: "is fetched from elsewhere: the cage has no way there" };
-  if (specifier.startsWith("file:")) return inFolder(root, decodeURIComponent(new URL(specifier).pathname), files);
-  if (specifier.startsWith("/")) return inFolder(root, specifier, files);
-  if (/^\.{1,2}(\/|$)/.test(specifier)) {
-    return inFolder(root, join(file.slice(0, file.lastIndexOf("/")), specifier), files);
-  }
+  if (specifier.startsWith("file:")) return inFolder(decodeURIComponent(new URL(specifier).pathname), folder);
+  if (/^(\/|\.{1,2}(\/|$))/.test(specifier)) return inFolder(join(`${file}/..`, specifier), folder);
   if (/^[a-z]+:/.test(specifier) || specifier.startsWith("#")) return {};
   const name = specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
   // A bundle tries optional packages and goes on without them.
-  if (dynamic || BUILT_IN.has(name) || mapped.has(name)) return {};
-  return await hasPackage(root, file, name, files) ? {} : { reason: "is not in the folder's own node_modules" };
+  if (dynamic || BUILT_IN.has(name) || folder.mapped.has(name)) return {};
+  return await hasPackage(file, name, folder) ? {} : { reason: "is not in the folder's own node_modules" };
 }
 
-async function inFolder(root: string, path: string, files: Files): Promise<Target> {
+async function inFolder(path: string, { root, files }: Folder): Promise<Target> {
   if (!isWithin(path, root)) return { reason: "leaves the folder" };
   for (const guess of GUESSES) {
     const info = await files.target(path + guess);
@@ -114,7 +112,7 @@ async function inFolder(root: string, path: string, files: Files): Promise<Targe
   return {}; // Not there at all: the runtime says so better at start.
 }
 
-async function hasPackage(root: string, file: string, name: string, files: Files): Promise<boolean> {
+async function hasPackage(file: string, name: string, { root, files }: Folder): Promise<boolean> {
   for (let dir = file; dir !== root;) {
     dir = dir.slice(0, dir.lastIndexOf("/"));
     const path = `${dir}/node_modules/${name}`;

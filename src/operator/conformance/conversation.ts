@@ -7,10 +7,35 @@ import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Clock, Exit } from "../../core/ports/ports.ts";
 import { isMessageId, parseLine } from "../../core/wire/codec.ts";
 import { errorToWire } from "../../core/wire/wire_errors.ts";
-import { cut, type Exchange, keepLines, note, type Notes, type WireMessage } from "./notes.ts";
 import type { OpenWire, PluginWire } from "../plugin_wire.ts";
 import { isMap, mapOf } from "../../core/values/plain_data.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
+
+/** A JSON object of the wire, unchecked. */
+export type WireMessage = Readonly<Record<string, unknown>>;
+
+/** A notification, and the monotonic time at which it came. */
+export interface Notice {
+  readonly message: WireMessage;
+  readonly atMs: number;
+}
+
+/** Everything out of turn, over all processes of one run. */
+export interface Notes {
+  /** Lines that are no JSON, or no UTF-8. */
+  readonly noise: string[];
+  /** Responses that no request waited for. */
+  readonly strays: string[];
+  readonly notices: Notice[];
+  /** Methods it asked of the host. */
+  readonly requests: string[];
+}
+
+/** The newest lines of host (`sent`) and plugin (`came`) while one rule is tried, shortened. */
+export interface Exchange {
+  readonly sent: string[];
+  readonly came: string[];
+}
 
 /** A response, or why there is none. */
 export type Answer =
@@ -112,13 +137,7 @@ export class Conversation {
   async end(how: "shutdown" | "eof", timeoutMs: number): Promise<Exit | null> {
     if (how === "shutdown") this.send({ method: "shutdown", params: {} });
     else this.wire.endInput();
-    return await new Promise((resolve) => {
-      const cancel = this.#options.clock.after(timeoutMs, () => resolve(null));
-      void this.wire.ended.then(({ exit }) => {
-        cancel();
-        resolve(exit);
-      });
-    });
+    return await orAfter(timeoutMs, null, this.wire.ended.then(({ exit }) => exit), this.#options.clock);
   }
 
   #take(text: string): void {
@@ -159,6 +178,13 @@ export class Conversation {
   }
 }
 
+/** Settles as `work` does, or resolves with `late` when that takes longer than `ms`. */
+export function orAfter<T>(ms: number, late: T, work: Promise<T>, clock: Clock): Promise<T> {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  const cancel = clock.after(ms, () => resolve(late));
+  return Promise.race([work, promise]).finally(cancel);
+}
+
 /** Returns the error of a request that the host does not offer. */
 export function notOffered(method: string): HostError {
   return new HostError("protocol.method_unknown", `No method "${method}"`, { data: { method } });
@@ -169,4 +195,27 @@ function isResponse(value: unknown): value is WireMessage {
   if (!isMap(value) || value.jsonrpc !== "2.0" || ("result" in value) === ("error" in value)) return false;
   const { code, message } = mapOf(value, "error");
   return !("error" in value) || (Number.isInteger(code) && typeof message === "string");
+}
+
+/** Notes of one kind that are kept: a plugin that floods the host does not fill its memory. */
+const MAX_NOTES = 1_000;
+/** Lines of an exchange that are kept in either direction. */
+const MAX_LINES = 4;
+/** Characters of a line that are kept. */
+const MAX_CHARS = 200;
+
+/** Adds to a list of notes, unless it is full. */
+function note<T>(list: T[], item: T): void {
+  if (list.length < MAX_NOTES) list.push(item);
+}
+
+/** Adds the lines of a text to one direction of an exchange. */
+function keepLines(lines: string[], text: string): void {
+  for (const line of text.split("\n")) if (line !== "") lines.push(cut(line));
+  lines.splice(0, lines.length - MAX_LINES);
+}
+
+/** Shortens a line for a person. */
+function cut(line: string): string {
+  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS)}… (${line.length} characters)` : line;
 }

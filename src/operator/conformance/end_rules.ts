@@ -4,7 +4,7 @@
  * @module
  */
 import { NOTIFICATIONS_PER_SECOND } from "../../core/supervisor/wire_audit.ts";
-import type { Notice } from "./notes.ts";
+import type { Notice } from "./conversation.ts";
 import { failed, from, ok, type RuleTable, shown, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";
 import { endingOf } from "../../core/values/ending_of.ts";

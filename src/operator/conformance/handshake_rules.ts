@@ -5,7 +5,7 @@
  */
 import { messageOf } from "../../core/errors/host_error.ts";
 import { checkInitializeResult } from "../../core/supervisor/handshake.ts";
-import type { Notes } from "./notes.ts";
+import type { Notes } from "./conversation.ts";
 import { ailment, codeOf, failed, from, ok, type RuleTable, said, skipped } from "./rule.ts";
 
 /** From the first message to a running plugin. */

@@ -8,8 +8,7 @@ import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import { initializeParams } from "../../core/supervisor/handshake.ts";
 import { isMap } from "../../core/values/plain_data.ts";
-import { type Answer, type AnswerPlugin, Conversation } from "./conversation.ts";
-import type { Exchange, Notes } from "./notes.ts";
+import { type Answer, type AnswerPlugin, Conversation, type Exchange, type Notes } from "./conversation.ts";
 import type { OpenWire } from "../plugin_wire.ts";
 
 /** The plugin on a stage, and its surroundings. */

@@ -6,6 +6,7 @@
 import { asHostError, messageOf } from "../../core/errors/host_error.ts";
 import { unlessAborted } from "../../core/values/unless_aborted.ts";
 import { failed, type Rule, RULE_MS, skipped, type Verdict } from "./rule.ts";
+import { orAfter } from "./conversation.ts";
 import { Stage, type StageOptions } from "./stage.ts";
 
 /** A rule with the verdict on one plugin. */
@@ -72,7 +73,7 @@ async function tryRule(
   const strays = stage.notes.strays.length;
   const verdict = cause
     ? skipped(`Not tried: ${cause.id} failed`)
-    : await within(attempt(rule, stage), deadlineMs(stage.manifest), options);
+    : await within(deadlineMs(stage.manifest), attempt(rule, stage), options);
   const { status, detail, came = exchange.came } = verdict;
   const result = { id, requirement, written, expected, status, detail, sent: exchange.sent, came: [...came] };
   if (status !== "failed") return result;
@@ -95,8 +96,6 @@ async function attempt(rule: Rule, stage: Stage): Promise<Verdict> {
 }
 
 /** Settles as `work` does, fails the rule when its time is over, and rejects when the run is ended early. */
-async function within(work: Promise<Verdict>, ms: number, { clock, signal }: TryOptions): Promise<Verdict> {
-  const late = Promise.withResolvers<Verdict>();
-  const cancel = clock.after(ms, () => late.resolve(failed(`Undecided after ${ms / 1000} s`)));
-  return await unlessAborted(Promise.race([work, late.promise]), signal).finally(cancel);
+function within(ms: number, work: Promise<Verdict>, { clock, signal }: TryOptions): Promise<Verdict> {
+  return unlessAborted(orAfter(ms, failed(`Undecided after ${ms / 1000} s`), work, clock), signal);
 }

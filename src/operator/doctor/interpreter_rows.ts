@@ -27,19 +27,16 @@ export async function interpreterRows(
   const rows: MachineRow[] = [{ id: "js", status: "ok", detail: runtime.executable }];
   for (const [name, packageName] of INTERPRETERS) {
     const path = name === runtime.name ? runtime.executable : await findIn(FOLDERS, name, runtime);
-    rows.push(
-      path === null
-        ? {
-          id: name,
-          status: "missing",
-          optional: true,
-          detail: `Not in ${FOLDERS.join(" or ")}: plugins that name it cannot start`,
-          hint: packageName === null
-            ? `Only where a plugin needs it: runtimes.${name} = "<path>" in config.toml, or --runtime-path ${name}=<path>`
-            : install(packageName),
-        }
-        : { id: name, status: "ok", optional: true, detail: path },
-    );
+    const row = { id: name, optional: true } as const;
+    if (path !== null) {
+      rows.push({ ...row, status: "ok", detail: path });
+      continue;
+    }
+    const hint = packageName === null
+      ? `Only where a plugin needs it: runtimes.${name} = "<path>" in config.toml, or --runtime-path ${name}=<path>`
+      : install(packageName);
+    const detail = `Not in ${FOLDERS.join(" or ")}: plugins that name it cannot start`;
+    rows.push({ ...row, status: "missing", detail, hint });
   }
   return rows;
 }

@@ -223,20 +223,15 @@ class Replay {
   }
 
   /** Resolves with true once `isSo`; with false after `ms`, at the end of the process, or at a difference. */
-  #until(isSo: () => boolean, ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (value: boolean): void => {
-        cancel();
-        this.#look = () => {};
-        resolve(value);
-      };
-      const cancel = this.#options.clock.after(ms, () => settle(false));
-      this.#look = () => {
-        if (isSo()) settle(true);
-        else if (this.#exit || this.#difference) settle(false);
-      };
-      this.#look();
-    });
+  async #until(isSo: () => boolean, ms: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const cancel = this.#options.clock.after(ms, () => resolve(false));
+    this.#look = () => {
+      if (isSo()) resolve(true);
+      else if (this.#exit || this.#difference) resolve(false);
+    };
+    this.#look();
+    return await promise.finally(cancel);
   }
 }
 

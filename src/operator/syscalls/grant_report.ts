@@ -62,36 +62,24 @@ const PROGRAM_PATH = /^\/(?:usr\/(?:local\/)?)?s?bin\/([^/]+)$/;
 
 /** Returns the report of a watched run. */
 export function grantReport(input: WatchedRun): GrantReport {
-  const uses = readCapabilities(input.capabilities).map((asked) => useOf(asked, input));
-  return {
-    files: input.files,
-    notes: input.notes,
-    grants: uses.map(({ capability, used, examples }) => ({
-      capability,
-      used,
-      examples: examples.slice(0, MAX_EXAMPLES),
-    })),
-    denied: denials(input),
-    smallest: [...new Set(uses.flatMap(({ smallest }) => smallest))],
-  };
+  const grants: GrantUse[] = [];
+  const smallest = new Set<string>();
+  for (const asked of readCapabilities(input.capabilities)) {
+    const capability = formatCapability(asked);
+    const use = useOf(asked, capability, input);
+    const { examples } = use ?? { examples: [] };
+    const used = use && examples.length > 0;
+    grants.push({ capability, used, examples: examples.slice(0, MAX_EXAMPLES) });
+    // A grant that nobody could see the use of stays.
+    if (used !== false) (use?.smallest ?? [capability]).forEach((one) => smallest.add(one));
+  }
+  return { files: input.files, notes: input.notes, grants, denied: denials(input), smallest: [...smallest] };
 }
 
-interface Use extends GrantUse {
-  readonly smallest: readonly string[];
-}
+/** Examples of a use, none where there was none, and the smallest capabilities for them; null when nobody looked. */
+type Use = { readonly examples: readonly string[]; readonly smallest: readonly string[] } | null;
 
-/** Examples of a use, none where there was no use, and the smallest capabilities for them; null when nobody looked. */
-type Found = Pick<Use, "examples" | "smallest"> | null;
-
-function useOf(asked: Capability, input: WatchedRun): Use {
-  const capability = formatCapability(asked);
-  const found = foundFor(asked, capability, input);
-  if (found === null) return { capability, used: null, examples: [], smallest: [capability] };
-  const used = found.examples.length > 0;
-  return { capability, used, examples: found.examples, smallest: used ? found.smallest : [] };
-}
-
-function foundFor(asked: Capability, capability: string, input: WatchedRun): Found {
+function useOf(asked: Capability, capability: string, input: WatchedRun): Use {
   switch (asked.kind) {
     case "storage": {
       const examples = [...input.storage].filter((access) => access === "read" || asked.access === "write");
@@ -108,7 +96,7 @@ function foundFor(asked: Capability, capability: string, input: WatchedRun): Fou
   }
 }
 
-function netUse(asked: NetRule, capability: string, { net, observed, files }: WatchedRun): Found {
+function netUse(asked: NetRule, capability: string, { net, observed, files }: WatchedRun): Use {
   if (asked.scope !== "host") {
     if (asked.scope === "none") return { examples: ["no network"], smallest: [capability] };
     const examples = observed.addresses.map(({ address, port }) => `${address}:${port}`);
@@ -120,7 +108,7 @@ function netUse(asked: NetRule, capability: string, { net, observed, files }: Wa
   return { examples: opened, smallest: opened.map((target) => `net:${target}`) };
 }
 
-function fsUse(asked: Extract<Capability, { kind: "fs" }>, { observed, places }: WatchedRun): Found {
+function fsUse(asked: Extract<Capability, { kind: "fs" }>, { observed, places }: WatchedRun): Use {
   const root = absolutePath(asked.path, asked.path, places).path;
   const within = observed.paths.filter(({ path, ok }) => ok && isWithin(path, root));
   const read = within.filter(({ access }) => access === "read").map(({ path }) => path);

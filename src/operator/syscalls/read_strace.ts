@@ -48,9 +48,11 @@ const MOVES = ["rename", "renameat", "renameat2"];
 /** Calls with two paths that change the second. */
 const LINKS = ["link", "linkat", "symlink", "symlinkat"];
 
+const WRITES = [...CHANGES, ...MOVES, ...LINKS];
+
 /** The calls strace is asked for. */
 export const WATCHED_CALLS: readonly string[] = [
-  ...[...LOOKS, ...OPENS, ...CHANGES, ...MOVES, ...LINKS],
+  ...[...LOOKS, ...OPENS, ...WRITES],
   ...["execve", "execveat", "chdir", "connect", "bind"],
 ];
 
@@ -123,27 +125,15 @@ class Reading {
     if (call === "bind") return this.#onBind(args);
     if (call === "connect") return this.#onConnect(args, error);
     const paths = this.#pathsIn(pid, args);
-    const [first, second] = paths;
+    const [first, ...others] = paths;
     if (first === undefined) return;
-    if (call.startsWith("execve")) {
-      if (ok) this.#programs.add(first);
-      else this.#onPath(first, "read", ok);
-    } else if (call === "chdir") {
-      if (ok) this.#folders.set(pid, first);
-      this.#onPath(first, "read", ok);
-    } else if (OPENS.includes(call)) {
-      this.#onPath(first, OPEN_FOR_WRITE.test(args.replace(TEXT, "")) ? "write" : "read", ok);
-    } else if (LOOKS.includes(call)) {
-      this.#onPath(first, "read", ok);
-    } else if (LINKS.includes(call)) {
-      if (second !== undefined) this.#onPath(second, "write", ok);
-    } else {
-      for (const path of MOVES.includes(call) ? paths : [first]) this.#onPath(path, "write", ok);
+    if (call.startsWith("execve") && ok) return void this.#programs.add(first);
+    if (call === "chdir" && ok) this.#folders.set(pid, first);
+    const isWrite = OPENS.includes(call) ? OPEN_FOR_WRITE.test(args.replace(TEXT, "")) : WRITES.includes(call);
+    const access = isWrite ? "write" : "read";
+    for (const path of MOVES.includes(call) ? paths : LINKS.includes(call) ? others : [first]) {
+      this.#paths.set(`${access} ${ok} ${path}`, { path, access, ok });
     }
-  }
-
-  #onPath(path: string, access: ObservedPath["access"], ok: boolean): void {
-    this.#paths.set(`${access} ${ok} ${path}`, { path, access, ok });
   }
 
   #onBind(args: string): void {

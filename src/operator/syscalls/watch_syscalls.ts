@@ -58,11 +58,11 @@ async function watchWithStrace(
     file: strace,
     args: [...options, "-o", log, "--", command.file, ...command.args],
   });
-  const { processes } = runtime;
-  const spawn: ProcessSpawner["spawn"] = (command, listeners) =>
-    processes.spawn(isLauncher(command, home) ? before(command) : command, listeners);
   return {
-    runtime: { ...runtime, processes: { ...processes, spawn } },
+    runtime: spawningWith(
+      runtime,
+      (command, listeners) => runtime.processes.spawn(isLauncher(command, home) ? before(command) : command, listeners),
+    ),
     files: true,
     notes: [],
     async finish(): Promise<Observed> {
@@ -84,16 +84,15 @@ function watchFromProc(runtime: Runtime, home: string, why: string): SyscallWatc
     }
     if (cancels.has(launcher)) cancels.set(launcher, clock.after(LOOK_EVERY_MS, () => void look(launcher)));
   };
-  const spawn: ProcessSpawner["spawn"] = async (command, listeners) => {
-    const child = await processes.spawn(command, listeners);
-    if (isLauncher(command, home)) {
-      cancels.set(child.pid, () => {});
-      void look(child.pid);
-    }
-    return child;
-  };
   return {
-    runtime: { ...runtime, processes: { ...processes, spawn } },
+    runtime: spawningWith(runtime, async (command, listeners) => {
+      const child = await processes.spawn(command, listeners);
+      if (isLauncher(command, home)) {
+        cancels.set(child.pid, () => {});
+        void look(child.pid);
+      }
+      return child;
+    }),
     files: false,
     notes: [`Files were not watched, and programs only now and then: ${why}`],
     finish(): Promise<Observed> {
@@ -102,6 +101,10 @@ function watchFromProc(runtime: Runtime, home: string, why: string): SyscallWatc
       return Promise.resolve({ paths: [], programs: [...seen], addresses: [], ports: [] });
     },
   };
+}
+
+function spawningWith(runtime: Runtime, spawn: ProcessSpawner["spawn"]): Runtime {
+  return { ...runtime, processes: { ...runtime.processes, spawn } };
 }
 
 async function descendants(pid: number, files: Files): Promise<number[]> {

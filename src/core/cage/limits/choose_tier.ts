@@ -37,15 +37,16 @@ async function tryAll(runtime: Runtime): Promise<TierChoice> {
   const { files } = runtime;
   const read = (path: string): Promise<string> => files.readText(path).catch(() => "");
   const groups = ownGroups(await read("/proc/self/mountinfo"), await read("/proc/self/cgroup"));
-  const attempts: readonly [LimitTierName, () => Promise<LimitTier>][] = [
-    ["cgroup2", () => tryUnified(groups, runtime)],
-    ["systemd", () => trySystemd(runtime)],
-    ["cgroup1", () => tryControllers(groups, runtime)],
+  const attempts: readonly [LimitTierName, () => LimitTier | Promise<LimitTier>][] = [
+    ["cgroup2", () => unifiedTier(groups, files)],
+    ["systemd", () => systemdTier(runtime)],
+    ["cgroup1", () => controllersTier(groups)],
   ];
   const passed: { name: LimitTierName; why: string }[] = [];
   for (const [name, attempt] of attempts) {
     try {
       const tier = await attempt();
+      await rehearse(tier, runtime);
       await removeStale(tier, runtime);
       return { tier, passed };
     } catch (error) {
@@ -60,12 +61,8 @@ const STALE_MS = 3_600_000;
 
 /** Removes old empty groups; one that holds a process cannot be removed. */
 async function removeStale(tier: LimitTier, { files, clock }: Runtime): Promise<void> {
-  const bases = tier.name === "cgroup2"
-    ? [tier.base]
-    : tier.name === "cgroup1"
-    ? [tier.memory, tier.pids, tier.cpu]
-    : [];
-  for (const base of bases) {
+  for (const dir of groupPlan(tier, DEFAULT_LIMITS, "any").dirs) {
+    const base = dir.slice(0, dir.lastIndexOf("/"));
     for (const name of (await files.list(base)).filter((name) => name.startsWith("kaged_"))) {
       const info = await files.info(`${base}/${name}`).catch(() => null);
       const isOld = info !== null && clock.now() - info.modifiedMs > STALE_MS;
@@ -74,25 +71,21 @@ async function removeStale(tier: LimitTier, { files, clock }: Runtime): Promise<
   }
 }
 
-async function tryUnified({ unified }: OwnGroups, runtime: Runtime): Promise<LimitTier> {
+async function unifiedTier({ unified }: OwnGroups, files: Files): Promise<LimitTier> {
   if (unified === null) throw new Error("no tree of version 2 is mounted");
-  const tier: LimitTier = { name: "cgroup2", base: await roomForGroups(unified, runtime.files) };
-  await rehearse(tier, runtime);
-  return tier;
+  return { name: "cgroup2", base: await roomForGroups(unified, files) };
 }
 
-async function tryControllers({ byController }: OwnGroups, runtime: Runtime): Promise<LimitTier> {
+function controllersTier({ byController }: OwnGroups): LimitTier {
   const { memory, pids, cpu } = byController;
   const absent = Object.entries({ memory, pids, cpu }).filter(([, dir]) => dir === undefined).map(([name]) => name);
   if (memory === undefined || pids === undefined || cpu === undefined) {
     throw new Error(`no tree of version 1 has ${absent.join(", ")}`);
   }
-  const tier: LimitTier = { name: "cgroup1", memory, pids, cpu };
-  await rehearse(tier, runtime);
-  return tier;
+  return { name: "cgroup1", memory, pids, cpu };
 }
 
-async function trySystemd(runtime: Runtime): Promise<LimitTier> {
+async function systemdTier(runtime: Runtime): Promise<LimitTier> {
   const { files, uid } = runtime;
   if (await firstFile([SYSTEMD_RUN], files) === null) throw new Error(`there is no ${SYSTEMD_RUN}`);
   const door = uid === 0 ? "/run/systemd/private" : `/run/user/${uid}/bus`;
@@ -103,10 +96,11 @@ async function trySystemd(runtime: Runtime): Promise<LimitTier> {
   return { name: "systemd", program: SYSTEMD_RUN, env };
 }
 
-/** Makes groups, lets a process join them and removes them. */
+/** Makes groups, lets a process join them and removes them; nothing, for a tier without groups of the host's own. */
 async function rehearse(tier: LimitTier, runtime: Runtime): Promise<void> {
   const { files, ids, uid } = runtime;
   const plan = groupPlan(tier, DEFAULT_LIMITS, ids.create("kaged-try"));
+  if (plan.dirs.length === 0) return;
   await makeGroups(plan, files);
   try {
     await writeSettings(plan.later, files);

@@ -17,14 +17,6 @@ async function limitPassed(pid: number, limits: CageLimits, files: Files): Promi
   return (await treeUsage(pid, files, true)).memoryBytes > memoryBytes(limits) ? "memory" : null;
 }
 
-/** The cage under watch. */
-export interface WatchdogOptions {
-  readonly runtime: Pick<Runtime, "clock" | "files" | "processes">;
-  readonly limits: CageLimits;
-  /** Returns the first process in the cage, of which all others descend; null before it exists. */
-  readonly firstPid: () => Promise<number | null>;
-}
-
 /** A watch over one cage. */
 export interface Watchdog {
   /** Returns the limit the cage was ended for, or null. */
@@ -32,9 +24,15 @@ export interface Watchdog {
   stop(): void;
 }
 
-/** Begins to look; ends the cage with everything in it when it is over a limit. */
-export function startWatchdog({ runtime, limits, firstPid }: WatchdogOptions): Watchdog {
-  const { clock, files, processes } = runtime;
+/**
+ * Begins to look; ends the cage with everything in it when it is over a limit. `firstPid` returns the first process in
+ * the cage, of which all others descend; null before it exists.
+ */
+export function startWatchdog(
+  firstPid: () => Promise<number | null>,
+  limits: CageLimits,
+  { clock, files, processes }: Pick<Runtime, "clock" | "files" | "processes">,
+): Watchdog {
   let over: "memory" | "pids" | null = null;
   let stopped = false;
   let cancel = (): void => {};

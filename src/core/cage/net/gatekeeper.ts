@@ -141,8 +141,10 @@ class Visit {
       return await joinBoth(this.#client, this.#reader, target.upstream);
     }
     await target.upstream.write(bytesOf(forwardedHead(request, target.host)));
-    const onAnswered = (): void => this.#linger();
-    await exchange(this.#client, this.#reader, target.upstream, { body: bodyCounter(request.body), onAnswered });
+    await Promise.all([
+      pour(target.upstream, this.#client).then(() => this.#linger()),
+      sendBody(this.#reader, target.upstream, bodyCounter(request.body)),
+    ]);
   }
 
   async #serveSocks(): Promise<void> {
@@ -229,24 +231,12 @@ async function joinBoth(client: Socket, fromClient: Source, upstream: Socket): P
   await Promise.all([pour(fromClient, upstream), pour(upstream, client)]);
 }
 
-/**
- * Sends one body on and gives back everything that is answered; `onAnswered` is called when that is all. What comes
- * after the body is thrown away. Resolves when the client has ended too.
- */
-async function exchange(
-  client: Socket,
-  fromClient: Source,
-  upstream: Socket,
-  { body, onAnswered }: { readonly body: BodyCounter; readonly onAnswered: () => void },
-): Promise<void> {
-  await Promise.all([pour(upstream, client).then(onAnswered), sendBody(fromClient, upstream, body)]);
-}
-
 async function pour(from: Source, to: Socket): Promise<void> {
   for (let chunk = await from.read(); chunk; chunk = await from.read()) await to.write(chunk);
   to.end();
 }
 
+/** Sends one body on, and throws away what comes after it. Resolves when the client has ended too. */
 async function sendBody(from: Source, to: Socket, body: BodyCounter): Promise<void> {
   let isTaken = true;
   for (let chunk = await from.read(); chunk; chunk = await from.read()) {

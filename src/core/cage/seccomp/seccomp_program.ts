@@ -10,12 +10,6 @@ import { HostError } from "../../errors/host_error.ts";
 import { ARCH_OFFSET, argumentOffset, assemble, type Instruction, NUMBER_OFFSET } from "./assemble.ts";
 import { ABSENT, HIGHEST_SYSCALL, JUDGED, REFUSED, type Syscalls } from "./syscalls.ts";
 
-/** How one filter differs from another. */
-export interface SeccompOptions {
-  /** Whether unix sockets can be opened: only by a cage whose network goes through one. */
-  readonly allowUnix: boolean;
-}
-
 /** By the kernel's name of an architecture: its number in the data of a call, and its column in {@link Syscalls}. */
 const ARCHITECTURES: ReadonlyMap<string, readonly [audit: number, column: 0 | 1]> = new Map([
   ["x86_64", [0xc000003e, 0]],
@@ -41,11 +35,12 @@ const AF_INET6 = 10;
 const AF_NETLINK = 16;
 
 /**
- * Returns the filter for an architecture, in the layout of `struct sock_filter`.
+ * Returns the filter for an architecture, in the layout of `struct sock_filter`. `allowUnix` lets unix sockets be
+ * opened: only by a cage whose network goes through one.
  *
  * @throws {HostError} `cage.unsupported` for an architecture without a list of numbers.
  */
-export function seccompProgram(arch: string, { allowUnix }: SeccompOptions): Uint8Array {
+export function seccompProgram(arch: string, { allowUnix }: { readonly allowUnix: boolean }): Uint8Array {
   const [audit, column] = ARCHITECTURES.get(arch) ?? [];
   if (audit === undefined || column === undefined) {
     throw new HostError("cage.unsupported", `Cannot cage plugins on the processor "${arch}"`, {

@@ -7,8 +7,13 @@
 import { CagedProcess } from "../../../core/cage/caged_process.ts";
 import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
 import type { Exit } from "../../../core/ports/ports.ts";
-import { type CommandRunnerOptions, hookCageRequest } from "./hook_cage.ts";
+import { hookFolder } from "../../files/hook_evidence.ts";
+import { type CommandRunnerOptions, programCageRequest } from "./hook_cage.ts";
 import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
+
+// The command waits until the host has looked at the cage from outside: a line on stdin lets it go on. A shell reads
+// that line byte by byte, and leaves the rest of stdin to the command.
+const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" && exec /bin/bash -c "$2"`;
 
 /** Bytes of stdout a hook may print: a decision is small. */
 const MAX_STDOUT_BYTES = 1024 * 1024;
@@ -58,7 +63,10 @@ async function runInCage(
   ending.addEventListener("abort", abort, { once: true });
   if (ending.aborted) abort();
   try {
-    const request = await hookCageRequest(hook, sealed, options);
+    const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, options.dir)];
+    const { env, origin, script } = hook;
+    const program = { name: "hook", command: [...enter, script], env, origin };
+    const request = await programCageRequest(program, sealed, options);
     const listeners = { onStdout: stdout.add, onStdoutEnd: stdout.end, onStderr: stderr.add };
     caged = await CagedProcess.start(request, { runtime, ...listeners });
     if (ended !== "exit") void caged.kill();
@@ -79,8 +87,8 @@ async function runInCage(
 /** Looks at the cage from outside, then lets the command begin. Returns why the cage cannot be trusted, or null. */
 async function letGo(caged: CagedProcess, input: string): Promise<HostError | null> {
   try {
-    await caged.verify();
-    await caged.settle();
+    await caged.cage.verifyMounts();
+    await caged.cage.settle();
   } catch (error) {
     return asHostError(error);
   }

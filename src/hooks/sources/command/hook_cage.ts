@@ -12,16 +12,11 @@ import type { Manifest } from "../../../core/manifest/manifest.ts";
 import type { Runtime } from "../../../core/ports/ports.ts";
 import type { HookSettings } from "../../../core/project/hook_settings.ts";
 import { folderVariables } from "../../files/folder_variables.ts";
-import { type CoveredFile, hookFolder } from "../../files/hook_evidence.ts";
-import type { LoadedHook } from "../../files/load_hook_files.ts";
+import type { CoveredFile } from "../../files/hook_evidence.ts";
 import { gitSeals, holdGitPlace } from "./git_seal.ts";
 
 /** Stands in for the plugin's folder: every cage shows it anyway. */
 const NO_FOLDER = "/usr/share";
-
-// The command waits until the host has looked at the cage from outside: a line on stdin lets it go on. A shell reads
-// that line byte by byte, and leaves the rest of stdin to the command.
-const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" && exec /bin/bash -c "$2"`;
 
 /** The repository and the operator's settings for its hooks. */
 export interface CommandRunnerOptions {
@@ -39,17 +34,6 @@ export interface CommandRunnerOptions {
   readonly signal?: AbortSignal;
   /** Home of the operator, for hooks of their own; null when there is none. */
   readonly userHome?: string | null;
-}
-
-/** Returns the request for the cage of a hook's command: a manifest of our own making, by the operator's settings alone. */
-export async function hookCageRequest(
-  hook: LoadedHook,
-  sealed: readonly CoveredFile[],
-  options: CommandRunnerOptions,
-): Promise<CageRequest> {
-  const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, options.dir)];
-  const program = { name: "hook", command: [...enter, hook.script], env: hook.env, origin: hook.origin };
-  return await programCageRequest(program, sealed, options);
 }
 
 /** A program that a file of a repository, or of the operator, wants to run. */

@@ -51,17 +51,13 @@ function procOf(tree: Readonly<Record<number, FakeProcess>>): Files {
 async function afterOneLook(tree: Readonly<Record<number, FakeProcess>>, firstPid: () => number | null = () => 100) {
   const clock = createFakeClock();
   const signals: [number, Signal][] = [];
-  const watchdog = startWatchdog({
-    runtime: {
-      clock,
-      files: procOf(tree),
-      processes: {
-        spawn: () => Promise.reject(new Error("Nothing is spawned")),
-        signal: (pid, signal) => signals.push([pid, signal]) > 0,
-      },
+  const watchdog = startWatchdog(() => Promise.resolve(firstPid()), LIMITS, {
+    clock,
+    files: procOf(tree),
+    processes: {
+      spawn: () => Promise.reject(new Error("Nothing is spawned")),
+      signal: (pid, signal) => signals.push([pid, signal]) > 0,
     },
-    limits: LIMITS,
-    firstPid: () => Promise.resolve(firstPid()),
   });
   clock.advance(LOOK_INTERVAL_MS);
   await new Promise(setImmediate); // Nothing here waits for the system.
@@ -76,7 +72,7 @@ test("a tree within its limits is left alone, and looked at again", async () => 
     files: procOf({ 100: { rss: 60 } }),
     processes: { spawn: () => Promise.reject(), signal: () => assert.fail() },
   };
-  const watchdog = startWatchdog({ runtime, limits: LIMITS, firstPid: () => Promise.resolve(100) });
+  const watchdog = startWatchdog(() => Promise.resolve(100), LIMITS, runtime);
   for (let look = 0; look < 3; look++) {
     assert.equal(clock.nextInMs, LOOK_INTERVAL_MS);
     clock.advance(LOOK_INTERVAL_MS);
