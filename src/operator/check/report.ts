@@ -85,7 +85,7 @@ export interface CheckReport {
   readonly trace?: GrantReport;
 }
 
-/** A plugin under check. */
+/** A plugin under check, with the recorder of its results. */
 export interface CheckedPlugin extends CheckOptions {
   /** The plugin's folder, absolute. */
   readonly dir: string;

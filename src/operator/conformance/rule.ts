@@ -37,7 +37,7 @@ export interface Rule {
   readonly attempt: (stage: Stage) => Promise<Verdict> | Verdict;
 }
 
-/** Rules by their ids. */
+/** Rules by their ids; their order is the order in which they are tried. */
 export type RuleTable = Readonly<Record<string, Omit<Rule, "id">>>;
 
 /** Returns the origin of a rule: its requirement, and the heading of the wire's documentation that it stands under. */
