@@ -15,6 +15,8 @@ import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, type HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
+import { unlessAborted } from "../core/values/unless_aborted.ts";
+import { cancelledError } from "../core/wire/outgoing_calls.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
@@ -26,7 +28,6 @@ import type { CallPlugin } from "./call_plugin.ts";
 import { blockedError, changedArgumentsError, recursionError } from "./gate_errors.ts";
 import type { GateCall, Passage } from "./gate_types.ts";
 import { callParams } from "./method_call.ts";
-import { unlessAborted } from "./unless_aborted.ts";
 
 /** The rooms of a host that the walk passes. */
 export interface GatePorts {
@@ -84,7 +85,7 @@ class Walk {
       await this.#before(context);
       const made = await this.#make(context);
       // Handlers hear how a call ended even when its caller has gone.
-      const output = await unlessAborted(this.#after(made, context), tool.name, this.#call.options.signal);
+      const output = await this.#unlessCancelled(this.#after(made, context));
       passage = { ok: true, output, ...said };
     } catch (thrown) {
       const error = asHostError(thrown);
@@ -100,7 +101,7 @@ class Walk {
     if (!this.#ports.engine.has("PreToolUse")) return;
     const given = this.#args;
     const fired = this.#fire("PreToolUse", { tool: { name: tool.name }, input: given }, context);
-    const result = await unlessAborted(fired, tool.name, this.#call.options.signal);
+    const result = await this.#unlessCancelled(fired);
     if (result.isRecursive) throw recursionError(tool);
     if (result.blocked) throw this.#block(result, context);
     if (result.input === given) return;
@@ -110,6 +111,12 @@ class Walk {
       throw changedArgumentsError(tool, result, cause as HostError);
     }
     this.#args = result.input as Args;
+  }
+
+  /** Waits for handlers no longer than the caller of the tool does; they go on unheard then. */
+  #unlessCancelled<T>(work: Promise<T>): Promise<T> {
+    const { tool, options } = this.#call;
+    return unlessAborted(work, options.signal, (signal) => cancelledError(tool.name, signal));
   }
 
   /** Calls the plugin, and takes note of a failure: handlers hear of it before the caller does. */
