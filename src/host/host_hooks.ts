@@ -15,7 +15,7 @@ import { requireHook } from "../hooks/engine/names.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
 import type { HookEvent } from "../hooks/engine/types.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
-import { INJECTION_LIMITS, openInjections } from "../hooks/sources/plugin/injections.ts";
+import { escapePluginTags, INJECTION_LIMITS, openInjections } from "../hooks/sources/plugin/injections.ts";
 import {
   completeParams,
   eventOfParams,
@@ -25,7 +25,6 @@ import {
 } from "../hooks/sources/plugin/lifecycle.ts";
 import { type PluginHookPorts, pluginRegistrations } from "../hooks/sources/plugin/plugin_hooks.ts";
 import { type PluginFiring, PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
-import { escapePluginTags } from "../hooks/sources/plugin/plugin_tags.ts";
 import type { Blockable, HostHookOptions, SessionStarted } from "./hook_types.ts";
 import type { TranscriptParams } from "./transcript.ts";
 import type { HookFired } from "./types.ts";

@@ -8,7 +8,6 @@ import type { Audit } from "../../../core/audit/audit.ts";
 import { asHostError, HostError } from "../../../core/errors/host_error.ts";
 import type { Clock } from "../../../core/ports/ports.ts";
 import type { PluginCallContext, PluginCallOptions } from "../../../core/supervisor/types.ts";
-import { hookQueue } from "./hook_queue.ts";
 
 /** A plugin that takes a hook. */
 export interface HookSubscriber {
@@ -146,4 +145,46 @@ function reasonOf({ code }: HostError): Extract<HookOutcome<unknown>, { ok: fals
   if (code === "protocol.timeout" || code === "protocol.cancelled") return "timeout";
   if (code === "protocol.oversize_message") return "oversize";
   return code === "plugin.unavailable" || code === "plugin.unknown" ? "unavailable" : "failed";
+}
+
+/** Hooks in line, one line for each instance. */
+interface HookQueue {
+  /**
+   * Waits for the turn of `key`, at most `maxWaitMs`. Resolves with a function that ends the turn, or with null when it
+   * did not come in time.
+   */
+  turn(key: string, maxWaitMs: number): Promise<(() => void) | null>;
+}
+
+/** Returns a queue without lines. */
+function hookQueue(clock: Clock): HookQueue {
+  const waiting = new Map<string, (() => void)[]>();
+
+  function release(key: string): void {
+    const next = waiting.get(key)?.shift();
+    if (next) next();
+    else waiting.delete(key);
+  }
+
+  return {
+    turn(key, maxWaitMs) {
+      const endTurn = () => release(key);
+      const line = waiting.get(key);
+      if (!line) {
+        waiting.set(key, []);
+        return Promise.resolve(endTurn);
+      }
+      return new Promise((resolve) => {
+        const start = () => {
+          cancel();
+          resolve(endTurn);
+        };
+        const cancel = clock.after(maxWaitMs, () => {
+          line.splice(line.indexOf(start), 1);
+          resolve(null);
+        });
+        line.push(start);
+      });
+    },
+  };
 }
