@@ -9,8 +9,7 @@ import { files as systemFiles } from "../adapters/shared/files.ts";
 import type { EmittedName } from "../events/types.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
-import { type LogFiles, logPlaces, type LogRotation } from "./log_place.ts";
-import { LogWriter } from "./log_writer.ts";
+import { type LogFiles, logPlaces, type LogRotation, LogWriter } from "./log_writer.ts";
 import { warner } from "./warner.ts";
 
 /** The folder of the files, and the events that are written. */

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { messageOf } from "../core/errors/host_error.ts";
-import type { Clock } from "../core/ports/ports.ts";
-import type { FindPlace, LogFiles } from "./log_place.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import type { Clock, Files } from "../core/ports/ports.ts";
 
 interface LogWriterOptions {
   /** Folder of the files, made when it is missing. */
@@ -174,4 +173,65 @@ export class LogWriter {
     });
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
+}
+
+/** The part of a file system that logs are written with; a runtime's `files` is one. */
+export type LogFiles = Pick<Files, "append" | "info" | "list" | "makeDir" | "readTail" | "truncate">;
+
+/** When a log goes on in a new file: each day (UTC), or before a file grows past a size. */
+export type LogRotation = "daily" | {
+  /** Largest file, such as `10mb`. A line that is longer has a file of its own. */
+  readonly maxSize: string;
+};
+
+/** The file that the next lines go to. */
+interface LogPlace {
+  readonly path: string;
+  /** Bytes that it holds already. */
+  readonly size: number;
+  /** Most bytes that it may hold. */
+  readonly maxSize: number;
+}
+
+/** Finds the place for a line of that day (`2026-01-31`) and so many bytes. The folder must exist. */
+type FindPlace = (day: string, bytes: number) => Promise<LogPlace>;
+
+const NUMBERED = /^events-([0-9]{6,})\.jsonl$/;
+
+/** Returns the search of a log's folder. Throws `addons.invalid_option` for a malformed size. */
+export function logPlaces(dir: string, rotation: LogRotation, files: LogFiles): FindPlace {
+  const sizeOf = async (path: string): Promise<number> => (await files.info(path))?.size ?? 0;
+  if (rotation === "daily") {
+    return async (day) => {
+      const path = `${dir}/events-${day}.jsonl`;
+      return { path, size: await sizeOf(path), maxSize: Infinity };
+    };
+  }
+  const maxSize = byteSize(rotation.maxSize);
+  let number: number | null = null;
+  return async (_day, bytes) => {
+    number ??= Math.max(1, ...(await files.list(dir)).map((name) => Number(NUMBERED.exec(name)?.[1] ?? 0)));
+    for (;; number++) {
+      const path = `${dir}/events-${String(number).padStart(6, "0")}.jsonl`;
+      const size = await sizeOf(path);
+      if (size === 0 || size + bytes <= maxSize) return { path, size, maxSize };
+    }
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+/**
+ * Returns the bytes that a size such as `10mb` names; a unit is 1024 of the one before.
+ *
+ * @throws {HostError} `addons.invalid_option` when it names none.
+ */
+function byteSize(text: string): number {
+  const [, number = "", unit = ""] = /^([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(b|kb|mb|gb)$/i.exec(text) ?? [];
+  const bytes = Math.floor(Number(number) * (UNITS[unit.toLowerCase()] ?? 0));
+  if (bytes > 0) return bytes;
+  throw new HostError("addons.invalid_option", `"${text}" is no size`, {
+    data: { value: text },
+    hint: 'Write a number and a unit, such as "10mb"; units are b, kb, mb and gb',
+  });
 }

@@ -8,7 +8,7 @@ export type { EventSource } from "./event_source.ts";
 export { type ConsoleLoggerOptions, createConsoleLogger } from "./console_logger.ts";
 export { createFileLogger, type FileLogger, type FileLoggerOptions } from "./file_logger.ts";
 export { createInsightsExporter, type InsightsExporter, type InsightsExporterOptions } from "./insights/exporter.ts";
-export type { LogFiles, LogRotation } from "./log_place.ts";
+export type { LogFiles, LogRotation } from "./log_writer.ts";
 export { createWebhookForwarder, type WebhookForwarder, type WebhookForwarderOptions } from "./webhooks/forwarder.ts";
 export { createWebhookManager, type WebhookManager, type WebhookManagerOptions } from "./webhooks/manager.ts";
 export { type WebhookRoutes, webhookRoutes } from "./webhooks/routes.ts";

@@ -15,7 +15,7 @@ import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
-import { cancelledError } from "../core/wire/outgoing_calls.ts";
+import { cancelledError } from "../core/wire/calls.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookResult } from "../hooks/engine/result.ts";

@@ -6,13 +6,13 @@
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import { jsonlFile } from "../core/audit/jsonl_file.ts";
 import { HostError } from "../core/errors/host_error.ts";
+import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
-import { type Recorder, tapeFolder } from "../core/wire/tape/recorder.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
 import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";

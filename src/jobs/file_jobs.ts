@@ -12,8 +12,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import { type FileLock, openFileLock } from "../core/files/file_lock.ts";
 import type { Clock, DatabaseOpener, Files, Ids } from "../core/ports/ports.ts";
 import { byCreation, JobFolder, type Lease } from "./job_folder.ts";
-import { forgettable, pageOf } from "./job_page.ts";
-import { type JobRow, jobsOver, type JobTable, type RowPlace, type RowStep } from "./job_table.ts";
+import { forgettable, type JobRow, jobsOver, type JobTable, pageOf, type RowPlace, type RowStep } from "./job_table.ts";
 import type { Job, JobBackend } from "./types.ts";
 
 /** The place of jobs in files; the ports are the system's unless a test hands in its own. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { HostError } from "../errors/host_error.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Database, Runtime } from "../ports/ports.ts";
 
 /** The ports that a lock needs. */
@@ -63,5 +63,32 @@ function take(lock: Database): boolean {
   } catch (error) {
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === BUSY) return false;
     throw error;
+  }
+}
+
+const WAIT_MS = 10_000;
+
+/**
+ * Runs `work` while no other process changes the operator's folder, which is made when it is missing.
+ *
+ * @throws {HostError} `install.busy` when the lock is not free within `waitMs` (default 10 000).
+ */
+export async function withHomeLock<T>(
+  home: string,
+  ports: LockPorts,
+  work: () => Promise<T>,
+  { waitMs = WAIT_MS }: { readonly waitMs?: number } = {},
+): Promise<T> {
+  await ports.files.makeDir(home, { recursive: true, mode: 0o700 });
+  const busy = (): HostError =>
+    new HostError("install.busy", `Another command is changing "${home}"`, {
+      data: { home },
+      hint: "Try again when it is done",
+    });
+  const lock = openFileLock(`${home}/lock`, ports, { waitMs, busy });
+  try {
+    return await lock.hold(work);
+  } finally {
+    await lock.close();
   }
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import { SYSTEM_NOTICES } from "./call_notices.ts";
 import {
   errorLine,
   invalidReason,
@@ -27,10 +26,10 @@ import {
   type ConnectionOptions,
   type IncomingRequest,
   MAX_LINE_BYTES,
+  SYSTEM_NOTICES,
 } from "./connection_types.ts";
-import { IncomingRequests } from "./incoming_requests.ts";
 import { Outbox } from "./outbox.ts";
-import { cancelledError, OutgoingCalls } from "./outgoing_calls.ts";
+import { cancelledError, IncomingRequests, OutgoingCalls } from "./calls.ts";
 import { LineReader } from "./read_lines.ts";
 import { errorToWire } from "./wire_errors.ts";
 

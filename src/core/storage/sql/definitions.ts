@@ -4,9 +4,9 @@
  * @module
  */
 import { walkExpression, walkSortList } from "./expressions.ts";
-import { walkFtsArguments } from "./fts_arguments.ts";
-import { denied } from "./refusals.ts";
+import { denied, sqlError } from "./refusals.ts";
 import { walkSelect, walkWith } from "./selects.ts";
+import { foldName, nameOf, type Token, words } from "./tokens.ts";
 import type { Walk } from "./walk.ts";
 import { walkWrite } from "./writes.ts";
 
@@ -163,4 +163,40 @@ export function withOpensSelect(walk: Walk): boolean {
     else if (depth === 0 && ["INSERT", "UPDATE", "DELETE"].includes(token.key)) return false;
     else if (depth === 0 && token.key === "REPLACE" && walk.peek(ahead + 1).key === "INTO") return false;
   }
+}
+
+const OPTIONS = words(`
+  content content_rowid contentless_delete contentless_unindexed columnsize detail prefix tokenize`);
+
+/** Walks from the module's name to the end of its arguments. */
+function walkFtsArguments(walk: Walk, table: string): void {
+  const module = walk.takeName();
+  if (foldName(nameOf(module)) !== "fts5") {
+    throw denied(`Cannot use the virtual table module "${nameOf(module)}"`, "fts5 is the one there is");
+  }
+  walk.expect("(");
+  do {
+    const name = walk.takeName();
+    if (walk.at("=")) walkOption(walk, name);
+    else walkColumn(walk, name, table);
+  } while (walk.accept(","));
+  walk.expect(")");
+}
+
+function walkColumn(walk: Walk, name: Token, table: string): void {
+  if (foldName(nameOf(name)) === table) throw sqlError(`duplicate column name: ${nameOf(name)}`);
+  walk.accept("UNINDEXED");
+}
+
+function walkOption(walk: Walk, name: Token): void {
+  const option = foldName(nameOf(name));
+  if (!OPTIONS.has(option)) throw denied(`Cannot use the fts5 option "${nameOf(name)}"`, [...OPTIONS].join(", "));
+  walk.expect("=");
+  const value = walk.take();
+  if (value.kind !== "string" && value.kind !== "quoted" && value.kind !== "number" && !walk.isName(value)) {
+    throw sqlError(`near "${value.text}": syntax error`);
+  }
+  if (option !== "content") return;
+  // An empty content option makes a table that keeps no text of its own; anything else is a table to read.
+  if (nameOf(value) !== "") walk.rename(value);
 }
