@@ -64,6 +64,6 @@ export type { CallOptions, IncomingRequest } from "./src/core/wire/connection_ty
 export { createStorage, type CreateStorageOptions } from "./src/create_storage.ts";
 export type { Storage, StorageClient, StorageOptions } from "./src/core/storage/storage.ts";
 export type { StorageLimits } from "./src/core/storage/limits.ts";
-export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
+export type { StorageReport, TableReport } from "./src/core/storage/catalogue.ts";
 export { detectRuntime } from "./src/adapters/default.ts";
 export type { Runtime } from "./src/core/ports/ports.ts";

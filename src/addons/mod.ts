@@ -13,7 +13,7 @@ export { createWebhookForwarder, type WebhookForwarder, type WebhookForwarderOpt
 export { createWebhookManager, type WebhookManager, type WebhookManagerOptions } from "./webhooks/manager.ts";
 export { type WebhookRoutes, webhookRoutes } from "./webhooks/routes.ts";
 export { fileWebhookStore, type StoreFiles, type WebhookStore } from "./webhooks/store.ts";
-export type { NewWebhook, SecretRotation, WebhookChange } from "./webhooks/read_webhook.ts";
+export type { NewWebhook, SecretRotation, WebhookChange } from "./webhooks/manager.ts";
 export type { Webhook, WebhookDelivery, WebhookSecret, WebhookView } from "./webhooks/webhook.ts";
 export type { DeliveryAttempt } from "./webhooks/courier.ts";
 export type { ContentChoice, ContentField, WebhookPayload } from "./webhooks/payload.ts";

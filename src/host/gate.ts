@@ -15,7 +15,9 @@ import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
+import type { AgentTool } from "../core/tools/tool_registry.ts";
 import { cancelledError } from "../core/wire/calls.ts";
+import type { CallOptions } from "../core/wire/connection_types.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
@@ -23,9 +25,7 @@ import type { HookEvent } from "../hooks/engine/types.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
-import type { CallPlugin } from "./call_plugin.ts";
-import type { GateCall, Passage } from "./gate_types.ts";
-import { callParams } from "./method_call.ts";
+import { callParams, type CallPlugin } from "./call_plugin.ts";
 
 /** The rooms of a host that the walk passes. */
 export interface GatePorts {
@@ -233,3 +233,22 @@ function changedArgumentsError(
     cause,
   });
 }
+
+/** A tool, as much of it as the gate needs. */
+export interface GatedTool extends Pick<AgentTool, "name" | "parametersSchema" | "definition"> {
+  readonly owner: Pick<AgentTool["owner"], "plugin" | "instance" | "override">;
+}
+
+/** One call, its tool and its open session found. */
+export interface GateCall {
+  readonly tool: GatedTool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly agent: string;
+  readonly session: string;
+  readonly options: CallOptions;
+}
+
+/** The outcome of a call; text and warnings of handlers come with either. */
+export type Passage =
+  & { readonly context: readonly string[]; readonly warnings: readonly string[] }
+  & ({ readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: HostError });

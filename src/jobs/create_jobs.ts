@@ -17,7 +17,7 @@ import type { CreateJobsOptions, Jobs, JobsOptions } from "./jobs.ts";
 import { emitRunEnd, runAgent, type RunnerPorts } from "./run_agent.ts";
 import { Schedules } from "./schedules.ts";
 import { memoryJobs } from "./sqlite_jobs.ts";
-import { isFinal, type Job, type JobQueue } from "./types.ts";
+import { type ForgetRequest, isFinal, type Job, type JobQueue } from "./types.ts";
 import { Worker } from "./worker.ts";
 
 const DAY_MS = 24 * 3600_000;
@@ -225,11 +225,9 @@ function checkNumbers(options: JobsOptions): void {
   }
 }
 
-interface RetentionOptions {
+interface RetentionOptions extends Pick<ForgetRequest, "maxAgeMs" | "maxFinished"> {
   readonly queue: Pick<JobQueue, "forget">;
   readonly clock: Clock;
-  readonly maxAgeMs: number;
-  readonly maxFinished: number;
   readonly onProblem: (error: unknown) => void;
 }
 

@@ -11,15 +11,7 @@ import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes
 import { checkAddress, checkScope } from "./job_names.ts";
 import { unknownJob } from "./job_table.ts";
 import { openPostgres, type PostgresOptions, type PostgresPool, type Transaction } from "./postgres_pool.ts";
-import {
-  isFinal,
-  type Job,
-  type JobBackend,
-  type JobClaim,
-  type JobQueue,
-  type JobStatus,
-  type JobStore,
-} from "./types.ts";
+import { isFinal, type Job, type JobBackend, type JobClaim, type JobStatus } from "./types.ts";
 
 /** The database of jobs in Postgres; clock and ids are the system's unless a test hands in its own. */
 export interface PostgresJobsOptions extends PostgresOptions {
@@ -77,7 +69,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     else if (delayMs > 0) await boss.update(queue, undefined, { id: entry.id, startAfter, ...tx.within });
   };
 
-  const store: JobStore = {
+  const store: JobBackend["store"] = {
     async create(fields) {
       const job = kept(fields, ids, clock);
       return await transaction(async (tx) => {
@@ -113,7 +105,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     },
   };
 
-  const queue: JobQueue = {
+  const queue: JobBackend["queue"] = {
     async claim({ worker, agents, leaseMs }) {
       const first = agentTurn++;
       for (let at = 0; at < agents.length; at++) {

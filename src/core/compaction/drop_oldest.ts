@@ -64,13 +64,9 @@ export interface SplitWindow {
 }
 
 /** The rules of a split. */
-interface SplitOptions {
+interface SplitOptions extends DropOptions {
   /** A compactor plugin, or a strategy. */
   readonly decidedBy: "compactor" | CompactionSettings["strategy"];
-  readonly target: CompactionTarget;
-  /** Ids of messages that always stay. */
-  readonly keep: ReadonlySet<string>;
-  readonly countTokens: CountTokens;
 }
 
 const MOST_FOR_SUMMARY = 2000;

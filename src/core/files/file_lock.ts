@@ -6,6 +6,7 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Database, Runtime } from "../ports/ports.ts";
+import { permits } from "../values/permits.ts";
 
 /** The ports that a lock needs. */
 export type LockPorts = Pick<Runtime, "clock" | "databases" | "files">;
@@ -30,7 +31,7 @@ export function openFileLock(
   { waitMs, busy }: { readonly waitMs: number; readonly busy: () => HostError },
 ): FileLock {
   const lock = databases.open(path, { busyMs: STEP_MS });
-  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = permits(1);
 
   async function held<T>(work: () => Promise<T>): Promise<T> {
     const until = clock.monotonic() + waitMs;
@@ -47,12 +48,8 @@ export function openFileLock(
   }
 
   return {
-    hold(work) {
-      const result = turn.then(() => held(work));
-      turn = result.catch(() => {});
-      return result;
-    },
-    close: () => turn.then(() => lock.close()),
+    hold: (work) => inTurn(() => held(work)),
+    close: () => inTurn(() => Promise.resolve(lock.close())),
   };
 }
 
