@@ -27,7 +27,7 @@ export type { TracingOption } from "./src/otel/load_tracing.ts";
 export type { ApiSpan, ApiTracer, TracingApi } from "./src/otel/types.ts";
 export { openHookFiles } from "./src/open_hook_files.ts";
 export type { JudgedHookFile, OpenedHookFiles, OpenHookFilesOptions } from "./src/hooks/open_hook_files.ts";
-export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
+export { toolAlias, toolFromAlias } from "./src/core/tools/tool_registry.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {
   PluginCage,

@@ -9,8 +9,15 @@ import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { McpTool } from "../core/mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedInstance, ResolvedPlugin, ResolvedProject } from "../core/project/types.ts";
 import type { PluginInfo, Supervisor } from "../core/supervisor/types.ts";
-import { toolAlias, toolFromAlias } from "../core/tools/tool_alias.ts";
-import { type AgentTool, type AgentTools, agentTools, describeTool, findTool } from "../core/tools/tool_registry.ts";
+import {
+  type AgentTool,
+  type AgentTools,
+  agentTools,
+  describeTool,
+  findTool,
+  toolAlias,
+  toolFromAlias,
+} from "../core/tools/tool_registry.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
 import type { GatedTool } from "./gate.ts";
 import type { HostTool } from "./types.ts";

@@ -9,8 +9,7 @@ import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import type { EmittedEvents } from "../../events/types.ts";
 import { isPlainName } from "../../hooks/sources/builtin/plain_name.ts";
-import { type EventSource, hearEvents } from "../event_source.ts";
-import { warner } from "../warner.ts";
+import { type EventSource, hearEvents, warner } from "../event_source.ts";
 
 /** The resource and the pace of an exporter. */
 export interface InsightsExporterOptions {

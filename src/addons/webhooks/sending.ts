@@ -7,10 +7,9 @@ import { clock as systemClock } from "../../adapters/shared/clock.ts";
 import { ids as systemIds } from "../../adapters/shared/ids.ts";
 import { network as systemNetwork } from "../../adapters/shared/network.ts";
 import type { Clock, Ids, Network } from "../../core/ports/ports.ts";
-import { warner } from "../warner.ts";
-import { type Courier, createCourier } from "./courier.ts";
+import { warner } from "../event_source.ts";
+import { type Courier, createCourier, type RetryOptions, retryPolicy } from "./courier.ts";
 import type { ContentChoice } from "./payload.ts";
-import { type RetryOptions, retryPolicy } from "./retry.ts";
 import type { AllowPrivate } from "./target.ts";
 
 /** The ports that webhooks are sent with. */

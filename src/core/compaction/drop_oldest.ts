@@ -4,8 +4,7 @@
  * @module
  */
 import type { CompactionSettings } from "../project/types.ts";
-import type { CountTokens, IdentifiedMessage, Size } from "./messages.ts";
-import { sizeOf } from "./messages.ts";
+import { type CountTokens, type IdentifiedMessage, type Size, sizeOf } from "./messages.ts";
 import { toolGroups } from "./tool_groups.ts";
 
 /** Bounds of the new window; null sets none. */

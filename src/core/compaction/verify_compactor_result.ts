@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Dropped } from "./drop_oldest.ts";
 import { type CountTokens, type IdentifiedMessage, type Message, sizeOf } from "./messages.ts";
 import { isToolTraffic, toolGroups } from "./tool_groups.ts";
 
@@ -52,11 +53,8 @@ export interface CompactorQuestion {
 }
 
 /** A result that may be used. */
-export interface GoodCompaction {
+export interface GoodCompaction extends Dropped {
   readonly ok: true;
-  readonly messages: IdentifiedMessage[];
-  /** Ids of the messages that are gone, in order. */
-  readonly superseded: string[];
   /** The compactor's own account, cut at 4,000 characters, or null. */
   readonly summary: string | null;
 }

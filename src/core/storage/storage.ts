@@ -9,12 +9,11 @@ import { storageAccess } from "../manifest/capability_set.ts";
 import type { Clock, Runtime } from "../ports/ports.ts";
 import type { IncomingRequest } from "../wire/connection_types.ts";
 import type { StorageReport } from "./catalogue.ts";
-import { Lane } from "./lane.ts";
 import { DEFAULT_LIMITS, type StorageLimits } from "./limits.ts";
 import type { ExecOutcome, StorageQuestion } from "./messages.ts";
 import { parseStorageRequest, shapeOf, sqlOf, type StorageRequest } from "./requests.ts";
-import { type EncodedRows, type RowObject, rowObjects } from "./rows.ts";
-import { StorageProcess, writeProgram } from "./storage_process.ts";
+import { Lane, StorageProcess, writeProgram } from "./storage_process.ts";
+import { type EncodedRows, type RowObject, rowObjects } from "./values.ts";
 
 /** The plugin that asks: as much of it as storage needs to know. */
 export interface StorageClient {
