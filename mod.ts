@@ -27,7 +27,7 @@ export type { TracingOption } from "./src/otel/load_tracing.ts";
 export type { ApiSpan, ApiTracer, TracingApi } from "./src/otel/types.ts";
 export { openHookFiles } from "./src/open_hook_files.ts";
 export type { JudgedHookFile, OpenedHookFiles, OpenHookFilesOptions } from "./src/hooks/open_hook_files.ts";
-export { toolAlias, toolFromAlias } from "./src/core/tools/tool_alias.ts";
+export { toolAlias, toolFromAlias } from "./src/core/tools/tool_registry.ts";
 export { createSupervisor, type CreateSupervisorOptions } from "./src/create_supervisor.ts";
 export type {
   PluginCage,
@@ -64,6 +64,6 @@ export type { CallOptions, IncomingRequest } from "./src/core/wire/connection_ty
 export { createStorage, type CreateStorageOptions } from "./src/create_storage.ts";
 export type { Storage, StorageClient, StorageOptions } from "./src/core/storage/storage.ts";
 export type { StorageLimits } from "./src/core/storage/limits.ts";
-export type { StorageReport, TableReport } from "./src/core/storage/maintenance.ts";
+export type { StorageReport, TableReport } from "./src/core/storage/catalogue.ts";
 export { detectRuntime } from "./src/adapters/default.ts";
 export type { Runtime } from "./src/core/ports/ports.ts";

@@ -47,8 +47,8 @@ test("N-001 a supervisor is made, and its plugins are called, in these places an
   ]);
   assert.deepEqual(await filesWith(/\bcallPlugin\(/), [
     "src/host/call_plugin.ts",
+    "src/host/create_host.ts", // callMethod, which hands a method that names a tool to the gate first.
     "src/host/gate.ts",
-    "src/host/host_calls.ts", // callMethod, which hands a method that names a tool to the gate first.
     "src/host/host_rooms.ts",
   ]);
 });
@@ -62,7 +62,7 @@ test("N-001 the dispatcher of hooks calls nothing but hooks", async () => {
 });
 
 test("N-001 callMethod() asks whether a method is a tool before it calls anything but ping", async () => {
-  const body = await bodyOf("src/host/host_calls.ts", "async callMethod(");
+  const body = await bodyOf("src/host/create_host.ts", "async callMethod(");
   const calls = [...body.matchAll(/callPlugin\(instance, ("?\w+"?)/g)].map((match) => [match[1], match.index] as const);
   assert.deepEqual(calls.map(([method]) => method), ['"ping"', "method"]);
   const [asked, gated] = [body.indexOf("model.toolOf("), body.indexOf("session.call(tool,")];

@@ -1,5 +1,5 @@
 /**
- * The source of an add-on's events: a host, or an emitter of one's own.
+ * The source of an add-on's events, a host or an emitter of one's own, and the warnings of add-ons.
  *
  * @module
  */
@@ -40,4 +40,17 @@ function checkEventNames(names: readonly string[]): void {
     data: { event: unknown, known: EVENT_NAMES },
     hint: didYouMean(unknown, EVENT_NAMES, `Events: ${EVENT_NAMES.join(", ")}`),
   });
+}
+
+/** Returns a function that calls `onWarning`, by default `console.error`, and never throws. */
+export function warner(
+  onWarning: (message: string) => void = (message) => console.error(message),
+): (message: string) => void {
+  return (message) => {
+    try {
+      onWarning(message);
+    } catch {
+      // An error thrown by the warning callback itself is dropped: there is nowhere left to report it.
+    }
+  };
 }

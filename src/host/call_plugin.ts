@@ -24,3 +24,14 @@ function notRunning(instance: string, cause: HostError): HostError {
     cause,
   });
 }
+
+/** Returns the params of a call, without `_context`. A `_config` of the caller's is dropped: only the host sets it. */
+export function callParams(
+  params: Readonly<Record<string, unknown>>,
+  override: Readonly<Record<string, unknown>> | null,
+): Readonly<Record<string, unknown>> {
+  if (override) return { ...params, _config: override };
+  if (!Object.hasOwn(params, "_config")) return params;
+  const { _config, ...rest } = params;
+  return rest;
+}

@@ -3,12 +3,16 @@
  *
  * @module
  */
-import { messageOf } from "../core/errors/host_error.ts";
-import { hostCalls } from "./host_calls.ts";
+import { PRIMARY } from "../core/contract/hook_names.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { callParams } from "./call_plugin.ts";
+import type { GatedTool } from "./gate.ts";
 import { type ControlSocket, type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
+import { callableTools, type HostModel } from "./model.ts";
 import { pluginRows } from "./plugin_rows.ts";
 import { startPlugins } from "./start_plugins.ts";
-import type { Host } from "./types.ts";
+import { turnKnob } from "./turn_knob.ts";
+import type { CallAt, Host } from "./types.ts";
 import { hostView } from "./view.ts";
 
 /**
@@ -105,4 +109,104 @@ function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "sto
       await closing;
     },
   };
+}
+
+/** Calls an agent loop makes. */
+type HostCalls = Pick<Host, "tools" | "callTool" | "callMethod" | "fireHook" | "compact" | "setKnob">;
+
+/** Returns the calls of the host that is made of `rooms`. */
+function hostCalls(rooms: HostRooms): HostCalls {
+  const { options, model, supervisor, audit, tracing, callPlugin, chain, sessions, store, contextOf } = rooms;
+  const { files, ids } = options.runtime;
+  return {
+    tools: (agent) => callableTools(agent, rooms),
+    async callTool(name, args, at) {
+      const { session: id, ...options } = at;
+      const session = sessions.find(id);
+      return (await session.call(session.find(name, at.agent), args, options, { outputOnly: true })).output;
+    },
+    async callMethod(plugin, method, params = {}, at = {}) {
+      const { session: id, agent: named, onContext, ...options } = at;
+      const open = id === undefined ? null : sessions.find(id);
+      const chosen = model.chooseInstance(plugin, named);
+      const { instance, agents } = chosen;
+      const { agent, override } = methodContext(model, instance, at);
+      const toolAgent = agent ?? (agents.includes(PRIMARY) ? PRIMARY : agents[0] ?? PRIMARY);
+      const tool = await toolNamed(() => model.toolOf(chosen, method, toolAgent), () => {
+        return callPlugin(instance, "ping", {}, options);
+      });
+      if (tool) {
+        const session = open ?? sessions.open();
+        try {
+          const how = { ...options, agent: toolAgent, ...(onContext && { onContext }) };
+          return (await session.call(tool, params, how, { outputOnly: true })).output;
+        } finally {
+          if (!open) await session.close();
+        }
+      }
+      const known = agent === null || id === undefined ? {} : contextOf(agent, id);
+      const context = { ...known, ...tracing?.carrier() };
+      return await callPlugin(instance, method, callParams(params, override), { ...options, context });
+    },
+    async fireHook(hook, params, at) {
+      sessions.find(at.session);
+      return await chain.fire(hook, params, contextOf(at.agent, at.session));
+    },
+    compact: async ({ session, ...request }) => await sessions.find(session).compact(request),
+    async setKnob(agent, key, knob, value) {
+      // One change at a time: each builds on the files the one before has left.
+      const instance = await store.inTurn(() =>
+        turnKnob({ agent, key, knob, value }, {
+          model,
+          loaded: store.loaded,
+          updateConfig: supervisor.updateConfig,
+          files,
+          ids,
+        })
+      );
+      const name = supervisor.plugin(instance).plugin;
+      audit.emit("plugin.knob_write", { name, instance }, { knob, agent_path: agent }, ids.create("req"));
+    },
+  };
+}
+
+/** A plugin that is down fails the call as such: an MCP server, for one, has no tools before it runs. */
+async function toolNamed(find: () => GatedTool | null, ping: () => Promise<unknown>): Promise<GatedTool | null> {
+  try {
+    return find();
+  } catch (error) {
+    await ping();
+    throw error;
+  }
+}
+
+/** The agent a call is made for, and its own part of a shared config. */
+interface MethodContext {
+  /** Agent path, or null for a call of the host itself. */
+  readonly agent: string | null;
+  /** Sent as `_config`; null when nothing is. */
+  readonly override: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * Returns for which agent an instance is called: the one named, else the primary's when a session is given.
+ *
+ * @throws {HostError} `host.misuse` when a session is given and the primary does not have the plugin.
+ */
+function methodContext(
+  model: HostModel,
+  instance: string,
+  { agent, session }: Pick<Partial<CallAt>, "agent" | "session">,
+): MethodContext {
+  if (agent === undefined && session === undefined) return { agent: null, override: null };
+  const path = agent ?? PRIMARY;
+  const plugin = model.agent(path).plugins.find((one) => one.instance === instance);
+  const serves = model.project.instances.find((one) => one.instance === instance)?.agents ?? [];
+  if (!plugin && serves.length > 0) {
+    throw new HostError("host.misuse", `It is not known which agent calls "${instance}"`, {
+      data: { instance, agents: serves },
+      hint: `Name the agent: ${serves.join(", ")}`,
+    });
+  }
+  return { agent: path, override: plugin?.override ?? null };
 }

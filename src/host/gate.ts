@@ -12,11 +12,13 @@
  * @module
  */
 import type { Audit } from "../core/audit/audit.ts";
-import { asHostError, type HostError } from "../core/errors/host_error.ts";
+import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
+import type { AgentTool } from "../core/tools/tool_registry.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
-import { cancelledError } from "../core/wire/outgoing_calls.ts";
+import { cancelledError } from "../core/wire/calls.ts";
+import type { CallOptions } from "../core/wire/connection_types.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
@@ -24,10 +26,7 @@ import type { HookEvent } from "../hooks/engine/types.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
-import type { CallPlugin } from "./call_plugin.ts";
-import { blockedError, changedArgumentsError, recursionError } from "./gate_errors.ts";
-import type { GateCall, Passage } from "./gate_types.ts";
-import { callParams } from "./method_call.ts";
+import { callParams, type CallPlugin } from "./call_plugin.ts";
 
 /** The rooms of a host that the walk passes. */
 export interface GatePorts {
@@ -190,3 +189,62 @@ class Walk {
     });
   }
 }
+
+const MAX_REASON = 500;
+
+/** The error of a call that a handler blocked, before it was made or afterwards; `cause` is the tool's own failure. */
+function blockedError(
+  tool: string,
+  { hook, blockedBy, reason: whole }: HookResult,
+  cause?: HostError | null,
+): HostError {
+  const [by, reason] = [blockedBy ?? "", (whole ?? "").slice(0, MAX_REASON)];
+  const subject = hook === "PreToolUse" ? `The call of "${tool}"` : `The output of "${tool}"`;
+  return new HostError("tool.blocked", `${subject} was blocked by ${by}: ${reason}`, {
+    data: { tool, hook, by, reason },
+    hint: hook === "PreToolUse" ? "The tool was not called" : "The tool was called; its output is withheld",
+    ...(cause && { cause }),
+  });
+}
+
+/** The error of a call that a handler of `PreToolUse` makes while it is being asked: nobody else could judge it. */
+function recursionError({ name: tool }: { readonly name: string }): HostError {
+  const reason = "A handler of PreToolUse called a tool, and no handler can judge that call";
+  return new HostError("tool.blocked", `The call of "${tool}" was blocked by the gate: ${reason}`, {
+    data: { tool, hook: "PreToolUse", by: "gate", reason },
+    hint: "Call tools once the handler has answered",
+  });
+}
+
+/** The error of arguments that a handler of `PreToolUse` made unfit for the tool. */
+function changedArgumentsError(
+  { name: tool }: { readonly name: string },
+  { trace }: HookResult,
+  cause: HostError,
+): HostError {
+  const changedBy = trace.filter(({ changed }) => changed?.includes("input")).map(({ source }) => source.id);
+  return new HostError("tool.arguments_invalid", `${cause.message}, as ${changedBy.join(", ")} changed the arguments`, {
+    data: { ...cause.data as object, tool, changed_by: changedBy },
+    hint: "Correct the hook: its modifiedInput must fit the tool's schema",
+    cause,
+  });
+}
+
+/** A tool, as much of it as the gate needs. */
+export interface GatedTool extends Pick<AgentTool, "name" | "parametersSchema" | "definition"> {
+  readonly owner: Pick<AgentTool["owner"], "plugin" | "instance" | "override">;
+}
+
+/** One call, its tool and its open session found. */
+export interface GateCall {
+  readonly tool: GatedTool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly agent: string;
+  readonly session: string;
+  readonly options: CallOptions;
+}
+
+/** The outcome of a call; text and warnings of handlers come with either. */
+export type Passage =
+  & { readonly context: readonly string[]; readonly warnings: readonly string[] }
+  & ({ readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: HostError });

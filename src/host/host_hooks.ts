@@ -15,17 +15,10 @@ import { requireHook } from "../hooks/engine/names.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
 import type { HookEvent } from "../hooks/engine/types.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
-import { INJECTION_LIMITS, openInjections } from "../hooks/sources/plugin/injections.ts";
-import {
-  completeParams,
-  eventOfParams,
-  type HookParams,
-  lifecycleContract,
-  takesEvent,
-} from "../hooks/sources/plugin/lifecycle.ts";
+import { escapePluginTags, INJECTION_LIMITS, openInjections } from "../hooks/sources/plugin/injections.ts";
+import * as lifecycle from "../hooks/sources/plugin/lifecycle.ts";
 import { type PluginHookPorts, pluginRegistrations } from "../hooks/sources/plugin/plugin_hooks.ts";
 import { type PluginFiring, PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
-import { escapePluginTags } from "../hooks/sources/plugin/plugin_tags.ts";
 import type { Blockable, HostHookOptions, SessionStarted } from "./hook_types.ts";
 import type { TranscriptParams } from "./transcript.ts";
 import type { HookFired } from "./types.ts";
@@ -40,7 +33,7 @@ export interface HostHooks {
   onEnd(session: string): Promise<Blockable>;
   onIdle(session: string, params: TranscriptParams): Promise<unknown>;
   /** Fires any hook. Throws `hook.unknown`, or `hook.input_invalid` for params that its schema refuses. */
-  fire(hook: string, params: HookParams, context: HookContext): Promise<HookFired>;
+  fire(hook: string, params: lifecycle.HookParams, context: HookContext): Promise<HookFired>;
   /** Returns what asks the observers of one compaction: `PreCompact`, `PostCompact`. */
   observer(context: HookContext): CompactionPorts["observe"];
 }
@@ -97,10 +90,10 @@ export function hostHooks(
     },
     async fire(name, given, context) {
       const hook = canonicalHook(requireHook(name));
-      const params = completeParams(hook, given, { ...context, nowMs: clock.now() });
-      checkInput(lifecycleContract(hook), params);
-      const firing = takesEvent(hook) ? { context } : { context, params };
-      const { result, scope } = await fireOwn(hook, eventOfParams(hook, params), firing);
+      const params = lifecycle.completeParams(hook, given, { ...context, nowMs: clock.now() });
+      checkInput(lifecycle.lifecycleContract(hook), params);
+      const firing = lifecycle.takesEvent(hook) ? { context } : { context, params };
+      const { result, scope } = await fireOwn(hook, lifecycle.eventOfParams(hook, params), firing);
       const { context: texts, warnings, trace } = result;
       const reports = trace.flatMap(({ source }) => scope.reports.filter(({ instance }) => instance === source.id));
       return { reports, text: texts.join("\n\n"), injected: scope.injected, warnings, ...blockIn(result) };

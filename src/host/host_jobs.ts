@@ -4,6 +4,7 @@
  * @module
  */
 import { messageOf } from "../core/errors/host_error.ts";
+import { toolFromAlias } from "../core/tools/tool_registry.ts";
 import type { AgentContext, AgentRun, JobEvents } from "../jobs/agent.ts";
 import { createJobs } from "../jobs/create_jobs.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
@@ -11,7 +12,6 @@ import type { PreparedRun } from "../jobs/run_agent.ts";
 import { sqliteJobs } from "../jobs/sqlite_jobs.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { Tracing } from "../otel/types.ts";
-import { toolFromAlias } from "../core/tools/tool_alias.ts";
 import type { Host, HostAgentContext, Session } from "./types.ts";
 
 /** The host, as its jobs use it. */

@@ -4,23 +4,27 @@
  * @module
  */
 import { type Audit, createAudit } from "../core/audit/audit.ts";
+import type { AuditData } from "../core/audit/events.ts";
 import { jsonlFile } from "../core/audit/jsonl_file.ts";
+import { countTokens } from "../core/compaction/messages.ts";
+import { runCompaction } from "../core/compaction/run_compaction.ts";
+import type { CompactionPorts, CompactionResult } from "../core/compaction/types.ts";
 import { HostError } from "../core/errors/host_error.ts";
+import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
-import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
+import { createHookDispatcher, type HookContext, type HookDispatcher } from "../hooks/sources/plugin/fire_hook.ts";
+import { subscriberOf } from "../hooks/sources/plugin/plugin_hooks.ts";
+import { withSpan } from "../otel/tracing.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
-import { type Recorder, tapeFolder } from "../core/wire/tape/recorder.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
 import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";
 import { CompactionLog } from "./compaction_log.ts";
 import { FailedReloads } from "./failed_reloads.ts";
-import { callableTools } from "./callable_tools.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
-import { compactWindow } from "./compact_window.ts";
 import { passGate } from "./gate.ts";
 import { type HostProject, loadHostProject } from "./host_project.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
@@ -28,12 +32,11 @@ import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
-import { HostModel } from "./model.ts";
+import { callableTools, HostModel, registerTools } from "./model.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import { recordProject } from "./project_record.ts";
-import { registerTools } from "./register_tools.ts";
 import { Sessions } from "./sessions.ts";
-import type { Host, HostOptions } from "./types.ts";
+import type { CompactionRequest, Host, HostOptions } from "./types.ts";
 
 /** How a host is set up, with every path absolute and nothing left to detect. */
 export interface HostCoreOptions extends HostOptions {
@@ -157,6 +160,9 @@ type Ground =
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };
 
+/** The rooms that a compaction passes. */
+type Calling = Ground & Pick<HostRooms, "chain"> & { readonly hooks: HookDispatcher };
+
 function openSupervisor(
   { options, loaded: { operator }, model, audit, storage, logs, warn }: Ground,
 ): Pick<HostRooms, "supervisor" | "recorder"> {
@@ -251,4 +257,52 @@ async function projectDir(path: string, { files }: Runtime): Promise<string> {
       cause,
     });
   }
+}
+
+/**
+ * Makes the window of an agent smaller.
+ *
+ * @throws {HostError} `agent.unknown`; `host.misuse` for messages that are none; nothing for what a plugin does.
+ */
+async function compactWindow(request: CompactionRequest, rooms: Calling): Promise<CompactionResult> {
+  const { messages, trigger, targetTokens, agent, session } = request;
+  const { clock } = rooms.options.runtime;
+  const { path, compaction: settings, plugins } = rooms.model.agent(agent);
+  const ports = compactionPorts(rooms, rooms.contextOf(path, session));
+  const task = { messages, trigger, ...(targetTokens !== undefined && { targetTokens }), settings, plugins };
+  const startedMs = clock.monotonic();
+  const facts = { name: path, agent: path, session };
+  const result = await withSpan(rooms.tracing, "compaction", facts, () => runCompaction(task, ports));
+  const timestamp = new Date(clock.now()).toISOString();
+  rooms.compactions.add(path, { timestamp, session_id: session, trigger }, result);
+  const { by, before, after } = result;
+  const duration = clock.monotonic() - startedMs;
+  const place = { agentName: path, conversationId: session };
+  rooms.emitter?.emit("compaction:execute", { ...place, trigger, by, before, after, duration });
+  return result;
+}
+
+function compactionPorts(
+  { options, model, hooks, chain, audit }: Calling,
+  context: HookContext,
+): CompactionPorts {
+  const { project_id, agent_path, session_id, request_id } = context;
+  const { countTokens: count = countTokens, summarize, runtime: { clock, ids } } = options;
+  return {
+    observe: chain.observer(context),
+    async askCompactor(params, { key }) {
+      const firing = { hook: "pre_compact", params: { ...params }, context };
+      // Its answer is verified later, claim by claim.
+      const outcome = await hooks.fire(subscriberOf(model.plugin(agent_path, key)!), firing, (result) => result);
+      return outcome.ok ? outcome : { ok: false, reason: outcome.reason, detail: outcome.error.message };
+    },
+    audit(type, data) {
+      const subject = { name: "host", instance: project_id };
+      audit.emit(type, subject, { ...data, agent_path, session_id } as AuditData[typeof type], request_id);
+    },
+    countTokens: count,
+    ...(summarize && { summarize }),
+    clock,
+    ids,
+  };
 }

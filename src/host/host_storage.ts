@@ -6,8 +6,8 @@
 import type { Audit } from "../core/audit/audit.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { OperatorConfig } from "../core/project/operator_config.ts";
+import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { IncomingRequest } from "../core/wire/connection_types.ts";
-import type { StorageReport } from "../core/storage/maintenance.ts";
 import { createStorage, isStorageAvailable, type Storage } from "../core/storage/storage.ts";
 import type { PluginInfo } from "../core/supervisor/types.ts";
 

@@ -3,14 +3,24 @@
  *
  * @module
  */
+import type { Audit } from "../core/audit/audit.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { McpTool } from "../core/mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedInstance, ResolvedPlugin, ResolvedProject } from "../core/project/types.ts";
-import { toolFromAlias } from "../core/tools/tool_alias.ts";
-import { type AgentTool, type AgentTools, agentTools, describeTool, findTool } from "../core/tools/tool_registry.ts";
+import type { PluginInfo, Supervisor } from "../core/supervisor/types.ts";
+import {
+  type AgentTool,
+  type AgentTools,
+  agentTools,
+  describeTool,
+  findTool,
+  toolAlias,
+  toolFromAlias,
+} from "../core/tools/tool_registry.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
-import type { GatedTool } from "./gate_types.ts";
+import type { GatedTool } from "./gate.ts";
+import type { HostTool } from "./types.ts";
 
 /** A resolved project, looked at from the side of calls. */
 export class HostModel {
@@ -156,5 +166,31 @@ export class HostModel {
     this.#project = { ...this.#project, agents, instances };
     this.#agents = new Map(agents.map((agent) => [agent.path, agent]));
     this.#tools = new Map();
+  }
+}
+
+/** Returns the tools of an agent, without those of plugins that stay down. Throws `agent.unknown`. */
+export function callableTools(
+  agent: string,
+  { model, supervisor }: { readonly model: HostModel; readonly supervisor: Pick<Supervisor, "plugins"> },
+): HostTool[] {
+  const down = new Set(
+    supervisor.plugins().filter(({ status }) => status === "failed" || status === "disabled")
+      .map(({ instance }) => instance),
+  );
+  return [...model.tools(agent).values()].filter(({ owner }) => !down.has(owner.instance))
+    .map(({ owner: { plugin }, ...tool }) => ({ ...tool, alias: toolAlias(tool.name), plugin }));
+}
+
+/** Gives the agents of an instance the tools it has listed, and audits each that an agent did not have before. */
+export function registerTools({ instance, plugin: name, tools }: PluginInfo, model: HostModel, audit: Audit): void {
+  const agents = model.project.instances.find((one) => one.instance === instance)?.agents ?? [];
+  const before = new Map(agents.map((agent) => [agent, new Set(model.tools(agent).keys())]));
+  model.adoptTools(instance, tools.filter((tool): tool is McpTool => "definition" in tool));
+  for (const agent_path of agents) {
+    for (const tool of model.tools(agent_path).keys()) {
+      if (before.get(agent_path)?.has(tool)) continue;
+      audit.emit("plugin.tool_registered", { name, instance }, { tool, agent_path });
+    }
   }
 }

@@ -9,19 +9,14 @@ import type { CompactionResult } from "../core/compaction/types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import { byteLength } from "../core/values/cut_text.ts";
-import type { GateCall, GatedTool, Passage } from "./gate_types.ts";
-import type { Blockable, SessionStarted } from "./hook_types.ts";
-import { Transcript, type TranscriptParams } from "./transcript.ts";
+import type { GateCall, GatedTool, Passage } from "./gate.ts";
+import type { Blockable } from "./hook_types.ts";
+import type { HostHooks } from "./host_hooks.ts";
+import { Transcript } from "./transcript.ts";
 import type { CompactionRequest, HostTool, Session, ToolCallOptions, ToolOutcome } from "./types.ts";
 
 /** The host around its sessions. */
-export interface SessionPorts {
-  /** Fires `SessionStart`. Never rejects for a handler. */
-  onStart(session: string, prompt: string): Promise<SessionStarted>;
-  /** Fires `SessionEnd`. Never rejects for a handler. */
-  onEnd(session: string): Promise<Blockable>;
-  /** Fires `on_session_idle`. Never rejects for a plugin. */
-  onIdle(session: string, params: TranscriptParams): Promise<unknown>;
+interface SessionPorts extends Pick<HostHooks, "onStart" | "onEnd" | "onIdle"> {
   /** Returns the tools an agent can call now. Throws `agent.unknown`. */
   tools(agent: string): HostTool[];
   /** Returns a tool of an agent, by its name or its alias. Throws `agent.unknown` or `tool.unknown`. */

@@ -8,10 +8,7 @@ import type { Message } from "../core/compaction/messages.ts";
 import { MAX_LINE_BYTES } from "../core/wire/connection_types.ts";
 
 /** A message as plugins get to see it. */
-export interface TranscriptMessage {
-  readonly role: string;
-  readonly content: Message["content"];
-}
+export type TranscriptMessage = Pick<Message, "role" | "content">;
 
 /** Params of `on_session_idle`. */
 export interface TranscriptParams {

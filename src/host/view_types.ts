@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { CapabilityDescription } from "../packages/consent/describe_capability.ts";
 import type { HostError } from "../core/errors/host_error.ts";
 import type { Feed } from "../core/values/feed.ts";
@@ -10,7 +11,6 @@ import type { JobsClient } from "../jobs/jobs.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import type { CompactionSettings, Isolation } from "../core/project/types.ts";
-import type { StorageReport } from "../core/storage/maintenance.ts";
 import type { PluginCage, PluginStatus } from "../core/supervisor/types.ts";
 import type { CompactionRecord } from "./compaction_log.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Knob, Manifest } from "../core/manifest/manifest.ts";
-import type { StorageReport } from "../core/storage/maintenance.ts";
+import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { TokenUsage } from "../events/types.ts";
 import type { PluginLogEntry } from "../host/plugin_logs.ts";
 import type { ToolOutcome } from "../host/types.ts";

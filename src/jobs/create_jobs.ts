@@ -6,19 +6,18 @@
 import { clock as systemClock } from "../adapters/shared/clock.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError } from "../core/errors/host_error.ts";
+import type { Clock } from "../core/ports/ports.ts";
 import type { AgentContext, AgentRun, RunRequest } from "./agent.ts";
 import { placeOf } from "./event_stream.ts";
 import { lifeOf } from "./job_ends.ts";
 import { checkName, checkScope } from "./job_names.ts";
-import { pageOf } from "./job_page.ts";
 import { JobStreams } from "./job_streams.ts";
-import { unknownJob } from "./job_table.ts";
+import { pageOf, unknownJob } from "./job_table.ts";
 import type { CreateJobsOptions, Jobs, JobsOptions } from "./jobs.ts";
-import { keepTidy } from "./retention.ts";
 import { emitRunEnd, runAgent, type RunnerPorts } from "./run_agent.ts";
 import { Schedules } from "./schedules.ts";
 import { memoryJobs } from "./sqlite_jobs.ts";
-import { isFinal, type Job } from "./types.ts";
+import { type ForgetRequest, isFinal, type Job, type JobQueue } from "./types.ts";
 import { Worker } from "./worker.ts";
 
 const DAY_MS = 24 * 3600_000;
@@ -224,4 +223,36 @@ function checkNumbers(options: JobsOptions): void {
     const value = options[name] ?? 0;
     if (!(value >= 0)) throw new RangeError(`jobs: ${name} is ${value}, not 0 or more`);
   }
+}
+
+interface RetentionOptions extends Pick<ForgetRequest, "maxAgeMs" | "maxFinished"> {
+  readonly queue: Pick<JobQueue, "forget">;
+  readonly clock: Clock;
+  readonly onProblem: (error: unknown) => void;
+}
+
+const EVERY_MS = 3600_000;
+/** Small enough that other users of the store need not wait long. */
+const BATCH = 500;
+
+/** Forgets finished jobs now and every hour, until the returned function is called; that resolves when it is done. */
+export function keepTidy({ queue, clock, maxAgeMs, maxFinished, onProblem }: RetentionOptions): () => Promise<void> {
+  let isStopped = false;
+  let cancel = (): void => {};
+  let sweeping = sweep();
+
+  async function sweep(): Promise<void> {
+    try {
+      while (!isStopped && await queue.forget({ maxAgeMs, maxFinished, batch: BATCH }) === BATCH);
+    } catch (error) {
+      onProblem(error);
+    }
+    if (!isStopped) cancel = clock.after(EVERY_MS, () => sweeping = sweep());
+  }
+
+  return () => {
+    isStopped = true;
+    cancel();
+    return sweeping;
+  };
 }

@@ -5,18 +5,12 @@
  */
 import type { Clock } from "../core/ports/ports.ts";
 import type { AgentContext, JobEvents } from "./agent.ts";
+import type { JobsOptions } from "./jobs.ts";
 import { emitRunEnd, type RunOutcome } from "./run_agent.ts";
 import { isFinal, type Job, type JobOutcome } from "./types.ts";
 
 /** When and how often a job is begun again. */
-export interface RetryPolicy {
-  /** How often a job may be begun. */
-  readonly maxAttempts: number;
-  /** Whether a run that fails is begun again too; one whose process dies always is. */
-  readonly retryErrors: boolean;
-  /** Wait before the second attempt at a run that failed; doubled for each one after. */
-  readonly retryDelayMs: number;
-}
+export type RetryPolicy = Required<Pick<JobsOptions, "maxAttempts" | "retryErrors" | "retryDelayMs">>;
 
 /** Returns how a run ends its job: with its answer, with its error, or queued for another attempt. */
 export function outcomeOf(outcome: RunOutcome, attempt: number, retry: RetryPolicy): JobOutcome {

@@ -10,17 +10,8 @@ import type { Clock, Ids } from "../core/ports/ports.ts";
 import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
 import { unknownJob } from "./job_table.ts";
-import { openPostgres, type PostgresOptions, type Transaction } from "./postgres_pool.ts";
-import { COLUMNS, ENDED, makeTables, type Row, rowOf, stepOf } from "./postgres_rows.ts";
-import {
-  isFinal,
-  type Job,
-  type JobBackend,
-  type JobClaim,
-  type JobQueue,
-  type JobStatus,
-  type JobStore,
-} from "./types.ts";
+import { openPostgres, type PostgresOptions, type PostgresPool, type Transaction } from "./postgres_pool.ts";
+import { isFinal, type Job, type JobBackend, type JobClaim, type JobStatus } from "./types.ts";
 
 /** The database of jobs in Postgres; clock and ids are the system's unless a test hands in its own. */
 export interface PostgresJobsOptions extends PostgresOptions {
@@ -78,7 +69,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     else if (delayMs > 0) await boss.update(queue, undefined, { id: entry.id, startAfter, ...tx.within });
   };
 
-  const store: JobStore = {
+  const store: JobBackend["store"] = {
     async create(fields) {
       const job = kept(fields, ids, clock);
       return await transaction(async (tx) => {
@@ -114,7 +105,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     },
   };
 
-  const queue: JobQueue = {
+  const queue: JobBackend["queue"] = {
     async claim({ worker, agents, leaseMs }) {
       const first = agentTurn++;
       for (let at = 0; at < agents.length; at++) {
@@ -191,4 +182,67 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
   }
 
   return { store, queue, close: pool.close };
+}
+
+/** One row of the table of jobs. */
+interface Row {
+  readonly job: Job;
+  readonly attempts: number;
+  /** The entry of pg-boss that its last run came from, and which fetch of it that was. */
+  readonly entry: { readonly id: string; readonly retryCount: number };
+}
+
+/** When a job ended, for a statement whose second value is its status. */
+const ENDED = "CASE WHEN $2 IN ('completed', 'failed', 'cancelled') THEN now() END";
+
+/** The columns that {@link rowOf} reads. */
+const COLUMNS = "job, step, status, attempts, entry_id, entry_retry";
+
+/**
+ * Makes the tables. The record is text: JSON escapes the zero byte, which Postgres stores in no other way. The fields that
+ * change in a job's life stand beside it in `step`, so that a step is one statement.
+ */
+async function makeTables({ transaction }: PostgresPool, schema: string): Promise<void> {
+  await transaction(async ({ query }) => {
+    // Two processes that make a table at the same time disturb each other, "if not exists" or not.
+    await query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${schema}.kaged_job`]);
+    await query(`CREATE TABLE IF NOT EXISTS "${schema}".kaged_job (
+      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      id text NOT NULL UNIQUE,
+      scope text,
+      status text NOT NULL,
+      agent text NOT NULL,
+      attempts integer NOT NULL DEFAULT 0,
+      worker text,
+      begun timestamptz,
+      lease_until timestamptz,
+      ended timestamptz,
+      entry_id uuid,
+      entry_retry integer NOT NULL DEFAULT 0,
+      job text NOT NULL,
+      step text NOT NULL DEFAULT '{}'
+    )`);
+    await query(`CREATE INDEX IF NOT EXISTS kaged_job_scope ON "${schema}".kaged_job (scope, seq)`);
+    await query(`CREATE INDEX IF NOT EXISTS kaged_job_lease ON "${schema}".kaged_job (lease_until)
+      WHERE lease_until IS NOT NULL`);
+    await query(`CREATE INDEX IF NOT EXISTS kaged_job_ended ON "${schema}".kaged_job (ended)
+      WHERE ended IS NOT NULL`);
+    await query(`CREATE TABLE IF NOT EXISTS "${schema}".kaged_turn (cron text PRIMARY KEY, due bigint NOT NULL)`);
+  });
+}
+
+/** Returns the first row as a record, or null. */
+function rowOf([row]: Record<string, unknown>[]): Row | null {
+  if (!row) return null;
+  const [base, step] = [JSON.parse(row["job"] as string), JSON.parse(row["step"] as string)];
+  return {
+    job: { ...base, ...step, status: row["status"] },
+    attempts: row["attempts"] as number,
+    entry: { id: row["entry_id"] as string, retryCount: row["entry_retry"] as number },
+  };
+}
+
+/** Returns the fields that change in a job's life, as JSON. */
+function stepOf({ startedAt, completedAt, result, error, usage, toolsUsed }: Job): string {
+  return JSON.stringify({ startedAt, completedAt, result, error, usage, toolsUsed });
 }

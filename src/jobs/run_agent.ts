@@ -6,6 +6,7 @@
 import { messageOf } from "../core/errors/host_error.ts";
 import type { TokenUsage } from "../events/types.ts";
 import type { Clock } from "../core/ports/ports.ts";
+import { defined } from "../core/values/plain_data.ts";
 import { withSpan } from "../otel/tracing.ts";
 import type { Tracing } from "../otel/types.ts";
 import type { AgentAnswer, AgentContext, AgentRun, JobEvents } from "./agent.ts";
@@ -33,20 +34,11 @@ export interface RunnerPorts<C extends AgentContext> {
 }
 
 export type RunOutcome =
-  | {
-    readonly ok: true;
-    readonly output: string;
-    readonly usage: TokenUsage;
-    readonly toolsUsed: string[];
-    durationMs: number;
-  }
-  | {
-    readonly ok: false;
-    readonly error: string;
-    readonly cause: unknown;
-    readonly toolsUsed: string[];
-    durationMs: number;
-  };
+  & { readonly toolsUsed: string[]; readonly durationMs: number }
+  & (
+    | { readonly ok: true; readonly output: string; readonly usage: TokenUsage }
+    | { readonly ok: false; readonly error: string; readonly cause: unknown }
+  );
 
 /** Emits `agent:start` and runs an agent. Never rejects. {@link emitRunEnd} emits the end. */
 export async function runAgent<C extends AgentContext>(
@@ -84,15 +76,10 @@ export function emitRunEnd(base: AgentContext, outcome: RunOutcome, events: JobE
   } else events?.emit("agent:error", { ...subjectOf(base), input, error: outcome.error, duration });
 }
 
-type Subject = { agentName: string; conversationId: string; scopeId?: string; jobId?: string };
+type Subject = Pick<AgentContext, "agentName" | "conversationId" | "scopeId" | "jobId">;
 
-function subjectOf({ agentName, conversationId, scopeId, jobId }: AgentContext): Subject {
-  return {
-    agentName,
-    conversationId,
-    ...(scopeId !== undefined && { scopeId }),
-    ...(jobId !== undefined && { jobId }),
-  };
+function subjectOf({ agentName, conversationId, scopeId, jobId }: Subject): Subject {
+  return { agentName, conversationId, ...defined({ scopeId, jobId }) };
 }
 
 function attributesOf(jobId: string | undefined): { attributes?: Record<string, string> } {

@@ -7,11 +7,10 @@
 import { dispatchSingleton } from "../hooks/dispatch/dispatch.ts";
 import type { HookContract } from "../hooks/dispatch/types.ts";
 import { completeParams, lifecycleContract } from "../hooks/sources/plugin/lifecycle.ts";
-import type { CallAt, Host } from "../host/types.ts";
+import type { CallAt, Host, HostTool } from "../host/types.ts";
 import * as lifecycle from "../core/contract/generated/agent_lifecycle.ts";
 import * as tool from "../core/contract/generated/tool.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
-import type { OfferedTool } from "./host_tools.ts";
 
 /** The part of a hook's metadata that offering it takes. */
 export interface ExposableHook {
@@ -98,4 +97,25 @@ function execution(
       return await dispatchSingleton(EXECUTE, [{ name: plugin, call: execute }], args as unknown as tool.ExecuteInput);
     },
   }];
+}
+
+/** A tool in a `tools/list` answer. */
+export interface OfferedTool extends Record<string, unknown> {
+  /** Name that every client accepts: `<plugin>__<tool>`. */
+  name: string;
+  description: string;
+  inputSchema: { type: "object" } & Record<string, unknown>;
+}
+
+/** Fields that a tool of an MCP server keeps of how its server listed it. */
+const KEPT: readonly string[] = ["title", "annotations", "outputSchema"];
+
+/** Returns the tools of an agent. */
+export function offeredTools(host: Pick<Host, "tools">, agent: string): OfferedTool[] {
+  return host.tools(agent).map(offeredTool);
+}
+
+function offeredTool({ alias: name, description, parametersSchema, definition = {} }: HostTool): OfferedTool {
+  const kept = Object.entries(definition).filter(([key]) => KEPT.includes(key));
+  return { ...Object.fromEntries(kept), name, description, inputSchema: { ...parametersSchema, type: "object" } };
 }

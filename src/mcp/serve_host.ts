@@ -4,15 +4,14 @@
  * @module
  */
 import type { AuditType } from "../core/audit/events.ts";
-import { asHostError } from "../core/errors/host_error.ts";
+import { asHostError, type HostError } from "../core/errors/host_error.ts";
+import { type McpToolResult, toolResultIn } from "../core/mcp/tool_result.ts";
 import type { CallAt, Host } from "../host/types.ts";
 import { loadServerSdk } from "../core/mcp/load_sdk.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
-import { exposedHooks } from "./exposed_hooks.ts";
-import { type OfferedTool, offeredTools } from "./host_tools.ts";
-import { errorAnswer, toolAnswer } from "./tool_answer.ts";
+import { exposedHooks, type OfferedTool, offeredTools } from "./exposed_hooks.ts";
 
 /** A host to serve, and the client's side of it. */
 export interface ServeHostOptions {
@@ -122,4 +121,44 @@ function progressTo(send: (progress: Progress) => void): (report: unknown) => vo
       ...(typeof message === "string" && { message }),
     });
   };
+}
+
+/** A result of `tools/call`. */
+interface ToolAnswer extends Record<string, unknown> {
+  content: Record<string, unknown>[];
+  /** The output as data, where it is an object. */
+  structuredContent?: Record<string, unknown>;
+  isError?: true;
+  /** Facts about a failure, for a program. */
+  _meta?: Record<string, unknown>;
+}
+
+/** Key in `_meta` under which a program finds the facts about a failure. */
+export const ERROR_KEY = "kaged/error";
+
+/**
+ * Returns the answer to a call. An output that has MCP's own shape, as one of an MCP server does, goes on as it is; of
+ * any other the text is its JSON, and an object is data too. Text that hooks added follows as text of its own.
+ */
+export function toolAnswer(output: unknown, context: readonly string[] = []): ToolAnswer {
+  const own = toolResultIn(output);
+  if (own) return withContext(plain(own), context);
+  const text = typeof output === "string" ? output : JSON.stringify(output ?? null);
+  const content = [{ type: "text", text }];
+  return withContext({ content, ...(isMap(output) && { structuredContent: output }) }, context);
+}
+
+/** Returns the answer to a call that failed: code, message and hint for the model, the same as facts beside them. */
+export function errorAnswer({ code, message, hint, data }: HostError, context: readonly string[] = []): ToolAnswer {
+  const text = `error[${code}]: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
+  const facts = { code, message, ...(hint !== undefined && { hint }), ...(data !== undefined && { data }) };
+  return withContext({ content: [{ type: "text", text }], isError: true, _meta: { [ERROR_KEY]: facts } }, context);
+}
+
+function withContext(answer: ToolAnswer, context: readonly string[]): ToolAnswer {
+  return { ...answer, content: [...answer.content, ...context.map((text) => ({ type: "text", text }))] };
+}
+
+function plain({ content, structuredContent }: McpToolResult): ToolAnswer {
+  return { content: [...content], ...(structuredContent && { structuredContent }) };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepTidy } from "../../src/jobs/retention.ts";
+import { keepTidy } from "../../src/jobs/create_jobs.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 
 const limits = { maxAgeMs: 1000, maxFinished: 10 };

@@ -7,8 +7,8 @@ import {
   retained,
   settingsOf,
 } from "../../plugins/smart-compactor/src/compact.ts";
-import { alwaysKeepIds } from "../../src/core/compaction/always_keep.ts";
-import { splitForCompaction } from "../../src/core/compaction/split_for_compaction.ts";
+import { splitForCompaction } from "../../src/core/compaction/drop_oldest.ts";
+import { alwaysKeepIds } from "../../src/core/compaction/tool_groups.ts";
 import { verifyCompactorResult } from "../../src/core/compaction/verify_compactor_result.ts";
 import {
   type CountTokens,

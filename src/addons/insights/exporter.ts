@@ -5,12 +5,11 @@
  */
 import process from "node:process";
 import { clock as systemClock } from "../../adapters/shared/clock.ts";
-import { messageOf } from "../../core/errors/host_error.ts";
+import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import type { Clock } from "../../core/ports/ports.ts";
-import { type EventSource, hearEvents } from "../event_source.ts";
-import { warner } from "../warner.ts";
-import { readConnectionString } from "./connection_string.ts";
-import { type InsightsEnvelope, insightsEnvelope } from "./envelope.ts";
+import type { EmittedEvents } from "../../events/types.ts";
+import { isPlainName } from "../../hooks/sources/builtin/plain_name.ts";
+import { type EventSource, hearEvents, warner } from "../event_source.ts";
 
 /** The resource and the pace of an exporter. */
 export interface InsightsExporterOptions {
@@ -169,4 +168,89 @@ async function fateOf(response: Response, count: number): Promise<Fate> {
   }
   await response.body?.cancel();
   return { refused: response.ok ? 0 : count, reason: `It answers ${status}` };
+}
+
+/** The resource that figures are sent to. */
+interface InsightsTarget {
+  /** The key of the resource. It names it, and is no secret. */
+  readonly key: string;
+  /** URL that events are posted to. */
+  readonly url: string;
+}
+
+const KEY = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+const DEFAULT_ENDPOINT = "https://dc.services.visualstudio.com";
+
+/** Reads a connection string. Throws `addons.invalid_option` with the part that is wrong. */
+export function readConnectionString(text: string): InsightsTarget {
+  const parts = new Map(
+    text.split(";").filter((part) => part.trim() !== "").map((part): [string, string] => {
+      const at = part.indexOf("=");
+      if (at < 1) throw invalid("it is no list of name=value pairs with ; between them");
+      return [part.slice(0, at).trim().toLowerCase(), part.slice(at + 1).trim()];
+    }),
+  );
+  const key = parts.get("instrumentationkey") ?? "";
+  if (!KEY.test(key)) throw invalid("its InstrumentationKey is missing, or no UUID");
+  const suffix = parts.get("endpointsuffix");
+  const endpoint = parts.get("ingestionendpoint") ?? (suffix ? `https://dc.${suffix}` : DEFAULT_ENDPOINT);
+  const url = URL.parse(endpoint);
+  const isOpen = url?.protocol === "http:" && LOOPBACK.includes(url.hostname);
+  if (url === null || (url.protocol !== "https:" && !isOpen)) throw invalid("its IngestionEndpoint is no https:// URL");
+  if (url.username !== "" || url.password !== "") throw invalid("its IngestionEndpoint holds a user or a password");
+  return { key, url: `${url.origin}${url.pathname.replace(/\/+$/, "")}/v2.1/track` };
+}
+
+function invalid(problem: string): HostError {
+  return new HostError("addons.invalid_option", `The connection string cannot be used: ${problem}`, {
+    data: { option: "connectionString" },
+    hint: "Copy it from the resource's overview in the Azure portal: InstrumentationKey=…;IngestionEndpoint=https://…",
+  });
+}
+
+/** An event as the ingestion API takes it. */
+interface InsightsEnvelope {
+  readonly name: "Microsoft.ApplicationInsights.Event";
+  readonly time: string;
+  readonly iKey: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly data: {
+    readonly baseType: "EventData";
+    readonly baseData: {
+      readonly ver: 2;
+      readonly name: string;
+      readonly properties: Readonly<Record<string, string>>;
+      readonly measurements: Readonly<Record<string, number>>;
+    };
+  };
+}
+
+/** Returns the envelope of a metric, to be kept under `key`. */
+function insightsEnvelope(metric: EmittedEvents["hook:metric"], key: string): InsightsEnvelope {
+  const { agentName, conversationId, correlationId, hook, figures, timestamp } = metric;
+  const properties: Record<string, string> = { agent: plain(agentName), hook: plain(hook) };
+  const measurements: Record<string, number> = {};
+  for (const [name, value] of Object.entries(figures)) {
+    if (!isPlainName(name) || (typeof value === "number" && !Number.isFinite(value))) continue;
+    if (typeof value === "number") measurements[name] = value;
+    else properties[name] = typeof value === "boolean" ? String(value) : plain(value);
+  }
+  return {
+    name: "Microsoft.ApplicationInsights.Event",
+    time: timestamp,
+    iKey: key,
+    tags: {
+      "ai.operation.id": plain(correlationId),
+      "ai.session.id": plain(conversationId),
+      "ai.cloud.role": "kaged",
+      // Without it the API records the address of the program.
+      "ai.location.ip": "0.0.0.0",
+    },
+    data: { baseType: "EventData", baseData: { ver: 2, name: `kaged.hook.${plain(hook)}`, properties, measurements } },
+  };
+}
+
+function plain(value: unknown): string {
+  return isPlainName(value) ? value : "other";
 }

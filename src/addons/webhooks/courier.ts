@@ -4,14 +4,13 @@
  *
  * @module
  */
-import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import { ByteReader } from "../../core/cage/net/byte_reader.ts";
+import { asHostError, HostError, messageOf } from "../../core/errors/host_error.ts";
 import { permits } from "../../core/values/permits.ts";
-import type { Clock, Network } from "../../core/ports/ports.ts";
+import type { Clock, Network, Socket } from "../../core/ports/ports.ts";
 import { HOST_VERSION } from "../../core/values/version.ts";
-import { post } from "./post.ts";
-import { delayAfter, readRetryAfter, type RetryPolicy } from "./retry.ts";
 import { signatureHeaders } from "./signatures.ts";
-import { addressesOf, type AllowPrivate, readTarget } from "./target.ts";
+import { addressesOf, type AllowPrivate, readTarget, type WebhookTarget } from "./target.ts";
 
 /** One attempt at a delivery. */
 export interface DeliveryAttempt {
@@ -156,4 +155,149 @@ function wait(ms: number, clock: Clock, signals: readonly AbortSignal[]): Promis
     for (const signal of signals) signal.addEventListener("abort", done);
     if (signals.some((signal) => signal.aborted)) done();
   });
+}
+
+interface PostRequest {
+  readonly target: WebhookTarget;
+  /** Addresses of the target, tried in order. */
+  readonly addresses: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Certificates to trust beside the system's (PEM). */
+  readonly trusted: readonly string[];
+}
+
+interface PostAnswer {
+  readonly status: number;
+  /** The `Retry-After` header, or null. */
+  readonly retryAfter: string | null;
+}
+
+const MAX_HEAD = 16 * 1024;
+/** Answers such as 103 that may come before the real one. */
+const MAX_EARLY = 8;
+const STATUS_LINE = /^HTTP\/1\.[01] ([1-9][0-9]{2})(?: |$)/;
+
+/**
+ * Sends it, and gives up when the signal says so.
+ *
+ * @throws {HostError} `addons.webhook_unreachable` when nobody answers, or not in HTTP.
+ */
+async function post(request: PostRequest, network: Network, signal: AbortSignal): Promise<PostAnswer> {
+  const socket = await connect(request, network, signal);
+  const end = (): void => socket.destroy();
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end(); // While the connection was handed over.
+  try {
+    return await exchange(socket, request);
+  } catch (cause) {
+    throw unreachable(request, cause);
+  } finally {
+    signal.removeEventListener("abort", end);
+    socket.destroy();
+  }
+}
+
+async function connect(request: PostRequest, network: Network, signal: AbortSignal): Promise<Socket> {
+  const { addresses, trusted, target: { host, port, isSecure } } = request;
+  const name = host.startsWith("[") ? host.slice(1, -1) : host;
+  let failure: unknown = null;
+  for (const address of addresses) {
+    try {
+      if (!isSecure) return await network.connect(address, port, signal);
+      return await network.connectSecure(address, port, { name, signal, trusted });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw unreachable(request, failure);
+}
+
+async function exchange(socket: Socket, { target, headers, body }: PostRequest): Promise<PostAnswer> {
+  const encoder = new TextEncoder();
+  const content = encoder.encode(body);
+  const fields = {
+    host: target.authority,
+    ...headers,
+    "content-type": "application/json",
+    "content-length": String(content.length),
+    connection: "close",
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = encoder.encode(`POST ${target.path} HTTP/1.1\r\n${lines.join("")}\r\n`);
+  const message = new Uint8Array(head.length + content.length);
+  message.set(head);
+  message.set(content, head.length);
+  // Not awaited: a receiver may answer before it has read everything, and close.
+  const written = socket.write(message).then(() => null, (error: unknown) => error);
+  const reader = new ByteReader(socket);
+  for (let early = 0; early <= MAX_EARLY; early++) {
+    const answer = await reader.head(MAX_HEAD);
+    if ("failure" in answer) throw (await written) ?? new Error(`the answer is ${answer.failure}`);
+    const [first = "", ...rest] = answer.text.split("\r\n");
+    const status = Number(STATUS_LINE.exec(first)?.[1] ?? 0);
+    if (status === 0) throw new Error("the answer is not HTTP");
+    if (status >= 200) return { status, retryAfter: fieldOf(rest, "retry-after") };
+  }
+  throw new Error("the answer never comes");
+}
+
+function fieldOf(lines: readonly string[], name: string): string | null {
+  const line = lines.find((each) => each.toLowerCase().startsWith(`${name}:`));
+  return line === undefined ? null : line.slice(name.length + 1).trim();
+}
+
+function unreachable({ target }: PostRequest, cause: unknown): HostError {
+  const message = `Cannot deliver to "${target.origin}": ${messageOf(cause)}`;
+  return new HostError("addons.webhook_unreachable", message, { cause });
+}
+
+/** How often a delivery is tried, and how long it waits in between. */
+export interface RetryOptions {
+  /** Attempts in all. Default 3. */
+  readonly maxAttempts?: number;
+  /** Each wait is twice the one before, less a random part of up to half. */
+  readonly backoff?: "exponential";
+  /** First wait, in ms. Default 1 000. */
+  readonly firstDelayMs?: number;
+  /** Longest wait, in ms. Default 60 000. A receiver that says `Retry-After` may ask for more, up to an hour. */
+  readonly maxDelayMs?: number;
+}
+
+/** The same with nothing left open. */
+type RetryPolicy = Readonly<Required<RetryOptions>>;
+
+const MAX_RETRY_AFTER_MS = 3600_000;
+
+/** Fills in the defaults. Throws `addons.invalid_option` for a number that cannot be one of them. */
+export function retryPolicy(options: RetryOptions = {}): RetryPolicy {
+  const { maxAttempts = 3, backoff = "exponential", firstDelayMs = 1000, maxDelayMs = 60_000 } = options;
+  const isCount = Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= 100;
+  const areTimes = [firstDelayMs, maxDelayMs].every((ms) => Number.isFinite(ms) && ms >= 0);
+  if (isCount && areTimes && backoff === "exponential") return { maxAttempts, backoff, firstDelayMs, maxDelayMs };
+  throw new HostError("addons.invalid_option", "The retry options cannot be followed", {
+    data: { maxAttempts, backoff, firstDelayMs, maxDelayMs },
+    hint: 'Use 1 to 100 attempts, the backoff "exponential", and waits of 0 ms or more',
+  });
+}
+
+/**
+ * Returns how long to wait after the attempt of that number, the first being 1. `random` is from 0 up to 1: receivers
+ * that failed together are not asked again together.
+ */
+export function delayAfter(
+  attempt: number,
+  { firstDelayMs, maxDelayMs }: RetryPolicy,
+  { random, retryAfterMs }: { readonly random: number; readonly retryAfterMs: number | null },
+): number {
+  const backoffMs = Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs) * (1 - random / 2);
+  return Math.round(Math.max(backoffMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)));
+}
+
+/** Reads a `Retry-After` header (RFC 9110 §10.2.3): seconds, or a date. Null when it is neither. */
+export function readRetryAfter(value: string | null, nowMs: number): number | null {
+  if (value === null) return null;
+  if (/^[0-9]{1,10}$/.test(value)) return Number(value) * 1000;
+  const date = /^[A-Z][a-z]{2}, /.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
 }

@@ -7,9 +7,8 @@ import { messageOf } from "../../core/errors/host_error.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import type { Courier, LetterFate } from "./courier.ts";
 import { type ContentChoice, payloadOf } from "./payload.ts";
-import type { WebhookRuntime } from "./sending.ts";
+import type { Underway, WebhookRuntime } from "./sending.ts";
 import { forgetOld, type WebhookStore } from "./store.ts";
-import type { Underway } from "./underway.ts";
 import { liveSecrets, type Webhook, type WebhookDelivery } from "./webhook.ts";
 
 /** A webhook and its deliveries. */

@@ -7,8 +7,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { failureResponse, problemResponse } from "../../http/problem.ts";
-import type { WebhookManager } from "./manager.ts";
-import type { NewWebhook } from "./read_webhook.ts";
+import type { NewWebhook, WebhookManager } from "./manager.ts";
 
 /** An app that answers requests: mount it anywhere. */
 export interface WebhookRoutes {

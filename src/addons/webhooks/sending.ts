@@ -7,12 +7,10 @@ import { clock as systemClock } from "../../adapters/shared/clock.ts";
 import { ids as systemIds } from "../../adapters/shared/ids.ts";
 import { network as systemNetwork } from "../../adapters/shared/network.ts";
 import type { Clock, Ids, Network } from "../../core/ports/ports.ts";
-import { warner } from "../warner.ts";
-import { type Courier, createCourier } from "./courier.ts";
+import { warner } from "../event_source.ts";
+import { type Courier, createCourier, type RetryOptions, retryPolicy } from "./courier.ts";
 import type { ContentChoice } from "./payload.ts";
-import { type RetryOptions, retryPolicy } from "./retry.ts";
 import type { AllowPrivate } from "./target.ts";
-import { createUnderway, type Underway } from "./underway.ts";
 
 /** The ports that webhooks are sent with. */
 export interface WebhookRuntime {
@@ -68,4 +66,58 @@ export function sendingOf(options: SendingOptions): Sending {
   const retry = retryPolicy(options.retry);
   const newCourier = (): Courier => createCourier({ ...runtime, retry, timeoutMs, allowPrivate, trusted });
   return { newCourier, runtime, underway: createUnderway(runtime.clock), warn: warner(options.onWarning) };
+}
+
+/** The deliveries of one forwarder or manager that have not ended. */
+export interface Underway {
+  readonly size: number;
+  /** Aborts every delivery at once. */
+  readonly abort: AbortSignal;
+  /** Aborts deliveries that wait for another attempt; running attempts go on. */
+  readonly hurry: AbortSignal;
+  /** Counts `work`, which never rejects, until it is done. */
+  add(work: Promise<void>): void;
+  /** Resolves when nothing is under way, and keeps the program alive for as long. */
+  flush(): Promise<void>;
+  /** Lets running attempts end, and aborts those that have not ended after `graceMs` (default 10 000). */
+  close(graceMs?: number): Promise<void>;
+}
+
+const AN_HOUR_MS = 3600_000;
+const GRACE_MS = 10_000;
+
+/** Starts with no delivery. */
+function createUnderway(clock: Clock): Underway {
+  const pending = new Set<Promise<void>>();
+  const [abort, hurry] = [new AbortController(), new AbortController()];
+
+  async function flush(): Promise<void> {
+    // The timers of waiting deliveries do not keep a program alive, but a caller of flush() wants to see their end.
+    const awake = setInterval(() => {}, AN_HOUR_MS);
+    try {
+      while (pending.size > 0) await Promise.all(pending);
+    } finally {
+      clearInterval(awake);
+    }
+  }
+
+  return {
+    abort: abort.signal,
+    hurry: hurry.signal,
+    flush,
+    get size() {
+      return pending.size;
+    },
+    add(work) {
+      pending.add(work);
+      void work.then(() => pending.delete(work));
+    },
+    async close(graceMs = GRACE_MS) {
+      hurry.abort();
+      if (graceMs <= 0) abort.abort();
+      const cancel = clock.after(graceMs, () => abort.abort());
+      await flush();
+      cancel();
+    },
+  };
 }

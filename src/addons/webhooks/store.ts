@@ -6,6 +6,7 @@
 import { files as systemFiles } from "../../adapters/shared/files.ts";
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import type { Files } from "../../core/ports/ports.ts";
+import { permits } from "../../core/values/permits.ts";
 import type { Webhook, WebhookDelivery } from "./webhook.ts";
 
 /** Keeps webhooks and deliveries for one manager. Calls may overlap; they take effect in the order they are made. */
@@ -38,13 +39,7 @@ export function fileWebhookStore(dir: string, files: StoreFiles = systemFiles): 
   const lines = new Map<string, number>();
   const recent = new Map<string, Map<string, WebhookDelivery>>();
   const path = `${dir}/webhooks.json`;
-  let lane: Promise<unknown> = Promise.resolve();
-
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = lane.then(work);
-    lane = done.catch(() => {});
-    return done;
-  };
+  const inTurn = permits(1);
   const logOf = (webhookId: string): string => `${dir}/${webhookId}.jsonl`;
   const replace = async (target: string, text: string): Promise<void> => {
     await files.write(`${target}.new`, text, 0o600);

@@ -1,10 +1,10 @@
 /**
- * The strategy `drop`: the oldest messages go.
+ * Chooses the messages that a compaction is about, and drops the oldest, which is the strategy `drop`.
  *
  * @module
  */
-import type { CountTokens, IdentifiedMessage } from "./messages.ts";
-import { sizeOf } from "./messages.ts";
+import type { CompactionSettings } from "../project/types.ts";
+import { type CountTokens, type IdentifiedMessage, type Size, sizeOf } from "./messages.ts";
 import { toolGroups } from "./tool_groups.ts";
 
 /** Bounds of the new window; null sets none. */
@@ -53,4 +53,55 @@ export function dropOldest(messages: readonly IdentifiedMessage[], options: Drop
 /** Whether a size is no more than the target. */
 export function isWithin(size: { messages: number; tokens: number }, target: CompactionTarget): boolean {
   return size.tokens <= (target.tokens ?? Infinity) && size.messages <= (target.messages ?? Infinity);
+}
+
+/** The two parts of a window, each in order. */
+export interface SplitWindow {
+  /** Those that may go when a compactor decides, or will go when a strategy does. */
+  readonly beingCompacted: IdentifiedMessage[];
+  readonly remaining: IdentifiedMessage[];
+}
+
+/** The rules of a split. */
+interface SplitOptions extends DropOptions {
+  /** A compactor plugin, or a strategy. */
+  readonly decidedBy: "compactor" | CompactionSettings["strategy"];
+}
+
+const MOST_FOR_SUMMARY = 2000;
+
+/**
+ * Splits a window. A compactor chooses for itself, so it is offered everything that need not stay; the strategies take
+ * the oldest, as much as the target asks for, and `summarize` a little more to make room for the summary.
+ */
+export function splitForCompaction(messages: readonly IdentifiedMessage[], options: SplitOptions): SplitWindow {
+  const { decidedBy, keep } = options;
+  const goes = decidedBy === "compactor"
+    ? new Set(messages.filter(({ id }) => !keep.has(id)).map(({ id }) => id))
+    : new Set(droppable(messages, options));
+  return {
+    beingCompacted: messages.filter(({ id }) => goes.has(id)),
+    remaining: messages.filter(({ id }) => !goes.has(id)),
+  };
+}
+
+function droppable(messages: readonly IdentifiedMessage[], options: SplitOptions): string[] {
+  const { decidedBy, target } = options;
+  const { superseded } = dropOldest(messages, options);
+  if (decidedBy === "drop" || superseded.length === 0 || target.tokens === null) return superseded;
+  const tokens = target.tokens - Math.min(MOST_FOR_SUMMARY, target.tokens / 4);
+  return dropOldest(messages, { ...options, target: { ...target, tokens } }).superseded;
+}
+
+/** Returns the bounds of the new window: the caller's wish, else the agent's own target, else half of what there is. */
+export function compactionTarget(
+  targetTokens: number | undefined,
+  settings: CompactionSettings,
+  before: Size,
+): CompactionTarget {
+  const tokens = targetTokens ?? settings.target_tokens;
+  const messages = settings.target_messages;
+  return tokens === null && messages === null
+    ? { tokens: Math.floor(before.tokens / 2), messages }
+    : { tokens, messages };
 }

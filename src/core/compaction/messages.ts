@@ -76,3 +76,27 @@ function misuse(index: number, fault: string): HostError {
     hint: "Give each message a role, and an id of its own or none",
   });
 }
+
+/**
+ * Returns a count that asks once for each message and always gives a number of at least 0: where `count` throws or
+ * gives none, the rough count stands in.
+ */
+export function tokenCounter(count: CountTokens): CountTokens {
+  const known = new WeakMap<Message, number>();
+  return (message) => {
+    const before = known.get(message);
+    if (before !== undefined) return before;
+    const tokens = countedBy(count, message) ?? countedBy(countTokens, message) ?? 0;
+    known.set(message, tokens);
+    return tokens;
+  };
+}
+
+function countedBy(count: CountTokens, message: Message): number | null {
+  try {
+    const tokens = count(message);
+    return Number.isFinite(tokens) && tokens >= 0 ? tokens : null;
+  } catch {
+    return null;
+  }
+}

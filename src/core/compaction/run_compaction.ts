@@ -5,13 +5,17 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
-import { assignIds, type IdentifiedMessage, type Message, type Size, sizeOf } from "./messages.ts";
-import { alwaysKeepIds } from "./always_keep.ts";
+import { assignIds, type IdentifiedMessage, type Message, type Size, sizeOf, tokenCounter } from "./messages.ts";
 import { askForSummary } from "./ask_for_summary.ts";
-import { type CompactionTarget, dropOldest, isWithin } from "./drop_oldest.ts";
-import { afterSystem, insertMessage } from "./insert_message.ts";
-import { compactionTarget, splitForCompaction, type SplitWindow } from "./split_for_compaction.ts";
-import { tokenCounter } from "./token_counter.ts";
+import {
+  type CompactionTarget,
+  compactionTarget,
+  dropOldest,
+  isWithin,
+  splitForCompaction,
+  type SplitWindow,
+} from "./drop_oldest.ts";
+import { afterSystem, alwaysKeepIds, insertMessage } from "./tool_groups.ts";
 import type {
   CompactionAudit,
   CompactionHook,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Message } from "./messages.ts";
+import type { IdentifiedMessage, Message } from "./messages.ts";
 
 /**
  * Returns the messages as groups of indices: a message that calls tools with every result of these calls, any other
@@ -60,4 +60,36 @@ function answeredCalls({ tool_call_id, content }: Message): string[] {
 
 function partsOf(content: unknown): Readonly<Record<string, unknown>>[] {
   return Array.isArray(content) ? content.map((part) => Object(part)) : [];
+}
+
+/**
+ * Returns the ids of the messages that always stay: system messages, those marked `always_keep`, the newest
+ * `keepLast`, and all that belongs to a tool call with one of them. A system message that a compaction added is not
+ * kept for its role, or summaries would pile up.
+ */
+export function alwaysKeepIds(messages: readonly IdentifiedMessage[], keepLast: number): Set<string> {
+  const staysItself = ({ role, always_keep, added_by }: IdentifiedMessage, index: number): boolean =>
+    (role === "system" && added_by === undefined) || always_keep === true || index >= messages.length - keepLast;
+  const kept = messages.map(staysItself);
+  const keptGroups = toolGroups(messages).filter((group) => group.some((index) => kept[index]));
+  return new Set(keptGroups.flat().map((index) => messages[index]!.id));
+}
+
+/** Returns the window with `added` at `index`, or before the tool call whose results it would be parted from. */
+export function insertMessage(
+  messages: readonly IdentifiedMessage[],
+  index: number,
+  added: IdentifiedMessage,
+): IdentifiedMessage[] {
+  const spans = toolGroups(messages).map((group) => [group[0]!, group.at(-1)!] as const);
+  let place = index;
+  // Spans come in the order of their starts: from the last back, a step out of one may lead into one before it.
+  for (const [first, last] of spans.reverse()) if (first < place && place <= last) place = first;
+  return [...messages.slice(0, place), added, ...messages.slice(place)];
+}
+
+/** Returns the index of the first message that is not among the system messages at the start. */
+export function afterSystem(messages: readonly IdentifiedMessage[]): number {
+  const index = messages.findIndex(({ role }) => role !== "system");
+  return index < 0 ? messages.length : index;
 }

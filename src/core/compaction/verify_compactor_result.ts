@@ -4,10 +4,9 @@
  *
  * @module
  */
+import type { Dropped } from "./drop_oldest.ts";
 import { type CountTokens, type IdentifiedMessage, type Message, sizeOf } from "./messages.ts";
-import { addedMessageFault } from "./added_message.ts";
-import { isSameJson } from "./same_json.ts";
-import { toolGroups } from "./tool_groups.ts";
+import { isToolTraffic, toolGroups } from "./tool_groups.ts";
 
 /** Faults of a compactor's result. */
 export type CompactorFault =
@@ -54,11 +53,8 @@ export interface CompactorQuestion {
 }
 
 /** A result that may be used. */
-export interface GoodCompaction {
+export interface GoodCompaction extends Dropped {
   readonly ok: true;
-  readonly messages: IdentifiedMessage[];
-  /** Ids of the messages that are gone, in order. */
-  readonly superseded: string[];
   /** The compactor's own account, cut at 4,000 characters, or null. */
   readonly summary: string | null;
 }
@@ -224,4 +220,70 @@ function bad(reason: CompactorFault, detail: string): BadCompaction {
 function shown(value: unknown): string {
   const text = typeof value === "object" && value !== null ? "an object" : JSON.stringify(value) ?? "missing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/**
+ * Whether `received`, which was parsed from JSON, says the same as `sent`. Order of keys does not count; a field of
+ * `sent` that JSON leaves out may be missing.
+ */
+function isSameJson(sent: unknown, received: unknown): boolean {
+  return areEqual(sent, received) || areEqual(throughJson(sent), received);
+}
+
+function throughJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return value; // It could not be sent either.
+  }
+}
+
+/** Goes only as deep as both values do, so that a received value cannot lead further than the sent one. */
+function areEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) =>
+    Object.hasOwn(right, key) &&
+    areEqual((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key])
+  );
+}
+
+const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant"]);
+const HOST_FIELDS = ["tool_calls", "tool_call_id", "always_keep", "added_by"] as const;
+const MAX_DEPTH = 32;
+
+/** Returns what is wrong with a message without id that a compactor returned, or null. */
+function addedMessageFault(message: Readonly<Record<string, unknown>>): string | null {
+  if (!isShallow(message)) return `it is nested deeper than ${MAX_DEPTH} levels`;
+  if (hasProtoField(message)) return 'it has a field "__proto__"';
+  if (!ROLES.has(message["role"])) return "its role is not system, user or assistant";
+  const taken = HOST_FIELDS.find((field) => Object.hasOwn(message, field));
+  if (taken) return `it has "${taken}", which only a message of the conversation can have`;
+  const { content } = message;
+  if (content === "" || (Array.isArray(content) && content.length === 0)) return "it is empty";
+  if (typeof content !== "string" && !isPartList(content)) return "its content is neither text nor a list of parts";
+  return isToolTraffic(message as unknown as Message) ? "it makes or answers a tool call" : null;
+}
+
+function isPartList(content: unknown): boolean {
+  return Array.isArray(content) &&
+    content.every((part) => typeof part === "object" && part !== null && !Array.isArray(part));
+}
+
+/** Looks level by level, without recursion: how deep it goes is what is in question. */
+function isShallow(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return false;
+    level = level.flatMap((each) => Object.values(Object(each)).filter((part) => typeof part === "object" && part));
+  }
+  return true;
+}
+
+function hasProtoField(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.hasOwn(value, "__proto__") || Object.values(value).some(hasProtoField);
 }

@@ -4,8 +4,9 @@
  *
  * @module
  */
-import type { HostError } from "../errors/host_error.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Database, Runtime } from "../ports/ports.ts";
+import { permits } from "../values/permits.ts";
 
 /** The ports that a lock needs. */
 export type LockPorts = Pick<Runtime, "clock" | "databases" | "files">;
@@ -30,7 +31,7 @@ export function openFileLock(
   { waitMs, busy }: { readonly waitMs: number; readonly busy: () => HostError },
 ): FileLock {
   const lock = databases.open(path, { busyMs: STEP_MS });
-  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = permits(1);
 
   async function held<T>(work: () => Promise<T>): Promise<T> {
     const until = clock.monotonic() + waitMs;
@@ -47,12 +48,8 @@ export function openFileLock(
   }
 
   return {
-    hold(work) {
-      const result = turn.then(() => held(work));
-      turn = result.catch(() => {});
-      return result;
-    },
-    close: () => turn.then(() => lock.close()),
+    hold: (work) => inTurn(() => held(work)),
+    close: () => inTurn(() => Promise.resolve(lock.close())),
   };
 }
 
@@ -63,5 +60,32 @@ function take(lock: Database): boolean {
   } catch (error) {
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === BUSY) return false;
     throw error;
+  }
+}
+
+const WAIT_MS = 10_000;
+
+/**
+ * Runs `work` while no other process changes the operator's folder, which is made when it is missing.
+ *
+ * @throws {HostError} `install.busy` when the lock is not free within `waitMs` (default 10 000).
+ */
+export async function withHomeLock<T>(
+  home: string,
+  ports: LockPorts,
+  work: () => Promise<T>,
+  { waitMs = WAIT_MS }: { readonly waitMs?: number } = {},
+): Promise<T> {
+  await ports.files.makeDir(home, { recursive: true, mode: 0o700 });
+  const busy = (): HostError =>
+    new HostError("install.busy", `Another command is changing "${home}"`, {
+      data: { home },
+      hint: "Try again when it is done",
+    });
+  const lock = openFileLock(`${home}/lock`, ports, { waitMs, busy });
+  try {
+    return await lock.hold(work);
+  } finally {
+    await lock.close();
   }
 }

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { HostError, messageOf } from "../errors/host_error.ts";
+import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
-import { linkProblem } from "./link_problem.ts";
 
 /** How much a plugin may bring. */
 export interface TreeLimits {
@@ -204,3 +203,42 @@ export function treeFailure(thrown: unknown, dir: string): HostError {
 }
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+
+/**
+ * Returns what is wrong with a link at `path`, relative to the plugin's folder, or null. Steps up come first in its text
+ * and are no more than lead to the folder: then every link on the way leads inside too, and so does this one, whatever
+ * stands there. A step up after a name could follow another link first.
+ */
+export function linkProblem(path: string, target: string): string | null {
+  if (target.startsWith("/")) return `leads to "${target}", outside the plugin`;
+  const steps = target.split("/").filter((step) => step !== "" && step !== ".");
+  const ups = steps.findIndex((step) => step !== "..");
+  const leading = ups === -1 ? steps.length : ups;
+  if (leading > path.split("/").length - 1) return `leads to "${target}", outside the plugin`;
+  return steps.slice(leading).includes("..") ? `leads to "${target}": a step up after a name` : null;
+}
+
+/** A plugin installed under a raised limit must still verify, so there is none here. */
+const NO_LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxEntries: Number.MAX_SAFE_INTEGER };
+
+/**
+ * Compares a plugin's folder with the hash that was pinned when it was installed.
+ *
+ * @throws {HostError} `plugin.tampered`, with both hashes in `data`.
+ */
+export async function verifyTree(plugin: string, dir: string, pinned: string, files: Files): Promise<void> {
+  let found: string | null = null;
+  let cause: HostError | null = null;
+  try {
+    ({ hash: found } = await hashTree(dir, files, NO_LIMITS));
+  } catch (thrown) {
+    cause = asHostError(thrown);
+  }
+  if (found === pinned) return;
+  const why = cause ? `: ${cause.message}` : "";
+  throw new HostError("plugin.tampered", `[BLOCKED] The files of "${plugin}" changed since it was installed${why}`, {
+    data: { plugin, dir, expected: pinned, found },
+    hint: `Look at ${dir}, then install the plugin again or run kaged plugin uninstall ${plugin}`,
+    ...(cause && { cause }),
+  });
+}

@@ -7,7 +7,7 @@
 import { formatPath } from "../documents/document_report.ts";
 import { editTomlTable, type TomlValue } from "../documents/edit_toml.ts";
 import { HostError } from "../errors/host_error.ts";
-import { withHomeLock } from "../files/home_lock.ts";
+import { withHomeLock } from "../files/file_lock.ts";
 import { replaceText } from "../files/replace_text.ts";
 import type { Files, Runtime } from "../ports/ports.ts";
 import { defined } from "../values/plain_data.ts";

@@ -11,12 +11,11 @@ import { failureOf, quotaExceeded } from "./failures.ts";
 import type { StorageLimits } from "./limits.ts";
 import type { ExecOutcome, StatementCall } from "./messages.ts";
 import { ownerOf } from "./names.ts";
-import { bindParams } from "./params.ts";
 import { Quota, type QuotaCall } from "./quota.ts";
-import { type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./rows.ts";
 import { checkSchema } from "./schema_check.ts";
 import { denied } from "./sql/refusals.ts";
 import { type NameSpace, rewriteSql, type Rewritten } from "./sql/rewrite.ts";
+import { bindParams, type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./values.ts";
 
 export interface EngineOptions {
   readonly limits: StorageLimits;

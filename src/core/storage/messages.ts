@@ -5,7 +5,7 @@
  */
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { StorageLimits } from "./limits.ts";
-import type { EncodedRows } from "./rows.ts";
+import type { EncodedRows } from "./values.ts";
 
 /** The first message to a storage process. */
 export interface StorageSetup {

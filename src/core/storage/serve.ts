@@ -5,10 +5,10 @@
  */
 import { asHostError } from "../errors/host_error.ts";
 import type { Database, DatabaseOpener } from "../ports/ports.ts";
+import { dropStorage, exportStorage, reportStorage } from "./catalogue.ts";
 import { StorageEngine } from "./engine.ts";
 import { resultTooLarge } from "./failures.ts";
 import { SQL_LIMITS } from "./limits.ts";
-import { dropStorage, exportStorage, reportStorage } from "./maintenance.ts";
 import { errorParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
 
 /** The parts of the runtime that serving needs. */

@@ -6,18 +6,14 @@
 import type { Audit } from "../audit/audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import { storageAccess } from "../manifest/capability_set.ts";
-import type { Runtime } from "../ports/ports.ts";
+import type { Clock, Runtime } from "../ports/ports.ts";
 import type { IncomingRequest } from "../wire/connection_types.ts";
-import { Lane } from "./lane.ts";
+import type { StorageReport } from "./catalogue.ts";
 import { DEFAULT_LIMITS, type StorageLimits } from "./limits.ts";
-import type { StorageReport } from "./maintenance.ts";
 import type { ExecOutcome, StorageQuestion } from "./messages.ts";
-import { Patience } from "./patience.ts";
-import { writeProgram } from "./program_file.ts";
-import { parseStorageRequest, sqlOf, type StorageRequest } from "./requests.ts";
-import { type EncodedRows, type RowObject, rowObjects } from "./rows.ts";
-import { shapeOf } from "./sql/shape.ts";
-import { StorageProcess } from "./storage_process.ts";
+import { parseStorageRequest, shapeOf, sqlOf, type StorageRequest } from "./requests.ts";
+import { Lane, StorageProcess, writeProgram } from "./storage_process.ts";
+import { type EncodedRows, type RowObject, rowObjects } from "./values.ts";
 
 /** The plugin that asks: as much of it as storage needs to know. */
 export interface StorageClient {
@@ -251,4 +247,41 @@ function shown(
 
 function execShown({ rowsAffected, returned }: ExecOutcome, asArrays: boolean): object {
   return { rows_affected: rowsAffected, ...(returned ? shown(returned, asArrays) : {}) };
+}
+
+const MAX_WAIT_MS = 60_000;
+
+/** Counts, and says who has to wait. */
+export class Patience {
+  readonly #clock: Clock;
+  readonly #unitMs: number;
+  readonly #strikes: Map<string, { readonly count: number; readonly untilMs: number }> = new Map();
+
+  /** The first wait is `unitMs`, after the second stop in a row; then it doubles. */
+  constructor(clock: Clock, unitMs: number) {
+    this.#clock = clock;
+    this.#unitMs = unitMs;
+  }
+
+  /** Throws `storage.busy` while the plugin has to wait. */
+  expect(plugin: string): void {
+    const waitMs = (this.#strikes.get(plugin)?.untilMs ?? 0) - this.#clock.monotonic();
+    if (waitMs <= 0) return;
+    throw new HostError("storage.busy", "Too many of the plugin's statements had to be stopped", {
+      data: { retry_after_ms: Math.ceil(waitMs) },
+      hint: `Try again in ${Math.ceil(waitMs / 1000)} s, with statements that end`,
+    });
+  }
+
+  /** A statement of the plugin had to be stopped. */
+  lose(plugin: string): void {
+    const count = (this.#strikes.get(plugin)?.count ?? 0) + 1;
+    const waitMs = count < 2 ? 0 : Math.min(MAX_WAIT_MS, this.#unitMs * 2 ** (count - 2));
+    this.#strikes.set(plugin, { count, untilMs: this.#clock.monotonic() + waitMs });
+  }
+
+  /** A statement of the plugin came to its end. */
+  restore(plugin: string): void {
+    this.#strikes.delete(plugin);
+  }
 }

@@ -6,7 +6,7 @@
 import type { CageRequest } from "../cage/cage.ts";
 import { resolveLimits } from "../cage/limits/cage_limits.ts";
 import { HostError } from "../errors/host_error.ts";
-import { verifyTree } from "../files/verify_tree.ts";
+import { verifyTree } from "../files/tree.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
 import type { Files } from "../ports/ports.ts";

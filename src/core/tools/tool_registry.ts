@@ -9,7 +9,6 @@ import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedPlugin } from "../project/types.ts";
 import type { JsonSchema } from "../schema/json_schema.ts";
 import { didYouMean } from "../values/nearest_word.ts";
-import { toolFromAlias } from "./tool_alias.ts";
 
 /** A tool as one agent has it. */
 export interface AgentTool {
@@ -66,4 +65,24 @@ export function findTool(given: string, agent: ResolvedAgent, tools: AgentTools)
     data: { tool: name, agent_path: agent.path, known },
     hint: isOff ? `It is switched off under tools: of "${agent.path}"` : didYouMean(name, known, otherwise),
   });
+}
+
+/**
+ * Returns the name of a tool as chat APIs take it.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * assert.equal(toolAlias("memory-markdown.recall"), "memory-markdown__recall");
+ * assert.equal(toolFromAlias("memory-markdown__recall"), "memory-markdown.recall");
+ * ```
+ */
+export function toolAlias(tool: string): string {
+  return tool.replace(".", "__");
+}
+
+/** Returns the tool an alias stands for; a full name, and any other, comes back as it is. */
+export function toolFromAlias(alias: string): string {
+  // A plugin's name holds no underscore and a tool's does not begin with one: the first pair is the dot.
+  return alias.includes(".") ? alias : alias.replace("__", ".");
 }

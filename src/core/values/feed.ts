@@ -66,7 +66,7 @@ export class Feed {
     if (this.#isClosed) return;
     const text = JSON.stringify(data);
     const seq = ++this.#newest;
-    this.#entries.push({ seq, id: this.#idOf(seq), kind, plugin, text });
+    this.#entries.push({ seq, id: this.idAt(seq), kind, plugin, text });
     this.#length += text.length;
     const { maxEntries, maxLength } = this.#options;
     let gone = 0;
@@ -87,13 +87,13 @@ export class Feed {
   /** Returns the place of an id that was read last. */
   placeOf(id: string): FeedPlace {
     const seq = Number(id.slice(id.lastIndexOf("-") + 1));
-    const isOwn = Number.isSafeInteger(seq) && seq >= 0 && seq <= this.#newest && id === this.#idOf(seq);
+    const isOwn = Number.isSafeInteger(seq) && seq >= 0 && seq <= this.#newest && id === this.idAt(seq);
     return isOwn ? { seq, missed: this.after(seq).missed } : { seq: 0, missed: true };
   }
 
   /** The id to go on from for a reader of everything up to `seq`. */
   idAt(seq: number): string {
-    return this.#idOf(seq);
+    return `${this.#options.name}-${seq}`;
   }
 
   /** Hears of new entries and of the end; returns a function that ends it. */
@@ -108,9 +108,5 @@ export class Feed {
     this.#isClosed = true;
     for (const listener of [...this.#listeners]) listener();
     this.#listeners.clear();
-  }
-
-  #idOf(seq: number): string {
-    return `${this.#options.name}-${seq}`;
   }
 }

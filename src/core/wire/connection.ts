@@ -4,22 +4,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import { SYSTEM_NOTICES } from "./call_notices.ts";
-import {
-  errorLine,
-  invalidReason,
-  isMessageId,
-  kindOf,
-  looksLikeResponse,
-  type Message,
-  type MessageId,
-  notificationLine,
-  parseLine,
-  parsePlainResult,
-  type PlainResult,
-  requestLine,
-  resultLine,
-} from "./codec.ts";
+import * as codec from "./codec.ts";
 import {
   type CallNotices,
   type CallOptions,
@@ -27,10 +12,10 @@ import {
   type ConnectionOptions,
   type IncomingRequest,
   MAX_LINE_BYTES,
+  SYSTEM_NOTICES,
 } from "./connection_types.ts";
-import { IncomingRequests } from "./incoming_requests.ts";
 import { Outbox } from "./outbox.ts";
-import { cancelledError, OutgoingCalls } from "./outgoing_calls.ts";
+import { cancelledError, IncomingRequests, OutgoingCalls } from "./calls.ts";
 import { LineReader } from "./read_lines.ts";
 import { errorToWire } from "./wire_errors.ts";
 
@@ -55,7 +40,7 @@ class LineConnection implements Connection {
   readonly #requests = new IncomingRequests();
   #closedBy: HostError | null = null;
   #paused = false;
-  readonly #plain: PlainResult = { id: 0, result: undefined };
+  readonly #plain: codec.PlainResult = { id: 0, result: undefined };
 
   constructor(options: ConnectionOptions) {
     const { wire, bytes, clock, maxLineBytes = MAX_LINE_BYTES } = options;
@@ -94,7 +79,7 @@ class LineConnection implements Connection {
       if (options?.signal?.aborted) throw cancelledError(method, options.signal);
       const { nextId } = this.#calls;
       const { callParams } = this.#notices;
-      line = requestLine(nextId, method, callParams === undefined ? params : callParams(method, params, nextId));
+      line = codec.requestLine(nextId, method, callParams === undefined ? params : callParams(method, params, nextId));
       this.#checkSendable(line, method);
     } catch (error) {
       return Promise.reject(error);
@@ -106,7 +91,7 @@ class LineConnection implements Connection {
   }
 
   notify(method: string, params?: unknown): void {
-    const line = notificationLine(method, params);
+    const line = codec.notificationLine(method, params);
     this.#checkSendable(line, method);
     this.#outbox.push(line);
   }
@@ -150,23 +135,23 @@ class LineConnection implements Connection {
 
   #takeLine(text: string, start: number, end: number): void {
     const plain = this.#plain;
-    if (parsePlainResult(text, start, end, plain)) {
+    if (codec.parsePlainResult(text, start, end, plain)) {
       const { id, result } = plain;
       plain.result = undefined;
       return this.#settle(id, result, undefined);
     }
     const line = text.slice(start, end);
-    const value = parseLine(line);
-    const message = value as Message;
-    switch (value === undefined ? "noise" : kindOf(value)) {
+    const value = codec.parseLine(line);
+    const message = value as codec.Message;
+    switch (value === undefined ? "noise" : codec.kindOf(value)) {
       case "response":
         return this.#settle(message.id, message.result, message.error);
       case "request":
-        return this.#takeRequest(message.id as MessageId, message.method as string, message.params, line);
+        return this.#takeRequest(message.id as codec.MessageId, message.method as string, message.params, line);
       case "notification":
         return this.#takeNotification(message.method as string, message.params);
       case "batch":
-        this.#answer(errorLine(null, { code: -32600, message: "Batches are not supported" }));
+        this.#answer(codec.errorLine(null, { code: -32600, message: "Batches are not supported" }));
         return this.#options.onIrregularity({ kind: "batch", line: line.slice(0, NOISE_CHARS) });
       case "invalid":
         return this.#takeInvalid(value, line);
@@ -188,42 +173,44 @@ class LineConnection implements Connection {
     this.#options.onNotification(method, params);
   }
 
-  #takeRequest(id: MessageId, method: string, params: unknown, line: string): void {
+  #takeRequest(id: codec.MessageId, method: string, params: unknown, line: string): void {
     const request = this.#requests.start(id, method, params);
     if (!request) return this.#refuse(id, "id is in use by a request that is still running", line);
     let result: unknown;
     try {
       result = this.#options.onRequest(request);
     } catch (thrown) {
-      return this.#finish(request, errorLine(id, errorToWire(thrown)));
+      return this.#finish(request, codec.errorLine(id, errorToWire(thrown)));
     }
     if (!isThenable(result)) return this.#finish(request, this.#resultLine(id, result));
     result.then(
       (value) => this.#finish(request, this.#resultLine(id, value)),
-      (thrown) => this.#finish(request, errorLine(id, errorToWire(thrown))),
+      (thrown) => this.#finish(request, codec.errorLine(id, errorToWire(thrown))),
     );
     this.#reconsiderPause();
   }
 
   #takeInvalid(value: unknown, line: string): void {
-    const reason = invalidReason(value) ?? "invalid";
-    const { id, method } = (value ?? {}) as Message;
+    const reason = codec.invalidReason(value) ?? "invalid";
+    const { id, method } = (value ?? {}) as codec.Message;
     // Whoever waits for that id learns at once that its answer is lost.
     const wasAnswer = method === undefined && this.#calls.fail(id, reason);
-    if (!wasAnswer && !looksLikeResponse(value)) return this.#refuse(isMessageId(id) ? id : null, reason, line);
+    if (!wasAnswer && !codec.looksLikeResponse(value)) {
+      return this.#refuse(codec.isMessageId(id) ? id : null, reason, line);
+    }
     this.#options.onIrregularity({ kind: "invalid", line: line.slice(0, NOISE_CHARS), reason });
   }
 
-  #refuse(id: MessageId | null, reason: string, line: string): void {
-    this.#answer(errorLine(id, { code: -32600, message: `Invalid request: ${reason}` }));
+  #refuse(id: codec.MessageId | null, reason: string, line: string): void {
+    this.#answer(codec.errorLine(id, { code: -32600, message: `Invalid request: ${reason}` }));
     this.#options.onIrregularity({ kind: "invalid", line: line.slice(0, NOISE_CHARS), reason });
   }
 
-  #resultLine(id: MessageId, result: unknown): string {
+  #resultLine(id: codec.MessageId, result: unknown): string {
     try {
-      return resultLine(id, result);
+      return codec.resultLine(id, result);
     } catch (thrown) {
-      return errorLine(id, { ...errorToWire(thrown), code: -32603 });
+      return codec.errorLine(id, { ...errorToWire(thrown), code: -32603 });
     }
   }
 
@@ -231,9 +218,9 @@ class LineConnection implements Connection {
     if (!this.#requests.finish(request)) return;
     if (!this.#outbox.isWithin(line, this.#maxLineBytes)) {
       const method = request.method.slice(0, NOISE_CHARS);
-      line = errorLine(request.id, { code: -32603, message: `Cannot answer "${method}": ${this.#tooLong()}` });
+      line = codec.errorLine(request.id, { code: -32603, message: `Cannot answer "${method}": ${this.#tooLong()}` });
     } else if (!this.#outbox.hasRoom(line, 2 * this.#maxQueuedBytes)) {
-      line = errorLine(request.id, { code: -32005, message: "Too many answers wait to be read" });
+      line = codec.errorLine(request.id, { code: -32005, message: "Too many answers wait to be read" });
     }
     this.#answer(line);
   }
@@ -260,7 +247,7 @@ class LineConnection implements Connection {
 
   #cancelRemote(id: number): void {
     if (!this.features.has("cancel")) return;
-    const line = notificationLine(this.#notices.cancel, this.#notices.cancelParams(id));
+    const line = codec.notificationLine(this.#notices.cancel, this.#notices.cancelParams(id));
     // A side that has stopped reading learns nothing from one line more.
     if (this.#outbox.hasRoom(line, this.#maxQueuedBytes)) this.#outbox.push(line);
   }

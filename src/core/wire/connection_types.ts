@@ -118,3 +118,16 @@ export interface Connection {
   /** Ends it: each waiting call rejects with `reason`, incoming requests are aborted, later calls fail at once. */
   close(reason: HostError): void;
 }
+
+/** `system.cancel { id }` and `system.progress { id, … }`. */
+export const SYSTEM_NOTICES: CallNotices = {
+  cancel: "system.cancel",
+  progress: "system.progress",
+  cancelParams: (id) => ({ id }),
+  cancelledId: idIn,
+  progressId: idIn,
+};
+
+function idIn(params: unknown): unknown {
+  return (params as { id?: unknown } | undefined)?.id;
+}

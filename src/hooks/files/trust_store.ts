@@ -6,7 +6,7 @@
  */
 import { utf8Text } from "../../core/documents/read_text.ts";
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
-import { withHomeLock } from "../../core/files/home_lock.ts";
+import { withHomeLock } from "../../core/files/file_lock.ts";
 import type { Files, Runtime } from "../../core/ports/ports.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";

@@ -5,8 +5,8 @@
  */
 import { messageOf } from "../../core/errors/host_error.ts";
 import { completeParams } from "../../hooks/sources/plugin/lifecycle.ts";
-import { readPluginAnswer } from "../../hooks/sources/plugin/plugin_answer.ts";
 import { compileSchema } from "../../core/schema/compile_schema.ts";
+import { readPluginAnswer } from "../../hooks/sources/plugin/plugin_hooks.ts";
 import { type Answer, STEP_MS } from "./conversation.ts";
 import { ailment, codeOf, failed, from, ok, type RuleTable, said, skipped, type Verdict } from "./rule.ts";
 import type { Stage } from "./stage.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
-import { verifyTree } from "../../core/files/verify_tree.ts";
+import { verifyTree } from "../../core/files/tree.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, type LocalConfig, readLocalConfig } from "../../core/project/local_config.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";

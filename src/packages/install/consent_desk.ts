@@ -6,11 +6,11 @@
  */
 import type { AuditData } from "../../core/audit/events.ts";
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
+import { verifyTree } from "../../core/files/tree.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { pluginNameOf } from "../../core/project/locate.ts";
 import type { MissingPlugin } from "../../core/project/types.ts";
 import { permits } from "../../core/values/permits.ts";
-import { verifyTree } from "../../core/files/verify_tree.ts";
 import { applyInstall, consentMissing } from "./apply.ts";
 import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
 import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";

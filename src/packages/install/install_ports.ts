@@ -4,11 +4,11 @@
  * @module
  */
 import type { Audit } from "../../core/audit/audit.ts";
+import { withHomeLock } from "../../core/files/file_lock.ts";
 import { storageAccess } from "../../core/manifest/capability_set.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { isUnfinished, type PackagePorts, recoverPackages } from "../installed/journal.ts";
-import { withHomeLock } from "../../core/files/home_lock.ts";
 import type { TreeLimits } from "../../core/files/tree.ts";
 
 /** The operator's folder, and the ports that installing needs. */

@@ -4,10 +4,10 @@
  * @module
  */
 import { asHostError, type HostError } from "../../core/errors/host_error.ts";
+import { verifyTree } from "../../core/files/tree.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
-import { verifyTree } from "../../core/files/verify_tree.ts";
 import { type InstallPorts, settlePackages } from "./install_ports.ts";
 
 /** An installed plugin as it was found. */

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
-import { readConnectionString } from "../../../src/addons/insights/connection_string.ts";
-import { createInsightsExporter, type InsightsExporterOptions } from "../../../src/addons/insights/exporter.ts";
+import {
+  createInsightsExporter,
+  type InsightsExporterOptions,
+  readConnectionString,
+} from "../../../src/addons/insights/exporter.ts";
 import { createEmitter } from "../../../src/events/emitter.ts";
 import { agentHooks } from "../../../src/hooks/agent/agent_hooks.ts";
 import { telemetry } from "../../../src/hooks/sources/builtin/telemetry.ts";

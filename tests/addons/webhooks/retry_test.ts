@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { delayAfter, readRetryAfter, retryPolicy } from "../../../src/addons/webhooks/retry.ts";
+import { delayAfter, readRetryAfter, retryPolicy } from "../../../src/addons/webhooks/courier.ts";
 
 const delays = (random: number, retryAfterMs: number | null = null) =>
   [1, 2, 3, 4, 7, 8].map((attempt) => delayAfter(attempt, retryPolicy(), { random, retryAfterMs }));

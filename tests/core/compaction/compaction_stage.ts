@@ -15,8 +15,8 @@ import type {
 } from "../../../src/core/compaction/types.ts";
 import type { CompactionSettings } from "../../../src/core/project/types.ts";
 import type { IdentifiedMessage } from "../../../src/core/compaction/messages.ts";
+import { readPluginAnswer } from "../../../src/hooks/sources/plugin/plugin_hooks.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
-import { readPluginAnswer } from "../../../src/hooks/sources/plugin/plugin_answer.ts";
 import { answer, call, countChars, message } from "./conversations.ts";
 
 /** A window of six messages; `a1` and `t1` are a tool call and its result. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alwaysKeepIds } from "../../../src/core/compaction/always_keep.ts";
 import { runCompaction } from "../../../src/core/compaction/run_compaction.ts";
 import type { IdentifiedMessage } from "../../../src/core/compaction/messages.ts";
+import { alwaysKeepIds } from "../../../src/core/compaction/tool_groups.ts";
 import { compacted, delegated, memory, smart, stage, task, window } from "./compaction_stage.ts";
 import { idsOf } from "./conversations.ts";
 

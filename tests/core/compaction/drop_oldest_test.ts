@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alwaysKeepIds } from "../../../src/core/compaction/always_keep.ts";
 import { type CompactionTarget, dropOldest, isWithin } from "../../../src/core/compaction/drop_oldest.ts";
-import { toolGroups } from "../../../src/core/compaction/tool_groups.ts";
+import { alwaysKeepIds, toolGroups } from "../../../src/core/compaction/tool_groups.ts";
 import { type IdentifiedMessage, sizeOf } from "../../../src/core/compaction/messages.ts";
 import { answer, call, conversation, countChars, idsOf, isSubsequence, message } from "./conversations.ts";
 import fc from "../../support/fast_check.ts";

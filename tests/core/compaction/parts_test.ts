@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askForSummary } from "../../../src/core/compaction/ask_for_summary.ts";
-import { compactionTarget, splitForCompaction } from "../../../src/core/compaction/split_for_compaction.ts";
-import { tokenCounter } from "../../../src/core/compaction/token_counter.ts";
-import { assignIds, countTokens, type Message, sizeOf } from "../../../src/core/compaction/messages.ts";
+import { compactionTarget, splitForCompaction } from "../../../src/core/compaction/drop_oldest.ts";
+import { assignIds, countTokens, type Message, sizeOf, tokenCounter } from "../../../src/core/compaction/messages.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { answer, call, idsOf, message } from "./conversations.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alwaysKeepIds } from "../../../src/core/compaction/always_keep.ts";
 import { runCompaction } from "../../../src/core/compaction/run_compaction.ts";
+import { alwaysKeepIds } from "../../../src/core/compaction/tool_groups.ts";
 import type { CompactionPorts } from "../../../src/core/compaction/types.ts";
 import { delegated, memory, settings, stage, task, window } from "./compaction_stage.ts";
 import { conversation, idsOf } from "./conversations.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { insertMessage } from "../../../src/core/compaction/insert_message.ts";
-import { isToolTraffic, toolGroups } from "../../../src/core/compaction/tool_groups.ts";
+import { insertMessage, isToolTraffic, toolGroups } from "../../../src/core/compaction/tool_groups.ts";
 import type { Message } from "../../../src/core/compaction/messages.ts";
 import { answer, call, conversation, idsOf, message } from "./conversations.ts";
 import fc from "../../support/fast_check.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alwaysKeepIds } from "../../../src/core/compaction/always_keep.ts";
+import { alwaysKeepIds } from "../../../src/core/compaction/tool_groups.ts";
 import {
   type CompactorFault,
   type GoodCompaction,

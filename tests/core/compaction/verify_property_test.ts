@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alwaysKeepIds } from "../../../src/core/compaction/always_keep.ts";
-import { toolGroups } from "../../../src/core/compaction/tool_groups.ts";
+import { alwaysKeepIds, toolGroups } from "../../../src/core/compaction/tool_groups.ts";
 import { verifyCompactorResult } from "../../../src/core/compaction/verify_compactor_result.ts";
 import { type IdentifiedMessage, type Message, sizeOf } from "../../../src/core/compaction/messages.ts";
 import { conversation, countChars } from "./conversations.ts";

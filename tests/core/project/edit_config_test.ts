@@ -3,11 +3,11 @@ import { lstat, readdir, readFile, rename, symlink, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
+import { withHomeLock } from "../../../src/core/files/file_lock.ts";
 import { CONFIG_SETTINGS, settingOf } from "../../../src/core/project/config_settings.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import { readConfigFile, writeSetting } from "../../../src/core/project/edit_config.ts";
 import type { TomlValue } from "../../../src/core/documents/edit_toml.ts";
-import { withHomeLock } from "../../../src/core/files/home_lock.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const FILE = `# how things run here

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { databases } from "../../../src/adapters/shared/databases.ts";
+import { dropStorage, exportStorage, reportStorage } from "../../../src/core/storage/catalogue.ts";
 import { StorageEngine } from "../../../src/core/storage/engine.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../src/core/storage/limits.ts";
-import { dropStorage, exportStorage, reportStorage } from "../../../src/core/storage/maintenance.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { errorOf, openWorld } from "./support/world.ts";
 

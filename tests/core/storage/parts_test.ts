@@ -3,12 +3,17 @@ import { test } from "node:test";
 import type { SqlValue } from "../../../src/core/ports/ports.ts";
 import { ACTION, mayAccess } from "../../../src/core/storage/authorizer.ts";
 import { ownerOf, tablePrefix, withoutPrefix } from "../../../src/core/storage/names.ts";
-import { bindParams } from "../../../src/core/storage/params.ts";
-import { Patience } from "../../../src/core/storage/patience.ts";
-import { parseStorageRequest } from "../../../src/core/storage/requests.ts";
-import { columnFacts, encodeRows, rowObjects } from "../../../src/core/storage/rows.ts";
-import { shapeOf } from "../../../src/core/storage/sql/shape.ts";
-import { fromWire, toWire, type WireValue } from "../../../src/core/storage/values.ts";
+import { parseStorageRequest, shapeOf } from "../../../src/core/storage/requests.ts";
+import { Patience } from "../../../src/core/storage/storage.ts";
+import {
+  bindParams,
+  columnFacts,
+  encodeRows,
+  fromWire,
+  rowObjects,
+  toWire,
+  type WireValue,
+} from "../../../src/core/storage/values.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { errorOf } from "./support/world.ts";
 

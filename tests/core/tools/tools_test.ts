@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ResolvedAgent, ResolvedPlugin } from "../../../src/core/project/types.ts";
 import { checkArguments } from "../../../src/core/tools/check_arguments.ts";
-import { toolAlias, toolFromAlias } from "../../../src/core/tools/tool_alias.ts";
-import { agentTools, findTool } from "../../../src/core/tools/tool_registry.ts";
+import { agentTools, findTool, toolAlias, toolFromAlias } from "../../../src/core/tools/tool_registry.ts";
 import { manifestOf } from "../../support/cage_requests.ts";
 
 const tool = (name: string) => ({ name, description: `Does ${name}`, parameters_schema: { type: "object" } });

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { verifyTree } from "../../../src/core/files/tree.ts";
 import { settlePackages } from "../../../src/packages/install/install_ports.ts";
 import { uninstallPlugin } from "../../../src/packages/install/change_installed.ts";
-import { verifyTree } from "../../../src/core/files/verify_tree.ts";
 import { type InstallStage, installStage } from "./install_stage.ts";
 
 const PROGRAM: string = fileURLToPath(new URL("fixtures/dies_at_a_step.ts", import.meta.url));

@@ -5,7 +5,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import { withHomeLock } from "../../../src/core/files/home_lock.ts";
+import { withHomeLock } from "../../../src/core/files/file_lock.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { untilSettled } from "../../support/until.ts";
 

@@ -5,9 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import { linkProblem } from "../../../src/core/files/link_problem.ts";
-import { copyTree, hashTree, removeTree, TREE_LIMITS } from "../../../src/core/files/tree.ts";
-import { verifyTree } from "../../../src/core/files/verify_tree.ts";
+import { copyTree, hashTree, linkProblem, removeTree, TREE_LIMITS, verifyTree } from "../../../src/core/files/tree.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const { files } = await detectRuntime();

@@ -1,14 +1,13 @@
 /**
- * Walks CREATE, ALTER and DROP.
+ * Walks CREATE, ALTER and DROP; and INSERT, REPLACE, UPDATE and DELETE, which a trigger's body holds too.
  *
  * @module
  */
 import { walkExpression, walkSortList } from "./expressions.ts";
-import { walkFtsArguments } from "./fts_arguments.ts";
-import { denied } from "./refusals.ts";
-import { walkSelect, walkWith } from "./selects.ts";
+import { denied, sqlError } from "./refusals.ts";
+import { walkFrom, walkIndexedBy, walkResultColumns, walkSelect, walkWith } from "./selects.ts";
+import { foldName, nameOf, type Token, words } from "./tokens.ts";
 import type { Walk } from "./walk.ts";
-import { walkWrite } from "./writes.ts";
 
 /** Walks CREATE; temporary objects are refused. */
 export function walkCreate(walk: Walk): void {
@@ -163,4 +162,122 @@ export function withOpensSelect(walk: Walk): boolean {
     else if (depth === 0 && ["INSERT", "UPDATE", "DELETE"].includes(token.key)) return false;
     else if (depth === 0 && token.key === "REPLACE" && walk.peek(ahead + 1).key === "INTO") return false;
   }
+}
+
+const OPTIONS = words(`
+  content content_rowid contentless_delete contentless_unindexed columnsize detail prefix tokenize`);
+
+/** Walks from the module's name to the end of its arguments. */
+function walkFtsArguments(walk: Walk, table: string): void {
+  const module = walk.takeName();
+  if (foldName(nameOf(module)) !== "fts5") {
+    throw denied(`Cannot use the virtual table module "${nameOf(module)}"`, "fts5 is the one there is");
+  }
+  walk.expect("(");
+  do {
+    const name = walk.takeName();
+    if (walk.at("=")) walkOption(walk, name);
+    else walkColumn(walk, name, table);
+  } while (walk.accept(","));
+  walk.expect(")");
+}
+
+function walkColumn(walk: Walk, name: Token, table: string): void {
+  if (foldName(nameOf(name)) === table) throw sqlError(`duplicate column name: ${nameOf(name)}`);
+  walk.accept("UNINDEXED");
+}
+
+function walkOption(walk: Walk, name: Token): void {
+  const option = foldName(nameOf(name));
+  if (!OPTIONS.has(option)) throw denied(`Cannot use the fts5 option "${nameOf(name)}"`, [...OPTIONS].join(", "));
+  walk.expect("=");
+  const value = walk.take();
+  if (value.kind !== "string" && value.kind !== "quoted" && value.kind !== "number" && !walk.isName(value)) {
+    throw sqlError(`near "${value.text}": syntax error`);
+  }
+  if (option !== "content") return;
+  // An empty content option makes a table that keeps no text of its own; anything else is a table to read.
+  if (nameOf(value) !== "") walk.rename(value);
+}
+
+/** Walks a statement that changes rows; returns whether it has RETURNING. */
+export function walkWrite(walk: Walk): boolean {
+  const { key } = walk.expect("INSERT", "REPLACE", "UPDATE", "DELETE");
+  if (key === "INSERT" || key === "UPDATE") walkOnConflictWord(walk);
+  walk.openScope({ upsert: key === "INSERT" || key === "REPLACE" });
+  if (key === "UPDATE") {
+    walkTarget(walk);
+    walkIndexedBy(walk);
+    walk.expect("SET");
+    walkAssignments(walk);
+    if (walk.accept("FROM")) walkFrom(walk);
+    if (walk.accept("WHERE")) walkExpression(walk);
+  } else if (key === "DELETE") {
+    walk.expect("FROM");
+    walkTarget(walk);
+    walkIndexedBy(walk);
+    if (walk.accept("WHERE")) walkExpression(walk);
+  } else walkInserted(walk);
+  const isReturning = walkReturning(walk);
+  walk.closeScope();
+  return isReturning;
+}
+
+function walkInserted(walk: Walk): void {
+  walk.expect("INTO");
+  const table = walkTarget(walk);
+  if (walk.at("(")) {
+    walk.bracketed(() => {
+      do {
+        const column = walk.takeName();
+        const fts = foldName(nameOf(column)) === table ? walk.ftsTable(table) : undefined;
+        // An FTS5 table takes commands in a column of its own name: INSERT INTO docs(docs) VALUES('optimize').
+        if (fts !== undefined) walk.edit(column, walk.translated(fts));
+      } while (walk.accept(","));
+    });
+  }
+  if (walk.accept("DEFAULT")) return void walk.expect("VALUES");
+  walkSelect(walk, { inFrom: true });
+  while (walk.accept("ON")) walkUpsert(walk);
+}
+
+function walkOnConflictWord(walk: Walk): void {
+  if (walk.accept("OR")) walk.expect("ROLLBACK", "ABORT", "REPLACE", "FAIL", "IGNORE");
+}
+
+function walkTarget(walk: Walk): string {
+  const table = walk.takeObjectName();
+  walk.addSource(walk.accept("AS") ? walk.rename(walk.takeName()) : table, table);
+  return table;
+}
+
+function walkAssignments(walk: Walk): void {
+  do {
+    if (walk.at("(")) walk.takeNameList();
+    else walk.takeName();
+    walk.expect("=");
+    walkExpression(walk);
+  } while (walk.accept(","));
+}
+
+function walkUpsert(walk: Walk): void {
+  walk.expect("CONFLICT");
+  if (walk.at("(")) {
+    walk.bracketed(() => walkSortList(walk));
+    if (walk.accept("WHERE")) walkExpression(walk);
+  }
+  walk.expect("DO");
+  if (walk.accept("NOTHING")) return;
+  walk.expectAll("UPDATE", "SET");
+  walkAssignments(walk);
+  if (walk.accept("WHERE")) walkExpression(walk);
+}
+
+function walkReturning(walk: Walk): boolean {
+  if (walk.at("ORDER", "LIMIT")) {
+    throw sqlError(`near "${walk.peek().text}": syntax error`, "UPDATE and DELETE take no ORDER BY and no LIMIT here");
+  }
+  if (!walk.accept("RETURNING")) return false;
+  walkResultColumns(walk, true);
+  return true;
 }

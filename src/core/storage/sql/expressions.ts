@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { WORD_OPERATORS } from "./keywords.ts";
 import { denied } from "./refusals.ts";
-import type { Token } from "./tokens.ts";
+import { type Token, WORD_OPERATORS } from "./tokens.ts";
 import type { Walk } from "./walk.ts";
 
 /**

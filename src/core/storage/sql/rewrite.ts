@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { walkAlter, walkCreate, walkDrop, withOpensSelect } from "./definitions.ts";
+import { walkAlter, walkCreate, walkDrop, walkWrite, withOpensSelect } from "./definitions.ts";
 import { denied, sqlError } from "./refusals.ts";
 import { walkSelect, walkWith } from "./selects.ts";
 import { tokenize } from "./tokens.ts";
 import { type NameSpace, Walk } from "./walk.ts";
-import { walkWrite } from "./writes.ts";
 
 export type { NameSpace } from "./walk.ts";
 

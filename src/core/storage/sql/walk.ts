@@ -5,8 +5,7 @@
  */
 import { applyEdits, columnNames, type Edit, type ResultColumn } from "./edits.ts";
 import { denied, sqlError } from "./refusals.ts";
-import { foldName, nameOf, type Token } from "./tokens.ts";
-import { JOIN_WORDS } from "./keywords.ts";
+import { foldName, JOIN_WORDS, nameOf, type Token } from "./tokens.ts";
 
 /** The names of one plugin, and the names they have in the database. */
 export interface NameSpace {

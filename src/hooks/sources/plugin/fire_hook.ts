@@ -7,8 +7,7 @@
 import type { Audit } from "../../../core/audit/audit.ts";
 import { asHostError, HostError } from "../../../core/errors/host_error.ts";
 import type { Clock } from "../../../core/ports/ports.ts";
-import type { PluginCallContext, PluginCallOptions } from "../../../core/supervisor/types.ts";
-import { hookQueue } from "./hook_queue.ts";
+import type { PluginCallContext, Supervisor } from "../../../core/supervisor/types.ts";
 
 /** A plugin that takes a hook. */
 export interface HookSubscriber {
@@ -40,22 +39,18 @@ export interface HookContext extends Partial<PluginCallContext> {
 
 /** A plugin's answer to a hook, or why there is none that counts. */
 export type HookOutcome<T> =
-  | { readonly ok: true; readonly result: T; readonly durationMs: number }
-  | {
-    readonly ok: false;
-    readonly reason: "timeout" | "failed" | "unavailable" | "oversize";
-    readonly error: HostError;
-    readonly durationMs: number;
-  };
+  & { readonly durationMs: number }
+  & ({ readonly ok: true; readonly result: T } | HookFailure);
+
+interface HookFailure {
+  readonly ok: false;
+  readonly reason: "timeout" | "failed" | "unavailable" | "oversize";
+  readonly error: HostError;
+}
 
 /** The host, as the dispatcher uses it. */
 export interface HookPorts {
-  call(
-    instance: string,
-    method: string,
-    params: Readonly<Record<string, unknown>>,
-    options: PluginCallOptions,
-  ): Promise<unknown>;
+  call(...call: Required<Parameters<Supervisor["call"]>>): Promise<unknown>;
   readonly audit: Audit;
   readonly clock: Clock;
   /** Called after every firing. */
@@ -78,7 +73,7 @@ const MAX_MESSAGE = 500;
 /** Returns a dispatcher. Plugins get one hook at a time, across all sessions. */
 export function createHookDispatcher(ports: HookPorts): HookDispatcher {
   const { audit, clock } = ports;
-  const queue = hookQueue(clock);
+  const turnOf = hookQueue(clock);
 
   return {
     async fire(subscriber, firing, read) {
@@ -88,7 +83,7 @@ export function createHookDispatcher(ports: HookPorts): HookDispatcher {
       const { hook, context: { agent_path, session_id, request_id } } = firing;
       const timeoutMs = subscriber.timeoutSec * 1000;
       let outcome: HookOutcome<ReturnType<typeof read>>;
-      const endTurn = await queue.turn(subscriber.instance, timeoutMs);
+      const endTurn = await turnOf(subscriber.instance, timeoutMs);
       audit.emit("plugin.hook.fired", subject, { hook, agent_path, session_id }, request_id);
       try {
         if (!endTurn) throw busyError(subscriber);
@@ -142,8 +137,45 @@ function busyError({ plugin, timeoutSec }: HookSubscriber): HostError {
   return new HostError("protocol.timeout", `Plugin "${plugin}" was busy with other hooks for ${timeoutSec} s`);
 }
 
-function reasonOf({ code }: HostError): Extract<HookOutcome<unknown>, { ok: false }>["reason"] {
+function reasonOf({ code }: HostError): HookFailure["reason"] {
   if (code === "protocol.timeout" || code === "protocol.cancelled") return "timeout";
   if (code === "protocol.oversize_message") return "oversize";
   return code === "plugin.unavailable" || code === "plugin.unknown" ? "unavailable" : "failed";
+}
+
+/**
+ * Waits for the turn of `key`, at most `maxWaitMs`. Resolves with a function that ends the turn, or with null when it did
+ * not come in time.
+ */
+type HookQueue = (key: string, maxWaitMs: number) => Promise<(() => void) | null>;
+
+/** Returns a queue that gives each instance one hook at a time, whatever the session it comes from. */
+function hookQueue(clock: Clock): HookQueue {
+  const waiting = new Map<string, (() => void)[]>();
+
+  function release(key: string): void {
+    const next = waiting.get(key)?.shift();
+    if (next) next();
+    else waiting.delete(key);
+  }
+
+  return (key, maxWaitMs) => {
+    const endTurn = () => release(key);
+    const line = waiting.get(key);
+    if (!line) {
+      waiting.set(key, []);
+      return Promise.resolve(endTurn);
+    }
+    return new Promise((resolve) => {
+      const start = () => {
+        cancel();
+        resolve(endTurn);
+      };
+      const cancel = clock.after(maxWaitMs, () => {
+        line.splice(line.indexOf(start), 1);
+        resolve(null);
+      });
+      line.push(start);
+    });
+  };
 }

@@ -4,21 +4,19 @@
  *
  * @module
  */
-import {
-  HOOK_SCHEMAS,
-  type HookMetadata,
-  type HookName,
-  HOOKS,
-} from "../../../core/contract/generated/agent_lifecycle.ts";
+import * as lifecycle from "../../../core/contract/generated/agent_lifecycle.ts";
 import type { HookContract } from "../../dispatch/types.ts";
 import type { HookEvent } from "../../engine/types.ts";
 
 /** The params of a hook, without `_context` and `_config`. */
 export type HookParams = Readonly<Record<string, unknown>>;
 
-const CONTRACTS: ReadonlyMap<string, HookContract & Pick<HookMetadata, "portableName">> = new Map(
-  HOOKS.map(({ name, dispatch, portableName }) => {
-    const { input, output } = HOOK_SCHEMAS[name as HookName] as Pick<HookContract, "input" | "output">;
+const CONTRACTS: ReadonlyMap<string, HookContract & Pick<lifecycle.HookMetadata, "portableName">> = new Map(
+  lifecycle.HOOKS.map(({ name, dispatch, portableName }) => {
+    const { input, output } = lifecycle.HOOK_SCHEMAS[name as lifecycle.HookName] as Pick<
+      HookContract,
+      "input" | "output"
+    >;
     return [name, { name, dispatch, portableName, ...(input && { input }), ...(output && { output }) }];
   }),
 );

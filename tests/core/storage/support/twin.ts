@@ -9,9 +9,8 @@ import { HostError, messageOf } from "../../../../src/core/errors/host_error.ts"
 import type { Database, SqlValue } from "../../../../src/core/ports/ports.ts";
 import { StorageEngine } from "../../../../src/core/storage/engine.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../../src/core/storage/limits.ts";
-import { bindParams } from "../../../../src/core/storage/params.ts";
-import { columnFacts, encodeRows } from "../../../../src/core/storage/rows.ts";
 import { rewriteSql } from "../../../../src/core/storage/sql/rewrite.ts";
+import { bindParams, columnFacts, encodeRows } from "../../../../src/core/storage/values.ts";
 import { HOST_TABLE, type RandomStatement } from "./random_sql.ts";
 import { spoiledDatabase } from "./spoiled_database.ts";
 

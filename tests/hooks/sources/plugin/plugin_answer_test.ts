@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readPluginAnswer } from "../../../../src/hooks/sources/plugin/plugin_answer.ts";
+import { readPluginAnswer } from "../../../../src/hooks/sources/plugin/plugin_hooks.ts";
 
 const COLLECTED = ["on_session_start", "pre_compact", "post_compact"];
 const inject = (text: string) => ({ action: "injectContext", additionalContext: [text] });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { escapePluginTags } from "../../../../src/hooks/sources/plugin/plugin_tags.ts";
+import { escapePluginTags } from "../../../../src/hooks/sources/plugin/injections.ts";
 import fc from "../../../support/fast_check.ts";
 
 const escaped = (text: string): string => escapePluginTags(text).text;
