@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { asHostError, type HostError } from "../core/errors/host_error.ts";
+import { asHostError } from "../core/errors/host_error.ts";
 import { ConsentDesk } from "../packages/install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
 import { type InstallPorts, settlePackages } from "../packages/install/install_ports.ts";

@@ -5,12 +5,16 @@
  */
 import type { Clock } from "../core/ports/ports.ts";
 import type { AgentContext, JobEvents } from "./agent.ts";
-import type { JobsOptions } from "./jobs.ts";
 import { emitRunEnd, type RunOutcome } from "./run_agent.ts";
 import { isFinal, type Job, type JobOutcome } from "./types.ts";
 
 /** When and how often a job is begun again. */
-export type RetryPolicy = Required<Pick<JobsOptions, "maxAttempts" | "retryErrors" | "retryDelayMs">>;
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly retryErrors: boolean;
+  /** Doubled at each attempt. */
+  readonly retryDelayMs: number;
+}
 
 /** Returns how a run ends its job: with its answer, with its error, or queued for another attempt. */
 export function outcomeOf(outcome: RunOutcome, attempt: number, retry: RetryPolicy): JobOutcome {

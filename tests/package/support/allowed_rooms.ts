@@ -19,7 +19,7 @@ export function roomsIn(modules: readonly string[]): string[] {
 /** Rooms that an entry which is used alone may load. */
 export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "src/sdk/mod.ts": ["sdk"],
-  "src/events/mod.ts": ["events"],
+  "src/events/mod.ts": ["core/values", "events"],
   "src/hooks/mod.ts": [
     "adapters", // The clock, files and ids of the runtime: no function there needs to be handed one.
     "core/cage", // One list: variables that no child process gets.
