@@ -22,7 +22,7 @@ const NAMED = 50;
 
 /** Speaks MCP over the connection that `ports` makes. */
 export function mcpDialect(ports: DialectPorts): Dialect {
-  const { manifest, audit, subject, clock } = ports;
+  const { audit, subject } = ports;
   const isTaken = notificationGate(ports);
   const connection: Connection = ports.connect({
     onRequest,
@@ -30,9 +30,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     onIrregularity: (irregularity) => auditIrregularity(irregularity, ports),
     notices: MCP_NOTICES,
   });
-  let tools: readonly McpTool[] = [];
-  let byName = new Map<string, McpTool>();
-  let relist: "idle" | "busy" | "again" = "busy"; // The handshake lists them.
+  const tools = new ServerTools(connection, ports);
 
   /** A server may ping the host, and ask for nothing else. */
   function onRequest({ method }: IncomingRequest): unknown {
@@ -43,40 +41,8 @@ export function mcpDialect(ports: DialectPorts): Dialect {
   function onNotification(method: string, params: unknown): void {
     if (!isTaken()) return;
     if (method === "notifications/message") return ports.onLog(logLine(params));
-    if (method === "notifications/tools/list_changed") return listAgain();
+    if (method === "notifications/tools/list_changed") return tools.listAgain();
     audit.emit("plugin.notification", subject, { notification_type: method.slice(0, 200) });
-  }
-
-  /** Lists the tools, then calls `adopt`, then audits them: a listener to the audit finds the new tools in place. */
-  async function list(adopt: () => void = () => {}): Promise<void> {
-    const endMs = clock.monotonic() + HANDSHAKE_TIMEOUT_MS;
-    const before = tools;
-    const found = await listTools((params) => {
-      return handshakeStep(connection, "tools/list", params, Math.max(1, endMs - clock.monotonic()));
-    }, before);
-    tools = found.tools;
-    byName = new Map(tools.map((tool) => [`${manifest.name}.${tool.name}`, tool]));
-    adopt();
-    audit.emit("plugin.tools_listed", subject, toolChanges(before, found));
-  }
-
-  function listAgain(): void {
-    if (relist !== "idle") return void (relist = "again");
-    relist = "busy";
-    list(() => ports.onTools(tools)).catch((error) => {
-      if (connection.closed) return;
-      const detail = messageOf(error).slice(0, 200);
-      audit.emit("plugin.protocol_violation", subject, { violation_type: "tools_list", detail });
-    });
-    rest();
-  }
-
-  function rest(): void {
-    clock.after(RELIST_MS, () => {
-      const isAsked = relist === "again";
-      relist = "idle";
-      if (isAsked && !connection.closed) listAgain();
-    });
   }
 
   return {
@@ -87,18 +53,17 @@ export function mcpDialect(ports: DialectPorts): Dialect {
       connection.features = new Set(["cancel", "progress"]);
       connection.notify("notifications/initialized", {});
       if (hasTools && !ports.byWireName) {
-        await list();
-        rest();
+        await tools.listFirst();
       }
       onInitialized();
       return {
-        callable: new Set(byName.keys()),
+        callable: new Set(tools.byName.keys()),
         methods: [],
         features: ["cancel", "progress"],
         missing: [],
         undeclared: [],
         configIgnored: Object.keys(config).length > 0,
-        mcp: { ...server, tools },
+        mcp: { ...server, tools: tools.all },
       };
     },
     async call(method, params, context, options) {
@@ -109,13 +74,69 @@ export function mcpDialect(ports: DialectPorts): Dialect {
       const { _config, ...args } = params;
       const traceparent = context?.traceparent;
       const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
-      const request = { name: byName.get(method)?.wireName ?? method, arguments: args, ...meta };
+      const request = { name: tools.byName.get(method)?.wireName ?? method, arguments: args, ...meta };
       return readToolResult(await connection.call("tools/call", request, options), method);
     },
     updateConfig: () => Promise.resolve(false),
     notify() {}, // Notifications of the plugin wire mean nothing to it.
     askToEnd: () => ports.endInput(),
   };
+}
+
+/** The tools of one server, as it listed them last. */
+class ServerTools {
+  readonly #connection: Connection;
+  readonly #ports: DialectPorts;
+  #relist: "idle" | "busy" | "again" = "busy"; // The handshake lists them.
+  all: readonly McpTool[] = [];
+  /** `<plugin>.<tool>` → tool. */
+  byName: ReadonlyMap<string, McpTool> = new Map();
+
+  constructor(connection: Connection, ports: DialectPorts) {
+    this.#connection = connection;
+    this.#ports = ports;
+  }
+
+  /** Lists the tools within the time of a handshake step; later changes are listed after a rest. */
+  async listFirst(): Promise<void> {
+    await this.#list();
+    this.#rest();
+  }
+
+  /** Lists the tools again: now, or once the rest after the last listing is over. */
+  listAgain(): void {
+    if (this.#relist !== "idle") return void (this.#relist = "again");
+    this.#relist = "busy";
+    const { audit, subject, onTools } = this.#ports;
+    this.#list(() => onTools(this.all)).catch((error) => {
+      if (this.#connection.closed) return;
+      const detail = messageOf(error).slice(0, 200);
+      audit.emit("plugin.protocol_violation", subject, { violation_type: "tools_list", detail });
+    });
+    this.#rest();
+  }
+
+  /** Lists the tools, then calls `adopt`, then audits them: a listener to the audit finds the new tools in place. */
+  async #list(adopt: () => void = () => {}): Promise<void> {
+    const { manifest, audit, subject, clock } = this.#ports;
+    const endMs = clock.monotonic() + HANDSHAKE_TIMEOUT_MS;
+    const before = this.all;
+    const found = await listTools((params) => {
+      return handshakeStep(this.#connection, "tools/list", params, Math.max(1, endMs - clock.monotonic()));
+    }, before);
+    this.all = found.tools;
+    this.byName = new Map(found.tools.map((tool) => [`${manifest.name}.${tool.name}`, tool]));
+    adopt();
+    audit.emit("plugin.tools_listed", subject, toolChanges(before, found));
+  }
+
+  #rest(): void {
+    this.#ports.clock.after(RELIST_MS, () => {
+      const isAsked = this.#relist === "again";
+      this.#relist = "idle";
+      if (isAsked && !this.#connection.closed) this.listAgain();
+    });
+  }
 }
 
 /** Returns the differences between two lists, for the audit: a server may change its tools at any time. */

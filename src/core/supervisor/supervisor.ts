@@ -5,9 +5,9 @@
  */
 import { type Audit, createAudit } from "../audit/audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
-import { PluginInstance } from "./instance.ts";
+import { type InstanceOptions, PluginInstance } from "./instance.ts";
 import { manifestReader, pluginSource } from "./plugin_source.ts";
-import type { PluginCallContext, PluginNotification, Supervisor, SupervisorOptions } from "./types.ts";
+import type { PluginCallContext, PluginNotification, PluginSpec, Supervisor, SupervisorOptions } from "./types.ts";
 
 /**
  * Returns a supervisor that looks after nothing yet. A host around it passes the audit that both write to; its sinks
@@ -18,7 +18,7 @@ export function createSupervisor(
   audit: Audit = createAudit({ clock: options.runtime.clock, sinks: options.audit ?? [] }),
 ): Supervisor {
   const { runtime, operatorId = null } = options;
-  const { ids, files } = runtime;
+  const { ids } = runtime;
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
   const contextDefaults = { operatorId, requestId: () => ids.create("req") };
@@ -34,38 +34,19 @@ export function createSupervisor(
 
   const supervisor: Supervisor = {
     async register(spec) {
-      const readManifest = manifestReader(spec.dir, files);
-      const manifest = await readManifest();
-      const id = spec.instance ?? manifest.name;
+      const onNotification = (notification: PluginNotification): void =>
+        listeners.forEach((listener) => quietly(() => listener(notification)));
+      const instance = await newInstance(spec, { host: options, audit, onNotification });
+      const { instance: id } = instance.subject;
       if (instances.has(id)) {
         throw new HostError("plugin.duplicate", `Plugin instance "${id}" is registered already`, {
           data: { instance: id },
         });
       }
-      const subject = { name: manifest.name, instance: id };
-      const instance = new PluginInstance({
-        host: options,
-        source: pluginSource(manifest.name, spec, options, readManifest),
-        manifest,
-        audit,
-        subject,
-        onNotification: (notification) => listeners.forEach((listener) => quietly(() => listener(notification))),
-      });
       instances.set(id, instance);
       return instance.info();
     },
-
-    async startAll() {
-      const enabled = [...instances].filter(([, instance]) => instance.isEnabled);
-      const ends = await Promise.all(enabled.map(async ([instance, plugin]) => {
-        const error = await plugin.start().then(() => null, asHostError);
-        return { instance, error };
-      }));
-      return {
-        running: ends.filter(({ error }) => error === null).map(({ instance }) => instance),
-        failed: ends.filter((end): end is { instance: string; error: HostError } => end.error !== null),
-      };
-    },
+    startAll: () => startEnabled(instances),
     start: (id) => find(id).start(),
     stop: (id) => find(id).stop("stopped"),
     async unregister(id) {
@@ -108,6 +89,36 @@ export function createSupervisor(
     [Symbol.asyncDispose]: () => supervisor.stopAll(),
   };
   return supervisor;
+}
+
+/** Reads the manifest of a plugin and returns an instance of it that has not started. */
+async function newInstance(
+  spec: PluginSpec,
+  { host, ...ports }: Pick<InstanceOptions, "host" | "audit" | "onNotification">,
+): Promise<PluginInstance> {
+  const readManifest = manifestReader(spec.dir, host.runtime.files);
+  const manifest = await readManifest();
+  const { name } = manifest;
+  const subject = { name, instance: spec.instance ?? name };
+  return new PluginInstance({
+    ...ports,
+    host,
+    source: pluginSource(name, spec, host, readManifest),
+    manifest,
+    subject,
+  });
+}
+
+async function startEnabled(instances: ReadonlyMap<string, PluginInstance>): ReturnType<Supervisor["startAll"]> {
+  const enabled = [...instances].filter(([, instance]) => instance.isEnabled);
+  const ends = await Promise.all(enabled.map(async ([instance, plugin]) => {
+    const error = await plugin.start().then(() => null, asHostError);
+    return { instance, error };
+  }));
+  return {
+    running: ends.filter(({ error }) => error === null).map(({ instance }) => instance),
+    failed: ends.filter((end): end is { instance: string; error: HostError } => end.error !== null),
+  };
 }
 
 /**
