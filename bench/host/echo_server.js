@@ -10,7 +10,7 @@ const initialized = JSON.stringify({
   name: "wire",
   version: "1.0.0",
   api_version: 1,
-  methods: ["wire.echo", "wire.plain"],
+  methods: [],
   notifications: [],
   capabilities_used: [],
   protocolVersion: "2025-06-18",

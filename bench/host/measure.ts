@@ -19,7 +19,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { createHost, type Host } from "../../mod.ts";
+import { createHost, createSupervisor, detectRuntime, type Host, jsonlFile } from "../../mod.ts";
+import { checkArguments } from "../../src/core/tools/check_arguments.ts";
 import { openBare } from "../wire/bare.ts";
 import { type Figures, measureCase } from "../wire/call_cases.ts";
 import type { OpenHost } from "../wire/implementations.ts";
@@ -29,8 +30,7 @@ const SERVER = fileURLToPath(new URL("echo_server.js", import.meta.url));
 const ARGUMENTS = { query: "notes about the quick brown fox", limit: 10 };
 const CASES = [1, 64, 512].map((inFlight) => ({ name: `${inFlight} in flight`, method: "", inFlight }));
 const MANIFESTS = {
-  "wire": `methods: [wire.plain]
-tools: [{ name: echo, description: Answers at once, parameters_schema: { type: object } }]
+  "wire": `tools: [{ name: echo, description: Answers at once, parameters_schema: { type: object } }]
 `,
   "mcp": "runtime: mcp_stdio\n",
 };
@@ -73,7 +73,6 @@ async function openHost(): Promise<Host> {
 /** Every way to call the echo tool; `bare` runs twice, and the difference between the two is noise. */
 async function openWays(host: Host): Promise<[string, OpenHost][]> {
   const session = host.openSession();
-  const at = { agent: "primary", session: session.id };
   const ended = (): void => {};
   const bare = (): OpenHost => {
     const { child, call } = openBare(node, [SERVER]);
@@ -83,11 +82,30 @@ async function openWays(host: Host): Promise<[string, OpenHost][]> {
   return [
     ["ours", { call: () => session.callTool("mcp.echo", ARGUMENTS), close: ended }],
     ["ours, plugin wire", { call: () => session.callTool("wire.echo", ARGUMENTS), close: ended }],
-    ["below the gate", { call: () => host.callMethod("wire", "wire.plain", ARGUMENTS, at), close: ended }],
+    ["without the gate", await openUngated()],
     ["bare", bare()],
     ["mcp-sdk", await openSdk()],
     ["bare again", bare()],
   ];
+}
+
+/** The same call as far as it goes without a gate: arguments checked, the supervisor asked, both audited to a file. */
+async function openUngated(): Promise<OpenHost> {
+  const { files, clock } = await detectRuntime();
+  const home = join(dir, "home");
+  const audit = [jsonlFile({ path: join(home, "audit/ungated.jsonl"), files, clock })];
+  const supervisor = await createSupervisor({ home, runtimes: { node }, audit });
+  const { instance } = await supervisor.register({ dir: join(dir, "wire") });
+  await supervisor.start(instance);
+  const tool = { name: "wire.echo", parametersSchema: { type: "object" } };
+  const ids = { project_id: "bench", agent_path: "primary", session_id: "ses_bench", operator_id: null };
+  return {
+    async call() {
+      await checkArguments(tool, ARGUMENTS);
+      return await supervisor.call(instance, tool.name, ARGUMENTS, { context: { ...ids } });
+    },
+    close: () => void supervisor.stopAll(),
+  };
 }
 
 async function openSdk(): Promise<OpenHost> {
