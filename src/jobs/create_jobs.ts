@@ -6,18 +6,18 @@
 import { clock as systemClock } from "../adapters/shared/clock.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError } from "../core/errors/host_error.ts";
-import type { Clock } from "../core/ports/ports.ts";
-import type { AgentContext, AgentRun, RunRequest } from "./agent.ts";
-import { placeOf } from "./event_stream.ts";
+import type { Clock, Ids } from "../core/ports/ports.ts";
+import type { AgentContext, AgentRun, RunRequest, RunResult } from "./agent.ts";
+import { placeOf, type StreamReader } from "./event_stream.ts";
 import { lifeOf } from "./job_ends.ts";
 import { checkName, checkScope } from "./job_names.ts";
 import { JobStreams } from "./job_streams.ts";
 import { pageOf, unknownJob } from "./job_table.ts";
-import type { CreateJobsOptions, Jobs, JobsOptions } from "./jobs.ts";
+import type { CreateJobsOptions, JobFilter, Jobs, JobsOptions } from "./jobs.ts";
 import { emitRunEnd, runAgent, type RunnerPorts } from "./run_agent.ts";
-import { Schedules } from "./schedules.ts";
+import { type OpenSchedule, type Schedule, Schedules } from "./schedules.ts";
 import { memoryJobs } from "./sqlite_jobs.ts";
-import { type ForgetRequest, isFinal, type Job, type JobQueue } from "./types.ts";
+import { type ForgetRequest, isFinal, type Job, type JobBackend, type JobQueue } from "./types.ts";
 import { Worker } from "./worker.ts";
 
 const DAY_MS = 24 * 3600_000;
@@ -25,91 +25,206 @@ const KEPT_CHARS = 64 * 1024 * 1024;
 
 /** Returns jobs in a backend. Nothing runs before {@link Jobs.work}. */
 export function createJobs<C extends AgentContext = AgentContext>(options: CreateJobsOptions<C> = {}): Jobs<C> {
-  const { clock, ids } = options.runtime ?? { clock: systemClock, ids: systemIds };
-  const { backend = memoryJobs({ clock, ids }), pollMs = 1000, remoteAgents = [], waitUntil } = options;
   checkNumbers(options);
-  const { store, queue } = backend;
-  const onProblem = options.onProblem ?? ((error: unknown) => console.error(error));
-  const runs = new Map<string, AgentRun<C>>();
-  const ports: RunnerPorts<C> = {
-    prepare: options.prepare ?? ((base) => ({ context: base as C, toolsUsed: () => [], close: async () => {} })),
-    events: options.events ?? null,
-    tracing: options.tracing ?? null,
-    clock,
-  };
-  const { events } = ports;
-  const streams = new JobStreams({
-    clock,
-    pollMs,
-    maxEvents: options.maxEvents ?? 10_000,
-    maxChars: options.maxEventChars ?? 1024 * 1024,
-    graceMs: options.eventGraceMs ?? 60_000,
-    maxKeptChars: KEPT_CHARS,
-    look: ({ id, scopeId }) => store.get(id, scopeId),
-  });
-  const starting = new Set<Promise<Job>>();
-  const worker = new Worker<C>({
-    ...ports,
-    // A store may hand a job to the worker before its create() has resolved here.
-    announced: () => starting.size === 0 ? null : Promise.allSettled(starting),
-    name: ids.create("worker"),
-    backend,
-    runs,
-    streams,
-    concurrency: options.concurrency ?? 10,
-    leaseMs: options.leaseMs ?? 15_000,
-    pollMs,
-    retry: {
-      maxAttempts: options.maxAttempts ?? 1,
-      retryErrors: options.retryErrors ?? false,
-      retryDelayMs: options.retryDelayMs ?? 1000,
-    },
-    onProblem,
-  });
-  const schedules = new Schedules({ clock, queue, events, onProblem, start, finished: ended });
-  const { keepFinishedMs: maxAgeMs = 30 * DAY_MS, maxFinished = 100_000 } = options;
-  let stopTidying: (() => Promise<void>) | null = null;
-  let isStopped = false;
+  return new OpenJobs(options);
+}
 
-  async function find(id: string, scopeId?: string): Promise<Job> {
-    const job = await store.get(id, scopeId);
+class OpenJobs<C extends AgentContext> implements Jobs<C> {
+  readonly #options: CreateJobsOptions<C>;
+  readonly #backend: JobBackend;
+  readonly #ports: RunnerPorts<C>;
+  readonly #ids: Ids;
+  readonly #runs = new Map<string, AgentRun<C>>();
+  readonly #streams: JobStreams;
+  readonly #worker: Worker<C>;
+  readonly #schedules: Schedules;
+  readonly #retention: RetentionOptions;
+  readonly #starting = new Set<Promise<Job>>();
+  #stopTidying: (() => Promise<void>) | null = null;
+  #isStopped = false;
+
+  constructor(options: CreateJobsOptions<C>) {
+    const { clock, ids } = options.runtime ?? { clock: systemClock, ids: systemIds };
+    const { backend = memoryJobs({ clock, ids }), pollMs = 1000 } = options;
+    const { keepFinishedMs: maxAgeMs = 30 * DAY_MS, maxFinished = 100_000 } = options;
+    const { store, queue } = backend;
+    const onProblem = options.onProblem ?? ((error: unknown) => console.error(error));
+    this.#options = options;
+    this.#backend = backend;
+    this.#ids = ids;
+    this.#retention = { queue, clock, maxAgeMs, maxFinished, onProblem };
+    this.#ports = {
+      prepare: options.prepare ?? ((base) => ({ context: base as C, toolsUsed: () => [], close: async () => {} })),
+      events: options.events ?? null,
+      tracing: options.tracing ?? null,
+      clock,
+    };
+    this.#streams = new JobStreams({
+      clock,
+      pollMs,
+      maxEvents: options.maxEvents ?? 10_000,
+      maxChars: options.maxEventChars ?? 1024 * 1024,
+      graceMs: options.eventGraceMs ?? 60_000,
+      maxKeptChars: KEPT_CHARS,
+      look: ({ id, scopeId }) => store.get(id, scopeId),
+    });
+    this.#worker = new Worker<C>({
+      ...this.#ports,
+      // A store may hand a job to the worker before its create() has resolved here.
+      announced: () => this.#starting.size === 0 ? null : Promise.allSettled(this.#starting),
+      name: ids.create("worker"),
+      backend,
+      runs: this.#runs,
+      streams: this.#streams,
+      concurrency: options.concurrency ?? 10,
+      leaseMs: options.leaseMs ?? 15_000,
+      pollMs,
+      retry: {
+        maxAttempts: options.maxAttempts ?? 1,
+        retryErrors: options.retryErrors ?? false,
+        retryDelayMs: options.retryDelayMs ?? 1000,
+      },
+      onProblem,
+    });
+    const start = (request: RunRequest): Promise<Job> => this.start(request);
+    const finished = (job: Job): Promise<Job> => this.#ended(job);
+    this.#schedules = new Schedules({ clock, queue, events: this.#ports.events, onProblem, start, finished });
+  }
+
+  agent(name: string, run: AgentRun<C>): void {
+    checkName("An agent's name", name);
+    if (this.#runs.has(name)) {
+      throw new HostError("jobs.agent_duplicate", `The agent "${name}" has a run already`, { data: { name } });
+    }
+    this.#runs.set(name, run);
+    this.#worker.poke();
+  }
+
+  agents(): string[] {
+    return [...new Set([...this.#runs.keys(), ...this.#options.remoteAgents ?? []])];
+  }
+
+  async work(): Promise<Job[]> {
+    const found = await this.#worker.open();
+    if (!this.#isStopped) this.#stopTidying ??= keepTidy(this.#retention);
+    return found;
+  }
+
+  async start(given: RunRequest): Promise<Job> {
+    const { agentName, input, conversationId, scopeId } = this.#checked(given);
+    this.#checkOpen();
+    const scope = scopeId === undefined ? {} : { scopeId };
+    const fields = { agentName, input, conversationId, ...scope };
+    const creating = this.#backend.store.create({ ...fields, status: "queued" }).then((job) => {
+      this.#ports.events?.emit("job:start", { jobId: job.id, ...fields });
+      return job;
+    });
+    this.#starting.add(creating);
+    const job = await creating.finally(() => this.#starting.delete(creating));
+    this.#options.waitUntil?.(this.#ended(job).catch(() => {}));
+    this.#worker.poke();
+    return job;
+  }
+
+  async get(id: string, scopeId?: string): Promise<Job> {
+    const job = await this.#backend.store.get(id, scopeId);
     if (job) return job;
     throw unknownJob(id);
   }
 
-  function checkOpen(): void {
-    if (isStopped) throw new HostError("jobs.stopped", "The jobs were stopped", { hint: "Make new ones" });
+  async list({ scopeId, ...page }: JobFilter = {}): Promise<Job[]> {
+    const { limit = Infinity, before } = page;
+    if (!(limit >= 1) || limit % 1 > 0) {
+      throw new RangeError(`jobs: limit is ${limit}, not a whole number of 1 or more`);
+    }
+    if (before !== undefined) await this.get(before, scopeId);
+    return pageOf(await this.#backend.store.list(scopeId, page), page);
   }
 
-  /** The end of a job is the end of its stream. */
-  async function ended(job: Job): Promise<Job> {
-    for await (const event of streams.read(job, null)) if (event.type === "done") return event.data as Job;
-    throw new HostError("jobs.stopped", `The jobs were stopped while "${job.id}" was waited for`);
-  }
-
-  async function start(given: RunRequest): Promise<Job> {
-    const { agentName, input, conversationId, scopeId } = checked(given);
-    checkOpen();
-    const scope = scopeId === undefined ? {} : { scopeId };
-    const creating = store.create({ agentName, input, conversationId, ...scope, status: "queued" }).then((job) => {
-      events?.emit("job:start", { jobId: job.id, agentName, input, conversationId, ...scope });
-      return job;
-    });
-    starting.add(creating);
-    const job = await creating.finally(() => starting.delete(creating));
-    waitUntil?.(ended(job).catch(() => {}));
-    worker.poke();
+  async cancel(id: string, scopeId?: string): Promise<Job> {
+    const { events, clock } = this.#ports;
+    const job = await this.#backend.queue.cancel(id, scopeId);
+    if (!job) {
+      const { status } = await this.get(id, scopeId);
+      throw new HostError("jobs.finished", `The job "${id}" has ${status} already`, { data: { id, status } });
+    }
+    events?.emit("job:cancelled", { jobId: id, agentName: job.agentName, duration: lifeOf(job, clock) });
+    this.#worker.abort(id);
+    this.#streams.end(job);
     return job;
   }
 
+  async delete(id: string, scopeId?: string): Promise<void> {
+    const { status } = await this.get(id, scopeId);
+    if (!isFinal(status)) {
+      throw new HostError("jobs.not_finished", `The job "${id}" is ${status}`, {
+        data: { id, status },
+        hint: "Cancel it first, or wait for its end",
+      });
+    }
+    await this.#backend.store.delete(id, scopeId);
+    this.#streams.drop(id);
+  }
+
+  async stream(id: string, { scopeId, after }: Parameters<Jobs["stream"]>[1] = {}): Promise<StreamReader> {
+    this.#checkOpen();
+    return this.#streams.read(await this.get(id, scopeId), after === undefined ? null : placeOf(after));
+  }
+
+  async finished(id: string, scopeId?: string): Promise<Job> {
+    this.#checkOpen();
+    return await this.#ended(await this.get(id, scopeId));
+  }
+
+  async run(given: RunRequest, options: Parameters<Jobs["run"]>[1] = {}): Promise<RunResult> {
+    const { signal = new AbortController().signal, emit = () => {} } = options;
+    const request = this.#checked(given);
+    this.#checkOpen();
+    const run = this.#runs.get(request.agentName);
+    if (!run) {
+      throw new HostError("jobs.agent_unknown", `The agent "${request.agentName}" runs in other processes`, {
+        hint: "Start a job for it",
+      });
+    }
+    const context: AgentContext = { ...request, attempt: 1, signal, emit };
+    const outcome = await runAgent(run, context, this.#ports);
+    emitRunEnd(context, outcome, this.#ports.events);
+    if (!outcome.ok) throw new HostError("jobs.run_failed", outcome.error, { cause: outcome.cause });
+    const { output, usage, toolsUsed } = outcome;
+    return { output, usage, toolsUsed, conversationId: request.conversationId };
+  }
+
+  async schedule(schedule: Schedule): Promise<OpenSchedule> {
+    this.#checked(schedule);
+    this.#checkOpen();
+    return await this.#schedules.add(schedule);
+  }
+
+  schedules(): OpenSchedule[] {
+    return this.#schedules.list();
+  }
+
+  async stop({ graceMs = 5000 }: { readonly graceMs?: number } = {}): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#schedules.stop();
+    await Promise.all([this.#worker.stop(graceMs), this.#stopTidying?.()]);
+    this.#streams.close();
+    await this.#backend.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   /** The request with its defaults, or an error that lists everything that is wrong with it. */
-  function checked({ agentName, input, conversationId = ids.create("ses"), scopeId }: RunRequest): RunRequest & {
-    conversationId: string;
-  } {
-    if (!runs.has(agentName) && !remoteAgents.includes(agentName)) {
+  #checked(request: RunRequest): RunRequest & { conversationId: string } {
+    const { agentName, input, conversationId = this.#ids.create("ses"), scopeId } = request;
+    if (!this.#runs.has(agentName) && !this.#options.remoteAgents?.includes(agentName)) {
+      const known = this.agents();
       throw new HostError("jobs.agent_unknown", `No run is registered for the agent "${agentName}"`, {
-        data: { agentName, known: known() },
-        hint: known().length > 0 ? `There are: ${known().join(", ")}` : "Register one with agent(name, run)",
+        data: { agentName, known },
+        hint: known.length > 0 ? `There are: ${known.join(", ")}` : "Register one with agent(name, run)",
       });
     }
     const issues = [
@@ -121,96 +236,15 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
     return { agentName, input, conversationId, ...(scopeId !== undefined && { scopeId }) };
   }
 
-  const known = (): string[] => [...new Set([...runs.keys(), ...remoteAgents])];
+  #checkOpen(): void {
+    if (this.#isStopped) throw new HostError("jobs.stopped", "The jobs were stopped", { hint: "Make new ones" });
+  }
 
-  const jobs: Jobs<C> = {
-    agent(name, run) {
-      checkName("An agent's name", name);
-      if (runs.has(name)) {
-        throw new HostError("jobs.agent_duplicate", `The agent "${name}" has a run already`, { data: { name } });
-      }
-      runs.set(name, run);
-      worker.poke();
-    },
-    agents: known,
-    async work() {
-      const found = await worker.open();
-      if (!isStopped) stopTidying ??= keepTidy({ queue, clock, maxAgeMs, maxFinished, onProblem });
-      return found;
-    },
-    start,
-    get: find,
-    async list({ scopeId, ...page } = {}) {
-      const { limit = Infinity, before } = page;
-      if (!(limit >= 1) || limit % 1 > 0) {
-        throw new RangeError(`jobs: limit is ${limit}, not a whole number of 1 or more`);
-      }
-      if (before !== undefined) await find(before, scopeId);
-      return pageOf(await store.list(scopeId, page), page);
-    },
-    async cancel(id, scopeId) {
-      const job = await queue.cancel(id, scopeId);
-      if (!job) {
-        const { status } = await find(id, scopeId);
-        throw new HostError("jobs.finished", `The job "${id}" has ${status} already`, { data: { id, status } });
-      }
-      events?.emit("job:cancelled", { jobId: id, agentName: job.agentName, duration: lifeOf(job, clock) });
-      worker.abort(id);
-      streams.end(job);
-      return job;
-    },
-    async delete(id, scopeId) {
-      const { status } = await find(id, scopeId);
-      if (!isFinal(status)) {
-        throw new HostError("jobs.not_finished", `The job "${id}" is ${status}`, {
-          data: { id, status },
-          hint: "Cancel it first, or wait for its end",
-        });
-      }
-      await store.delete(id, scopeId);
-      streams.drop(id);
-    },
-    async stream(id, { scopeId, after } = {}) {
-      checkOpen();
-      return streams.read(await find(id, scopeId), after === undefined ? null : placeOf(after));
-    },
-    async finished(id, scopeId) {
-      checkOpen();
-      return await ended(await find(id, scopeId));
-    },
-    async run(given, { signal = new AbortController().signal, emit = () => {} } = {}) {
-      const request = checked(given);
-      checkOpen();
-      const run = runs.get(request.agentName);
-      if (!run) {
-        throw new HostError("jobs.agent_unknown", `The agent "${request.agentName}" runs in other processes`, {
-          hint: "Start a job for it",
-        });
-      }
-      const context: AgentContext = { ...request, attempt: 1, signal, emit };
-      const outcome = await runAgent(run, context, ports);
-      emitRunEnd(context, outcome, events);
-      if (!outcome.ok) throw new HostError("jobs.run_failed", outcome.error, { cause: outcome.cause });
-      const { output, usage, toolsUsed } = outcome;
-      return { output, usage, toolsUsed, conversationId: request.conversationId };
-    },
-    async schedule(schedule) {
-      checked(schedule);
-      checkOpen();
-      return await schedules.add(schedule);
-    },
-    schedules: () => schedules.list(),
-    async stop({ graceMs = 5000 } = {}) {
-      if (isStopped) return;
-      isStopped = true;
-      schedules.stop();
-      await Promise.all([worker.stop(graceMs), stopTidying?.()]);
-      streams.close();
-      await backend.close();
-    },
-    [Symbol.asyncDispose]: () => jobs.stop(),
-  };
-  return jobs;
+  /** The end of a job is the end of its stream. */
+  async #ended(job: Job): Promise<Job> {
+    for await (const event of this.#streams.read(job, null)) if (event.type === "done") return event.data as Job;
+    throw new HostError("jobs.stopped", `The jobs were stopped while "${job.id}" was waited for`);
+  }
 }
 
 /** Throws a `RangeError` for settings with which nothing would ever run. */

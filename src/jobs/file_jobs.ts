@@ -53,48 +53,9 @@ interface Found {
 }
 
 function fileTable(folder: JobFolder, { hold: alone, close }: FileLock): JobTable {
-  const found = async (job: Job | null): Promise<Found | null> => {
-    return job && { row: rowOf(job, await folder.read<Lease>(".leases", `${job.id}.json`)) };
-  };
-  const find = async (place: RowPlace): Promise<Found | null> => {
-    switch (place.by) {
-      case "address":
-        return await found(await folder.job(place.id, place.scopeId));
-      case "id":
-        return await found(await folder.anywhere(place.id));
-      case "claim": {
-        const { job: { id, scopeId }, worker, attempt } = place.claim;
-        const held = await found(await folder.job(id, scopeId));
-        return held?.row.lease?.worker === worker && held.row.attempts === attempt ? held : null;
-      }
-      case "turn":
-        return await folder.firstWaiting(async ({ id, scopeId, agentName, attempts, notBeforeMs }, marker) => {
-          if (!place.agents.includes(agentName) || notBeforeMs > place.nowMs) return null;
-          const job = await folder.job(id, scopeId);
-          if (job?.status === "queued") return { row: { job, attempts, notBeforeMs, lease: null }, marker };
-          await folder.remove(".queue", marker); // Its job was cancelled or deleted.
-          return null;
-        });
-    }
-  };
-
-  /** The marker comes before the record and the lease goes after it: recover() finds whatever a killed process leaves. */
-  const write = async ({ row: before, marker }: Found, next: JobRow): Promise<JobRow> => {
-    const { job, attempts, notBeforeMs, lease } = next;
-    const { id, scopeId } = job;
-    if (job.status === "queued" && before.job.status !== "queued") await folder.enqueue(job, attempts, notBeforeMs);
-    if (lease) {
-      const scope = scopeId === undefined ? {} : { scopeId };
-      await folder.write(".leases", `${id}.json`, { id, ...scope, ...lease, attempt: attempts } satisfies Lease);
-    }
-    if (job !== before.job) await folder.writeJob(job);
-    if (marker !== undefined) await folder.remove(".queue", marker);
-    if (!lease && before.lease) await folder.remove(".leases", `${id}.json`);
-    return next;
-  };
   const changed = async (found: Found | null, step: RowStep): Promise<JobRow | null> => {
     const next = found && step(found.row);
-    return next && await write(found, next);
+    return next && await writeRow(folder, found, next);
   };
 
   return {
@@ -105,7 +66,7 @@ function fileTable(folder: JobFolder, { hold: alone, close }: FileLock): JobTabl
       }),
     get: (id, scopeId) => folder.job(id, scopeId),
     list: async (scopeId, page) => pageOf(await folder.jobs(scopeId), page),
-    change: (place, step) => alone(async () => await changed(await find(place), step)),
+    change: (place, step) => alone(async () => await changed(await findRow(folder, place), step)),
     changeLost: (nowMs, step) =>
       alone(async () => {
         const rows: JobRow[] = [];
@@ -138,6 +99,47 @@ function fileTable(folder: JobFolder, { hold: alone, close }: FileLock): JobTabl
     },
     close,
   };
+}
+
+async function findRow(folder: JobFolder, place: RowPlace): Promise<Found | null> {
+  switch (place.by) {
+    case "address":
+      return await rowWithLease(folder, await folder.job(place.id, place.scopeId));
+    case "id":
+      return await rowWithLease(folder, await folder.anywhere(place.id));
+    case "claim": {
+      const { job: { id, scopeId }, worker, attempt } = place.claim;
+      const held = await rowWithLease(folder, await folder.job(id, scopeId));
+      return held?.row.lease?.worker === worker && held.row.attempts === attempt ? held : null;
+    }
+    case "turn":
+      return await folder.firstWaiting(async ({ id, scopeId, agentName, attempts, notBeforeMs }, marker) => {
+        if (!place.agents.includes(agentName) || notBeforeMs > place.nowMs) return null;
+        const job = await folder.job(id, scopeId);
+        if (job?.status === "queued") return { row: { job, attempts, notBeforeMs, lease: null }, marker };
+        await folder.remove(".queue", marker); // Its job was cancelled or deleted.
+        return null;
+      });
+  }
+}
+
+async function rowWithLease(folder: JobFolder, job: Job | null): Promise<Found | null> {
+  return job && { row: rowOf(job, await folder.read<Lease>(".leases", `${job.id}.json`)) };
+}
+
+/** The marker comes before the record and the lease goes after it: recover() finds whatever a killed process leaves. */
+async function writeRow(folder: JobFolder, { row: before, marker }: Found, next: JobRow): Promise<JobRow> {
+  const { job, attempts, notBeforeMs, lease } = next;
+  const { id, scopeId } = job;
+  if (job.status === "queued" && before.job.status !== "queued") await folder.enqueue(job, attempts, notBeforeMs);
+  if (lease) {
+    const scope = scopeId === undefined ? {} : { scopeId };
+    await folder.write(".leases", `${id}.json`, { id, ...scope, ...lease, attempt: attempts } satisfies Lease);
+  }
+  if (job !== before.job) await folder.writeJob(job);
+  if (marker !== undefined) await folder.remove(".queue", marker);
+  if (!lease && before.lease) await folder.remove(".leases", `${id}.json`);
+  return next;
 }
 
 function rowOf(job: Job, lease: Lease | null): JobRow {

@@ -11,7 +11,7 @@ import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes
 import { checkAddress, checkScope } from "./job_names.ts";
 import { unknownJob } from "./job_table.ts";
 import { openPostgres, type PostgresOptions, type PostgresPool, type Transaction } from "./postgres_pool.ts";
-import { isFinal, type Job, type JobBackend, type JobClaim, type JobStatus } from "./types.ts";
+import { type ClaimRequest, isFinal, type Job, type JobBackend, type JobClaim, type JobStatus } from "./types.ts";
 
 /** The database of jobs in Postgres; clock and ids are the system's unless a test hands in its own. */
 export interface PostgresJobsOptions extends PostgresOptions {
@@ -29,57 +29,35 @@ interface Step {
   readonly delayMs?: number;
 }
 
+/** The open database with our table of jobs and the queues of pg-boss, which each step changes together. */
+interface Tables extends PostgresPool {
+  /** The table's full name, quoted for SQL. */
+  readonly jobs: string;
+  readonly clock: Pick<Clock, "now">;
+}
+
 /** Opens jobs in Postgres. Throws `jobs.library_missing` or `jobs.store_unavailable`. */
 export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBackend> {
   const { clock = systemClock, ids = systemIds, schema = "kaged_jobs" } = options;
   const pool = await openPostgres(options);
-  const { boss, query, transaction, queueOf } = pool;
-  const jobs = `"${schema}".kaged_job`;
   await makeTables(pool, schema);
-  let agentTurn = 0;
+  const tables: Tables = { ...pool, jobs: `"${schema}".kaged_job`, clock };
+  return { store: storeIn(tables, ids), queue: queueIn(tables, schema), close: pool.close };
+}
 
-  const enqueue = async ({ within }: Transaction, { id, agentName }: Job, startAfter = 0): Promise<void> => {
-    await boss.send(await queueOf(agentName), { jobId: id }, { startAfter, ...within });
-  };
-  const lookUp = async (id: string, scopeId?: string): Promise<Row | null> => {
-    checkAddress(id, scopeId);
-    const sql = `SELECT ${COLUMNS} FROM ${jobs} WHERE id = $1 AND scope IS NOT DISTINCT FROM $2`;
-    return rowOf(await query(sql, [id, scopeId ?? null]));
-  };
-
-  /** Writes the next state of a job and gives up its lease, if `when` still holds; then settles its entry. */
-  const settle = (next: Job, { when, values, was, delayMs = 0 }: Step): Promise<Job | null> =>
-    transaction(async (tx) => {
-      const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, ended = ${ENDED}
-        WHERE id = $1 AND ${when} RETURNING ${COLUMNS}`;
-      const row = rowOf(await tx.query(sql, [next.id, next.status, stepOf(next), ...values]));
-      // A waiting entry may stay: the worker that fetches it finds its job not queued, and completes the entry.
-      if (row && was === "running") await settleEntry(tx, row, delayMs);
-      return row && row.job;
-    });
-  const settleEntry = async (tx: Transaction, { job, entry }: Row, delayMs: number): Promise<void> => {
-    const queue = await queueOf(job.agentName);
-    if (job.status !== "queued") {
-      await boss.complete(queue, entry, { status: job.status }, tx.within);
-      return;
-    }
-    const { affected } = await boss.fail(queue, entry, null, tx.within) as { affected?: number };
-    const startAfter = delayMs / 1000;
-    if (affected === 0) await enqueue(tx, job, startAfter); // pg-boss has dropped the entry.
-    else if (delayMs > 0) await boss.update(queue, undefined, { id: entry.id, startAfter, ...tx.within });
-  };
-
-  const store: JobBackend["store"] = {
+function storeIn(tables: Tables, ids: Ids): JobBackend["store"] {
+  const { jobs, query, transaction, clock } = tables;
+  return {
     async create(fields) {
       const job = kept(fields, ids, clock);
       return await transaction(async (tx) => {
         const sql = `INSERT INTO ${jobs} (id, status, agent, scope, job, ended) VALUES ($1, $2, $3, $4, $5, ${ENDED})`;
         await tx.query(sql, [job.id, job.status, job.agentName, job.scopeId ?? null, JSON.stringify(job)]);
-        if (job.status === "queued") await enqueue(tx, job);
+        if (job.status === "queued") await enqueue(tables, tx, job);
         return job;
       });
     },
-    get: async (id, scopeId) => (await lookUp(id, scopeId))?.job ?? null,
+    get: async (id, scopeId) => (await lookUp(tables, id, scopeId))?.job ?? null,
     async list(scopeId, { status = null, agentName = null, before = null, limit = Infinity } = {}) {
       checkScope(scopeId);
       const sql = `SELECT ${COLUMNS} FROM ${jobs} WHERE scope IS NOT DISTINCT FROM $1
@@ -104,13 +82,18 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
       return (await query(sql, [id, scopeId ?? null])).length === 1;
     },
   };
+}
 
-  const queue: JobBackend["queue"] = {
-    async claim({ worker, agents, leaseMs }) {
+function queueIn(tables: Tables, schema: string): JobBackend["queue"] {
+  const { jobs, query, transaction, queueOf, clock } = tables;
+  let agentTurn = 0;
+  return {
+    async claim(request) {
+      const { agents } = request;
       const first = agentTurn++;
       for (let at = 0; at < agents.length; at++) {
         const queue = await queueOf(agents[(first + at) % agents.length]!); // Each agent is the first in its turn.
-        const claim = await transaction((tx) => claimFrom(queue, tx, worker, leaseMs));
+        const claim = await transaction((tx) => claimFrom(tables, queue, tx, request));
         if (claim) return claim;
       }
       return null;
@@ -124,15 +107,15 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
     release({ job, worker, attempt }, outcome) {
       const delayMs = outcome.status === "queued" ? outcome.delayMs : 0;
       const held = { when: "worker = $4 AND attempts = $5", values: [worker, attempt], was: "running" } as const;
-      return settle(ended(job, outcome, clock), { ...held, delayMs });
+      return settle(tables, ended(job, outcome, clock), { ...held, delayMs });
     },
     async cancel(id, scopeId) {
       for (;;) {
-        const row = await lookUp(id, scopeId);
+        const row = await lookUp(tables, id, scopeId);
         if (!row || isFinal(row.job.status)) return null;
         const { attempts, job: { status: was } } = row;
         const asSeen = { when: "status = $4 AND attempts = $5", values: [was, attempts], was };
-        const job = await settle(cancelled(row.job, clock), asSeen);
+        const job = await settle(tables, cancelled(row.job, clock), asSeen);
         if (job) return job; // Otherwise the job went on between the two statements.
       }
     },
@@ -141,7 +124,7 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
       const found = await Promise.all(lost.map((each) => {
         const { job, attempts } = rowOf([each])!;
         const stillLost = { when: "attempts = $4 AND lease_until <= now()", values: [attempts], was: job.status };
-        return settle(recovered(job, attempts, policy, clock), stillLost);
+        return settle(tables, recovered(job, attempts, policy, clock), stillLost);
       }));
       return found.filter((job) => job !== null);
     },
@@ -161,27 +144,59 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
       return old + await remove("ended IS NOT NULL ORDER BY ended DESC OFFSET $1", [maxFinished, batch - old]);
     },
   };
+}
 
-  async function claimFrom(queue: string, tx: Transaction, worker: string, leaseMs: number): Promise<JobClaim | null> {
-    for (;;) {
-      const [entry] = await boss.fetch<{ jobId: string }>(queue, tx.within);
-      if (!entry) return null;
-      const { id: entryId, retryCount, data: { jobId } } = entry;
-      const row = rowOf(
-        await tx.query(
-          `UPDATE ${jobs} SET status = 'running', step = $2, attempts = attempts + 1, worker = $3, begun = now(),
-            lease_until = now() + $4 * interval '1 ms', entry_id = $5, entry_retry = $6
-            WHERE id = $1 AND status = 'queued' RETURNING ${COLUMNS}`,
-          [jobId, stepOf(begun({} as Job, clock)), worker, leaseMs, entryId, retryCount],
-        ),
-      );
-      if (row) return { job: row.job, attempt: row.attempts, worker };
-      // Cancelled or deleted; or its worker is gone, and recover() will put it into the queue anew.
-      await boss.complete(queue, { id: entryId, retryCount }, null, tx.within);
-    }
+async function claimFrom(tables: Tables, queue: string, tx: Transaction, by: ClaimRequest): Promise<JobClaim | null> {
+  const { boss, jobs, clock } = tables;
+  for (;;) {
+    const [entry] = await boss.fetch<{ jobId: string }>(queue, tx.within);
+    if (!entry) return null;
+    const { id: entryId, retryCount, data: { jobId } } = entry;
+    const sql = `UPDATE ${jobs} SET status = 'running', step = $2, attempts = attempts + 1, worker = $3, begun = now(),
+      lease_until = now() + $4 * interval '1 ms', entry_id = $5, entry_retry = $6
+      WHERE id = $1 AND status = 'queued' RETURNING ${COLUMNS}`;
+    const step = stepOf(begun({} as Job, clock));
+    const row = rowOf(await tx.query(sql, [jobId, step, by.worker, by.leaseMs, entryId, retryCount]));
+    if (row) return { job: row.job, attempt: row.attempts, worker: by.worker };
+    // Cancelled or deleted; or its worker is gone, and recover() will put it into the queue anew.
+    await boss.complete(queue, { id: entryId, retryCount }, null, tx.within);
   }
+}
 
-  return { store, queue, close: pool.close };
+/** Writes the next state of a job and gives up its lease, if `when` still holds; then settles its entry. */
+function settle(tables: Tables, next: Job, { when, values, was, delayMs = 0 }: Step): Promise<Job | null> {
+  const { jobs, transaction } = tables;
+  return transaction(async (tx) => {
+    const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, ended = ${ENDED}
+      WHERE id = $1 AND ${when} RETURNING ${COLUMNS}`;
+    const row = rowOf(await tx.query(sql, [next.id, next.status, stepOf(next), ...values]));
+    // A waiting entry may stay: the worker that fetches it finds its job not queued, and completes the entry.
+    if (row && was === "running") await settleEntry(tables, tx, row, delayMs);
+    return row && row.job;
+  });
+}
+
+async function settleEntry(tables: Tables, tx: Transaction, { job, entry }: Row, delayMs: number): Promise<void> {
+  const { boss, queueOf } = tables;
+  const queue = await queueOf(job.agentName);
+  if (job.status !== "queued") {
+    await boss.complete(queue, entry, { status: job.status }, tx.within);
+    return;
+  }
+  const { affected } = await boss.fail(queue, entry, null, tx.within) as { affected?: number };
+  const startAfter = delayMs / 1000;
+  if (affected === 0) await enqueue(tables, tx, job, startAfter); // pg-boss has dropped the entry.
+  else if (delayMs > 0) await boss.update(queue, undefined, { id: entry.id, startAfter, ...tx.within });
+}
+
+async function enqueue({ boss, queueOf }: Tables, { within }: Transaction, job: Job, startAfter = 0): Promise<void> {
+  await boss.send(await queueOf(job.agentName), { jobId: job.id }, { startAfter, ...within });
+}
+
+async function lookUp({ jobs, query }: Tables, id: string, scopeId?: string): Promise<Row | null> {
+  checkAddress(id, scopeId);
+  const sql = `SELECT ${COLUMNS} FROM ${jobs} WHERE id = $1 AND scope IS NOT DISTINCT FROM $2`;
+  return rowOf(await query(sql, [id, scopeId ?? null]));
 }
 
 /** One row of the table of jobs. */
