@@ -56,10 +56,56 @@ const AGAIN: readonly number[] = [408, 429, 439];
  * @throws {HostError} `addons.invalid_option` for a connection string that is none.
  */
 export function createInsightsExporter(source: EventSource, options: InsightsExporterOptions = {}): InsightsExporter {
-  const { connectionString = process.env[VARIABLE], clock = systemClock, flushMs = 5_000, maxPending = 1_000 } =
-    options;
+  const { connectionString = process.env[VARIABLE], clock = systemClock } = options;
   const { fetch = (request: Request) => globalThis.fetch(request) } = options;
   const target = connectionString ? readConnectionString(connectionString) : null;
+  const queue = figureQueue(post, clock, options);
+
+  const end = target === null ? () => {} : hearEvents(source, ["hook:metric"], (event) => {
+    if (event.type === "hook:metric") queue.add(insightsEnvelope(event, target.key));
+  });
+
+  async function post(batch: readonly InsightsEnvelope[]): Promise<Fate> {
+    const abort = new AbortController();
+    const cancel = clock.after(TIMEOUT_MS, () => abort.abort(new Error(`No answer within ${TIMEOUT_MS} ms`)));
+    try {
+      const response = await fetch(
+        new Request(target!.url, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(batch),
+          redirect: "error", // Figures go where the operator said, and nowhere else.
+          signal: abort.signal,
+        }),
+      );
+      return await fateOf(response, batch.length);
+    } catch (error) {
+      return { again: messageOf(error) };
+    } finally {
+      cancel();
+    }
+  }
+
+  const close = async (): Promise<void> => {
+    end();
+    await queue.close();
+  };
+  return {
+    isOn: target !== null,
+    get counts() {
+      return { ...queue.counts };
+    },
+    flush: queue.flush,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Post = (batch: readonly InsightsEnvelope[]) => Promise<Fate>;
+
+/** Gathers figures and posts them in batches, after longer rests for as long as they do not arrive. */
+function figureQueue(post: Post, clock: Clock, options: InsightsExporterOptions) {
+  const { flushMs = 5_000, maxPending = 1_000 } = options;
   const warn = warner(options.onWarning);
   const counts = { sent: 0, failed: 0, dropped: 0 };
   const waiting: InsightsEnvelope[] = [];
@@ -70,14 +116,13 @@ export function createInsightsExporter(source: EventSource, options: InsightsExp
 
   const restMs = (): number => Math.min(flushMs * 2 ** failures, Math.max(flushMs, MAX_REST_MS));
 
-  const end = target === null ? () => {} : hearEvents(source, ["hook:metric"], (event) => {
-    if (event.type !== "hook:metric") return;
+  function add(figure: InsightsEnvelope): void {
     if (waiting.length >= maxPending) return drop();
     isFull = false;
-    waiting.push(insightsEnvelope(event, target.key));
+    waiting.push(figure);
     if (waiting.length >= MAX_BATCH && failures === 0) void send();
     else cancelTimer ??= clock.after(restMs(), () => void send());
-  });
+  }
 
   function drop(): void {
     counts.dropped++;
@@ -111,48 +156,18 @@ export function createInsightsExporter(source: EventSource, options: InsightsExp
     }
   }
 
-  async function post(batch: readonly InsightsEnvelope[]): Promise<Fate> {
-    const abort = new AbortController();
-    const cancel = clock.after(TIMEOUT_MS, () => abort.abort(new Error(`No answer within ${TIMEOUT_MS} ms`)));
-    try {
-      const response = await fetch(
-        new Request(target!.url, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify(batch),
-          redirect: "error", // Figures go where the operator said, and nowhere else.
-          signal: abort.signal,
-        }),
-      );
-      return await fateOf(response, batch.length);
-    } catch (error) {
-      return { again: messageOf(error) };
-    } finally {
-      cancel();
-    }
-  }
-
   const flush = async (): Promise<void> => {
     await sending; // It may have begun before the newest figures came.
     await send();
   };
   const close = async (): Promise<void> => {
-    end();
     await flush();
     cancelTimer?.();
     if (waiting.length === 0) return;
     warn(`${waiting.length} figures did not reach Application Insights before the end`);
     counts.failed += waiting.splice(0).length;
   };
-  return {
-    isOn: target !== null,
-    get counts() {
-      return { ...counts };
-    },
-    flush,
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  return { counts, add, flush, close };
 }
 
 async function fateOf(response: Response, count: number): Promise<Fate> {

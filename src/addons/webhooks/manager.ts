@@ -63,19 +63,43 @@ export async function createWebhookManager(
   const { allowPrivate = false, content = false, maxPending = 1000, maxFailures = 10, maxWebhooks = 1000 } = options;
   const store = typeof options.store === "string" ? fileWebhookStore(resolve(options.store)) : options.store;
   const { newCourier, runtime, underway, warn } = sendingOf(options);
-  const { clock, ids } = runtime;
   const post = new PostRoom({ store, newCourier, runtime, underway, warn, content, maxPending, maxFailures });
-  const now = (): string => new Date(clock.now()).toISOString();
   const { webhooks, deliveries } = await store.load();
   post.resume(webhooks, deliveries);
   const end = source.on("*", (event) => post.hear(event));
 
-  function find(id: string): Box {
-    const box = post.boxes.get(id);
-    if (box) return box;
-    throw new HostError("addons.webhook_unknown", `There is no webhook "${id}"`, { data: { webhook: id } });
-  }
+  const manager: WebhookManager = {
+    ...registerOf({ post, store, runtime, allowPrivate, maxWebhooks }),
+    deliveries: (id) => [...findBox(post, id).deliveries.values()].reverse().slice(0, KEPT_DELIVERIES),
+    replay(id, deliveryId) {
+      const box = findBox(post, id);
+      const delivery = box.deliveries.get(deliveryId);
+      if (!delivery) throw unknownDelivery(deliveryId);
+      if (delivery.state === "pending") throw pendingDelivery(deliveryId);
+      if (box.off.signal.aborted) box.off = new AbortController();
+      post.begin(box, { ...delivery, state: "pending" });
+      return box.deliveries.get(deliveryId)!;
+    },
+    flush: () => underway.flush(),
+    async close({ graceMs } = {}) {
+      end();
+      await underway.close(graceMs);
+    },
+    [Symbol.asyncDispose]: () => manager.close(),
+  };
+  return manager;
+}
 
+interface RegisterPorts extends Required<Pick<WebhookManagerOptions, "runtime" | "allowPrivate" | "maxWebhooks">> {
+  readonly post: PostRoom;
+  readonly store: WebhookStore;
+}
+
+type Register = Pick<WebhookManager, "create" | "list" | "get" | "update" | "delete" | "rotateSecret">;
+
+/** Returns the methods that read and change webhooks, in the post room and in the store. */
+function registerOf({ post, store, runtime: { clock, ids }, allowPrivate, maxWebhooks }: RegisterPorts): Register {
+  const now = (): string => new Date(clock.now()).toISOString();
   const view = ({ webhook }: Box): WebhookView => viewOf(webhook, clock.now());
 
   /** Applies a change at once, so that the next change builds on it, and takes it back when it cannot be saved. */
@@ -90,7 +114,7 @@ export async function createWebhookManager(
     }
   }
 
-  const manager: WebhookManager = {
+  return {
     async create(given) {
       const { url, events, secret = createSecret(), enabled = true } = readNewWebhook(given);
       readTarget(url, allowPrivate);
@@ -118,29 +142,24 @@ export async function createWebhookManager(
       return { ...view(box), secret };
     },
     list: () => [...post.boxes.values()].map(view),
-    get: (id) => view(find(id)),
+    get: (id) => view(findBox(post, id)),
     async update(id, given) {
-      const box = find(id);
+      const box = findBox(post, id);
       const { url = box.webhook.url, events = box.webhook.events, enabled } = readWebhookChange(given);
       readTarget(url, allowPrivate);
-      const power: Partial<Webhook> = enabled === undefined
-        ? {}
-        : enabled
-        ? { enabled, disabledBy: null, failures: 0 }
-        : { enabled, disabledBy: "operator" };
-      await save(box, { url, events, ...power });
+      await save(box, { url, events, ...powerOf(enabled) });
       if (enabled === false) box.off.abort();
       if (enabled === true && box.off.signal.aborted) box.off = new AbortController();
       return view(box);
     },
     async delete(id) {
-      const box = find(id);
+      const box = findBox(post, id);
       post.boxes.delete(id);
       box.off.abort();
       await store.removeWebhook(id);
     },
     async rotateSecret(id, given = {}) {
-      const box = find(id);
+      const box = findBox(post, id);
       const { secret = createSecret(), overlapMs = DAY_MS } = readSecretRotation(given);
       const [former] = box.webhook.secrets;
       const expiresAt = new Date(clock.now() + overlapMs).toISOString();
@@ -148,24 +167,19 @@ export async function createWebhookManager(
       await save(box, { secrets });
       return { ...view(box), secret };
     },
-    deliveries: (id) => [...find(id).deliveries.values()].reverse().slice(0, KEPT_DELIVERIES),
-    replay(id, deliveryId) {
-      const box = find(id);
-      const delivery = box.deliveries.get(deliveryId);
-      if (!delivery) throw unknownDelivery(deliveryId);
-      if (delivery.state === "pending") throw pendingDelivery(deliveryId);
-      if (box.off.signal.aborted) box.off = new AbortController();
-      post.begin(box, { ...delivery, state: "pending" });
-      return box.deliveries.get(deliveryId)!;
-    },
-    flush: () => underway.flush(),
-    async close({ graceMs } = {}) {
-      end();
-      await underway.close(graceMs);
-    },
-    [Symbol.asyncDispose]: () => manager.close(),
   };
-  return manager;
+}
+
+/** Returns the fields that change when an operator turns a webhook on or off; none where `enabled` is not given. */
+function powerOf(enabled: boolean | undefined): Partial<Webhook> {
+  if (enabled === undefined) return {};
+  return enabled ? { enabled, disabledBy: null, failures: 0 } : { enabled, disabledBy: "operator" };
+}
+
+function findBox(post: PostRoom, id: string): Box {
+  const box = post.boxes.get(id);
+  if (box) return box;
+  throw new HostError("addons.webhook_unknown", `There is no webhook "${id}"`, { data: { webhook: id } });
 }
 
 function unknownDelivery(id: string): HostError {

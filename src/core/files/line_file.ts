@@ -38,13 +38,12 @@ const LF = 0x0a;
 /** Returns a file at `path`. Its folder must exist with the first line. */
 export function lineFile(options: LineFileOptions): LineFile {
   const { path, files, lossLine, maxBytes = 16 * 1024 * 1024, keep = 5, maxWaiting = 4 * 1024 * 1024 } = options;
-  const encoder = new TextEncoder();
+  const append = appenderOf({ path, files, maxBytes, keep });
   let waiting: string[] = [];
   let waitingLength = 0;
   let lost = 0;
   let unreported = 0;
   let lastError: string | null = null;
-  let size: number | null = null;
   let writing: Promise<void> | null = null;
 
   function lose(count: number): void {
@@ -62,52 +61,14 @@ export function lineFile(options: LineFileOptions): LineFile {
       }
       const reported = unreported;
       try {
-        let head = "";
-        if (size === null) {
-          size = (await files.info(path))?.size ?? 0;
-          if (size > 0 && (await files.readTail(path, 1))[0] !== LF) head = "\n"; // An earlier writer was killed in the middle of a line.
-        }
-        if (size >= maxBytes) {
-          await rotate();
-          head = "";
-        }
-        size += await append(head + lines.join(""), size);
+        await append(lines.join(""));
         unreported -= reported;
         lastError = null;
       } catch (error) {
-        size = null; // Unknown now: look again before the next write.
         lastError = messageOf(error);
         lose(lines.length - (reported > 0 ? 1 : 0));
       }
     }
-  }
-
-  async function append(text: string, before: number): Promise<number> {
-    const bytes = encoder.encode(text);
-    try {
-      await files.append(path, text);
-    } catch (error) {
-      await takeBack(bytes, before).catch(() => {}); // The next write then starts a new line.
-      throw error;
-    }
-    return bytes.length;
-  }
-
-  /** A full disk takes the beginning of a text: where that, and nothing else, stands at the end, it is cut off again. */
-  async function takeBack(bytes: Uint8Array, before: number): Promise<void> {
-    const taken = ((await files.info(path))?.size ?? 0) - before;
-    if (taken <= 0 || taken >= bytes.length) return;
-    const tail = await files.readTail(path, taken);
-    const isOurs = tail.length === taken && tail.every((byte, at) => byte === bytes[at]);
-    if (isOurs) await files.truncate(path, before);
-  }
-
-  async function rotate(): Promise<void> {
-    await files.remove(`${path}.${keep}`);
-    for (let age = keep - 1; age >= 1; age--) await renameIfThere(files, `${path}.${age}`, `${path}.${age + 1}`);
-    if (keep > 0) await renameIfThere(files, path, `${path}.1`);
-    else await files.remove(path);
-    size = 0;
   }
 
   return {
@@ -128,6 +89,59 @@ export function lineFile(options: LineFileOptions): LineFile {
       return lastError;
     },
   };
+}
+
+type DiskOptions = Required<Pick<LineFileOptions, "path" | "files" | "maxBytes" | "keep">>;
+
+/**
+ * Returns a function that appends whole lines, and rotates the files first where the newest is full. It rejects when
+ * not everything was written. One call at a time.
+ */
+function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: string) => Promise<void> {
+  const encoder = new TextEncoder();
+  let knownSize: number | null = null;
+
+  async function append(lines: string): Promise<void> {
+    let size = knownSize;
+    let head = "";
+    knownSize = null; // A write that fails leaves it unknown: the next one looks again.
+    if (size === null) {
+      size = (await files.info(path))?.size ?? 0;
+      if (size > 0 && (await files.readTail(path, 1))[0] !== LF) head = "\n"; // An earlier writer was killed in the middle of a line.
+    }
+    if (size >= maxBytes) {
+      await rotate();
+      size = 0;
+      head = "";
+    }
+    const text = head + lines;
+    const bytes = encoder.encode(text);
+    try {
+      await files.append(path, text);
+    } catch (error) {
+      await takeBack(bytes, size).catch(() => {}); // The next write then starts a new line.
+      throw error;
+    }
+    knownSize = size + bytes.length;
+  }
+
+  /** A full disk takes the beginning of a text: where that, and nothing else, stands at the end, it is cut off again. */
+  async function takeBack(bytes: Uint8Array, before: number): Promise<void> {
+    const taken = ((await files.info(path))?.size ?? 0) - before;
+    if (taken <= 0 || taken >= bytes.length) return;
+    const tail = await files.readTail(path, taken);
+    const isOurs = tail.length === taken && tail.every((byte, at) => byte === bytes[at]);
+    if (isOurs) await files.truncate(path, before);
+  }
+
+  async function rotate(): Promise<void> {
+    await files.remove(`${path}.${keep}`);
+    for (let age = keep - 1; age >= 1; age--) await renameIfThere(files, `${path}.${age}`, `${path}.${age + 1}`);
+    if (keep > 0) await renameIfThere(files, path, `${path}.1`);
+    else await files.remove(path);
+  }
+
+  return append;
 }
 
 async function renameIfThere(files: Files, from: string, to: string): Promise<void> {
