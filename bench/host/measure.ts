@@ -19,8 +19,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { createHost, createSupervisor, detectRuntime, type Host, jsonlFile } from "../../mod.ts";
+import { createHost, detectRuntime, type Host } from "../../mod.ts";
 import { checkArguments } from "../../src/core/tools/check_arguments.ts";
+import { callParams } from "../../src/host/call_plugin.ts";
+import { openRooms } from "../../src/host/host_rooms.ts";
+import { startPlugins } from "../../src/host/start_plugins.ts";
 import { openBare } from "../wire/bare.ts";
 import { type Figures, measureCase } from "../wire/call_cases.ts";
 import type { OpenHost } from "../wire/implementations.ts";
@@ -89,20 +92,22 @@ async function openWays(host: Host): Promise<[string, OpenHost][]> {
   ];
 }
 
-/** The same call as far as it goes without a gate: arguments checked, the supervisor asked, both audited to a file. */
+/** The same call in the rooms of a host of its own, but for the walk: tool found, arguments checked, plugin called. */
 async function openUngated(): Promise<OpenHost> {
-  const { files, clock } = await detectRuntime();
-  const home = join(dir, "home");
-  const audit = [jsonlFile({ path: join(home, "audit/ungated.jsonl"), files, clock })];
-  const supervisor = await createSupervisor({ home, runtimes: { node }, audit });
-  const { instance } = await supervisor.register({ dir: join(dir, "wire") });
-  await supervisor.start(instance);
-  const tool = { name: "wire.echo", parametersSchema: { type: "object" } };
-  const ids = { project_id: "bench", agent_path: "primary", session_id: "ses_bench", operator_id: null };
+  const runtime = await detectRuntime();
+  const plugins = { "@bench/wire": join(dir, "wire"), "@bench/mcp": join(dir, "mcp") };
+  const places = { runtime, home: join(dir, "home"), project: join(dir, "project"), plugins };
+  const rooms = await openRooms(places, () => undefined as never);
+  const { supervisor, audit, sessions, contextOf, callPlugin, store: { loaded } } = rooms;
+  await startPlugins({ loaded, supervisor, audit, isFirst: true });
+  const session = sessions.open();
   return {
     async call() {
+      const tool = session.find("wire.echo");
+      session.touch();
       await checkArguments(tool, ARGUMENTS);
-      return await supervisor.call(instance, tool.name, ARGUMENTS, { context: { ...ids } });
+      const context = contextOf("primary", session.id);
+      return await callPlugin(tool.owner.instance, tool.name, callParams(ARGUMENTS, tool.owner.override), { context });
     },
     close: () => void supervisor.stopAll(),
   };

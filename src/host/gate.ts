@@ -52,12 +52,17 @@ interface Made {
 const UNTRACED: OpenSpan = { carrier: {}, fail() {} };
 
 /** Walks one call through the gate. Never rejects: a call that is refused or fails comes back with its error. */
-export async function passGate(call: GateCall, ports: GatePorts): Promise<Passage> {
+export function passGate(call: GateCall, ports: GatePorts): Promise<Passage> {
   const { tool, agent, session } = call;
   const walk = new Walk(call, ports);
-  if (!ports.tracing) return await walk.run(UNTRACED);
+  if (!ports.tracing) return walk.run(UNTRACED);
   const facts = { name: tool.name, agent, session, attributes: { "kaged.plugin": tool.owner.plugin } };
-  return await ports.tracing.span("tool", facts, (span) => walk.run(span));
+  return ports.tracing.span("tool", facts, (span) => walk.run(span));
+}
+
+function outputOrThrow({ output, error }: Made): unknown {
+  if (error) throw error;
+  return output;
 }
 
 class Walk {
@@ -80,11 +85,15 @@ class Walk {
     let passage: Passage;
     try {
       await checkArguments(tool, this.#args);
-      const context = { ...this.#ports.contextOf(agent, session), ...carrier };
-      await this.#before(context);
+      const own = this.#ports.contextOf(agent, session);
+      const context = carrier === UNTRACED.carrier ? own : { ...own, ...carrier };
+      // Nobody to ask, nothing to wait for: each needless turn would take the call from the lines that go out together.
+      if (this.#ports.engine.has("PreToolUse")) await this.#before(context);
       const made = await this.#make(context);
       // Handlers hear how a call ended even when its caller has gone.
-      const output = await this.#unlessCancelled(this.#after(made, context));
+      const output = this.#isHeard(made)
+        ? await this.#unlessCancelled(this.#after(made, context))
+        : outputOrThrow(made);
       passage = { ok: true, output, ...said };
     } catch (thrown) {
       const error = asHostError(thrown);
@@ -97,7 +106,6 @@ class Walk {
 
   async #before(context: HookContext): Promise<void> {
     const { tool } = this.#call;
-    if (!this.#ports.engine.has("PreToolUse")) return;
     const given = this.#args;
     const fired = this.#fire("PreToolUse", { tool: { name: tool.name }, input: given }, context);
     const result = await this.#unlessCancelled(fired);
@@ -119,20 +127,21 @@ class Walk {
   }
 
   /** Calls the plugin, and takes note of a failure: handlers hear of it before the caller does. */
-  async #make(context: HookContext): Promise<Made> {
+  #make(context: HookContext): Promise<Made> {
     const { tool: { name, owner }, options } = this.#call;
     const { clock, callPlugin } = this.#ports;
     const startedMs = clock.monotonic();
-    let made: Pick<Made, "output" | "error">;
-    try {
-      const params = callParams(this.#args, owner.override);
-      const output = await callPlugin(owner.instance, name, params, { ...options, context });
-      made = { output, error: null };
-    } catch (thrown) {
-      made = { output: undefined, error: asHostError(thrown) };
-    }
-    this.#durationMs = clock.monotonic() - startedMs;
-    return { ...made, durationMs: this.#durationMs };
+    const made = (output: unknown, error: HostError | null): Made => {
+      this.#durationMs = clock.monotonic() - startedMs;
+      return { output, error, durationMs: this.#durationMs };
+    };
+    return callPlugin(owner.instance, name, callParams(this.#args, owner.override), { ...options, context })
+      .then((output) => made(output, null), (thrown) => made(undefined, asHostError(thrown)));
+  }
+
+  #isHeard({ error }: Made): boolean {
+    const { engine } = this.#ports;
+    return engine.has("PostToolUse") || (error !== null && engine.has("OnError"));
   }
 
   /** Returns the output as handlers leave it. Throws the tool's own error unless one of them gave an output for it. */

@@ -150,12 +150,16 @@ export class HostSession implements Session {
   }
 
   /** Calls a tool through the gate. */
-  async callTool(
+  callTool(
     name: string,
     args: Readonly<Record<string, unknown>>,
     options: ToolCallOptions = {},
   ): Promise<ToolOutcome> {
-    return await this.call(this.find(name, options.agent), args, options);
+    try {
+      return this.call(this.find(name, options.agent), args, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Returns a tool of an agent. Throws `session.unknown` once the session is closed. */
