@@ -175,9 +175,10 @@ export class HostSession implements Session {
   async call(
     tool: GatedTool,
     args: Readonly<Record<string, unknown>>,
-    { agent = PRIMARY, onContext, ...options }: ToolCallOptions,
+    options: ToolCallOptions,
     { outputOnly = false }: { readonly outputOnly?: boolean } = {},
   ): Promise<ToolOutcome> {
+    const { agent = PRIMARY, onContext } = options;
     this.touch();
     const passage = await this.#ports.pass({ tool, args, agent, session: this.id, options });
     const context = [...passage.context];
