@@ -87,7 +87,8 @@ class Walk {
       await checkArguments(tool, this.#args);
       const own = this.#ports.contextOf(agent, session);
       const context = carrier === UNTRACED.carrier ? own : { ...own, ...carrier };
-      // Nobody to ask, nothing to wait for: each needless turn would take the call from the lines that go out together.
+      // Without a handler the walk awaits nothing here: another turn would keep the call out of the lines that the wire
+      // writes together at the end of this tick.
       if (this.#ports.engine.has("PreToolUse")) await this.#before(context);
       const made = await this.#make(context);
       // Handlers hear how a call ended even when its caller has gone.
