@@ -20,7 +20,8 @@ async function sources(): Promise<{ path: string; code: string }[]> {
   const paths = entries.filter((entry) => /\.[jt]s$/.test(entry)).map((entry) => join("src", entry)).sort();
   return await Promise.all(paths.map(async (path) => {
     const text = await readFile(join(root, path), "utf8");
-    return { path, code: text.replace(/\/\*[^]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "") };
+    // Comments that begin a line: `/*` within a line may be part of a text, and must not hide the code after it.
+    return { path, code: text.replace(/^[ \t]*\/\*[^]*?\*\//gm, "").replace(/^\s*\/\/.*$/gm, "") };
   }));
 }
 
