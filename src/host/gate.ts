@@ -27,6 +27,7 @@ import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
 import { callParams, type CallPlugin } from "./call_plugin.ts";
+import type { ToolOutcome } from "./types.ts";
 
 /** The rooms of a host that the walk passes. */
 export interface GatePorts {
@@ -42,27 +43,15 @@ export interface GatePorts {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** How the plugin's part ended. */
-interface Made {
-  readonly output: unknown;
-  readonly error: HostError | null;
-  readonly durationMs: number;
-}
-
 const UNTRACED: OpenSpan = { carrier: {}, fail() {} };
 
-/** Walks one call through the gate. Never rejects: a call that is refused or fails comes back with its error. */
-export function passGate(call: GateCall, ports: GatePorts): Promise<Passage> {
+/** Walks one call through the gate. Rejects with the error of a call that is refused or fails. */
+export function passGate(call: GateCall, ports: GatePorts): Promise<ToolOutcome> {
   const { tool, agent, session } = call;
   const walk = new Walk(call, ports);
   if (!ports.tracing) return walk.run(UNTRACED);
   const facts = { name: tool.name, agent, session, attributes: { "kaged.plugin": tool.owner.plugin } };
   return ports.tracing.span("tool", facts, (span) => walk.run(span));
-}
-
-function outputOrThrow({ output, error }: Made): unknown {
-  if (error) throw error;
-  return output;
 }
 
 class Walk {
@@ -79,30 +68,38 @@ class Walk {
     this.#args = call.args;
   }
 
-  async run({ carrier, fail }: OpenSpan): Promise<Passage> {
+  /** One frame for the whole walk: where nobody listens, it awaits the check and the plugin and nothing else. */
+  async run({ carrier, fail }: OpenSpan): Promise<ToolOutcome> {
     const { agent, session, tool } = this.#call;
-    const said = { context: this.#context, warnings: this.#warnings };
-    let passage: Passage;
+    const { engine, emitter, clock } = this.#ports;
+    let output: unknown;
     try {
       await checkArguments(tool, this.#args);
       const own = this.#ports.contextOf(agent, session);
       const context = carrier === UNTRACED.carrier ? own : { ...own, ...carrier };
-      // Without a handler the walk awaits nothing here: another turn would keep the call out of the lines that the wire
-      // writes together at the end of this tick.
-      if (this.#ports.engine.has("PreToolUse")) await this.#before(context);
-      const made = await this.#make(context);
-      // Handlers hear how a call ended even when its caller has gone.
-      const output = this.#isHeard(made)
-        ? await this.#unlessCancelled(this.#after(made, context))
-        : outputOrThrow(made);
-      passage = { ok: true, output, ...said };
+      // Another turn would keep the call out of the lines that the wire writes together at the end of this tick.
+      if (engine.has("PreToolUse")) await this.#before(context);
+      const startedMs = clock.monotonic();
+      let error: HostError | null = null;
+      try {
+        output = await this.#make(context);
+      } catch (thrown) {
+        error = asHostError(thrown); // Handlers hear of a failure before the caller does.
+      }
+      const isHeard = engine.has("PostToolUse") || (error !== null && engine.has("OnError"));
+      if (isHeard || emitter) this.#durationMs = clock.monotonic() - startedMs;
+      if (isHeard) {
+        // Handlers hear how a call ended even when its caller has gone.
+        output = await this.#unlessCancelled(this.#after(output, error, context));
+      } else if (error) throw error;
     } catch (thrown) {
       const error = asHostError(thrown);
       fail(error.code);
-      passage = { ok: false, error, ...said };
+      this.#end(false, { error: { code: error.code, message: error.message } });
+      throw error;
     }
-    this.#emit(passage);
-    return passage;
+    this.#end(true, output);
+    return { output, context: this.#context, warnings: this.#warnings };
   }
 
   async #before(context: HookContext): Promise<void> {
@@ -127,27 +124,15 @@ class Walk {
     return unlessAborted(work, options.signal, (signal) => cancelledError(tool.name, signal));
   }
 
-  /** Calls the plugin, and takes note of a failure: handlers hear of it before the caller does. */
-  #make(context: HookContext): Promise<Made> {
+  #make(context: HookContext): Promise<unknown> {
     const { tool: { name, owner }, options } = this.#call;
-    const { clock, callPlugin } = this.#ports;
-    const startedMs = clock.monotonic();
-    const made = (output: unknown, error: HostError | null): Made => {
-      this.#durationMs = clock.monotonic() - startedMs;
-      return { output, error, durationMs: this.#durationMs };
-    };
-    return callPlugin(owner.instance, name, callParams(this.#args, owner.override), { ...options, context })
-      .then((output) => made(output, null), (thrown) => made(undefined, asHostError(thrown)));
-  }
-
-  #isHeard({ error }: Made): boolean {
-    const { engine } = this.#ports;
-    return engine.has("PostToolUse") || (error !== null && engine.has("OnError"));
+    const params = callParams(this.#args, owner.override);
+    return this.#ports.callPlugin(owner.instance, name, params, { ...options, context });
   }
 
   /** Returns the output as handlers leave it. Throws the tool's own error unless one of them gave an output for it. */
-  async #after({ output: made, error, durationMs }: Made, context: HookContext): Promise<unknown> {
-    const tool = { name: this.#call.tool.name, success: error === null, durationMs };
+  async #after(made: unknown, error: HostError | null, context: HookContext): Promise<unknown> {
+    const tool = { name: this.#call.tool.name, success: error === null, durationMs: this.#durationMs };
     const failure = error && { error: { message: error.message, code: error.code } };
     let output = made;
     let block: HostError | null = null;
@@ -185,18 +170,18 @@ class Walk {
     return error;
   }
 
-  #emit(passage: Passage): void {
+  /** Says how the call ended to listeners of events, and hands on text that handlers added. */
+  #end(isOk: boolean, output: unknown): void {
     const { agent, session, tool } = this.#call;
     this.#ports.emitter?.emit("tool:execute", {
       agentName: agent,
       toolName: tool.name,
       input: { ...this.#args },
-      output: passage.ok
-        ? passage.output ?? null
-        : { error: { code: passage.error.code, message: passage.error.message } },
+      output: output ?? null,
       duration: this.#durationMs,
       conversationId: session,
     });
+    if (this.#context.length > 0) this.#call.onText([...this.#context], isOk);
   }
 }
 
@@ -252,9 +237,6 @@ export interface GateCall {
   readonly agent: string;
   readonly session: string;
   readonly options: CallOptions;
+  /** Called at the end with text that handlers added, if any; `isOk` says whether the caller gets it with an outcome. */
+  onText(text: readonly string[], isOk: boolean): void;
 }
-
-/** The outcome of a call; text and warnings of handlers come with either. */
-export type Passage =
-  & { readonly context: readonly string[]; readonly warnings: readonly string[] }
-  & ({ readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: HostError });

@@ -9,7 +9,7 @@ import type { CompactionResult } from "../core/compaction/types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import { byteLength } from "../core/values/cut_text.ts";
-import type { GateCall, GatedTool, Passage } from "./gate.ts";
+import type { GateCall, GatedTool } from "./gate.ts";
 import type { Blockable } from "./hook_types.ts";
 import type { HostHooks } from "./host_hooks.ts";
 import { Transcript } from "./transcript.ts";
@@ -22,7 +22,7 @@ interface SessionPorts extends Pick<HostHooks, "onStart" | "onEnd" | "onIdle"> {
   /** Returns a tool of an agent, by its name or its alias. Throws `agent.unknown` or `tool.unknown`. */
   findTool(name: string, agent: string): GatedTool;
   /** Walks a call through the gate. */
-  pass(call: GateCall): Promise<Passage>;
+  pass(call: GateCall): Promise<ToolOutcome>;
   compact(request: CompactionRequest): Promise<CompactionResult>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -172,7 +172,7 @@ export class HostSession implements Session {
    * Calls a tool through the gate: work that winds the idle clock. Text of handlers goes to `onContext`; without one it
    * is kept when it reaches nobody, which is so for a call that fails or is made for its output alone.
    */
-  async call(
+  call(
     tool: GatedTool,
     args: Readonly<Record<string, unknown>>,
     options: ToolCallOptions,
@@ -180,12 +180,11 @@ export class HostSession implements Session {
   ): Promise<ToolOutcome> {
     const { agent = PRIMARY, onContext } = options;
     this.touch();
-    const passage = await this.#ports.pass({ tool, args, agent, session: this.id, options });
-    const context = [...passage.context];
-    if (onContext && context.length > 0) onContext(context);
-    if (!onContext && (outputOnly || !passage.ok)) this.#keep(context);
-    if (!passage.ok) throw passage.error;
-    return { output: passage.output, context, warnings: [...passage.warnings] };
+    const onText = (texts: readonly string[], isOk: boolean): void => {
+      if (onContext) onContext(texts);
+      else if (outputOnly || !isOk) this.#keep(texts);
+    };
+    return this.#ports.pass({ tool, args, agent, session: this.id, options, onText });
   }
 
   /** Returns the text that was kept, and forgets it. */
@@ -196,7 +195,6 @@ export class HostSession implements Session {
   }
 
   #keep(texts: readonly string[]): void {
-    if (texts.length === 0) return;
     this.#context.push(...texts);
     let bytes = this.#context.reduce((sum, text) => sum + byteLength(text), 0);
     while (bytes > MAX_KEPT_BYTES && this.#context.length > 1) bytes -= byteLength(this.#context.shift()!);
