@@ -43,6 +43,8 @@ export interface GatePorts {
 
 type Args = Readonly<Record<string, unknown>>;
 
+/** Shared by every walk until a handler says something: most calls have none. */
+const NOTHING: readonly string[] = [];
 const UNTRACED: OpenSpan = { carrier: {}, fail() {} };
 
 /** Walks one call through the gate. Rejects with the error of a call that is refused or fails. */
@@ -57,10 +59,10 @@ export function passGate(call: GateCall, ports: GatePorts): Promise<ToolOutcome>
 class Walk {
   readonly #call: GateCall;
   readonly #ports: GatePorts;
-  readonly #context: string[] = [];
-  readonly #warnings: string[] = [];
+  #context = NOTHING;
+  #warnings = NOTHING;
   #args: Args;
-  #durationMs = 0;
+  #durationMs: number | null = null;
 
   constructor(call: GateCall, ports: GatePorts) {
     this.#call = call;
@@ -79,16 +81,17 @@ class Walk {
       const context = carrier === UNTRACED.carrier ? own : { ...own, ...carrier };
       // Another turn would keep the call out of the lines that the wire writes together at the end of this tick.
       if (engine.has("PreToolUse")) await this.#before(context);
-      const startedMs = clock.monotonic();
+      // A handler that is added during the call hears of its end without the time it took.
+      const isTimed = emitter !== null || engine.has("PostToolUse") || engine.has("OnError");
+      const startedMs = isTimed ? clock.monotonic() : null;
       let error: HostError | null = null;
       try {
         output = await this.#make(context);
       } catch (thrown) {
         error = asHostError(thrown); // Handlers hear of a failure before the caller does.
       }
-      const isHeard = engine.has("PostToolUse") || (error !== null && engine.has("OnError"));
-      if (isHeard || emitter) this.#durationMs = clock.monotonic() - startedMs;
-      if (isHeard) {
+      if (startedMs !== null) this.#durationMs = clock.monotonic() - startedMs;
+      if (engine.has("PostToolUse") || (error && engine.has("OnError"))) {
         // Handlers hear how a call ended even when its caller has gone.
         output = await this.#unlessCancelled(this.#after(output, error, context));
       } else if (error) throw error;
@@ -99,7 +102,7 @@ class Walk {
       throw error;
     }
     this.#end(true, output);
-    return { output, context: this.#context, warnings: this.#warnings };
+    return { output, context: [...this.#context], warnings: [...this.#warnings] };
   }
 
   async #before(context: HookContext): Promise<void> {
@@ -132,7 +135,8 @@ class Walk {
 
   /** Returns the output as handlers leave it. Throws the tool's own error unless one of them gave an output for it. */
   async #after(made: unknown, error: HostError | null, context: HookContext): Promise<unknown> {
-    const tool = { name: this.#call.tool.name, success: error === null, durationMs: this.#durationMs };
+    const time = this.#durationMs === null ? {} : { durationMs: this.#durationMs };
+    const tool = { name: this.#call.tool.name, success: error === null, ...time };
     const failure = error && { error: { message: error.message, code: error.code } };
     let output = made;
     let block: HostError | null = null;
@@ -156,8 +160,8 @@ class Walk {
     const { agent, session: sessionId } = this.#call;
     const scope = new PluginScope({ context });
     const result = await this.#ports.engine.fire({ hook, sessionId, agent, ...event }, { scope });
-    this.#context.push(...result.context);
-    this.#warnings.push(...result.warnings);
+    this.#context = [...this.#context, ...result.context];
+    this.#warnings = [...this.#warnings, ...result.warnings];
     return result;
   }
 
@@ -178,7 +182,7 @@ class Walk {
       toolName: tool.name,
       input: { ...this.#args },
       output: output ?? null,
-      duration: this.#durationMs,
+      duration: this.#durationMs ?? 0,
       conversationId: session,
     });
     if (this.#context.length > 0) this.#call.onText([...this.#context], isOk);
