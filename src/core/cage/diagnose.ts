@@ -5,10 +5,11 @@
  */
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { Exit, Files } from "../ports/ports.ts";
-import { type CageStatus, LAUNCHER_FAILURES } from "./launcher.ts";
+import { type CageStatus, LAUNCHER_FAILURES, SEAL_FAILED } from "./launcher.ts";
 import type { CageLimits } from "./limits/cage_limits.ts";
 import { wasOutOfMemory } from "./limits/control_group.ts";
 import type { Watchdog } from "./limits/watchdog.ts";
+import { rootRefused } from "./sealed_nodes.ts";
 
 /** Bubblewrap's exit code for a program that SIGKILL ended. */
 const KILLED = 128 + 9;
@@ -27,6 +28,10 @@ export async function diagnose({ exit, status, stderr }: Ended, files: Files): P
   if (status.exitCode !== null || exit.signal !== null) return null;
   const said = stderr.findLast((line) => line.startsWith("bwrap: "));
   if (said !== undefined) return await fromBwrap(said.slice("bwrap: ".length), files);
+  const unsealed = stderr.find((line) => /^(unshare|mount): /.test(line));
+  if (!status.launched && (exit.code === SEAL_FAILED || unsealed?.startsWith("unshare"))) {
+    return rootRefused(unsealed ?? "the device nodes cannot be made read-only");
+  }
   const part = LAUNCHER_FAILURES.get(exit.code ?? 0);
   const why = part ?? (stderr.at(-1) || `the launcher ended with exit code ${exit.code}`);
   // Bubblewrap reports each exit of a plugin it started; without a report none was started.

@@ -13,7 +13,8 @@ const PATHS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
 
 /** Flags no cage can do without. `--disable-userns` and `--size` are used when they are there. */
 const REQUIRED_FLAGS = [
-  ...["--args", "--bind", "--cap-drop", "--chdir", "--clearenv", "--dev", "--die-with-parent", "--dir", "--gid"],
+  ...["--args", "--bind", "--cap-drop", "--chdir", "--clearenv", "--dev", "--dev-bind", "--die-with-parent"],
+  ...["--dir", "--gid"],
   ...["--hostname", "--json-status-fd", "--new-session", "--perms", "--proc", "--remount-ro", "--ro-bind"],
   ...["--ro-bind-data", "--ro-bind-try", "--seccomp", "--setenv", "--symlink", "--tmpfs", "--uid"],
   ...["--unshare-cgroup-try", "--unshare-ipc", "--unshare-net", "--unshare-pid", "--unshare-user", "--unshare-uts"],

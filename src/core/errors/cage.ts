@@ -19,6 +19,7 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
     no_seccomp: ["The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"],
     path_vanished: ["A path went away while the plugin started", "Put it back and start again"],
     walls_missing: ["The program that started the plugin did not cage it", "Use the distribution's bubblewrap"],
+    root_refused: ["Root's device nodes could not be kept from a plugin", "Run the host as an ordinary user"],
     setup_failed: ["bubblewrap could not build the cage", "Run kaged doctor"],
     limits_failed: ["The cage could not be held to its limits", "Run kaged doctor"],
     spawn_failed: ["The launcher could not be started", "Run kaged doctor"],
