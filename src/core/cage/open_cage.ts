@@ -51,7 +51,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
   await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
   const { tier, isRoot } = facts;
-  const { limits = DEFAULT_LIMITS, onNet = () => {} } = request;
+  const { limits = DEFAULT_LIMITS, onNet = () => {}, overlays = [] } = request;
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
   let closed = false;
@@ -105,7 +105,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
       const pid = await childPid();
       if (closed) return;
       if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(kept.net) !== "all" }, runtime);
-      await verifyMounts(pid, { granted: kept.granted, isRoot }, files);
+      await verifyMounts(pid, { granted: kept.granted, overlays, isRoot }, files);
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??

@@ -6,6 +6,7 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
+import type { CageOverlay } from "./cage.ts";
 import type { GrantedPath } from "./cage_plan.ts";
 import { NODES } from "./sealed_nodes.ts";
 
@@ -13,13 +14,20 @@ import { NODES } from "./sealed_nodes.ts";
 const OWN = ["/tmp", "/dev/shm", "/dev/pts"];
 const NODE_PATHS = NODES.map((name) => `/dev/${name}`);
 
+type Place = Pick<GrantedPath, "path" | "access">;
+
 /**
  * Rejects with `cage.path_swapped` or `cage.walls_missing` unless the mounts of the cage are those of its plan. `pid` is
  * a process inside; one that has ended passes, for its end is reported elsewhere.
  */
 export async function verifyMounts(
   pid: number | null,
-  { granted, isRoot }: { readonly granted: readonly GrantedPath[]; readonly isRoot: boolean },
+  { granted, overlays, isRoot }: {
+    readonly granted: readonly GrantedPath[];
+    /** Shown read-only, also where a folder around them is granted for writing. */
+    readonly overlays: readonly Pick<CageOverlay, "dest">[];
+    readonly isRoot: boolean;
+  },
   files: Files,
 ): Promise<void> {
   const root = pid === null ? null : `/proc/${pid}/root`;
@@ -34,10 +42,11 @@ export async function verifyMounts(
       hint: "Start the plugin again",
     });
   }));
+  const places = [...granted, ...overlays.map(({ dest }) => ({ path: dest, access: "read" as const }))];
   const mounts = await files.readText(`/proc/${pid}/mountinfo`).catch(() => "");
   const open = mounts === "" ? ["mounts that cannot be seen"] : writableMounts(mounts).filter((at) => {
     if (OWN.includes(at) || (!isRoot && NODE_PATHS.includes(at))) return false;
-    return deepest(at, granted)?.access !== "write";
+    return deepest(at, places)?.access !== "write";
   });
   if (open.length === 0 || await isGone()) return;
   throw new HostError("cage.walls_missing", `Cannot trust the cage: it can change ${open.join(", ")}`, {
@@ -59,8 +68,8 @@ export function writableMounts(text: string): string[] {
   return mounts.filter(({ id, path, isOpen }) => isOpen && !isCovered(id, path)).map(({ path }) => path);
 }
 
-/** The granted path nearest above a place: a folder for reading may lie in one for writing. */
-function deepest(at: string, granted: readonly GrantedPath[]): GrantedPath | undefined {
-  return granted.filter(({ path }) => at === path || at.startsWith(`${path}/`))
+/** The planned place nearest above a mount: a folder for reading may lie in one for writing. */
+function deepest(at: string, places: readonly Place[]): Place | undefined {
+  return places.filter(({ path }) => at === path || at.startsWith(`${path}/`))
     .toSorted((a, b) => b.path.length - a.path.length)[0];
 }

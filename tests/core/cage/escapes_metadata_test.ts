@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import process from "node:process";
 import { test } from "node:test";
 import { attackersOf } from "../../support/attackers.ts";
-import { ORDINARY_UID } from "../../support/hosted_cage.ts";
+import { guard, hookRepo } from "../../support/hook_repo.ts";
+import { hostedGround, ORDINARY_UID } from "../../support/hosted_cage.ts";
 
 /** Ends of the tries to change metadata, by mount and kind. */
 type Ends = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
@@ -79,4 +80,20 @@ test("a cage gives files in a write grant the modes that programs give them ever
     assert.deepEqual([...new Set(Object.values(results[0] as Record<string, string>))], ["done"]);
     assert.equal((await stat(`${dir}/write/shared/below`)).mode & 0o7000, 0o2000, "a folder inherits its group");
   }
+});
+
+test("a hook command's cage holds metadata and set-id bits as a plugin's does", async (t) => {
+  const ground = await hostedGround(t);
+  if (!ground) return;
+  const program = await readFile(new URL("fixtures/attacks.py", import.meta.url), "utf8");
+  const run = `python3 attacks.py '[["metadata"], ["set ids", "'$PWD'/left"]]' > seen.json`;
+  const repo = await hookRepo(t, { "attacks.py": program, "left/keep": "", ".github/hooks/guard.json": guard(run) });
+  await repo.trust();
+  await repo.fire();
+  const [ends, ways] = JSON.parse(await readFile(`${repo.dir}/seen.json`, "utf8"));
+  const { attributes, owner, fchmodat2, openat2, ...refused } = ways;
+  assert.ok(heldAgainst(ends, ground.runtime.uid === 0 ? "root" : "user", [...OWN, repo.dir]).includes("/usr/bin"));
+  assert.deepEqual([attributes, owner, fchmodat2, openat2], [["ENOTSUP"], ["EINVAL"], ["ENOSYS"], ["ENOSYS"]]);
+  for (const [way, found] of Object.entries(refused)) assert.match(`${found}`, /^(EPERM|ENOSYS)$/, way);
+  assert.deepEqual(await readdir(`${repo.dir}/left`), ["file", "keep"]);
 });
