@@ -20,6 +20,9 @@ const ARGS_FD = 8;
 /** Descriptor of the filter on system calls. */
 export const SECCOMP_FD = 9;
 
+/** Descriptors that each process of a cage may have. */
+const MAX_DESCRIPTORS = 4096;
+
 /** A control group of a cage. */
 const GROUP = /^\/.*\/kaged_[^/]+$/;
 
@@ -36,6 +39,7 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
 // processor, which takes some ten milliseconds.
 // An inherited descriptor of a folder is a way out of the cage: all above 2 are closed. `exec -c` leaves bubblewrap an
 // empty environment: what it has can be read inside as /proc/1/environ.
+// The limit of descriptors bounds the work of the watchdog; where the host's own is lower, that one stays.
 // Not every mount program makes a bind mount read-only when asked to, and none says so: the mounts are counted.
 const SCRIPT = `
 umask 077
@@ -62,6 +66,7 @@ for group in "\${groups[@]}"; do
   if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks" || exit 123; else echo $$ >"$group/cgroup.procs" || exit 123; fi
 done
 ulimit -c 0
+ulimit -n ${MAX_DESCRIPTORS} 2>/dev/null
 cd / && exec -c "\${command[@]}"
 `;
 

@@ -104,9 +104,8 @@ test("compileCage() puts read-only device nodes over bubblewrap's own where root
     nodes.flatMap((name) => ["--dev-bind", `${runDir}/node.${name}`, `/dev/${name}`]),
   );
   assert.deepEqual(files, {
-    nodes: nodes.map((name) =>
-      `/dev/${name} /srv/my\\040home/run/cage-1/node.${name} none bind,ro,nosuid,noexec 0 0\n`
-    ).join(""),
+    nodes: nodes.map((name) => `/dev/${name} /srv/my\\040home/run/cage-1/node.${name} none bind,ro,nosuid,noexec 0 0\n`)
+      .join(""),
   });
 });
 

@@ -26,6 +26,9 @@ const EAFNOSUPPORT = 97;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const NEW_NAMESPACES = 0x7e020000;
+const CLONE_FILES = 0x400;
+const CLONE_THREAD = 0x10000;
+const CLOSE_RANGE_UNSHARE = 2;
 /** S_ISUID and S_ISGID. */
 const SET_ID = 0o6000;
 /** A bit that only the types of block and character devices have, of those that can be made. */
@@ -125,7 +128,13 @@ function argumentRules(allowUnix: boolean): Instruction[] {
   return [
     { label: "clone" },
     { load: argumentOffset(0) },
-    { jump: "set", value: NEW_NAMESPACES, then: "refused", else: "allow" },
+    { jump: "set", value: NEW_NAMESPACES, then: "refused" },
+    // A thread has the descriptors of its process: with some of its own it could hold memory where nobody looks.
+    { jump: "set", value: CLONE_THREAD, else: "allow" },
+    { jump: "set", value: CLONE_FILES, then: "allow", else: "refused" },
+    { label: "close_range" },
+    { load: argumentOffset(2) },
+    { jump: "set", value: CLOSE_RANGE_UNSHARE, then: "refused", else: "allow" },
     // Pushing characters into a terminal is typing as whoever sits there.
     { label: "ioctl" },
     { load: argumentOffset(1) },

@@ -100,6 +100,9 @@ test("clone makes threads and processes, and no namespace, alone or among other 
   for (const arch of ARCHES) {
     const { clone } = BY_ARGUMENT[arch];
     for (const flags of [0, 17, threads, 0x4111, 0x80000000]) assert.equal(judge(arch, clone!, [flags]), ALLOW);
+    assert.equal(judge(arch, clone!, [threads & ~0x400]), EPERM, "a thread with descriptors of its own");
+    for (const flags of [0, 4]) assert.equal(judge(arch, 436, [3, 9, flags]), ALLOW);
+    for (const flags of [2, 6]) assert.equal(judge(arch, 436, [3, 9, flags]), EPERM);
     for (const flag of namespaces) {
       assert.equal(judge(arch, clone!, [flag]), EPERM, `${flag}`);
       assert.equal(judge(arch, clone!, [flag | 17]), EPERM);
