@@ -73,6 +73,11 @@ const BWRAP_FAILURES: readonly (readonly [RegExp, HostErrorCode, string])[] = [
   [/PR_SET_SECCOMP/, "cage.no_seccomp", "Use a kernel with CONFIG_SECCOMP_FILTER"],
 ];
 
+/** The next step where the kernel would give namespaces, and still none is to be had. */
+const AROUND = "No setting of this kernel is off: a container, sandbox or service around the host forbids user " +
+  "namespaces. Allow them there (docker: --security-opt seccomp=unconfined; systemd: RestrictNamespaces=no), or run " +
+  "the host outside of it";
+
 async function fromBwrap(said: string, files: Files): Promise<HostError> {
   const failure = (code: HostErrorCode, hint: string): HostError =>
     new HostError(code, `Cannot build the cage: ${said}`, { data: { bwrap: said }, hint });
@@ -88,8 +93,7 @@ async function fromBwrap(said: string, files: Files): Promise<HostError> {
     return failure("cage.apparmor", "Add an AppArmor profile for bwrap that allows userns; see kaged doctor");
   }
   const closed = await closedSetting(files);
-  const hint = closed ? `Switch it on: sysctl -w ${closed}` : "Allow user namespaces for the user that runs the host";
-  return failure("cage.userns_disabled", hint);
+  return failure("cage.userns_disabled", closed ? `Switch it on: sysctl -w ${closed}` : AROUND);
 }
 
 /** The sysctl that keeps user namespaces closed, with a value that opens them. */

@@ -20,6 +20,9 @@ export const UNSHARE = "/usr/bin/unshare";
 /** See {@link UNSHARE}; older distributions have no other place for it. */
 export const MOUNT = "/bin/mount";
 
+/** The next step for a host that root runs. */
+export const RUN_AS_USER = "Run the host as an ordinary user: sudo -u <user> kaged …, or User= in its systemd unit";
+
 /** Returns the table that mounts each node read-only on a file of the start. */
 export function nodeTable(runDir: string): string {
   const dir = runDir.replace(/[\s\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
@@ -43,6 +46,6 @@ export async function requireSealing(files: Files): Promise<void> {
 export function rootRefused(why: string): HostError {
   return new HostError("cage.root_refused", `Cannot cage plugins of a host that root runs: ${why}`, {
     data: { why },
-    hint: "Run the host as an ordinary user: sudo -u <user> kaged …, or User= in its systemd unit",
+    hint: RUN_AS_USER,
   });
 }

@@ -9,7 +9,10 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("cage", -32603, 502, {
     unsupported: ["This system cannot cage a plugin", "Use Linux with bubblewrap"],
     bwrap_missing: ["bubblewrap is not installed", "Install the package bubblewrap"],
-    bwrap_untrusted: ["The bwrap file could be changed by others", "Use the distribution's package"],
+    bwrap_untrusted: [
+      "The bwrap file is not root's alone, or cannot be run",
+      "Do what its hint says, or use the package",
+    ],
     bwrap_old: ["This bubblewrap lacks a flag the cage needs", "Install bubblewrap 0.5 or newer"],
     bash_missing: ["The launcher needs bash", "Install the package bash"],
     apparmor: ["AppArmor keeps bwrap from making namespaces", "Add a profile with userns for bwrap"],
