@@ -74,7 +74,8 @@ cd / && exec -c "\${command[@]}"
 export function launchCommand(bash: string, dir: string, isRoot: boolean): Command {
   // --norc --noprofile: with a socket for stdin bash takes itself for a remote login and reads ~/.bashrc, uncaged.
   const shell = [bash, "--norc", "--noprofile", "-c", SCRIPT] as const;
-  const [file, ...args] = isRoot ? [UNSHARE, "--mount", "--propagation", "private", "--", ...shell] as const : shell;
+  // Slave: what the host unmounts later goes here too, instead of staying busy as long as the plugin runs.
+  const [file, ...args] = isRoot ? [UNSHARE, "--mount", "--propagation", "slave", "--", ...shell] as const : shell;
   return { file, args, env: {}, cwd: dir };
 }
 
