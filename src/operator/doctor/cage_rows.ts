@@ -68,7 +68,8 @@ export function judgeUser(uid: number | null, error: HostError | null): MachineR
   if (uid !== 0) return { id, status: "ok", detail: `User ${uid ?? "of an unknown id"}, not root` };
   const hint = RUN_AS_USER;
   if (error?.code === "cage.root_refused") {
-    return { id, status: "missing", detail: `Root, and ${error.message}`, hint, code: error.code };
+    const { why } = error.data as { why: string };
+    return { id, status: "missing", detail: `Root, whose walls cannot stand here: ${why}`, hint, code: error.code };
   }
   const walls = error === null
     ? "its walls stand: device nodes and /proc are read-only in a cage, and no file in it becomes set-id"
@@ -91,7 +92,7 @@ export function judgeLimits({ tier, passed }: TierChoice, uid: number | null): M
     return { id, status: "ok", detail: `${tier.name}: ${limits}, kept by ${BY[tier.name]}` };
   }
   const why = passed.map(({ name, why }) => `${name}: ${why}`).join("; ");
-  const looks = `the host looks every ${LOOK_INTERVAL_MS} ms and ends what is over; CPU shares are not kept`;
+  const looks = `the host looks at least every ${LOOK_INTERVAL_MS} ms and ends what is over; CPU shares are not kept`;
   return { id, status: "degraded", detail: `watchdog: ${limits}, ${looks} (${why})`, hint: nextStep(passed, uid) };
 }
 

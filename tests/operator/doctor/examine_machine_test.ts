@@ -104,7 +104,7 @@ test("judgeNamespaces() looks for the cause around the host where none of the ke
 
 test("judgeUser() never recommends root, and says whether the walls that root needs stand", () => {
   assert.equal(judgeUser(1000, null).status, "ok");
-  const refused = new HostError("cage.root_refused", "No mounts");
+  const refused = new HostError("cage.root_refused", "No", { data: { why: "no mounts" } });
   const other = new HostError("cage.bwrap_missing", "None");
   const rows = [null, refused, other].map((error) => judgeUser(0, error));
   assert.deepEqual(rows.map(({ status, code }) => [status, code]), [
@@ -112,6 +112,7 @@ test("judgeUser() never recommends root, and says whether the walls that root ne
   ]);
   for (const { hint } of rows) assert.match(hint ?? "", /^Run the host as an ordinary user/);
   assert.match(rows[0]!.detail, /not recommended; its walls stand: device nodes and \/proc are read-only/);
+  assert.match(rows[1]!.detail, /cannot stand here: no mounts$/);
   assert.match(rows[2]!.detail, /could not be tried/);
 });
 
