@@ -17,21 +17,22 @@ const NOT_FOUND: readonly RegExp[] = [
   /FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]{1,64})'$/, // Python
 ];
 
-/** Returns the newest such name in lines of stderr, oldest first; null when there is none. */
-export function missingProgram(stderr: readonly string[]): string | null {
-  for (const line of stderr.toReversed()) {
-    const name = NOT_FOUND.map((pattern) => pattern.exec(line.trimEnd())?.[1]).find((found) => found !== undefined);
-    if (name !== undefined) return name;
-  }
-  return null;
+/** Names in one hint at most. */
+const MAX_NAMES = 5;
+
+/** Returns such names in lines of stderr, each once, in the order of the lines. */
+export function missingPrograms(stderr: readonly string[]): string[] {
+  const names = stderr.flatMap((line) => NOT_FOUND.map((pattern) => pattern.exec(line.trimEnd())?.[1]));
+  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
 /** Returns the next step for a plugin that could not start a program, or null where its stderr names none. */
 export function missingProgramHint(stderr: readonly string[]): string | null {
-  const name = missingProgram(stderr);
-  if (name === null) return null;
-  return `It could not start "${name}": its cage shows only programs that kaged-plugin.yaml asks for, with ` +
-    `exec:${name}:plugin:/ under capabilities`;
+  const names = missingPrograms(stderr).slice(0, MAX_NAMES);
+  if (names.length === 0) return null;
+  const grants = names.map((name) => `exec:${name}:plugin:/`).join(", ");
+  return `It could not start ${names.map((name) => `"${name}"`).join(", ")}: its cage shows only programs that ` +
+    `kaged-plugin.yaml asks for. Add ${grants} to capabilities`;
 }
 
 /** Returns the error of a plugin that did not answer in time, with that next step; any other error as it is. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { missingProgram, missingProgramHint, withMissingProgram } from "../../../src/core/cage/missing_program.ts";
+import { missingProgramHint, missingPrograms, withMissingProgram } from "../../../src/core/cage/missing_program.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 
-test("missingProgram() finds the program that shells, runtimes and libraries could not start", () => {
+test("missingPrograms() finds the program that shells, runtimes and libraries could not start", () => {
   const said = [
     "/usr/bin/bash: line 1: jq: command not found",
     "./main.sh: line 12: jq: command not found",
@@ -18,10 +18,10 @@ test("missingProgram() finds the program that shells, runtimes and libraries cou
     'panic: exec: "jq": executable file not found in $PATH',
     "FileNotFoundError: [Errno 2] No such file or directory: 'jq'",
   ];
-  for (const line of said) assert.equal(missingProgram(["starting", line, "bye"]), "jq", line);
+  for (const line of said) assert.deepEqual(missingPrograms(["starting", line, "bye"]), ["jq"], line);
 });
 
-test("missingProgram() takes nothing else for a program, and the newest of several", () => {
+test("missingPrograms() takes nothing else for a program, and names each of several once", () => {
   const other = [
     "FileNotFoundError: [Errno 2] No such file or directory: '/data/x.json'",
     "GET /jq: 404 not found, sorry",
@@ -29,8 +29,9 @@ test("missingProgram() takes nothing else for a program, and the newest of sever
     `x: ${"a".repeat(65)}: command not found`,
     "",
   ];
-  assert.equal(missingProgram(other), null);
-  assert.equal(missingProgram(["bash: line 1: jq: command not found", "bash: line 2: yq: command not found"]), "yq");
+  assert.deepEqual([missingPrograms(other), missingProgramHint(other)], [[], null]);
+  const several = ["jq", "yq", "jq"].map((name, at) => `bash: line ${at}: ${name}: command not found`);
+  assert.deepEqual(missingPrograms(several), ["jq", "yq"]);
 });
 
 test("a plugin that did not answer is explained by the program it could not start, any other failure is not", () => {

@@ -52,7 +52,7 @@ test("K-009 a plugin that never answers initialize is killed after 10 s and trie
 
 test("a plugin that starts an undeclared program is explained by that program, whether it hangs or ends", async () => {
   await using s = await supervised();
-  const hint = /"jq": its cage shows only programs .* exec:jq:plugin:\/ /;
+  const hint = /"jq": its cage shows only programs .* Add exec:jq:plugin:\/ to capabilities$/;
   const hangs = await s.add("never_initializes", {
     manifest: { name: "hangs", command: ["bash", "-c", "jq . ; read -t 60 -u 1"] },
   });
