@@ -35,7 +35,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
 
   wire      the protocol beside the bare limit and other JSON-RPC hosts
   host      a tool call as users make it, audit and gate on, beside the MCP SDK and the bare wire
-  cage      the start of a plugin beside the same program without a cage
+  cage      the start of a plugin beside the same program without a cage; the end of one that takes too much memory
   storage   a storage call beside the same prepared statement, and beside a ping
   hooks     chains of handlers and events beside other hook libraries; command hooks; reading projects and manifests
   events    an event to 0, 1 and 20 subscribers beside other emitters; memory after 100,000

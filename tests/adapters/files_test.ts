@@ -128,6 +128,18 @@ test("info() returns the kind of each entry without following links; target() fo
   assert.equal(info?.size, 3);
 });
 
+test("info() gives the bytes that a file takes, without its holes; usedBytes() those of a whole file system", async (t) => {
+  const dir = await scratchDir(t);
+  await files.write(`${dir}/whole`, "x".repeat(1 << 20));
+  await files.write(`${dir}/holes`, "");
+  await files.truncate(`${dir}/holes`, 1 << 20);
+  await files.sync(`${dir}/whole`);
+  const taken = async (name: string): Promise<number> => (await files.info(`${dir}/${name}`))?.allocatedBytes ?? -1;
+  assert.deepEqual([await taken("whole") >= 1 << 20, await taken("holes")], [true, 0]);
+  assert.ok((await files.usedBytes(dir) ?? 0) >= 1 << 20);
+  assert.equal(await files.usedBytes(`${dir}/none`), null);
+});
+
 test("info() shows setuid and who may write", async () => {
   const tmp = await files.info("/tmp");
   assert.equal(tmp?.mode, 0o1777);

@@ -30,6 +30,7 @@ export const files: Files = {
   list: async (path) => (await fs.readdir(path)).sort(),
   info: (path) => orNull(fs.lstat(path)),
   target: (path) => orNull(fs.stat(path)),
+  usedBytes: (path) => fs.statfs(path).then(({ blocks, bfree, bsize }) => (blocks - bfree) * bsize, () => null),
   realPath: (path) => fs.realpath(path),
   readLink: (path) => fs.readlink(path),
   makeLink: (path, target) => fs.symlink(target, path),
@@ -167,6 +168,7 @@ function fileInfo(stats: Stats): FileInfo {
     mode: stats.mode & 0o7777,
     uid: stats.uid,
     size: stats.size,
+    allocatedBytes: stats.blocks * 512,
     modifiedMs: stats.mtimeMs,
   };
 }

@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import type { MachineReport, MachineRow } from "../../operator/doctor/report.ts";
 import type { HomeFlags } from "../options.ts";
-import { printReport } from "../run_options.ts";
+import { printReport, type RunPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code of an examination that ran to its end. */
@@ -17,12 +17,13 @@ export function addDoctor(parent: Command, terminal: Terminal, exit: (code: numb
       "Examines this machine: can it cage a plugin, and which interpreters can plugins use?\n" +
         "Builds one real cage to find out. Exit code 1 when plugins cannot run here.",
     )
-    .option("--home <dir>", "operator's folder; without it a fresh one is used and removed")
+    .option("--home <dir>", "operator's folder, with its [runtimes]; without it a fresh one is used and removed")
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: HomeFlags) => {
       const { examineMachine } = await import("../../operator/doctor/examine_machine.ts");
-      exit(await printReport(flags, terminal, ({ runtime, home }) => examineMachine(runtime, home), printMachine));
+      const examine = ({ runtime, home, runtimes }: RunPlaces) => examineMachine(runtime, home, runtimes);
+      exit(await printReport(flags, terminal, examine, printMachine));
     });
 }
 

@@ -63,8 +63,8 @@ export interface Cage {
   /** Returns the process id of the plugin's own process group leader, outside the cage; null before it exists. */
   childPid(): Promise<number | null>;
   /**
-   * Rejects with `cage.walls_missing` unless the process is caged, with `cage.path_swapped` unless each granted path
-   * inside is the one that was checked outside.
+   * Rejects with `cage.walls_missing` unless the process is caged and can change no mount but those granted for writing,
+   * with `cage.path_swapped` unless each granted path inside is the one that was checked outside.
    */
   verifyMounts(): Promise<void>;
   /** Returns the failure of the cage itself, or the limit the plugin went over, when that ended it; null otherwise. */

@@ -73,6 +73,8 @@ export interface CageFacts {
   /** Processor as the kernel names it. */
   readonly arch: string;
   readonly tier: LimitTier;
+  /** Whether root runs the host: the device nodes of the cage are read-only then. */
+  readonly isRoot: boolean;
   /** The relay, and the runtime it would run on. */
   readonly relay: RelayRuntime;
   /** Folder of the files of this start. */

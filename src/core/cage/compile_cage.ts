@@ -13,6 +13,7 @@ import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { rlimitPart } from "./limits/limit_parts.ts";
 import { netFiles, netMode, type NetRule, proxyEnv, relayed } from "./net/net_parts.ts";
+import { NODE_TABLE, nodeArgs, nodeTable } from "./sealed_nodes.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 
@@ -39,7 +40,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     ...Object.entries(program.env).flatMap(([name, value]) => ["--setenv", name, value]),
     ...skeletonArgs(rootEntries, systemPrograms),
     ...etcArgs(net),
-    ...kernelArgs(bwrap.flags),
+    ...kernelArgs(bwrap.flags, facts),
     ...programs.flatMap(executableArgs),
     ...grants.flatMap(grantArgs),
     // After the grants: a writable folder around the plugin's own must not make it writable.
@@ -67,7 +68,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     tier,
     granted: [...grants, installDir],
     net,
-    files: program.files,
+    files: { ...program.files, ...(facts.isRoot ? { [NODE_TABLE]: nodeTable(facts.runDir) } : {}) },
   };
 }
 
@@ -120,16 +121,16 @@ function etcArgs(net: readonly NetRule[]): string[] {
   ];
 }
 
-function kernelArgs(flags: ReadonlySet<string>): string[] {
+function kernelArgs(flags: ReadonlySet<string>, { isRoot, runDir }: CageFacts): string[] {
   const tmpfs = (path: string, mebibytes: number): string[] => {
     const size = flags.has("--size") ? ["--size", `${mebibytes * MIB}`] : [];
     return [...size, "--perms", "1777", "--tmpfs", path];
   };
   return [
-    ...["--proc", "/proc"],
-    // With a root host the plugin could rewrite kernel settings: bubblewrap covers other parts of /proc, not this one.
-    ...["--ro-bind", "/proc/sys", "/proc/sys"],
+    // With a root host the plugin could rewrite kernel settings, and change the mode of what the kernel shows here.
+    ...["--proc", "/proc", "--remount-ro", "/proc"],
     ...["--dev", "/dev"],
+    ...(isRoot ? nodeArgs(runDir) : []),
     ...tmpfs("/dev/shm", 16),
     ...["--remount-ro", "/dev"],
     ...tmpfs("/tmp", 64),

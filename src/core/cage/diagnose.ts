@@ -5,10 +5,11 @@
  */
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { Exit, Files } from "../ports/ports.ts";
-import { type CageStatus, LAUNCHER_FAILURES } from "./launcher.ts";
+import { type CageStatus, LAUNCHER_FAILURES, SEAL_FAILED } from "./launcher.ts";
 import type { CageLimits } from "./limits/cage_limits.ts";
 import { wasOutOfMemory } from "./limits/control_group.ts";
 import type { Watchdog } from "./limits/watchdog.ts";
+import { rootRefused } from "./sealed_nodes.ts";
 
 /** Bubblewrap's exit code for a program that SIGKILL ended. */
 const KILLED = 128 + 9;
@@ -27,6 +28,10 @@ export async function diagnose({ exit, status, stderr }: Ended, files: Files): P
   if (status.exitCode !== null || exit.signal !== null) return null;
   const said = stderr.findLast((line) => line.startsWith("bwrap: "));
   if (said !== undefined) return await fromBwrap(said.slice("bwrap: ".length), files);
+  const unsealed = stderr.find((line) => /^(unshare|mount): /.test(line));
+  if (!status.launched && (exit.code === SEAL_FAILED || unsealed?.startsWith("unshare"))) {
+    return rootRefused(unsealed ?? "the device nodes cannot be made read-only");
+  }
   const part = LAUNCHER_FAILURES.get(exit.code ?? 0);
   const why = part ?? (stderr.at(-1) || `the launcher ended with exit code ${exit.code}`);
   // Bubblewrap reports each exit of a plugin it started; without a report none was started.
@@ -68,6 +73,11 @@ const BWRAP_FAILURES: readonly (readonly [RegExp, HostErrorCode, string])[] = [
   [/PR_SET_SECCOMP/, "cage.no_seccomp", "Use a kernel with CONFIG_SECCOMP_FILTER"],
 ];
 
+/** The next step where the kernel would give namespaces, and still none is to be had. */
+const AROUND = "No setting of this kernel is off: a container, sandbox or service around the host forbids user " +
+  "namespaces. Allow them there (docker: --security-opt seccomp=unconfined; systemd: RestrictNamespaces=no), or run " +
+  "the host outside of it";
+
 async function fromBwrap(said: string, files: Files): Promise<HostError> {
   const failure = (code: HostErrorCode, hint: string): HostError =>
     new HostError(code, `Cannot build the cage: ${said}`, { data: { bwrap: said }, hint });
@@ -83,8 +93,7 @@ async function fromBwrap(said: string, files: Files): Promise<HostError> {
     return failure("cage.apparmor", "Add an AppArmor profile for bwrap that allows userns; see kaged doctor");
   }
   const closed = await closedSetting(files);
-  const hint = closed ? `Switch it on: sysctl -w ${closed}` : "Allow user namespaces for the user that runs the host";
-  return failure("cage.userns_disabled", hint);
+  return failure("cage.userns_disabled", closed ? `Switch it on: sysctl -w ${closed}` : AROUND);
 }
 
 /** The sysctl that keeps user namespaces closed, with a value that opens them. */

@@ -15,6 +15,7 @@ import { netMode, type NetRule } from "./net/net_parts.ts";
 import { relayRuntime } from "./net/relay_runtime.ts";
 import { forbiddenFailure, forbiddenReason, grantedPaths, throwAll } from "./path_rules.ts";
 import { resolveCommand } from "./resolve_command.ts";
+import { requireSealing } from "./sealed_nodes.ts";
 import { wantedPaths } from "./wanted_paths.ts";
 
 const ROOT_ENTRIES = ["/bin", "/sbin", "/lib", "/lib64"];
@@ -28,6 +29,7 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
     ...capabilities.flatMap((asked) => asked.kind === "exec" ? [asked.binary] : []),
     ...(request.systemPrograms ? [...Object.keys(runtimes).filter((name) => name !== "bwrap"), runtime.name] : []),
   ];
+  if (runtime.uid === 0) await requireSealing(files);
   const places = await realPlaces(request.places, files);
   const { installDir: dir, home } = places;
 
@@ -42,7 +44,8 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
   ]);
   const net = capabilities.filter((asked): asked is NetRule => asked.kind === "net");
   if (netMode(net) === "gated") await refuseSockets([...grants, installDir], files);
-  return { bwrap, installDir, rootEntries, command, grants, arch: runtime.arch, tier, relay };
+  const { arch, uid } = runtime;
+  return { bwrap, installDir, rootEntries, command, grants, arch, tier, relay, isRoot: uid === 0 };
 }
 
 /** The places with links resolved: grants are compared with where things really are. */

@@ -3,13 +3,14 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. Bubblewrap's orders lie in a folder of their own, which is the shell's
- * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts`, `seccomp` and `groups`
- * (control groups to join). There it leaves `launcher` (process ids) and `status`.
+ * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts`, `seccomp`, `groups` (control
+ * groups to join) and, under root, `nodes` (mounts to make first). There it leaves `launcher` (process ids) and `status`.
  *
  * @module
  */
 import type { Command, Files } from "../ports/ports.ts";
 import type { CagePlan } from "./cage_plan.ts";
+import { MOUNT, NODE_FILE, NODE_TABLE, NODES, UNSHARE } from "./sealed_nodes.ts";
 
 /** Descriptor of the text of `/etc/hosts`. */
 export const HOSTS_FD = 6;
@@ -19,9 +20,14 @@ const ARGS_FD = 8;
 /** Descriptor of the filter on system calls. */
 export const SECCOMP_FD = 9;
 
+/** Descriptors that each process of a cage may have. */
+const MAX_DESCRIPTORS = 4096;
+
 /** A control group of a cage. */
 const GROUP = /^\/.*\/kaged_[^/]+$/;
 
+/** Exit code of the shell when device nodes could not be made read-only. */
+export const SEAL_FAILED = 124;
 /** How the shell ends when it cannot do its part, and what that part was. */
 export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
   [121, "it could not see its own descriptors in /proc"],
@@ -33,6 +39,8 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
 // processor, which takes some ten milliseconds.
 // An inherited descriptor of a folder is a way out of the cage: all above 2 are closed. `exec -c` leaves bubblewrap an
 // empty environment: what it has can be read inside as /proc/1/environ.
+// The limit of descriptors bounds the work of the watchdog; where the host's own is lower, that one stays.
+// Not every mount program makes a bind mount read-only when asked to, and none says so: the mounts are counted.
 const SCRIPT = `
 umask 077
 fds=(/proc/self/fd/*)
@@ -42,6 +50,15 @@ for path in "\${fds[@]}"; do
   if ((fd > 2)); then exec {fd}>&-; fi
 done
 mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
+if [[ -e ${NODE_TABLE} ]]; then
+  : ${NODES.map((name) => `>${NODE_FILE}${name}`).join(" ")} || exit ${SEAL_FAILED}
+  ${MOUNT} -a -T ${NODE_TABLE} || exit ${SEAL_FAILED}
+  sealed=0
+  while read -r _ _ _ _ at options _; do
+    if [[ $at == */"\${PWD##*/}/${NODE_FILE}"* && $options == ro,* ]]; then ((++sealed)); fi
+  done </proc/self/mountinfo
+  ((sealed == ${NODES.length})) || exit ${SEAL_FAILED}
+fi
 exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args ${SECCOMP_FD}<seccomp || exit 122
 echo "$$ $PPID" >launcher || exit 122
 mapfile -d '' -t groups <groups || exit 122
@@ -49,13 +66,17 @@ for group in "\${groups[@]}"; do
   if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks" || exit 123; else echo $$ >"$group/cgroup.procs" || exit 123; fi
 done
 ulimit -c 0
+ulimit -n ${MAX_DESCRIPTORS} 2>/dev/null
 cd / && exec -c "\${command[@]}"
 `;
 
-/** Returns the command that starts the cage whose files lie in `dir`. */
-export function launchCommand(bash: string, dir: string): Command {
+/** Returns the command that starts the cage whose files lie in `dir`; for root, in a mount namespace of its own. */
+export function launchCommand(bash: string, dir: string, isRoot: boolean): Command {
   // --norc --noprofile: with a socket for stdin bash takes itself for a remote login and reads ~/.bashrc, uncaged.
-  return { file: bash, args: ["--norc", "--noprofile", "-c", SCRIPT], env: {}, cwd: dir };
+  const shell = [bash, "--norc", "--noprofile", "-c", SCRIPT] as const;
+  // Slave: what the host unmounts later goes here too, instead of staying busy as long as the plugin runs.
+  const [file, ...args] = isRoot ? [UNSHARE, "--mount", "--propagation", "slave", "--", ...shell] as const : shell;
+  return { file, args, env: {}, cwd: dir };
 }
 
 /** Writes the files of the cage. */

@@ -6,7 +6,7 @@
 import { HostError, messageOf } from "../errors/host_error.ts";
 import type { Exit, Files, Runtime, SocketListener } from "../ports/ports.ts";
 import type { Cage, CageRequest } from "./cage.ts";
-import type { CagePlan, GrantedPath } from "./cage_plan.ts";
+import type { CagePlan } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose, limitFailure } from "./diagnose.ts";
 import { endLeftovers, firstPid, sweepRun } from "./end_leftovers.ts";
@@ -18,6 +18,7 @@ import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
 import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
+import { verifyMounts } from "./verify_mounts.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
@@ -49,8 +50,8 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
   const facts = await gatherFacts(request, runtime);
   await sweepOnce(home, runtime);
   const dir = await files.makeTempDir(`${home}/run/cage-`);
-  const { tier } = facts;
-  const { limits = DEFAULT_LIMITS, onNet = () => {} } = request;
+  const { tier, isRoot } = facts;
+  const { limits = DEFAULT_LIMITS, onNet = () => {}, overlays = [] } = request;
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
   let closed = false;
@@ -86,7 +87,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     await close();
     throw error;
   }
-  const launcher = launchCommand(bash, dir);
+  const launcher = launchCommand(bash, dir, isRoot);
   const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
   return {
     id: runtime.ids.create("cage"),
@@ -104,7 +105,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
       const pid = await childPid();
       if (closed) return;
       if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(kept.net) !== "all" }, runtime);
-      await verifyMounts(pid, kept.granted, files);
+      await verifyMounts(pid, { granted: kept.granted, overlays, isRoot }, files);
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
@@ -148,19 +149,4 @@ async function findBash(files: Files): Promise<string> {
   throw new HostError("cage.bash_missing", `Cannot cage plugins: no bash at ${BASH_PATHS.join(" or ")}`, {
     hint: "Install the package bash",
   });
-}
-
-/** Compares what is mounted inside with what was checked outside: a path could be swapped in between. */
-async function verifyMounts(pid: number | null, granted: readonly GrantedPath[], files: Files): Promise<void> {
-  await Promise.all(granted.map(async ({ path, dev, ino }) => {
-    const root = pid === null ? null : `/proc/${pid}/root`;
-    const inside = root === null ? null : await files.target(`${root}${path}`);
-    if (inside?.dev === dev && inside.ino === ino) return;
-    // A process that has ended has no root; its end is reported elsewhere.
-    if (inside === null && root !== null && await files.target(root) === null) return;
-    throw new HostError("cage.path_swapped", `Cannot trust the cage: "${path}" changed while the plugin started`, {
-      data: { path },
-      hint: "Start the plugin again",
-    });
-  }));
 }

@@ -27,13 +27,13 @@ const PROBE_DIR = "/usr/share";
 
 const PROBE: Manifest = programManifest({
   name: "probe",
-  description: "Ends at once",
-  command: ["true"],
+  description: "Gives back what it reads",
+  command: ["cat"],
   env: {},
   capabilities: [],
 });
 
-/** Builds a whole cage and runs `true` in it. Never rejects: what went wrong is in the answer. */
+/** Builds a whole cage, looks at it from outside while `cat` runs in it. Never rejects: a failure is in the answer. */
 export async function probeCage(
   runtime: Runtime,
   home: string,
@@ -47,10 +47,17 @@ export async function probeCage(
     version = /[0-9]+(\.[0-9]+)+/.exec(await outputOf(runtime, path, ["--version"]))?.[0] ?? null;
     const places = { installDir: PROBE_DIR, home, projectDir: null };
     const request = { manifest: PROBE, places, logLevel: "info", runtimes };
-    const { exit, fault } = await (await CagedProcess.start(request, { runtime, onStdout: () => {} })).ended;
-    if (fault) throw fault;
+    const { promise: alive, resolve } = Promise.withResolvers<void>();
+    const caged = await CagedProcess.start(request, { runtime, onStdout: () => resolve(), onStdoutEnd: resolve });
+    caged.pipes.write("\n");
+    await alive;
+    const distrust = await caged.cage.verifyMounts().then(() => null, asHostError);
+    caged.pipes.endInput();
+    const { exit, fault } = await caged.ended;
+    const failure = fault ?? distrust;
+    if (failure) throw failure;
     if (exit.code === 0) return { error: null, path, version };
-    throw new HostError("cage.setup_failed", `Cannot run "true" in a cage: it ended ${endingOf(exit)}`);
+    throw new HostError("cage.setup_failed", `Cannot run "cat" in a cage: it ended ${endingOf(exit)}`);
   } catch (error) {
     return { error: asHostError(error), path, version };
   }

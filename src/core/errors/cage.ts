@@ -9,7 +9,10 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("cage", -32603, 502, {
     unsupported: ["This system cannot cage a plugin", "Use Linux with bubblewrap"],
     bwrap_missing: ["bubblewrap is not installed", "Install the package bubblewrap"],
-    bwrap_untrusted: ["The bwrap file could be changed by others", "Use the distribution's package"],
+    bwrap_untrusted: [
+      "The bwrap file is not root's alone, or cannot be run",
+      "Do what its hint says, or use the package",
+    ],
     bwrap_old: ["This bubblewrap lacks a flag the cage needs", "Install bubblewrap 0.5 or newer"],
     bash_missing: ["The launcher needs bash", "Install the package bash"],
     apparmor: ["AppArmor keeps bwrap from making namespaces", "Add a profile with userns for bwrap"],
@@ -19,6 +22,7 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
     no_seccomp: ["The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"],
     path_vanished: ["A path went away while the plugin started", "Put it back and start again"],
     walls_missing: ["The program that started the plugin did not cage it", "Use the distribution's bubblewrap"],
+    root_refused: ["Root's device nodes could not be kept from a plugin", "Run the host as an ordinary user"],
     setup_failed: ["bubblewrap could not build the cage", "Run kaged doctor"],
     limits_failed: ["The cage could not be held to its limits", "Run kaged doctor"],
     spawn_failed: ["The launcher could not be started", "Run kaged doctor"],

@@ -106,6 +106,8 @@ export interface FileInfo {
   readonly uid: number;
   /** Size in bytes; of a link, the length of its text. */
   readonly size: number;
+  /** Bytes that it takes on its device: fewer than its size where it has holes. */
+  readonly allocatedBytes: number;
   /** Last change of content, in ms since 1970. */
   readonly modifiedMs: number;
 }
@@ -161,6 +163,8 @@ export interface Files {
   info(path: string): Promise<FileInfo | null>;
   /** Like {@link info} with links followed; also reaches into `/proc/<pid>/root`. */
   target(path: string): Promise<FileInfo | null>;
+  /** Bytes in use on the file system that `path` is on, or null where the system does not say. */
+  usedBytes(path: string): Promise<number | null>;
   /** The path with every link resolved. */
   realPath(path: string): Promise<string>;
   /** The text of a symbolic link. */

@@ -6,6 +6,7 @@
  */
 import type { CageRequest } from "../cage/cage.ts";
 import { CagedProcess } from "../cage/caged_process.ts";
+import { missingProgramHint, withMissingProgram } from "../cage/missing_program.ts";
 import type { NetEvent } from "../cage/net/gatekeeper.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
@@ -148,7 +149,7 @@ export class PluginProcess {
           this.#health.start();
           caged.cage.settle().catch((error) => this.kill(asHostError(error)));
         },
-      });
+      }).catch((error) => Promise.reject(withMissingProgram(error, caged.stderr())));
     } catch (error) {
       this.kill(asHostError(error));
       throw error;
@@ -214,7 +215,7 @@ export class PluginProcess {
     const error = this.#cause ?? fault ??
       new HostError("plugin.unavailable", `[BLOCKED] Plugin "${this.manifest.name}" ended ${endingOf(exit)}`, {
         data: { exit_code: exit.code, signal: exit.signal },
-        hint: "Its last lines on stderr are in the audit event plugin.crashed",
+        hint: missingProgramHint(stderr) ?? "Its last lines on stderr are in the audit event plugin.crashed",
       });
     this.#connection.close(error);
     await caged.ended;

@@ -2290,7 +2290,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "number"
           },
           "tier": {
-            "description": "\`watchdog\` is the weakest: it looks every 250 ms and cannot hold a cage to its CPU shares.",
+            "description": "\`watchdog\` is the weakest: it looks every 250 ms, sooner at a cage that grows, and cannot hold a cage to its CPU shares.",
             "enum": [
               "cgroup2",
               "systemd",

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import type { CageRequest } from "../../core/cage/cage.ts";
 import { findBwrap } from "../../core/cage/find_bwrap.ts";
 import { DEFAULT_LIMITS, type LimitTierName } from "../../core/cage/limits/cage_limits.ts";
 import type { TierChoice } from "../../core/cage/limits/choose_tier.ts";
 import { LOOK_INTERVAL_MS } from "../../core/cage/limits/watchdog.ts";
 import { probeCage } from "../../core/cage/probe_cage.ts";
+import { RUN_AS_USER } from "../../core/cage/sealed_nodes.ts";
 import { asHostError, type HostError } from "../../core/errors/host_error.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import type { MachineRow } from "./report.ts";
@@ -25,19 +27,24 @@ export interface CageRows {
   readonly error: HostError | null;
 }
 
-/** Builds a real cage under `home` and returns the rows about it; `install` gives the command to install a package. */
+/**
+ * Builds a real cage under `home` and returns the rows about it; `install` gives the command to install a package,
+ * `runtimes` may name a bubblewrap of the operator's.
+ */
 export async function cageRows(
   runtime: Runtime,
   home: string,
-  install: (packageName: string) => string,
+  { install, runtimes }: {
+    readonly install: (packageName: string) => string;
+    readonly runtimes: CageRequest["runtimes"];
+  },
 ): Promise<CageRows> {
   const failed = (id: string, { code, message, hint: ownHint }: HostError): MachineRow => {
-    const isBwrap = ["cage.bwrap_missing", "cage.bwrap_old", "cage.bwrap_untrusted"].includes(code);
-    const hint = isBwrap ? install("bubblewrap") : ownHint;
+    const hint = ["cage.bwrap_missing", "cage.bwrap_old"].includes(code) ? install("bubblewrap") : ownHint;
     return { id, status: "missing", detail: message, code, ...(hint !== undefined && { hint }) };
   };
-  const { error, version } = await probeCage(runtime, home);
-  const bwrap = await findBwrap(runtime).catch(asHostError);
+  const { error, version } = await probeCage(runtime, home, runtimes);
+  const bwrap = await findBwrap(runtime, runtimes).catch(asHostError);
   const cage: MachineRow = error === null
     ? { id: "cage", status: "ok", detail: "A program ran in a cage like the ones plugins get" }
     : failed("cage", error);
@@ -55,6 +62,21 @@ export async function cageRows(
   return { bubblewrap, cage, error };
 }
 
+/** Judges who runs the host: root is never recommended, for one wall that fails would then cost the whole machine. */
+export function judgeUser(uid: number | null, error: HostError | null): MachineRow {
+  const id = "user";
+  if (uid !== 0) return { id, status: "ok", detail: `User ${uid ?? "of an unknown id"}, not root` };
+  const hint = RUN_AS_USER;
+  if (error?.code === "cage.root_refused") {
+    const { why } = error.data as { why: string };
+    return { id, status: "missing", detail: `Root, whose walls cannot stand here: ${why}`, hint, code: error.code };
+  }
+  const walls = error === null
+    ? "its walls stand: device nodes and /proc are read-only in a cage, and no file in it becomes set-id"
+    : "whether the walls that root needs stand could not be tried";
+  return { id, status: "degraded", detail: `Root, which is not recommended; ${walls}`, hint };
+}
+
 const BY: Readonly<Record<Exclude<LimitTierName, "watchdog">, string>> = {
   cgroup2: "the kernel, by control groups of version 2",
   systemd: "systemd, by a scope for each plugin",
@@ -70,7 +92,7 @@ export function judgeLimits({ tier, passed }: TierChoice, uid: number | null): M
     return { id, status: "ok", detail: `${tier.name}: ${limits}, kept by ${BY[tier.name]}` };
   }
   const why = passed.map(({ name, why }) => `${name}: ${why}`).join("; ");
-  const looks = `the host looks every ${LOOK_INTERVAL_MS} ms and ends what is over; CPU shares are not kept`;
+  const looks = `the host looks at least every ${LOOK_INTERVAL_MS} ms and ends what is over; CPU shares are not kept`;
   return { id, status: "degraded", detail: `watchdog: ${limits}, ${looks} (${why})`, hint: nextStep(passed, uid) };
 }
 
@@ -85,5 +107,5 @@ function nextStep(passed: TierChoice["passed"], uid: number | null): string {
   if (isUnified) return `Run, in the shell that starts the host: mkdir -p ${group} && echo $$ > ${group}/cgroup.procs`;
   return uid === 0
     ? "Run the host outside a container, or in one that may write to /sys/fs/cgroup"
-    : "Run the host as root, or log in through systemd: loginctl enable-linger";
+    : "Let systemd run a manager for this user: loginctl enable-linger, then log in again";
 }

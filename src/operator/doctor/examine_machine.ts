@@ -5,7 +5,7 @@
  */
 import type { Runtime } from "../../core/ports/ports.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
-import { cageRows, judgeLimits } from "./cage_rows.ts";
+import { cageRows, judgeLimits, judgeUser } from "./cage_rows.ts";
 import { installCommand, interpreterRows } from "./interpreter_rows.ts";
 import { kernelRows } from "./kernel_rows.ts";
 import type { MachineReport, MachineRow } from "./report.ts";
@@ -18,20 +18,26 @@ const ARCHITECTURES = new Set(["x86_64", "aarch64"]);
  *
  * @param runtime The runtime of this process.
  * @param home A folder the cage may use for the length of the examination, absolute.
+ * @param runtimes Programs that the operator named: `[runtimes]` of config.toml.
  */
-export async function examineMachine(runtime: Runtime, home: string): Promise<MachineReport> {
+export async function examineMachine(
+  runtime: Runtime,
+  home: string,
+  runtimes: Readonly<Record<string, string>> = {},
+): Promise<MachineReport> {
   const install = await installCommand(runtime);
-  const { bubblewrap, cage, error } = await cageRows(runtime, home, install);
+  const { bubblewrap, cage, error } = await cageRows(runtime, home, { install, runtimes });
   // On another system the rest has nothing to look at.
   if (runtime.platform !== "linux") return { ok: false, checks: [platformRow(runtime), cage] };
   const rows: MachineRow[] = [
     platformRow(runtime),
+    judgeUser(runtime.uid, error),
     bubblewrap,
     ...await kernelRows(runtime, error),
     judgeLimits(await chooseTier(runtime), runtime.uid),
     cage,
     sqliteRow(runtime),
-    ...await interpreterRows(runtime, install),
+    ...await interpreterRows(runtime, { install, runtimes }),
   ];
   return { ok: rows.every((row) => row.status !== "missing" || row.optional), checks: rows };
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Runtime } from "../../core/ports/ports.ts";
+import type { FileInfo, Runtime } from "../../core/ports/ports.ts";
 import type { MachineRow } from "./report.ts";
 
 /** Each with the package that brings it, where distributions have one. */
@@ -19,34 +19,65 @@ const INTERPRETERS: readonly (readonly [name: string, packageName: string | null
 /** Where bare names are looked up, in this order. */
 const FOLDERS = ["/usr/local/bin", "/usr/bin"];
 
-/** Returns one row per interpreter, beginning with `js`: the runtime of this process. */
+/** Returns one row per interpreter, beginning with `js`: the runtime of this process. Those of `runtimes` come first. */
 export async function interpreterRows(
   runtime: Runtime,
-  install: (packageName: string) => string,
+  { install, runtimes }: {
+    readonly install: (packageName: string) => string;
+    /** Interpreters that the operator named, with their paths. */
+    readonly runtimes: Readonly<Record<string, string>>;
+  },
 ): Promise<MachineRow[]> {
-  const rows: MachineRow[] = [{ id: "js", status: "ok", detail: runtime.executable }];
-  for (const [name, packageName] of INTERPRETERS) {
-    const path = name === runtime.name ? runtime.executable : await findIn(FOLDERS, name, runtime);
-    const row = { id: name, optional: true } as const;
-    if (path !== null) {
-      rows.push({ ...row, status: "ok", detail: path });
-      continue;
-    }
-    const hint = packageName === null
-      ? `Only where a plugin needs it: runtimes.${name} = "<path>" in config.toml, or --runtime-path ${name}=<path>`
-      : install(packageName);
-    const detail = `Not in ${FOLDERS.join(" or ")}: plugins that name it cannot start`;
-    rows.push({ ...row, status: "missing", detail, hint });
+  const usual = new Map(INTERPRETERS);
+  const named = Object.keys(runtimes).filter((name) => name !== "bwrap" && name !== "js");
+  const rows: MachineRow[] = [{ id: "js", status: "ok", detail: runtimes.js ?? runtime.executable }];
+  for (const name of new Set([...usual.keys(), ...named])) {
+    rows.push(
+      Object.hasOwn(runtimes, name)
+        ? await namedRow(name, runtimes[name]!, runtime)
+        : await foundRow(name, usual.get(name) ?? null, { runtime, install }),
+    );
   }
   return rows;
+}
+
+async function namedRow(name: string, path: string, { files }: Runtime): Promise<MachineRow> {
+  const row = { id: name, optional: true } as const;
+  const info = await files.target(path).catch(() => null);
+  if (isProgram(info)) return { ...row, status: "ok", detail: `${path}, named in config.toml` };
+  const detail = `config.toml names ${path}, where no program is: plugins that name it cannot start`;
+  return { ...row, status: "missing", detail, hint: `Correct runtimes.${name} in config.toml` };
+}
+
+async function foundRow(
+  name: string,
+  packageName: string | null,
+  { runtime, install }: { readonly runtime: Runtime; readonly install: (packageName: string) => string },
+): Promise<MachineRow> {
+  const path = name === runtime.name ? runtime.executable : await findIn(FOLDERS, name, runtime);
+  const row = { id: name, optional: true } as const;
+  if (path !== null) return { ...row, status: "ok", detail: path };
+  const hint = packageName === null
+    ? `Only where a plugin needs it: runtimes.${name} = "<path>" in config.toml, or --runtime-path ${name}=<path>`
+    : install(packageName);
+  return {
+    ...row,
+    status: "missing",
+    detail: `Not in ${FOLDERS.join(" or ")}: plugins that name it cannot start`,
+    hint,
+  };
 }
 
 async function findIn(folders: readonly string[], name: string, { files }: Runtime): Promise<string | null> {
   for (const folder of folders) {
     const info = await files.target(`${folder}/${name}`).catch(() => null);
-    if (info?.kind === "file" && (info.mode & 0o111) !== 0) return `${folder}/${name}`;
+    if (isProgram(info)) return `${folder}/${name}`;
   }
   return null;
+}
+
+function isProgram(info: FileInfo | null): boolean {
+  return info?.kind === "file" && (info.mode & 0o111) !== 0;
 }
 
 /** Package managers by the name a distribution goes under in `/etc/os-release`. */

@@ -23,7 +23,7 @@ export async function kernelRows({ files, uid }: Runtime, error: HostError | nul
   };
   const actions = (await read("kernel.seccomp.actions_avail"))?.split(/\s+/) ?? null;
   return [
-    judgeNamespaces({ max: await number(MAX), clone: await number(CLONE), uid }),
+    judgeNamespaces({ max: await number(MAX), clone: await number(CLONE), uid, error }),
     judgeAppArmor({ restricts: await number(RESTRICT), uid, canCage: error === null }),
     judgeSeccomp({ actions, error }),
   ];
@@ -31,7 +31,13 @@ export async function kernelRows({ files, uid }: Runtime, error: HostError | nul
 
 /** Judges the settings of user namespaces; each is null where the kernel does not have it. */
 export function judgeNamespaces(
-  { max, clone, uid }: { readonly max: number | null; readonly clone: number | null; readonly uid: number | null },
+  { max, clone, uid, error }: {
+    readonly max: number | null;
+    readonly clone: number | null;
+    readonly uid: number | null;
+    /** Why no cage could be built, or null. */
+    readonly error: HostError | null;
+  },
 ): MachineRow {
   const id = "user namespaces";
   const sudo = uid === 0 ? "" : "sudo ";
@@ -39,6 +45,11 @@ export function judgeNamespaces(
     return { id, status: "missing", detail: "The kernel has none", hint: "Use a kernel with CONFIG_USER_NS" };
   }
   const [name, on] = max === 0 ? [MAX, 10000] : clone === 0 && uid !== 0 ? [CLONE, 1] : [];
+  if (name === undefined && error?.code === "cage.userns_disabled") {
+    // Of the settings around a container or sandbox nothing can be seen from inside.
+    const detail = `This kernel allows up to ${max}, but bubblewrap was given none`;
+    return { id, status: "missing", detail, code: error.code, ...(error.hint !== undefined && { hint: error.hint }) };
+  }
   if (name === undefined) return { id, status: "ok", detail: `Up to ${max}` };
   const hint = `Run: ${sudo}sysctl -w ${name}=${on}`;
   return { id, status: "missing", detail: `Switched off: ${name}=0`, hint, code: "cage.userns_disabled" };

@@ -26,6 +26,7 @@ const facts: CageFacts = {
   relay: { executable: "/opt/node/bin/node", args: ["--flag"], program: "/* relay */" },
   runDir: "/srv/home/run/cage-1",
   tier: { name: "cgroup2", base: "/groups" },
+  isRoot: false,
 };
 
 const NAMESPACES = [
@@ -65,7 +66,7 @@ const ETC = [
   ...["--ro-bind-try", "/etc/localtime", "/etc/localtime"],
 ];
 const KERNEL = [
-  ...["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
+  ...["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"],
   ...["--size", "16777216", "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
   ...["--size", "67108864", "--perms", "1777", "--tmpfs", "/tmp"],
 ];
@@ -90,6 +91,21 @@ test("K-044 compileCage() gives the whole argument list, in the order that later
       ...["--ro-bind", "/srv/notes", "/srv/notes"],
       ...END,
     ],
+  });
+});
+
+test("compileCage() puts read-only device nodes over bubblewrap's own where root runs the host", () => {
+  const runDir = "/srv/my home/run/cage-1";
+  const { args, files } = compileCage(requestOf({}, places), { ...facts, isRoot: true, runDir });
+  const at = args.indexOf("--dev") + 2;
+  const nodes = ["null", "zero", "full", "random", "urandom", "tty"];
+  assert.deepEqual(
+    args.slice(at, at + 18),
+    nodes.flatMap((name) => ["--dev-bind", `${runDir}/node.${name}`, `/dev/${name}`]),
+  );
+  assert.deepEqual(files, {
+    nodes: nodes.map((name) => `/dev/${name} /srv/my\\040home/run/cage-1/node.${name} none bind,ro,nosuid,noexec 0 0\n`)
+      .join(""),
   });
 });
 

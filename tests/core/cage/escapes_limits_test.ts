@@ -10,10 +10,12 @@ test("K-044 300 forks end at about 100", async (t) => {
   }
 });
 
-test("K-044 a plugin that takes 700 MiB of memory is ended for it", async (t) => {
+test("K-044 a plugin that takes 700 MiB of memory is ended for it, also if none of its processes maps them", async (t) => {
   for (const { attack, who } of await attackersOf(t)) {
-    const { failure, results } = await attack([["memory", 704]]);
-    assert.deepEqual([failure?.code, results], ["plugin.memory_exceeded", []], who);
+    for (const kind of ["mapped", "memfd", "given back"]) {
+      const { failure, results } = await attack([["memory", 704, kind]]);
+      assert.deepEqual([failure?.code, results], ["plugin.memory_exceeded", []], `${who} ${kind}`);
+    }
   }
 });
 

@@ -54,12 +54,28 @@ test("findBwrap() says where it looked when there is none", async () => {
   });
 });
 
-test("findBwrap() trusts no file that others could change or that has more rights than its caller", async (t) => {
+test("findBwrap() trusts no file that others could change, that has more rights than its caller, or that nobody may run", async (t) => {
   if (!await here(t)) return;
-  for (const own of [{ mode: 0o4755 }, { mode: 0o2755 }, { mode: 0o775 }, { mode: 0o757 }, { uid: 1000 }]) {
+  for (
+    const own of [{ mode: 0o4755 }, { mode: 0o2755 }, { mode: 0o775 }, { mode: 0o757 }, { mode: 0o644 }, { uid: 1000 }]
+  ) {
     await assert.rejects(findBwrap(like(own)), { code: "cage.bwrap_untrusted" }, JSON.stringify(own));
   }
   await assert.rejects(findBwrap(like({ kind: "directory" })), { code: "cage.bwrap_untrusted" });
+});
+
+test("findBwrap() tells a bubblewrap of another user from one whose owner the host's user namespace hides", async (t) => {
+  if (!await here(t)) return;
+  const owned = like({ uid: 65_534 });
+  const mapped = (map: string): Runtime => ({
+    ...owned,
+    files: {
+      ...owned.files,
+      readText: (path) => path.endsWith("uid_map") ? Promise.resolve(map) : files.readText(path),
+    },
+  });
+  await assert.rejects(findBwrap(mapped("0 1000 1\n")), { message: /namespace does not map/, hint: /outside that/ });
+  await assert.rejects(findBwrap(mapped("0 0 4294967295\n")), { message: /does not belong to root$/ });
 });
 
 test("findBwrap() asks the same of the bubblewrap a setting names", async (t) => {

@@ -4,6 +4,7 @@ import type { AuditType } from "../../../src/core/audit/events.ts";
 import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { isAlive } from "../../support/processes.ts";
 import { supervised } from "../../support/supervised.ts";
+import { until } from "../../support/until.ts";
 
 test("K-007 K-010 a plugin comes alive by initialize, config.update, initialized, in that order", async () => {
   await using s = await supervised();
@@ -47,6 +48,20 @@ test("K-009 a plugin that never answers initialize is killed after 10 s and trie
   assert.equal(s.supervisor.plugin(id).status, "crashed");
   await s.pass(1_000);
   await s.next("plugin.spawned");
+});
+
+test("a plugin that starts an undeclared program is explained by that program, whether it hangs or ends", async () => {
+  await using s = await supervised();
+  const hint = /"jq": its cage shows only programs .* Add exec:jq:plugin:\/ to capabilities$/;
+  const hangs = await s.add("never_initializes", {
+    manifest: { name: "hangs", command: ["bash", "-c", "jq . ; read -t 60 -u 1"] },
+  });
+  const start = s.supervisor.start(hangs);
+  await until(() => s.logs.some(({ line }) => line.includes("not found")), "the complaint of the shell");
+  await s.pass(10_000);
+  await assert.rejects(start, { code: "initialize.timeout", hint });
+  const ends = await s.add("never_initializes", { manifest: { name: "ends", command: ["bash", "-c", "jq ."] } });
+  await assert.rejects(s.supervisor.start(ends), { code: "plugin.unavailable", hint });
 });
 
 const LIES: [fixture: string, code: string, event: AuditType, data: Record<string, unknown>][] = [

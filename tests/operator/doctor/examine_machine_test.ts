@@ -5,7 +5,7 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import { examineMachine } from "../../../src/operator/doctor/examine_machine.ts";
 import { packageManager } from "../../../src/operator/doctor/interpreter_rows.ts";
 import { judgeAppArmor, judgeNamespaces, judgeSeccomp } from "../../../src/operator/doctor/kernel_rows.ts";
-import { judgeLimits } from "../../../src/operator/doctor/cage_rows.ts";
+import { judgeLimits, judgeUser } from "../../../src/operator/doctor/cage_rows.ts";
 import type { MachineReport, MachineRow } from "../../../src/operator/doctor/report.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Runtime } from "../../../src/core/ports/ports.ts";
@@ -32,7 +32,18 @@ test("examineMachine() finds that plugins can run where the suite runs, and clea
   const runtime = await detectRuntime();
   const report = await examineMachine(runtime, home);
   assert.equal(report.ok, true);
-  const ids = ["platform", "bubblewrap", "user namespaces", "apparmor", "seccomp", "limits", "cage", "sqlite", "js"];
+  const ids = [
+    "platform",
+    "user",
+    "bubblewrap",
+    "user namespaces",
+    "apparmor",
+    "seccomp",
+    "limits",
+    "cage",
+    "sqlite",
+    "js",
+  ];
   const interpreters = ["deno", "bun", "node", "python3", "bash", "jq"];
   assert.deepEqual(report.checks.map(({ id }) => id), [...ids, ...interpreters]);
   for (const id of ["cage", "seccomp", "apparmor"]) assert.equal(find(report, id).status, "ok", id);
@@ -70,12 +81,81 @@ test("examineMachine() says that other systems cannot cage a plugin", async (t) 
 });
 
 test("judgeNamespaces() names the switch that is off and the command that turns it on", () => {
-  const usual = { max: 1000, clone: null, uid: 1000 };
+  const usual = { max: 1000, clone: null, uid: 1000, error: null };
   assert.equal(judgeNamespaces(usual).status, "ok");
   assert.equal(judgeNamespaces({ ...usual, max: null }).status, "missing");
   assert.equal(judgeNamespaces({ ...usual, max: 0 }).hint, "Run: sudo sysctl -w user.max_user_namespaces=10000");
   assert.equal(judgeNamespaces({ ...usual, clone: 0 }).hint, "Run: sudo sysctl -w kernel.unprivileged_userns_clone=1");
   assert.equal(judgeNamespaces({ ...usual, clone: 0, uid: 0 }).status, "ok", "root may");
+});
+
+test("judgeNamespaces() looks for the cause around the host where none of the kernel's settings is off", () => {
+  const error = new HostError("cage.userns_disabled", "No", { hint: "Allow them around the host" });
+  assert.deepEqual(judgeNamespaces({ max: 1000, clone: null, uid: 1000, error }), {
+    id: "user namespaces",
+    status: "missing",
+    detail: "This kernel allows up to 1000, but bubblewrap was given none",
+    hint: "Allow them around the host",
+    code: "cage.userns_disabled",
+  });
+  const other = new HostError("cage.bwrap_missing", "No");
+  assert.equal(judgeNamespaces({ max: 1000, clone: null, uid: 1000, error: other }).status, "ok");
+});
+
+test("judgeUser() never recommends root, and says whether the walls that root needs stand", () => {
+  assert.equal(judgeUser(1000, null).status, "ok");
+  const refused = new HostError("cage.root_refused", "No", { data: { why: "no mounts" } });
+  const other = new HostError("cage.bwrap_missing", "None");
+  const rows = [null, refused, other].map((error) => judgeUser(0, error));
+  assert.deepEqual(rows.map(({ status, code }) => [status, code]), [
+    ...[["degraded", undefined], ["missing", "cage.root_refused"], ["degraded", undefined]],
+  ]);
+  for (const { hint } of rows) assert.match(hint ?? "", /^Run the host as an ordinary user/);
+  assert.match(rows[0]!.detail, /not recommended; its walls stand: device nodes and \/proc are read-only/);
+  assert.match(rows[1]!.detail, /cannot stand here: no mounts$/);
+  assert.match(rows[2]!.detail, /could not be tried/);
+});
+
+test("no row of the doctor advises to run the host as root", async (t) => {
+  const real = await detectRuntime();
+  for (const uid of [0, 1000]) {
+    for (const hidden of [/\/bwrap$/, /\/(unshare|mount)$/, /\/cgroup/]) {
+      const { checks } = await examineMachine({ ...without(hidden, real), uid }, await scratchDir(t));
+      for (const { id, hint = "" } of checks) assert.doesNotMatch(hint, /host as root|as root,/, id);
+    }
+  }
+});
+
+test("examineMachine() shows root that the programs for its walls are missing", async (t) => {
+  const runtime = { ...without(/\/unshare$/, await detectRuntime()), uid: 0 };
+  const report = await examineMachine(runtime, await scratchDir(t));
+  assert.equal(report.ok, false);
+  for (const id of ["user", "cage"]) assert.equal(find(report, id).code, "cage.root_refused", id);
+});
+
+test("examineMachine() looks at the programs that the operator named, bubblewrap among them", async (t) => {
+  const runtime = await detectRuntime();
+  const runtimes = { bwrap: "/none/bwrap", deno: "/usr/bin/env", ruby: "/none/ruby" };
+  const report = await examineMachine(runtime, await scratchDir(t), runtimes);
+  assert.equal(find(report, "bubblewrap").code, "cage.bwrap_missing");
+  if (runtime.name !== "deno") assert.equal(find(report, "deno").detail, "/usr/bin/env, named in config.toml");
+  const { status, hint } = find(report, "ruby");
+  assert.deepEqual([status, hint], ["missing", "Correct runtimes.ruby in config.toml"]);
+});
+
+test("a bubblewrap that cannot be used is answered with the command that mends it, not with its package", async (t) => {
+  const real = await detectRuntime();
+  const hintFor = async (mode: number): Promise<string | undefined> => {
+    const target: typeof real.files.target = async (path) => {
+      const info = await real.files.target(path);
+      return info && path.endsWith("/bwrap") ? { ...info, mode } : info;
+    };
+    const report = await examineMachine({ ...real, files: { ...real.files, target } }, await scratchDir(t));
+    return find(report, "bubblewrap").hint;
+  };
+  assert.match(await hintFor(0o4755) ?? "", /Run as root: chmod ug-s "\/usr\/bin\/bwrap"$/);
+  assert.equal(await hintFor(0o644), 'Run as root: chmod a+x "/usr/bin/bwrap"');
+  assert.equal(await hintFor(0o777), 'Run as root: chmod go-w "/usr/bin/bwrap"');
 });
 
 test("judgeAppArmor() minds a limit only where it keeps bubblewrap from its work, and gives the profile that mends it", () => {

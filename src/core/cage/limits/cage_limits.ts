@@ -31,7 +31,7 @@ export type LimitTier =
 
 /** The limits of one cage and the way they are enforced. */
 export interface CageLimitStatus extends CageLimits {
-  /** `watchdog` is the weakest: it looks every 250 ms and cannot hold a cage to its CPU shares. */
+  /** `watchdog` is the weakest: it looks every 250 ms, sooner at a cage that grows, and cannot hold a cage to its CPU shares. */
   readonly tier: LimitTierName;
 }
 

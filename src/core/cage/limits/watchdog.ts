@@ -5,16 +5,56 @@
  */
 import type { Files, Runtime } from "../../ports/ports.ts";
 import { type CageLimits, memoryBytes } from "./cage_limits.ts";
+import { heldBytes, sharedOfMachine, treeUsage } from "./tree_usage.ts";
 
-/** Time between two looks: a fast allocator gets some 100 MB past its limit in that time. */
+/** Time between two looks at a cage that does not grow. */
 export const LOOK_INTERVAL_MS = 250;
+/** Time between two looks at one that nears its limit. */
+const SHORTEST_INTERVAL_MS = 25;
 
-/** Returns the limit a tree of processes is over, or null. */
-async function limitPassed(pid: number, limits: CageLimits, files: Files): Promise<"memory" | "pids" | null> {
-  const quick = await treeUsage(pid, files, false);
-  if (quick.tasks > limits.pids) return "pids";
-  if (quick.memoryBytes <= memoryBytes(limits)) return null;
-  return (await treeUsage(pid, files, true)).memoryBytes > memoryBytes(limits) ? "memory" : null;
+/** The finding of one look. */
+interface Look {
+  /** The limit that the cage is over, or null. */
+  readonly over: "memory" | "pids" | null;
+  /** Memory that it may use by now: an upper bound where that is within the limit. */
+  readonly bytes: number;
+}
+
+/** Each step takes longer than the one before, and is taken only if that one found too much. */
+async function lookAt(pid: number, limits: CageLimits, files: Files): Promise<Look> {
+  const limit = memoryBytes(limits);
+  const [quick, shared] = await Promise.all([treeUsage(pid, files, false), sharedOfMachine(files)]);
+  const most = quick.ownBytes + Math.max(quick.mappedBytes, shared ?? Infinity);
+  if (quick.tasks > limits.pids) return { over: "pids", bytes: most };
+  if (most <= limit) return { over: null, bytes: most };
+  // Mapped pages belong to files that are counted among the held ones too.
+  const held = await heldBytes(quick.pids, files);
+  const bytes = quick.ownBytes + Math.max(quick.mappedBytes, held);
+  if (bytes <= limit) return { over: null, bytes };
+  // The kernel walks all pages to say who shares them, and the plugin takes more meanwhile.
+  if (quick.largestBytes + held > limit) return { over: "memory", bytes };
+  const exact = await treeUsage(pid, files, true);
+  const isOver = exact.ownBytes + Math.max(exact.mappedBytes, held) > limit;
+  return { over: isOver ? "memory" : null, bytes };
+}
+
+/**
+ * Returns the time until the next look: half of what the cage would need to reach its limit if it went on growing as it
+ * did since the last look. Never less than a look takes, so that a cage made costly to look at cannot occupy the host.
+ */
+export function nextLookMs(
+  { bytes, grownBytes, sinceMs, tookMs, limitBytes }: {
+    readonly bytes: number;
+    /** Growth since the look before, and the time since then. */
+    readonly grownBytes: number;
+    readonly sinceMs: number;
+    /** Length of the look itself. */
+    readonly tookMs: number;
+    readonly limitBytes: number;
+  },
+): number {
+  const leftMs = grownBytes > 0 ? Math.max(0, limitBytes - bytes) / grownBytes * sinceMs : Infinity;
+  return Math.max(tookMs, SHORTEST_INTERVAL_MS, Math.min(LOOK_INTERVAL_MS, leftMs / 2));
 }
 
 /** A watch over one cage. */
@@ -33,23 +73,33 @@ export function startWatchdog(
   limits: CageLimits,
   { clock, files, processes }: Pick<Runtime, "clock" | "files" | "processes">,
 ): Watchdog {
-  let over: "memory" | "pids" | null = null;
+  let over: Look["over"] = null;
+  let last = { bytes: 0, atMs: clock.monotonic() };
   let stopped = false;
   let cancel = (): void => {};
 
   async function look(): Promise<void> {
     const pid = await firstPid();
-    if (pid !== null) {
-      over = await limitPassed(pid, limits, files);
-      // Asked again: the id may be another process's by now.
-      if (over !== null && !stopped && await firstPid() === pid) processes.signal(pid, "SIGKILL");
-      if (over !== null) return;
-    }
-    again();
+    if (pid === null) return again();
+    const atMs = clock.monotonic();
+    const found = await lookAt(pid, limits, files);
+    over = found.over;
+    // Asked again: the id may be another process's by now.
+    if (over !== null && !stopped && await firstPid() === pid) processes.signal(pid, "SIGKILL");
+    if (over !== null) return;
+    const { bytes } = found;
+    again(nextLookMs({
+      bytes,
+      grownBytes: bytes - last.bytes,
+      sinceMs: atMs - last.atMs,
+      tookMs: clock.monotonic() - atMs,
+      limitBytes: memoryBytes(limits),
+    }));
+    last = { bytes, atMs };
   }
 
-  function again(): void {
-    if (!stopped) cancel = clock.after(LOOK_INTERVAL_MS, () => void look().catch(again));
+  function again(ms: number = LOOK_INTERVAL_MS): void {
+    if (!stopped) cancel = clock.after(ms, () => void look().catch(() => again()));
   }
 
   again();
@@ -60,45 +110,4 @@ export function startWatchdog(
       cancel();
     },
   };
-}
-
-interface TreeUsage {
-  readonly memoryBytes: number;
-  /** Processes and threads. */
-  readonly tasks: number;
-}
-
-/**
- * Adds up the memory, mapped files not counted, and the tasks of a process and all its descendants. One that ends
- * meanwhile counts for nothing. The quick way counts a page once for each process that shares it, as forked ones do; the
- * `exact` way counts it once, and takes longer.
- */
-export async function treeUsage(pid: number, files: Files, exact: boolean): Promise<TreeUsage> {
-  const read = (name: string): Promise<string> => files.readText(`/proc/${pid}/${name}`).catch(() => "");
-  const threads = await files.list(`/proc/${pid}/task`).catch(() => []);
-  const [memory, ...children] = await Promise.all([
-    ownMemory(read, exact),
-    ...threads.map((thread) => read(`task/${thread}/children`)),
-  ]);
-  const below = await Promise.all(
-    children.flatMap((text) => text.split(" ").map(Number).filter((id) => id > 1))
-      .map((id) => treeUsage(id, files, exact)),
-  );
-  return below.reduce((sum, { memoryBytes, tasks }) => ({
-    memoryBytes: sum.memoryBytes + memoryBytes,
-    tasks: sum.tasks + tasks,
-  }), { memoryBytes: memory, tasks: threads.length });
-}
-
-async function ownMemory(read: (name: string) => Promise<string>, exact: boolean): Promise<number> {
-  const text = exact ? await read("smaps_rollup") : "";
-  // A kernel without that file, or one that does not let us read it, is asked the quick way.
-  const shares = sumKib(text, ["Pss_Anon", "Pss_Shmem"]);
-  return (shares ?? sumKib(await read("status"), ["RssAnon", "RssShmem"]) ?? 0) * 1024;
-}
-
-/** Adds up fields of a text like `/proc/self/status`, or returns null when one is not there. */
-function sumKib(text: string, fields: readonly string[]): number | null {
-  const values = fields.map((field) => new RegExp(`^${field}:\\s*(\\d+) kB$`, "m").exec(text)?.[1]);
-  return values.includes(undefined) ? null : values.reduce((sum, value) => sum + Number(value), 0);
 }

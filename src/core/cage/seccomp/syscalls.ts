@@ -13,9 +13,21 @@ export const HIGHEST_SYSCALL = 469;
 /** Name → number on x86_64 and on aarch64; null where the call does not exist. */
 export type Syscalls = Readonly<Record<string, readonly [x86_64: number, aarch64: number | null]>>;
 
-/** Judged by their arguments. */
+/** Judged by their arguments; the ones that programs make most often come first. */
 export const JUDGED: Syscalls = {
+  openat: [257, 56],
+  open: [2, null],
+  creat: [85, null],
+  chmod: [90, null],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  mkdir: [83, null],
+  mkdirat: [258, 34],
+  mknod: [133, null],
+  mknodat: [259, 33],
+  renameat2: [316, 276],
   clone: [56, 220],
+  close_range: [436, 436],
   ioctl: [16, 29],
   personality: [135, 92],
   socket: [41, 198],
@@ -83,10 +95,29 @@ export const REFUSED: Syscalls = {
   vhangup: [153, 58],
 };
 
+/**
+ * Answered with EOPNOTSUPP, as by a file system without extended attributes: programs that copy files go on without
+ * them. An access control list is such an attribute too, and changes the mode of a file.
+ */
+export const UNSUPPORTED: Syscalls = {
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
+  setxattrat: [463, 463],
+  removexattr: [197, 14],
+  lremovexattr: [198, 15],
+  fremovexattr: [199, 16],
+  removexattrat: [466, 466],
+  file_setattr: [469, 469],
+};
+
 /** Answered with ENOSYS: programs take that for an older kernel and fall back. */
 export const ABSENT: Syscalls = {
-  // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
+  // Their flags lie in memory, where a filter cannot look; programs fall back to clone and openat.
   clone3: [435, 435],
+  openat2: [437, 437],
+  // Does what fchmodat does, with flags; the C library falls back to that one.
+  fchmodat2: [452, 452],
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],

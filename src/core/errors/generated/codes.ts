@@ -80,6 +80,7 @@ export type HostErrorCode =
   | "cage.no_seccomp"
   | "cage.path_vanished"
   | "cage.walls_missing"
+  | "cage.root_refused"
   | "cage.setup_failed"
   | "cage.limits_failed"
   | "cage.spawn_failed"

@@ -107,7 +107,16 @@ test("a rehearsal leaves no group behind, and old empty groups of dead hosts go"
 });
 
 test("systemd gives a scope where it runs, to root by the system's manager and to others by their own", async () => {
-  const here: FileInfo = { kind: "other", dev: 1, ino: 1, mode: 0o600, uid: 0, size: 0, modifiedMs: 0 };
+  const here: FileInfo = {
+    kind: "other",
+    dev: 1,
+    ino: 1,
+    mode: 0o600,
+    uid: 0,
+    size: 0,
+    allocatedBytes: 0,
+    modifiedMs: 0,
+  };
   const asked: Command[] = [];
   const tierFor = async (uid: number, door: string) =>
     (await chooseTier({

@@ -41,8 +41,13 @@ const grouped = (t: TestContext): Promise<boolean> =>
   );
 
 /** Runs a Python program in a cage with small limits. */
-async function python(program: string, places: CagePlaces, own: Runtime = runtime): Promise<CagedEnd> {
-  const request = { ...requestOf({ command: ["python3", "-c", program] }, places), limits: LIMITS };
+async function python(
+  program: string,
+  places: CagePlaces,
+  own: Runtime = runtime,
+  limits: CageLimits = LIMITS,
+): Promise<CagedEnd> {
+  const request = { ...requestOf({ command: ["python3", "-c", program] }, places), limits };
   const caged = await startCaged(request, undefined, own);
   return await caged.end();
 }
@@ -145,6 +150,50 @@ test("without control groups a watchdog ends a plugin that takes more memory tha
   assert.equal(failure?.code, "plugin.memory_exceeded");
 });
 
+/** Ways to hold 16 MiB that no process has in its own memory. */
+const HIDDEN: Readonly<Record<string, string>> = {
+  "a memfd that nobody maps": "fd = os.memfd_create('x'); os.write(fd, bytes(16 << 20)); held.append(fd)",
+  "a memfd that is mapped and closed": `
+    fd = os.memfd_create('x')
+    os.write(fd, bytes(16 << 20))
+    held.append(mmap.mmap(fd, 16 << 20))
+    os.close(fd)`,
+  "a shared mapping whose pages were given back": `
+    part = mmap.mmap(-1, 16 << 20)
+    for at in range(0, 16 << 20, 4096): part[at] = 1
+    part.madvise(mmap.MADV_DONTNEED)
+    held.append(part)`,
+};
+const hiding = (way: string, times: number): string => `
+import mmap, os, time
+held = []
+for _ in range(${times}):
+    ${way}
+print("took it all", flush=True)
+time.sleep(60)
+`;
+
+test("without control groups memory counts that no process has mapped or touched", async (t) => {
+  const places = await ground(t);
+  if (!places) return;
+  for (const [name, way] of Object.entries(HIDDEN)) {
+    const { failure } = await python(hiding(way, 16), places, ungrouped);
+    assert.equal(failure?.code, "plugin.memory_exceeded", name);
+  }
+});
+
+test("without control groups unlinked and linked files in the cage's /tmp and /dev/shm count as memory", async (t) => {
+  const places = await ground(t);
+  if (!places) return;
+  const few = { ...LIMITS, memory_mb: 48 };
+  const unlinked = "fd = os.open('/tmp', os.O_TMPFILE | os.O_RDWR); os.write(fd, bytes(16 << 20)); held.append(fd)";
+  const linked =
+    "open(f'/tmp/{_}', 'wb', buffering=0).write(bytes(14 << 20)); open('/dev/shm/x', 'ab').write(bytes(4 << 20))";
+  for (const way of [unlinked, linked]) {
+    assert.equal((await python(hiding(way, 3), places, ungrouped, few)).failure?.code, "plugin.memory_exceeded", way);
+  }
+});
+
 test("without control groups a program's own data ends at the limit", async (t) => {
   const places = await ground(t);
   if (!places) return;
@@ -176,7 +225,16 @@ test("without control groups plugins on the host's own runtime start as they do 
 test("a cage in a scope of systemd is launched through it, from an empty environment", async (t) => {
   const places = await ground(t);
   if (!places) return;
-  const here: FileInfo = { kind: "file", dev: 1, ino: 1, mode: 0o755, uid: 0, size: 0, modifiedMs: 0 };
+  const here: FileInfo = {
+    kind: "file",
+    dev: 1,
+    ino: 1,
+    mode: 0o755,
+    uid: 0,
+    size: 0,
+    allocatedBytes: 0,
+    modifiedMs: 0,
+  };
   const asked: Command[] = [];
   const door = runtime.uid === 0 ? "/run/systemd/private" : `/run/user/${runtime.uid}/bus`;
   const target: Files["target"] = (path) =>
