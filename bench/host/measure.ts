@@ -99,7 +99,7 @@ async function openUngated(): Promise<OpenHost> {
   const places = { runtime, home: join(dir, "home"), project: join(dir, "project"), plugins };
   const rooms = await openRooms(places, () => undefined as never);
   const { supervisor, audit, sessions, contextOf, callPlugin, store: { loaded } } = rooms;
-  await startPlugins({ loaded, supervisor, audit, isFirst: true });
+  await startPlugins({ loaded, supervisor, audit, isFirst: true, signal: new AbortController().signal });
   const session = sessions.open();
   return {
     async call() {

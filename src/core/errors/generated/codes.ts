@@ -6,6 +6,7 @@ export type HostErrorCode =
   | "host.misuse"
   | "host.file_unreadable"
   | "host.interrupted"
+  | "host.stopped"
   | "host.tracing_missing"
   | "host.runtime_old"
   | "agent.unknown"
