@@ -34,11 +34,14 @@ function start(args: readonly string[]): { child: ChildProcess; text: () => stri
   return { child, text: () => printed, ended: once(child, "close") };
 }
 
-for (const [command, flags, isUp, endsWith] of [
-  ["serve", ["--port", "0", "--json"], /"running":\["a@music\/primary","b@music\/primary"\]/, 0],
-  ["mcp", ["--quiet"], /"result"/, 143],
-] as const) {
-  test(`kaged ${command} ends at SIGTERM at ${MOMENTS} random moments of its start, and leaves nothing`, async (t) => {
+for (
+  const [command, flags, isUp, endsWith] of [
+    ["serve", ["--port", "0", "--json"], /"running":\["a@music\/primary","b@music\/primary"\]/, 0],
+    ["mcp", ["--quiet"], /"result"/, 143],
+  ] as const
+) {
+  const name = `kaged ${command} ends at SIGTERM at ${MOMENTS} random moments of its start, and leaves nothing`;
+  test(name, { timeout: 120_000 + MOMENTS * 2_000 }, async (t) => {
     const [dir, home] = [await scratchDir(t), await scratchDir(t)];
     const own: string[] = [];
     for (const name of ["a", "b"]) {

@@ -61,7 +61,8 @@ async function nothingIsLeft(host: Host, home: string, left: () => Promise<numbe
   assert.deepEqual(host.plugins("primary").filter(({ state }) => state === "running" || state === "spawning"), []);
 }
 
-test(`stop() at ${MOMENTS} random moments of a start ends it with host.stopped and leaves nothing`, async (t) => {
+const MANY = `stop() at ${MOMENTS} random moments of a start ends it with host.stopped and leaves nothing`;
+test(MANY, { timeout: 120_000 + MOMENTS * 2_000 }, async (t) => {
   const { host, home, left } = await threePlugins(t);
   const dice = createDice();
   let turns = 0;

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import process from "node:process";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { httpServers } from "./http_server.ts";
@@ -34,3 +35,9 @@ export const runtime: Runtime = composeRuntime({
     storage: [...RUN, "--no-config", "--no-remote", "--no-npm"],
   },
 });
+
+// Deno opens a pipe for signals at the first process it starts, and panics where no descriptor is left for it. A
+// listener opens that pipe now; SIGWINCH, because the system ignores that one by default, before and after.
+const ignore = (): void => {};
+process.on("SIGWINCH", ignore);
+process.off("SIGWINCH", ignore);

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import { asHostError, HostError } from "../errors/host_error.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { didYouMean } from "../values/nearest_word.ts";
@@ -16,6 +16,7 @@ import { Lifeline } from "./lifeline.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
 import { type PluginSource, pluginSource } from "./plugin_source.ts";
 import { PendingReplacement } from "./replacement.ts";
+import { startFailure } from "./start_failure.ts";
 import type {
   PluginCallContext,
   PluginInfo,
@@ -178,6 +179,7 @@ export class PluginInstance {
     const next = this.#next = new PendingReplacement({
       spawn: () => this.#spawn(source, () => next.check()),
       handshake: (live) => this.#handshake(live, spec.config ?? {}),
+      failure: (thrown) => startFailure(thrown, this.subject.name),
       takeOver: (live) => this.#takeOver(live, source, startedMs),
       onEnded: (ending) => this.#audit.ended(ending),
       onFailed: (error) => {
@@ -234,7 +236,7 @@ export class PluginInstance {
       this.#life.apply({ type: "ready" });
       this.#onReady(started);
     } catch (thrown) {
-      const error = asHostError(thrown);
+      const error = startFailure(thrown, this.subject.name);
       if (live) await live.ended; // And with it #onEnded, which keeps the state.
       else this.#life.fail(error);
       throw error;

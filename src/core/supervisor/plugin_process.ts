@@ -19,6 +19,7 @@ import { type HealthWatch, quietly, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
 import type { PluginSource } from "./plugin_source.ts";
+import { startFailure } from "./start_failure.ts";
 import { endingOf } from "../values/ending_of.ts";
 
 /** How a process reports to its instance. */
@@ -150,7 +151,7 @@ export class PluginProcess {
         },
       });
     } catch (error) {
-      this.kill(asHostError(error));
+      this.kill(startFailure(error, this.manifest.name));
       throw error;
     }
   }

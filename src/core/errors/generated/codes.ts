@@ -36,6 +36,7 @@ export type HostErrorCode =
   | "plugin.config_invalid"
   | "plugin.not_applicable"
   | "plugin.unavailable"
+  | "plugin.no_descriptors"
   | "plugin.disabled"
   | "plugin.memory_exceeded"
   | "plugin.pids_exceeded"
