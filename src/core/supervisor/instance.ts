@@ -11,6 +11,7 @@ import type { McpTool } from "../mcp/mcp_tool.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
+import { STUCK_TIMEOUTS } from "./health.ts";
 import { InstanceAudit } from "./instance_audit.ts";
 import { Lifeline } from "./lifeline.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
@@ -252,6 +253,7 @@ export class PluginInstance {
       subject,
       byWireName,
       checkWanted,
+      maxTimeouts: host.maxTimeouts?.(plugin) ?? STUCK_TIMEOUTS,
       tap: (manifest) => host.tap?.(this.info(manifest)) ?? null,
       onLog: (line) => host.onLog?.({ plugin, instance, line }),
       onNotification: (method, params) => onNotification?.({ instance, method, params }),

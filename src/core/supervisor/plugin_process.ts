@@ -30,6 +30,8 @@ export interface PluginProcessOptions
   readonly onTools: (live: PluginProcess, tools: readonly McpTool[]) => void;
   /** Returns the listener to the wire of this process, or null. */
   readonly tap: (manifest: Manifest) => WireTap | null;
+  /** Time-outs in a row, with no call answered in between, that end it. */
+  readonly maxTimeouts: number;
   /** Throws when the process is no longer wanted. */
   readonly checkWanted: () => void;
 }
@@ -100,8 +102,14 @@ export class PluginProcess {
     this.#health = watchHealth({
       ping: (timeoutMs) => this.dialect.call("ping", {}, null, { timeoutMs }),
       intervalMs: manifest.health_interval_sec * 1000,
+      maxTimeouts: options.maxTimeouts,
+      answered: () => this.#connection.answered,
       after: (ms, run) => this.#after(ms, run),
       isWatched: () => this.#phase === "running" && !this.#stopping,
+      onStuck: (timeouts, { data }) => {
+        const { method: last_method, timeout_ms } = data as { method: string; timeout_ms: number };
+        audit.emit("plugin.stuck", subject, { timeouts, last_method, timeout_ms });
+      },
       onIll: (consecutive_failures, error) =>
         audit.emit("plugin.health_fail", subject, { consecutive_failures, error }),
       onDead: (cause, reason) => {
