@@ -45,6 +45,11 @@ export interface Ending {
   readonly lastStderr: readonly string[];
 }
 
+/** Bubblewrap itself exits, with 128 + 9, when SIGKILL has ended the program in it. */
+function exitInside(exit: Exit): Exit {
+  return exit.code === 128 + 9 ? { code: null, signal: "SIGKILL" } : exit;
+}
+
 /**
  * Checks the files of a plugin, builds its cage and starts it; the handshake is still to come. Rejects with `manifest.*`,
  * `capability.*`, `cage.*`, `plugin.tampered` or what `checkWanted` threw.
@@ -216,7 +221,8 @@ export class PluginProcess {
   }
 
   async #follow(caged: CagedProcess): Promise<void> {
-    const { exit, fault, stderr } = await caged.exited;
+    const { exit: outer, fault, stderr } = await caged.exited;
+    const exit = exitInside(outer);
     this.#phase = "ended";
     for (const cancel of this.#timers) cancel();
     this.#tap?.end(exit);
