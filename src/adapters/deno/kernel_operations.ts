@@ -44,3 +44,12 @@ export interface KernelAnswer {
 export function isKernelPath(path: string): boolean {
   return /^\/(?:proc|sys)(?:\/|$)/.test(path) && !path.split("/").includes("..");
 }
+
+/** Links of a process that lead out of `/proc`: to its root and folder, and to files it has open. */
+const LEADS_OUT = /^\/proc\/(?:.+\/)?(?:root|cwd|exe|fd\/[^/]+|map_files\/[^/]+)(?:\/|$)/;
+const LOOKS: readonly KernelOperation[] = ["info", "target", "readLink"];
+
+/** Whether the helper answers: for paths of the kernel, and behind the links that lead elsewhere with no content. */
+export function isAnswered({ op, args: [path] }: KernelQuestion): boolean {
+  return KERNEL_OPERATIONS.includes(op) && isKernelPath(path) && (!LEADS_OUT.test(path) || LOOKS.includes(op));
+}
