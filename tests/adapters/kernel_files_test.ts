@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAnswered, type KernelOperation } from "../../src/adapters/deno/kernel_operations.ts";
+import { isAnswered, type KernelOperation } from "../../src/adapters/shared/kernel_operations.ts";
 
 const answers = (op: string, path: string): boolean => isAnswered({ id: 1, op: op as KernelOperation, args: [path] });
 

@@ -66,10 +66,9 @@ test(MANY, { timeout: 120_000 + MOMENTS * 2_000 }, async (t) => {
   const { host, home, left } = await threePlugins(t);
   const dice = createDice();
   let turns = 0;
-  let isOver = false;
-  const whole = host.start().finally(() => isOver = true);
-  while (!isOver) await turn().then(() => turns++);
-  assert.equal((await whole).running.length, NAMES.length);
+  const count = (): void => void turns++;
+  const whole = await untilSettled(host.start(), "the end of a start", { step: "turn", meanwhile: count });
+  assert.equal(whole.running.length, NAMES.length);
   await host.stop();
   await nothingIsLeft(host, home, left);
   for (let round = 0; round < MOMENTS; round++) {

@@ -14,7 +14,7 @@ import type { Runtime } from "../../core/ports/ports.ts";
 import { files } from "../shared/files.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { httpServers } from "./http_server.ts";
-import { kernelFiles } from "./kernel_files.ts";
+import { kernelFiles } from "../shared/kernel_files.ts";
 import { missingPermissions } from "./permissions.ts";
 import { denoVersion } from "./runtime.ts";
 

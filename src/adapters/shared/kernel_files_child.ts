@@ -6,7 +6,7 @@
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { files } from "../shared/files.ts";
+import { files } from "./files.ts";
 import { isAnswered, type KernelQuestion } from "./kernel_operations.ts";
 
 for await (const line of createInterface({ input: process.stdin })) void answer(JSON.parse(line) as KernelQuestion);

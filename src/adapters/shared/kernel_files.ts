@@ -5,10 +5,9 @@
  *
  * @module
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import process from "node:process";
-import { createInterface } from "node:readline";
-import type { Files } from "../../core/ports/ports.ts";
+import type { ChildProcess, Files } from "../../core/ports/ports.ts";
+import { clock } from "./clock.ts";
 import {
   isKernelPath,
   KERNEL_OPERATIONS,
@@ -16,6 +15,7 @@ import {
   type KernelOperation,
   type KernelQuestion,
 } from "./kernel_operations.ts";
+import { processes } from "./processes.ts";
 
 /** Returns `files`, with the kernel's asked of a helper as soon as Deno has refused one; `args` run a script. */
 export function kernelFiles(files: Files, args: readonly string[]): Files {
@@ -44,11 +44,15 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The helper process, started with the first question and kept; it holds the host up only while it is asked. */
+/** A helper that nobody asks for so long ends: it would keep the program around the host alive. */
+const IDLE_MS = 500;
+
+/** The helper process, started with a question and kept while more come. */
 class KernelHelper {
   readonly #args: readonly string[];
   readonly #waiting = new Map<number, Waiting>();
-  #child: Promise<ChildProcessWithoutNullStreams> | null = null;
+  #child: Promise<ChildProcess> | null = null;
+  #cancelEnd: () => void = () => {};
   #lastId = 0;
 
   constructor(args: readonly string[]) {
@@ -56,47 +60,56 @@ class KernelHelper {
   }
 
   async ask(op: KernelOperation, args: KernelQuestion["args"]): Promise<unknown> {
-    const child = await (this.#child ??= this.#start());
+    this.#cancelEnd();
     const id = ++this.#lastId;
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    const starting = this.#child ??= this.#start();
     const question: KernelQuestion = { id, op, args };
-    return await new Promise((resolve, reject) => {
-      if (this.#waiting.size === 0) hold(child, true);
-      this.#waiting.set(id, { resolve, reject });
-      child.stdin.write(`${JSON.stringify(question)}\n`);
-    });
+    starting.then((child) => child.write(`${JSON.stringify(question)}\n`), (error) => this.#lose(starting, error));
+    return await answer;
   }
 
-  async #start(): Promise<ChildProcessWithoutNullStreams> {
+  async #start(): Promise<ChildProcess> {
     const { KERNEL_FILES_PROGRAM } = await import("../generated/kernel_files_program.ts");
     const program = `data:text/javascript;base64,${btoa(KERNEL_FILES_PROGRAM)}`;
-    const child = spawn(process.execPath, [...this.#args, program], { env: {}, cwd: "/", detached: true });
-    child.on("error", () => this.#end());
-    child.on("exit", () => this.#end());
-    child.stdin.on("error", () => {}); // A helper that has ended is reported by its exit.
-    child.stderr.resume();
-    createInterface({ input: child.stdout }).on("line", (line) => this.#take(JSON.parse(line) as KernelAnswer, child));
+    const command = { file: process.execPath, args: [...this.#args, program], env: {}, cwd: "/" };
+    const decoder = new TextDecoder();
+    let text = "";
+    const child = await processes.spawn(command, {
+      stdout: (chunk) => {
+        const lines = (text + decoder.decode(chunk, { stream: true })).split("\n");
+        text = lines.pop()!;
+        for (const line of lines) this.#take(JSON.parse(line) as KernelAnswer);
+      },
+      stdoutEnd: () => {},
+      stderr: () => {},
+    });
+    const starting = this.#child;
+    void child.exited.then(() => this.#lose(starting, new Error("The helper that reads /proc has ended")));
     return child;
   }
 
-  #take({ id, ok, error }: KernelAnswer, child: ChildProcessWithoutNullStreams): void {
+  #take({ id, ok, error }: KernelAnswer): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (this.#waiting.size === 0) hold(child, false);
     if (error) waiting?.reject(Object.assign(new Error(error.message), { code: error.code }));
     else waiting?.resolve(ok);
+    if (this.#waiting.size === 0) this.#cancelEnd = clock.after(IDLE_MS, () => this.#end());
   }
 
-  /** Fails the questions that are open; the next one starts another helper. */
+  /** Ends a helper that nobody waits for; the next question starts another. */
   #end(): void {
+    const ending = this.#child;
     this.#child = null;
-    const lost = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const { reject } of lost) reject(new Error("The helper that reads /proc has ended"));
+    void ending?.then((child) => child.endInput());
   }
-}
 
-/** Makes a helper keep the host alive, or not. */
-function hold(child: ChildProcessWithoutNullStreams, isHeld: boolean): void {
-  const parts = [child, child.stdin, child.stdout, child.stderr] as unknown as { ref?(): void; unref?(): void }[];
-  for (const part of parts) isHeld ? part.ref?.() : part.unref?.();
+  /** Fails the questions to a helper that has ended by itself, or could not be started. */
+  #lose(lost: Promise<ChildProcess> | null, error: Error): void {
+    if (this.#child !== lost || lost === null) return;
+    this.#child = null;
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(error);
+  }
 }
