@@ -11,6 +11,7 @@ import conformance from "./generators/conformance.ts";
 import consoleFiles from "./generators/console_files.ts";
 import errorCodes from "./generators/error_codes.ts";
 import { hookspecFiles } from "./generators/hookspec.ts";
+import kernelFilesProgram from "./generators/kernel_files_program.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import pluginTemplates from "./generators/plugin_templates.ts";
@@ -50,6 +51,7 @@ export const generators: readonly Generator[] = [
   conformance,
   requirements,
   storageProgram,
+  kernelFilesProgram,
   ...pictures,
 ];
 

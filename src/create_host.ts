@@ -6,6 +6,7 @@
 import { resolve } from "node:path";
 import { detectRuntime } from "./adapters/default.ts";
 import type { LiveHost } from "./adapters/shared/live_hosts.ts";
+import { requirePermissions } from "./core/cage/require_permissions.ts";
 import { homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
 import type { ControlSocket } from "./host/host_rooms.ts";
@@ -26,11 +27,14 @@ import type { Host, HostOptions } from "./host/types.ts";
  * session.record({ role: "user", content: "What do you know of me?" });
  * console.log(systemPrompt, host.tools("primary"));
  * ```
- * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used.
+ * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used;
+ * `cage.no_permission` on a Deno without the permissions that the host needs.
  */
 export async function createHost(options: HostOptions): Promise<Host> {
   const runtime = options.runtime ?? await detectRuntime();
+  requirePermissions(runtime.missingPermissions(options.home ?? null)); // First: the environment is one of them.
   const home = homeFolder(options.home === undefined ? undefined : resolve(options.home), runtime.env);
+  requirePermissions(runtime.missingPermissions(home));
   const plugins = Object.entries(options.plugins ?? {}).map(([pkg, dir]) => [pkg, resolve(dir)]);
   await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
   const realHome = await runtime.files.realPath(home);

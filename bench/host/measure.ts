@@ -115,7 +115,7 @@ async function measureGate(): Promise<Record<string, Figures>> {
   const { supervisor, audit, sessions, contextOf, callPlugin, store: { loaded } } = await openRooms(places, () => {
     throw new Error("Nothing here asks for the host");
   });
-  await startPlugins({ loaded, supervisor, audit, isFirst: true });
+  await startPlugins({ loaded, supervisor, audit, isFirst: true, signal: new AbortController().signal });
   const session = sessions.open();
   const gated = () => session.callTool("wire.echo", ARGUMENTS);
   const ungated = async (): Promise<unknown> => {

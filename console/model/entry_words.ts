@@ -10,7 +10,7 @@ export type Weight = "bad" | "warn" | "good" | "plain";
 
 const BAD = /crashed|failed|violation|overreach|mismatch|killed|tampered|initialize_timeout/;
 const WARN =
-  /timeout|denied|refused|rejected|noise|flood|health_fail|unavailable|collision|illegal|disabled|exited|consent_requested/;
+  /timeout|denied|refused|rejected|noise|flood|health_fail|stuck|unavailable|collision|illegal|disabled|exited|consent_requested/;
 const GOOD = /initialized|installed|enabled|upgraded|knob_write|consent_granted/;
 /** Facts that other columns of the row show. */
 const ELSEWHERE = new Set(["agent_path", "session_id", "request_id"]);

@@ -88,7 +88,7 @@ async function inPlaces<T>(
   }
   const home = await files.makeTempDir(`${runtime.env("TMPDIR") || "/tmp"}/kaged-home-`);
   try {
-    const limits = { limits: {}, pluginLimits: {} };
+    const limits = hostLimits({}, { limits: {}, pluginLimits: {} });
     return await work({ runtime, home: await files.realPath(home), projectDir, runtimes, limits, config });
   } finally {
     await files.remove(home);

@@ -9,7 +9,7 @@ import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
 import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { HookSettings } from "../core/project/hook_settings.ts";
-import { readOperatorConfig } from "../core/project/operator_config.ts";
+import { cageLimitsOf, readOperatorConfig } from "../core/project/operator_config.ts";
 import { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
 import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "./files/load_hook_files.ts";
 import {
@@ -86,9 +86,15 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
   const { judged, errors } = await judge(loaded, await readTrust(home, runtime), files);
   const found: HookFiles = { ...loaded, files: judged.map(({ file }) => file), errors: [...loaded.errors, ...errors] };
-  const { storage_mb: _storage, ...limits } = config.limits;
   const { dir } = found;
-  const ground = { ...options, dir, settings, runtimes: config.runtimes, limits: resolveLimits(limits), userHome };
+  const ground = {
+    ...options,
+    dir,
+    settings,
+    runtimes: config.runtimes,
+    limits: resolveLimits(cageLimitsOf(config.limits)),
+    userHome,
+  };
   const runner = cagedRunner(ground);
   const usable = judged.filter(({ trust }) => trust === "own" || trust === "trusted");
   const hooks = usable.flatMap((one) =>

@@ -4,13 +4,13 @@
  * @module
  */
 import { PRIMARY } from "../core/contract/hook_names.ts";
-import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { HostError } from "../core/errors/host_error.ts";
 import { callParams } from "./call_plugin.ts";
 import type { GatedTool } from "./gate.ts";
-import { type ControlSocket, type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
+import { hostLife } from "./host_life.ts";
+import { type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
 import { callableTools, type HostModel } from "./model.ts";
 import { pluginRows } from "./plugin_rows.ts";
-import { startPlugins } from "./start_plugins.ts";
 import { turnKnob } from "./turn_knob.ts";
 import type { CallAt, Host } from "./types.ts";
 import { hostView } from "./view.ts";
@@ -64,51 +64,6 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     [Symbol.asyncDispose]: () => host.stop(),
   };
   return host;
-}
-
-/** Returns the start and the end of a host. */
-function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
-  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, audit } = rooms;
-  let isLoaded = false;
-  let control: ControlSocket | null = null;
-
-  /** A host that cannot be reached from outside still does its work. */
-  async function openControl(): Promise<void> {
-    if (control || !options.openControl) return;
-    try {
-      control = await options.openControl(host());
-    } catch (error) {
-      rooms.warn(`Commands cannot reach this host: ${messageOf(error)}`);
-    }
-  }
-
-  return {
-    async start() {
-      sessions.resume();
-      const isFirst = !isLoaded;
-      isLoaded = true;
-      const [started, pending] = await Promise.all([
-        startPlugins({ loaded: store.loaded, supervisor, audit, isFirst }),
-        store.ask(),
-        openControl(),
-      ]);
-      await jobs.start(); // Last: jobs that were queued before need the plugins.
-      return { ...started, pending };
-    },
-    async stop() {
-      await jobs.stop(); // First: runs under way need the plugins.
-      sessions.suspend();
-      const closing = control?.close();
-      control = null;
-      await supervisor.stopAll();
-      await store.close();
-      await supervisor.stopAll(); // A change that was under way may have started more.
-      await recorder?.flush();
-      await storage.close();
-      await logs.close();
-      await closing;
-    },
-  };
 }
 
 /** Calls an agent loop makes. */

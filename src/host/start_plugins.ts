@@ -17,6 +17,8 @@ export interface StartOptions {
   readonly audit: Audit;
   /** Whether the project was never started before: only then is its load audited. */
   readonly isFirst: boolean;
+  /** Once it aborts, no further plugin is registered or started; those that were go down with the supervisor. */
+  readonly signal: AbortSignal;
 }
 
 /** Instances by how their start went. */
@@ -26,8 +28,9 @@ export interface StartReport {
   failed: { instance: string; error: HostError }[];
 }
 
-/** Registers every instance that is not yet, and starts those that may run. */
-export async function startPlugins({ loaded, supervisor, audit, isFirst }: StartOptions): Promise<StartReport> {
+/** Registers every instance that is not yet, and starts those that may run. Rejects with the reason of the signal. */
+export async function startPlugins(options: StartOptions): Promise<StartReport> {
+  const { loaded, supervisor, audit, isFirst, signal } = options;
   const { resolved } = loaded;
   const failed = resolved.refusals.map((refusal) => ({
     instance: refusedInstance(refusal, resolved.id),
@@ -38,6 +41,7 @@ export async function startPlugins({ loaded, supervisor, audit, isFirst }: Start
   for (const instance of resolved.instances.filter((one) => !registered.has(one.instance))) {
     const error = await registerInstance(instance, loaded, supervisor);
     if (error) failed.push({ instance: instance.instance, error });
+    signal.throwIfAborted();
   }
   const started = await supervisor.startAll();
   const reported = new Set([...failed, ...started.failed].map(({ instance }) => instance));

@@ -219,13 +219,20 @@ export interface HostAgentContext extends AgentContext {
 
 /** The host an agent author embeds. */
 export interface Host extends AsyncDisposable {
-  /** Starts every plugin of the project. One that fails is reported and never throws. */
+  /**
+   * Starts every plugin of the project. One that fails is reported and never throws. A start that is under way is
+   * joined; one asked for while the host stops begins after that. Rejects with `host.stopped` when {@link stop} is
+   * called before it is over.
+   */
   start(): Promise<{
     running: string[];
     failed: { instance: string; error: HostError }[];
     pending: ConsentRequest[];
   }>;
-  /** Ends jobs and idle timers, then every plugin. Sessions stay open for the next {@link start}. */
+  /**
+   * Ends jobs and idle timers, then every plugin, and a start that is under way with everything it has brought up.
+   * Sessions stay open for the next {@link start}.
+   */
   stop(): Promise<void>;
   /** The agents of the project. */
   agents(): { path: string; parent: string | null; plugins: string[] }[];

@@ -87,6 +87,7 @@ const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.stdout_noise",
   "plugin.notification_flood",
   "plugin.health_fail",
+  "plugin.stuck",
   "plugin.crashed",
   "plugin.killed",
   "plugin.failed",

@@ -12,12 +12,12 @@ import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports/po
 
 /** The file system of all three runtimes. */
 export const files: Files = {
-  readText: (path) => fs.readFile(path, "utf8"),
-  readBytes: (path) => fs.readFile(path),
+  readText: (path) => patiently(() => fs.readFile(path, "utf8")),
+  readBytes: (path) => patiently(() => fs.readFile(path)),
   readHead: (path, count) => readPart(path, count, () => 0),
   readTail: (path, count) => readPart(path, count, (size) => Math.max(0, size - count)),
-  write: (path, content, mode = 0o600) => fs.writeFile(path, content, { mode }),
-  append: (path, text) => fs.appendFile(path, text, { mode: 0o600 }),
+  write: (path, content, mode = 0o600) => patiently(() => fs.writeFile(path, content, { mode })),
+  append: (path, text) => patiently(() => fs.appendFile(path, text, { mode: 0o600 })),
   truncate: (path, size) => fs.truncate(path, size),
   rename: (from, to) => fs.rename(from, to),
   link: (from, to) => fs.link(from, to),
@@ -25,9 +25,9 @@ export const files: Files = {
     await (recursive ? makeDirs(path, mode) : fs.mkdir(path, { mode }));
   },
   makeTempDir: (prefix) => fs.mkdtemp(prefix),
-  remove: (path) => fs.rm(path, { recursive: true, force: true }),
+  remove: (path) => patiently(() => fs.rm(path, { recursive: true, force: true })),
   removeDir,
-  list: async (path) => (await fs.readdir(path)).sort(),
+  list: async (path) => (await patiently(() => fs.readdir(path))).sort(),
   info: (path) => orNull(fs.lstat(path)),
   target: (path) => orNull(fs.stat(path)),
   usedBytes: (path) => fs.statfs(path).then(({ blocks, bfree, bsize }) => (blocks - bfree) * bsize, () => null),
@@ -40,6 +40,23 @@ export const files: Files = {
   sync,
   findSocket,
 };
+
+/** Time in which plugins that start at once give back the descriptors of the files they read and write. */
+const DESCRIPTOR_MS = 500;
+const DESCRIPTOR_STEP_MS = 10;
+
+/** Tries again while no descriptor is free to open a file with: nothing was done by then. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let waitedMs = 0;; waitedMs += DESCRIPTOR_STEP_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if ((code !== "EMFILE" && code !== "ENFILE") || waitedMs >= DESCRIPTOR_MS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, DESCRIPTOR_STEP_MS));
+    }
+  }
+}
 
 const PIECE_BYTES = 256 * 1024;
 

@@ -27,7 +27,7 @@ export interface LiveHostsOptions {
 }
 
 /**
- * Returns the hosts that run under `home`. Sockets nobody listens at are removed; a host that does not answer in time
+ * Returns the hosts that run under `home`. Sockets nobody listens at are removed where that can be done; a host that does not answer in time
  * is left out.
  */
 export async function liveHosts(home: string, options: LiveHostsOptions = {}): Promise<LiveHost[]> {
@@ -48,7 +48,8 @@ async function liveHost(path: string, patienceMs: number): Promise<LiveHost | nu
     await (await request(new Request("http://kaged/healthz", { signal }))).body?.cancel();
     return { pid: parseInt(basename(path), 10), path, request };
   } catch (error) {
-    if ((error as { code?: string }).code === "ECONNREFUSED") await rm(path, { force: true });
+    // A home that cannot be written keeps its stale sockets: nobody answers there, which is all that matters here.
+    if ((error as { code?: string }).code === "ECONNREFUSED") await rm(path, { force: true }).catch(() => {});
     return null;
   }
 }

@@ -15,11 +15,15 @@ export const processes: ProcessSpawner = {
     const { file, args, env, cwd } = command;
     // Detached gives it a process group of its own: a Ctrl-C in the terminal reaches the host's group alone.
     const child = spawn(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"], detached: true });
-    const { piped, open } = pipe(child, listeners);
-    await new Promise<void>((resolve, reject) => {
+    // Listened to at once: an `error` that nobody hears ends the host.
+    const spawned = new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", reject);
     });
+    // Out of descriptors, Bun and Deno return a child without streams, and the error comes later.
+    if (!child.stdin || !child.stdout || !child.stderr) await spawned;
+    const { piped, open } = pipe(child, listeners);
+    await spawned;
     // From here on `error` only says that a signal could not be sent: the process had ended.
     child.on("error", ignore);
     setImmediate(open);

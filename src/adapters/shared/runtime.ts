@@ -21,10 +21,12 @@ interface RuntimeFacts extends Pick<Runtime, "name" | "http" | "scriptArgs"> {
   /** Null when another runtime runs this program. */
   readonly version: string | null;
   readonly indexOfNewline: Bytes["indexOfNewline"];
+  /** Absent where the runtime lets a program do whatever its user may. */
+  readonly permissions?: Pick<Runtime, "files" | "missingPermissions">;
 }
 
 /** Returns the whole runtime. Throws a `TypeError` on another one than it is for. */
-export function composeRuntime({ version, indexOfNewline, ...facts }: RuntimeFacts): Runtime {
+export function composeRuntime({ version, indexOfNewline, permissions, ...facts }: RuntimeFacts): Runtime {
   if (version === null) throw new TypeError(`This adapter is for ${facts.name}: another runtime runs here`);
   return {
     ...facts,
@@ -34,7 +36,7 @@ export function composeRuntime({ version, indexOfNewline, ...facts }: RuntimeFac
     platform: process.platform,
     arch: KERNEL_ARCH[process.arch] ?? process.arch,
     pid: process.pid,
-    uid: process.getuid?.() ?? null,
+    uid: userId(),
     processes,
     files,
     clock,
@@ -42,6 +44,17 @@ export function composeRuntime({ version, indexOfNewline, ...facts }: RuntimeFac
     databases,
     network,
     asyncStorage: new AsyncLocalStorage<unknown>(),
+    missingPermissions: () => [],
     env: (variable) => process.env[variable] ?? null,
+    ...permissions,
   };
+}
+
+/** Null also where the runtime keeps it from the program: {@link Runtime.missingPermissions} names that. */
+function userId(): number | null {
+  try {
+    return process.getuid?.() ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -110,16 +110,17 @@ async function run(
   const printer = flags.json ? err : out;
   const onReport = (report: WatchReport): void => printWatch(report, printer);
   const watch = await watchPlugins({ host, plugins: watched, runtime, onReport });
-  const started = host.start();
-  const { running, failed, pending } = await unlessAborted(started, signal).catch((error) => {
-    if (signal.aborted) return { running: [], failed: [], pending: [] };
+  const started = await unlessAborted(host.start(), signal).catch((error) => {
+    if (signal.aborted) return null; // The end of the host ends its start as well.
     throw error;
   });
+  if (started === null) return;
+  const { running, failed, pending } = started;
   warnOfMissing({ failed, pending }, err);
   if (flags.json) {
     const down = failed.map(({ instance, error: { code, message } }) => ({ instance, code, message }));
     out.line(JSON.stringify({ address, token_file: `${home}/token`, project: project.id, running, failed: down }));
-  } else if (!signal.aborted) {
+  } else {
     // The link carries the token, so it is printed to a terminal only, never to a log file.
     const link = process.stdout.isTTY ? `${address}/#token=${token}` : `${address}/ (the token is in ${home}/token)`;
     out.line(`${project.id}: ${running.length === 1 ? "1 plugin runs" : `${running.length} plugins run`}`);

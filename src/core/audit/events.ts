@@ -52,6 +52,8 @@ export interface AuditData extends CompactionAuditData {
   "plugin.stdout_noise": { line: string };
   /** It did not answer a ping in time. */
   "plugin.health_fail": { consecutive_failures: number; error: string };
+  /** So many of its calls timed out in a row that it is started again, although it answers pings. */
+  "plugin.stuck": { timeouts: number; last_method: string; timeout_ms: number };
   /** Its process ended unasked, with its last 50 lines of stderr. */
   "plugin.crashed": { exit_code: number | null; signal: string | null; reason: string; last_stderr: string[] };
   /** Its process ended unasked, with exit code 0. */

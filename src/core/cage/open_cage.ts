@@ -19,6 +19,7 @@ import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
 import { verifyMounts } from "./verify_mounts.ts";
+import { requirePermissions } from "./require_permissions.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
@@ -124,19 +125,22 @@ async function sweepOnce(home: string, runtime: Runtime): Promise<void> {
 }
 
 /** Rejects with `cage.unsupported` or `cage.no_permission` where no cage could be built or trusted. */
-export async function requireGround({ platform, files }: Pick<Runtime, "platform" | "files">): Promise<void> {
+export async function requireGround(
+  { platform, files, missingPermissions }: Pick<Runtime, "platform" | "files" | "missingPermissions">,
+): Promise<void> {
   if (platform !== "linux") {
     throw new HostError("cage.unsupported", `Cannot cage plugins on "${platform}"`, {
       data: { platform },
       hint: "Run the host on Linux, for example in a virtual machine",
     });
   }
+  requirePermissions(missingPermissions(null));
   try {
-    await files.target("/proc/self/root/"); // verifyMounts() reads there; Deno refuses it under less than -A.
+    await files.target("/proc/self/root/"); // verifyMounts() reads there.
   } catch (cause) {
     throw new HostError("cage.no_permission", `Cannot cage plugins: ${messageOf(cause)}`, {
       cause,
-      hint: "Start Deno with -A: the cage is what confines plugins",
+      hint: "Start Deno with the permissions of docs/embed-deno.md",
     });
   }
 }

@@ -18,7 +18,7 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
     apparmor: ["AppArmor keeps bwrap from making namespaces", "Add a profile with userns for bwrap"],
     userns_disabled: ["User namespaces are switched off", "Switch on the sysctl that is named"],
     nested: ["A container hides parts of /proc", "Run the container with an unmasked /proc"],
-    no_permission: ["The runtime keeps the host from looking into /proc", "Start Deno with -A"],
+    no_permission: ["Deno was started without a permission that the host needs", "Add the flags that are named"],
     no_seccomp: ["The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"],
     path_vanished: ["A path went away while the plugin started", "Put it back and start again"],
     walls_missing: ["The program that started the plugin did not cage it", "Use the distribution's bubblewrap"],

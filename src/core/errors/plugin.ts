@@ -16,6 +16,7 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   ...rows("plugin", -32603, 502, {
     unavailable: ["The plugin is not running", "See kaged plugin check, then enable it again"],
+    no_descriptors: ["The host has no file descriptor left to start a plugin", "Raise its limit of open files"],
     disabled: ["The operator has not enabled the plugin", "Run kaged plugin enable"],
     memory_exceeded: [
       "The plugin used more memory than it may",

@@ -267,4 +267,9 @@ export interface Runtime {
   readonly asyncStorage?: AsyncStorage;
   /** A variable of the environment, or null. */
   env(name: string): string | null;
+  /**
+   * Returns the flags that a host with its folder at `home` needs and that the runtime was started without; none on a
+   * runtime without permissions.
+   */
+  missingPermissions(home: string | null): readonly string[];
 }

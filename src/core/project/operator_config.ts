@@ -23,6 +23,8 @@ export interface OperatorLimits {
   /** Processes and threads together. */
   readonly pids?: number;
   readonly storage_mb?: number;
+  /** Calls that may time out in a row, with none answered in between, before the plugin is started again. */
+  readonly timeouts?: number;
 }
 
 const limit = wholeNumber(1, Number.MAX_SAFE_INTEGER, "A limit is not a whole number above 0");
@@ -33,7 +35,15 @@ export const LIMIT_RULES: SettingRules<keyof OperatorLimits> = {
   cpu_shares: limit,
   pids: limit,
   storage_mb: limit,
+  timeouts: limit,
 };
+
+/** Returns the part of the limits that a cage enforces: the storage and the supervisor enforce the others. */
+export function cageLimitsOf(
+  { storage_mb: _storage, timeouts: _timeouts, ...limits }: OperatorLimits,
+): Omit<OperatorLimits, "storage_mb" | "timeouts"> {
+  return limits;
+}
 
 /** How the host runs on this machine. */
 export interface OperatorConfig {

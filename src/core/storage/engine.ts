@@ -85,7 +85,7 @@ export class StorageEngine {
 
   /** Claims the plugin's prefix. Throws `storage.prefix_taken` when another plugin keeps something under it. */
   claim(plugin: string): void {
-    this.#refresh();
+    this.#refreshFor(plugin);
     if (this.#catalogue.plugins.has(plugin)) return;
     this.asHost((database) => claim(database, plugin));
   }
@@ -133,7 +133,7 @@ export class StorageEngine {
 
   /** Lists the plugin's tables, FTS5 tables included, and its views. */
   schema(plugin: string): { tables: string[]; views: string[] } {
-    this.#refresh();
+    this.#refreshFor(plugin);
     return schemaOf(this.#catalogue, plugin);
   }
 
@@ -146,6 +146,15 @@ export class StorageEngine {
       this.#catalogue = readCatalogue(this.#database);
       this.#version = version;
     });
+  }
+
+  /** As {@link #refresh}, with a failure as the plugin gets to see it. */
+  #refreshFor(plugin: string): void {
+    try {
+      this.#refresh();
+    } catch (error) {
+      throw this.#failure(error, plugin);
+    }
   }
 
   /** Reads the catalogue again when another connection has written since this one last did. */

@@ -45,8 +45,10 @@ export function failureOf(thrown: unknown, call: FailedCall): HostError {
       return new HostError("storage.busy", "Cannot write now: the database is locked", options);
     case RESULT.FULL:
       if (call.freeBytes !== null && call.freeBytes >= ROOM_BYTES) return quotaExceeded();
-      return new HostError("storage.disk_full", "Cannot write: the disk is full", options);
+      return diskFull(thrown);
     case RESULT.IOERR:
+      // The shared memory of the log cannot grow on a full disk, which SQLite reports as a failure of the disk.
+      if (call.freeBytes !== null && call.freeBytes < ROOM_BYTES) return diskFull(thrown);
       return new HostError("storage.disk_failed", `Cannot reach the disk: ${message}`, options);
     case RESULT.NOMEM:
       return new HostError("storage.out_of_memory", "The statement needs more memory than it may take", options);
@@ -63,6 +65,10 @@ export function failureOf(thrown: unknown, call: FailedCall): HostError {
     });
   }
   return new HostError("storage.sql", message, { data: { sqlite_code: code }, cause: thrown });
+}
+
+function diskFull(cause: unknown): HostError {
+  return new HostError("storage.disk_full", "Cannot write: the disk is full", { cause });
 }
 
 /** The error of a plugin that would keep more than it may. */

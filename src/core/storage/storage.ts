@@ -158,9 +158,20 @@ export class Storage implements AsyncDisposable {
         hint: "Use Node 24.15, Bun 1.4, Deno 2.9 or newer",
       });
     }
-    const program = await (this.#program ??= writeProgram(runtime, home));
+    const program = await (this.#program ??= this.#writeProgram());
     const setup = { path: `${home}/kaged.db`, writable, limits: this.#limits, quotas };
     return await StorageProcess.start({ runtime, program, cwd: `${home}/run`, setup });
+  }
+
+  /** A failure is not kept: the next request finds a disk that may have room again. */
+  async #writeProgram(): Promise<string> {
+    const { runtime, home } = this.#options;
+    try {
+      return await writeProgram(runtime, home);
+    } catch (error) {
+      this.#program = null;
+      throw error;
+    }
   }
 
   #requireAccess({ plugin, manifest }: StorageClient, { operation: { op } }: StorageRequest): void {

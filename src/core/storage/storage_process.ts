@@ -164,7 +164,10 @@ export class StorageProcess {
   }
 }
 
-/** Writes the program into `<home>/run/`, unless it is there already; returns its path. */
+/**
+ * Writes the program into `<home>/run/`, unless it is there already; returns its path. Rejects with `storage.disk_full`
+ * or `storage.disk_failed`.
+ */
 export async function writeProgram({ databases, files, ids }: Runtime, home: string): Promise<string> {
   const text = await databases.storageProgram();
   const dir = `${home}/run`;
@@ -175,8 +178,18 @@ export async function writeProgram({ databases, files, ids }: Runtime, home: str
   if (await files.readText(path).catch(() => null) === text) return path;
   // Another host may be doing the same: the file appears whole.
   const draft = `${dir}/${ids.create("storage")}.tmp`;
-  await files.write(draft, text);
-  await files.rename(draft, path);
+  try {
+    await files.write(draft, text);
+    await files.rename(draft, path);
+  } catch (cause) {
+    await files.remove(draft).catch(() => {});
+    const isFull = ["ENOSPC", "EDQUOT"].includes((cause as { code?: string }).code ?? "");
+    const message = `Cannot start the storage process: ${messageOf(cause)}`;
+    throw new HostError(isFull ? "storage.disk_full" : "storage.disk_failed", message, {
+      hint: isFull ? "Make room on the disk: the next request tries again" : "Check the disk and its permissions",
+      cause,
+    });
+  }
   return path;
 }
 

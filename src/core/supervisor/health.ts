@@ -1,5 +1,6 @@
 /**
- * The health of a plugin: a ping at each interval, and one more after a call timed out.
+ * The health of a plugin: a ping at each interval, and one more after a call timed out. A plugin whose calls keep timing
+ * out is stuck, although it still answers pings: its own workers may all be waiting for something.
  *
  * @module
  */
@@ -7,6 +8,9 @@ import { HostError, messageOf } from "../errors/host_error.ts";
 
 const PING_TIMEOUT_MS = 5_000;
 const MAX_FAILURES = 3;
+
+/** Time-outs in a row after which a plugin is stuck, where no setting says otherwise. */
+export const STUCK_TIMEOUTS = 3;
 
 /** The plugin under watch. */
 export interface HealthOptions {
@@ -19,6 +23,12 @@ export interface HealthOptions {
   readonly after: (ms: number, run: () => void) => void;
   /** False once the plugin is being stopped. */
   readonly isWatched: () => boolean;
+  /** Time-outs in a row, with no call answered in between, after which it is stuck. */
+  readonly maxTimeouts: number;
+  /** Number of its calls that were answered so far. */
+  readonly answered: () => number;
+  /** Called once, before {@link onDead}, when it is stuck. */
+  readonly onStuck: (timeouts: number, lastCall: HostError) => void;
   /** Called after each failed ping. */
   readonly onIll: (failures: number, error: string) => void;
   /** Called when the plugin must be ended. */
@@ -28,14 +38,20 @@ export interface HealthOptions {
 /** A watch over one plugin. */
 export interface HealthWatch {
   start(): void;
-  /** Sends one ping, because a call timed out: no answer means that the plugin hangs. */
+  /**
+   * Takes note of a call that timed out. The last of too many in a row ends the plugin; before that a ping decides, and
+   * no answer means that the plugin hangs.
+   */
   suspect(cause: HostError): Promise<void>;
 }
 
 /** Returns a watch; three failed pings in a row end the plugin, one success forgets them. */
 export function watchHealth(options: HealthOptions): HealthWatch {
-  const { plugin, intervalMs, after, isWatched, onIll, onDead } = options;
+  const { plugin, intervalMs, maxTimeouts, after, isWatched, answered, onStuck, onIll, onDead } = options;
   let failures = 0;
+  let timeouts = 0;
+  let answeredBefore = 0;
+  let isStuck = false;
 
   async function ping(): Promise<boolean> {
     const problem = await pingProblem(options.ping);
@@ -61,10 +77,23 @@ export function watchHealth(options: HealthOptions): HealthWatch {
   return {
     start,
     async suspect(cause) {
-      if (!await ping()) onDead(cause, "hangs");
+      if (!isWatched() || isStuck) return;
+      timeouts = answered() === answeredBefore ? timeouts + 1 : 1;
+      answeredBefore = answered();
+      if (timeouts < maxTimeouts) {
+        if (!await ping()) onDead(cause, "hangs");
+        return;
+      }
+      isStuck = true;
+      onStuck(timeouts, cause);
+      const message = `[BLOCKED] Plugin "${plugin}" is stuck: ${timeouts} calls in a row timed out`;
+      onDead(new HostError("plugin.unavailable", message, { data: { timeouts }, hint: STUCK_HINT, cause }), "stuck");
     },
   };
 }
+
+const STUCK_HINT =
+  "Look at its stderr; it is being started again. [limits] timeouts of config.toml says after how many";
 
 /** Sends something to a plugin that may no longer read: its next ping fails then, and the watch ends it. */
 export function quietly(send: () => void): void {

@@ -5,17 +5,19 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import { asHostError, HostError } from "../errors/host_error.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
+import { STUCK_TIMEOUTS } from "./health.ts";
 import { InstanceAudit } from "./instance_audit.ts";
 import { Lifeline } from "./lifeline.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
 import { type PluginSource, pluginSource } from "./plugin_source.ts";
 import { PendingReplacement } from "./replacement.ts";
+import { startFailure } from "./start_failure.ts";
 import type {
   PluginCallContext,
   PluginInfo,
@@ -178,6 +180,7 @@ export class PluginInstance {
     const next = this.#next = new PendingReplacement({
       spawn: () => this.#spawn(source, () => next.check()),
       handshake: (live) => this.#handshake(live, spec.config ?? {}),
+      failure: (thrown) => startFailure(thrown, this.subject.name),
       takeOver: (live) => this.#takeOver(live, source, startedMs),
       onEnded: (ending) => this.#audit.ended(ending),
       onFailed: (error) => {
@@ -234,7 +237,7 @@ export class PluginInstance {
       this.#life.apply({ type: "ready" });
       this.#onReady(started);
     } catch (thrown) {
-      const error = asHostError(thrown);
+      const error = startFailure(thrown, this.subject.name);
       if (live) await live.ended; // And with it #onEnded, which keeps the state.
       else this.#life.fail(error);
       throw error;
@@ -250,6 +253,7 @@ export class PluginInstance {
       subject,
       byWireName,
       checkWanted,
+      maxTimeouts: host.maxTimeouts?.(plugin) ?? STUCK_TIMEOUTS,
       tap: (manifest) => host.tap?.(this.info(manifest)) ?? null,
       onLog: (line) => host.onLog?.({ plugin, instance, line }),
       onNotification: (method, params) => onNotification?.({ instance, method, params }),

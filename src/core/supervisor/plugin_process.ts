@@ -20,6 +20,7 @@ import { type HealthWatch, quietly, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
 import type { PluginSource } from "./plugin_source.ts";
+import { startFailure } from "./start_failure.ts";
 import { endingOf } from "../values/ending_of.ts";
 
 /** How a process reports to its instance. */
@@ -30,6 +31,8 @@ export interface PluginProcessOptions
   readonly onTools: (live: PluginProcess, tools: readonly McpTool[]) => void;
   /** Returns the listener to the wire of this process, or null. */
   readonly tap: (manifest: Manifest) => WireTap | null;
+  /** Time-outs in a row, with no call answered in between, that end it. */
+  readonly maxTimeouts: number;
   /** Throws when the process is no longer wanted. */
   readonly checkWanted: () => void;
 }
@@ -41,6 +44,11 @@ export interface Ending {
   /** Whether it heeded the host, had to be killed on the way, or ended unasked. */
   readonly kind: "stopped" | "killed" | "unasked";
   readonly lastStderr: readonly string[];
+}
+
+/** Bubblewrap itself exits, with 128 + 9, when SIGKILL has ended the program in it. */
+function exitInside(exit: Exit): Exit {
+  return exit.code === 128 + 9 ? { code: null, signal: "SIGKILL" } : exit;
 }
 
 /**
@@ -100,8 +108,14 @@ export class PluginProcess {
     this.#health = watchHealth({
       ping: (timeoutMs) => this.dialect.call("ping", {}, null, { timeoutMs }),
       intervalMs: manifest.health_interval_sec * 1000,
+      maxTimeouts: options.maxTimeouts,
+      answered: () => this.#connection.answered,
       after: (ms, run) => this.#after(ms, run),
       isWatched: () => this.#phase === "running" && !this.#stopping,
+      onStuck: (timeouts, { data }) => {
+        const { method: last_method, timeout_ms } = data as { method: string; timeout_ms: number };
+        audit.emit("plugin.stuck", subject, { timeouts, last_method, timeout_ms });
+      },
       onIll: (consecutive_failures, error) =>
         audit.emit("plugin.health_fail", subject, { consecutive_failures, error }),
       onDead: (cause, reason) => {
@@ -151,7 +165,7 @@ export class PluginProcess {
         },
       }).catch((error) => Promise.reject(withMissingProgram(error, caged.stderr())));
     } catch (error) {
-      this.kill(asHostError(error));
+      this.kill(startFailure(error, this.manifest.name));
       throw error;
     }
   }
@@ -208,7 +222,8 @@ export class PluginProcess {
   }
 
   async #follow(caged: CagedProcess): Promise<void> {
-    const { exit, fault, stderr } = await caged.exited;
+    const { exit: outer, fault, stderr } = await caged.exited;
+    const exit = exitInside(outer);
     this.#phase = "ended";
     for (const cancel of this.#timers) cancel();
     this.#tap?.end(exit);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { asHostError, type HostError } from "../errors/host_error.ts";
+import type { HostError } from "../errors/host_error.ts";
 import type { PluginProfile } from "./dialect.ts";
 import type { Ending, PluginProcess } from "./plugin_process.ts";
 import type { Replacement } from "./types.ts";
@@ -13,6 +13,8 @@ import type { Replacement } from "./types.ts";
 export interface ReplacementPorts {
   readonly spawn: () => Promise<PluginProcess>;
   readonly handshake: (live: PluginProcess) => Promise<PluginProfile>;
+  /** Returns the error of a start that failed with `thrown`. */
+  readonly failure: (thrown: unknown) => HostError;
   /** Makes it the one that serves; resolves when the one before is gone. */
   readonly takeOver: (live: PluginProcess) => Promise<void>;
   /** Called when its process ended before it served. */
@@ -67,7 +69,7 @@ export class PendingReplacement implements Replacement {
       live.profile = await handshake(live);
       this.check();
     } catch (thrown) {
-      this.error ??= asHostError(thrown);
+      this.error ??= this.#ports.failure(thrown);
       await this.#live?.stop();
       this.#fail();
       throw this.error;

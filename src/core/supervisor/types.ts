@@ -132,6 +132,11 @@ export interface SupervisorOptions {
   readonly limits?: Partial<CageLimits>;
   /** Limits of single plugins, by name, where they differ from {@link limits}. */
   readonly pluginLimits?: Readonly<Record<string, Partial<CageLimits>>>;
+  /**
+   * Returns after how many calls in a row that timed out, with none answered in between, the plugin of that name is
+   * started again although it answers pings. Default: 3 for each.
+   */
+  readonly maxTimeouts?: (plugin: string) => number;
   /** Where audit events go, besides {@link Supervisor.onAudit}. */
   readonly audit?: readonly AuditSink[];
   /** Receives each line that a plugin writes to stderr. */

@@ -46,6 +46,8 @@ export class OutgoingCalls {
   readonly #pending = new Map<number, PendingCall>();
   readonly #abandoned = new Set<number>();
   #lastId = 0;
+  /** Signs that the other side works on calls: their answers, in time or late, and their progress; `ping` aside. */
+  answered = 0;
   /** When the one timer fires; Infinity when none is set. */
   #sweepAtMs = Infinity;
   #stopSweep: (() => void) | null = null;
@@ -101,7 +103,8 @@ export class OutgoingCalls {
   /** Settles a call with its answer. Returns false when nobody waits for it, and never did. */
   settle(id: unknown, result: unknown, error: unknown): boolean {
     const call = this.#pending.get(id as number);
-    if (!call) return this.#abandoned.delete(id as number);
+    if (!call) return this.#isLate(id as number);
+    if (call.method !== "ping") this.answered++;
     this.#remove(id as number, call);
     if (error === undefined) call.resolve(result);
     else call.reject(errorFromWire(error, call.method));
@@ -122,6 +125,7 @@ export class OutgoingCalls {
   progress(id: unknown, progress: unknown): void {
     const call = this.#pending.get(id as number);
     if (!call) return;
+    this.answered++;
     // The sweep may now be early: it looks again when it fires.
     if (call.timeoutMs !== Infinity) call.deadlineMs = this.#clock.monotonic() + call.timeoutMs;
     try {
@@ -155,6 +159,13 @@ export class OutgoingCalls {
     if (this.#onIdle === null || this.#pending.size > 0) return;
     for (const resolve of this.#onIdle) resolve();
     this.#onIdle = null;
+  }
+
+  /** Whether an answer is for a call that was given up. */
+  #isLate(id: number): boolean {
+    const isLate = this.#abandoned.delete(id);
+    if (isLate) this.answered++;
+    return isLate;
   }
 
   /** Gives up a call. Returns false when it has settled already. */

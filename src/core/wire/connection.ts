@@ -63,6 +63,10 @@ class LineConnection implements Connection {
     return this.#calls.size;
   }
 
+  get answered(): number {
+    return this.#calls.answered;
+  }
+
   idle(): Promise<void> {
     return this.#calls.idle();
   }

@@ -111,6 +111,8 @@ export interface Connection {
   features: ReadonlySet<string>;
   /** Calls waiting for an answer. */
   readonly pending: number;
+  /** Answers and progress of calls so far, late ones included; those of `ping` do not count. */
+  readonly answered: number;
   /** Resolves when no call waits for an answer. */
   idle(): Promise<void>;
   /** Whether {@link close} was called. */

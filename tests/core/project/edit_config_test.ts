@@ -150,7 +150,7 @@ test("every setting that commands know is one that hosts read, and holds what th
   }
   const { warnings, limits, http, hooks } = await parseOperatorConfig(await text(), { file });
   assert.deepEqual(warnings, []);
-  assert.deepEqual(limits, { memory_mb: 7, cpu_shares: 7, pids: 7, storage_mb: 7 });
+  assert.deepEqual(limits, { memory_mb: 7, cpu_shares: 7, pids: 7, storage_mb: 7, timeouts: 7 });
   assert.deepEqual(http, { port: 7, host: "::1", allowed_hosts: ["a"], calls_per_second: 7 });
   assert.deepEqual([hooks.surface, hooks.git_writable], ["cloud", true]);
 });

@@ -251,3 +251,26 @@ test("createStorage() of the package finds its runtime and says whether it can b
   const request = { method: "kaged.storage.schema", params: {}, signal: new AbortController().signal };
   assert.deepEqual(await storage.handle(client, request), { tables: [], views: [] });
 });
+
+test("a slip in SQL is an ordinary error, and no refusal in the audit; a forbidden statement is one", async (t) => {
+  const { ask, errorOf, audited } = await openStorageHome(t);
+  await ask("notes", "exec", { sql: "CREATE TABLE t(a)" });
+  assert.equal(
+    await errorOf("notes", "query", { sql: "SELEC a FROM t" }),
+    'storage.sql -32000 near "SELEC": syntax error',
+  );
+  assert.equal(
+    await errorOf("notes", "exec", { sql: "updat t SET a = 1" }),
+    'storage.sql -32000 near "updat": syntax error',
+  );
+  assert.equal(
+    await errorOf("notes", "query", { sql: "SELECT * FORM t" }),
+    'storage.sql -32000 near "FORM": syntax error',
+  );
+  assert.deepEqual(audited, []);
+  assert.equal(
+    await errorOf("notes", "exec", { sql: "pragma table_info(t)" }),
+    "storage.denied -32003 Cannot run PRAGMA",
+  );
+  assert.equal(audited.length, 1);
+});

@@ -309,3 +309,15 @@ test("a cage's files are gone when its plugin is", async () => {
   await s.supervisor.stop(echo);
   assert.deepEqual(await readdir(`${s.home}/run`), []);
 });
+
+test("K-064 a plugin that SIGKILL ended inside its cage is reported with that signal, and with no exit code", async () => {
+  await using s = await supervised();
+  const id = await s.add("echo");
+  await s.supervisor.start(id);
+  // Bubblewrap, its first process inside, and the plugin.
+  const inside = (await processTree(s.supervisor.plugin(id).pid!)).at(-1)!;
+  process.kill(inside, "SIGKILL");
+  const { data: { exit_code, signal, reason } } = await s.next("plugin.crashed");
+  assert.deepEqual([exit_code, signal, reason], [null, "SIGKILL", "plugin.unavailable"]);
+  assert.equal(s.supervisor.plugin(id).error?.message, '[BLOCKED] Plugin "echo" ended by SIGKILL');
+});

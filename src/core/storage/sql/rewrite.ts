@@ -33,6 +33,11 @@ const DEFINITIONS: Readonly<Record<string, readonly [StatementKind, (walk: Walk)
   DROP: ["drop", walkDrop],
 };
 
+/** Statements of SQLite that no plugin may run. Any other first word is a slip, as SQLite would find. */
+const FORBIDDEN: ReadonlySet<string> = new Set(
+  "ANALYZE ATTACH BEGIN COMMIT DETACH END EXPLAIN PRAGMA REINDEX RELEASE ROLLBACK SAVEPOINT VACUUM".split(" "),
+);
+
 const REFUSED_HINT =
   "SELECT, VALUES, WITH, INSERT, REPLACE, UPDATE, DELETE, CREATE, ALTER and DROP are the statements there are";
 
@@ -71,6 +76,6 @@ function walkStatement(walk: Walk): Pick<Rewritten, "kind" | "returnsRows"> {
     rule(walk);
     return { kind, returnsRows: false };
   }
-  if (first.kind !== "word") throw walk.unexpected();
+  if (first.kind !== "word" || !FORBIDDEN.has(first.key)) throw walk.unexpected();
   throw denied(`Cannot run ${first.text.slice(0, 40).toUpperCase()}`, REFUSED_HINT);
 }
