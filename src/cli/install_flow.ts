@@ -5,7 +5,7 @@
  */
 import type { Consent } from "../packages/install/apply.ts";
 import type { InstallPlan, PlanRequest } from "../packages/install/plan.ts";
-import type { Source } from "../packages/install/source.ts";
+import { type Source, sourceText } from "../packages/install/source.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
 import { declined, grantQuestion, type ProgressTexts } from "./questions.ts";
@@ -69,12 +69,16 @@ async function agreeToFetch(url: string, { terminal, ask }: Operator): Promise<v
 /** Asks whether exactly these files may be installed, with the capabilities that they ask for. */
 async function consentTo(plan: InstallPlan, wish: InstallWish, { ask }: Operator): Promise<Consent> {
   const { missingGrants, consentMissing } = await import("../packages/install/apply.ts");
+  const { contributionsOf } = await import("../packages/install/consent_offer.ts");
   const { manifest: { name, version }, installed, diff: { added }, hash } = plan;
   const consent = { hash, projectId: null };
   const missing = missingGrants(plan, wish.granted);
   const isNamed = missing.length === 0 && wish.granted.length > 0;
   if (isNamed || (!ask.canAsk && missing.length === 0)) return { ...consent, granted: [...wish.granted] };
-  if (!ask.canAsk) throw consentMissing(name, missing);
+  if (!ask.canAsk) {
+    const shown = { source: sourceText(plan.source), hash, ...contributionsOf(plan.manifest) };
+    throw consentMissing(name, missing, shown);
+  }
   if (installed && added.length > 0 && !await ask.confirm(grantQuestion(name, added))) throw declined();
   const question = installed ? `Upgrade ${name} ${installed.version} → ${version}?` : `Install ${name}?`;
   if (!await ask.confirm(question)) throw declined();

@@ -43,7 +43,7 @@ async function ground(t: TestContext, version = "1.0.0") {
   return { dir, home, kaged, made, host };
 }
 
-const INSTALL = ["plugin", "install", "echo", "--grant", "kaged:storage:write"];
+const INSTALL = ["plugin", "install", "./echo", "--grant", "kaged:storage:write"];
 
 test("K-051 enable and disable reach a running host through its socket, and stay after it", async (t) => {
   const { kaged, host: open } = await ground(t);
@@ -71,7 +71,7 @@ test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
   await using host = await open();
   await host.start();
   await made("2.0.0", "v2");
-  const { code, stdout, stderr } = await kaged("plugin", "install", "v2");
+  const { code, stdout, stderr } = await kaged("plugin", "install", "./v2");
   assert.deepEqual([code, stderr], [0, ""]);
   assert.ok(
     stdout.endsWith("✓ Upgraded echo to 2.0.0\n  Plugin was running; restarting...\n✓ echo restarted\n"),
@@ -304,16 +304,27 @@ test("K-053 project load asks for what is missing, by flags off a terminal, and 
   assert.ok(unasked.stderr.includes(`hint: Agree with --fetch '${url}'`), unasked.stderr);
   assert.deepEqual(server.requests, []);
   const ungranted = await load("--fetch", url);
-  assert.ok(ungranted.stderr.includes("hint: Agree with --grant 'kaged:storage:write'"), ungranted.stderr);
-  const done = await load("--fetch", url, "--grant", "kaged:storage:write", "--json");
-  assert.deepEqual(JSON.parse(done.stdout), { project: "music", state: "ready", installed: ["echo"], pending: [] });
+  assert.ok(
+    ungranted.stderr.includes("hint: Agree with --install '@test/echo' --grant 'kaged:storage:write'"),
+    ungranted.stderr,
+  );
+  const granted = ["--fetch", url, "--grant", "kaged:storage:write"];
+  assert.equal((await load(...granted)).code, 1, "a capability by name is no plugin by name");
+  const done = await load(...granted, "--install", "@test/echo", "--json");
+  assert.deepEqual(JSON.parse(done.stdout), {
+    project: "music",
+    state: "ready",
+    installed: ["echo"],
+    pending: [],
+    errors: [],
+  });
   assert.deepEqual([host.plugins()[0]?.state, host.consents()], ["running", []]);
   assert.match(
     await readFile(join(home, "local.toml"), "utf8"),
     /local = false\nenabled = true\n.*\n.*\nprojects = \["music"\]/,
   );
   assert.equal((await load()).stdout, "✓ Project music is ready\n");
-  const again = await kaged("plugin", "install", "echo");
+  const again = await kaged("plugin", "install", "./echo");
   assert.equal(again.stdout, "Plugin echo 1.0.0 is installed already, for music: nothing to do\n");
 });
 
@@ -331,7 +342,15 @@ test("K-055 project load upgrades what is no longer in the version declared, and
   await using host = await createHost({ project: join(dir, "music"), home, audit: [] });
   assert.equal((await host.start()).running.length, 1);
   await writeFile(join(dir, "music/project.yaml"), yaml("^2"));
-  const { code, stdout } = await kaged("project", "load", "music", "--grant", "read:fs:/usr/share");
+  const { code, stdout } = await kaged(
+    "project",
+    "load",
+    "music",
+    "--install",
+    "@test/echo",
+    "--grant",
+    "read:fs:/usr/share",
+  );
   assert.equal(code, 0, stdout);
   for (
     const line of [
@@ -356,6 +375,8 @@ test("K-054 project load without a source says so, and takes one", async (t) => 
     "music",
     "--source",
     "@test/echo=./echo",
+    "--install",
+    "@test/echo",
     "--grant",
     "kaged:storage:write",
   );

@@ -396,3 +396,34 @@ test("K-055 reload() takes up another version; K-056 and lets go of one that was
   assert.deepEqual(host.plugins(), []);
   await assert.rejects(host.reload("echo"), { code: "plugin.unknown" });
 });
+
+test("K-053 a declined plugin stays declined over restarts of the host, until it is declared otherwise or asked for again", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await mkdir(join(root, "music/plugins"), { recursive: true });
+  await cp(plugin.dir, join(root, "music/plugins/echo"), { recursive: true });
+  /** Starts a host, lets `act` answer its only request, and returns the state that was found and the events. */
+  const starts = async (
+    version: string,
+    act: (host: Host, id: string) => Promise<unknown> = () => Promise.resolve(),
+  ) => {
+    await using host = await projectWith(root, "music", {
+      e: { package: "@test/echo", source: "./plugins/echo", version },
+    });
+    const heard: string[] = [];
+    host.onAudit(({ type }) => void (type.startsWith("plugin.consent_") && heard.push(type.slice(15))));
+    const { pending: [request] } = await host.start();
+    await act(host, request!.id);
+    return [request?.state, ...heard];
+  };
+  const decline = (host: Host, id: string) => host.decline(id);
+  assert.deepEqual(await starts("^1", decline), ["waiting", "requested", "declined"]);
+  assert.deepEqual(await starts("^1"), ["declined"]);
+  assert.deepEqual(await starts("1", decline), ["waiting", "requested", "declined"]);
+  assert.deepEqual(await starts("1", (host, id) => host.askAgain(id)), ["declined", "requested"]);
+  assert.deepEqual(await starts("1", decline), ["waiting", "requested", "declined"]);
+  const approve = (host: Host, id: string) => host.approve(id, { hash: host.consents()[0]!.offer!.hash });
+  assert.deepEqual(await starts("1", approve), ["declined", "granted"]);
+  const kept = JSON.parse(await readFile(join(root, "home/declined.json"), "utf8"));
+  assert.deepEqual(kept, { version: 1, projects: {} });
+});

@@ -3,15 +3,16 @@
  *
  * @module
  */
-import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
+import { contributionsOf } from "../../packages/install/consent_offer.ts";
 import type { InstallPlan } from "../../packages/install/plan.ts";
-import { isAddress, parseSource, type Source, sourceText } from "../../packages/install/source.ts";
+import { sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { installFlow, type InstallWish } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
+import { sourceOf } from "../plugin_place.ts";
 import { notifyHosts } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -29,7 +30,7 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
       "Shows a plugin's manifest and the capabilities it asks for, and copies it to the home once you confirm. It stays\n" +
         "disabled. Without a terminal nothing is asked, and only the capabilities that --grant names are granted.",
     )
-    .argument("<source>", "a folder, https://… or git+https://…")
+    .argument("<source>", "a folder by its path, such as ./notes, https://… or git+https://…")
     .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown")
     .addHelpText("after", INSTALL_EXAMPLES);
   operate(addInstallOptions(install), terminal, installSource);
@@ -65,7 +66,8 @@ Examples:
   kaged plugin install https://github.com/example/oh-my-pi --release ^1.4
   kaged plugin install ./oh-my-pi --grant read:fs:/opt/oh-my-pi --grant exec:bash:/opt/oh-my-pi
 With --json it prints { "name", "version", "done": "installed" | "upgraded" | "nothing", "hash", "source",
-"capabilities": [], "added": [], "removed": [] }.`;
+"capabilities": [], "added": [], "removed": [], "roles": [], "hooks": [], "tools": [ { "name", "description" } ],
+"protocol", "restarted" }.`;
 
 const UPGRADE_EXAMPLES = `
 Examples:
@@ -74,7 +76,7 @@ Examples:
 With --json it prints what kaged plugin install prints.`;
 
 async function installSource(operator: Operator, text: string, flags: InstallFlags): Promise<void> {
-  const source = sourceOf(text, flags, operator.terminal);
+  const source = await sourceOf(text, operator.terminal, flags.allowHttp);
   const plan = { replace: flags.replace ?? false, package: flags.package ?? null };
   await runFlow(operator, flags, { source, plan });
 }
@@ -94,7 +96,7 @@ async function upgradePlugin(
       hint: `Name it: kaged plugin upgrade ${name} <source>`,
     });
   }
-  const source = sourceOf(text, flags, operator.terminal);
+  const source = await sourceOf(text, operator.terminal, flags.allowHttp);
   const check = ({ manifest }: InstallPlan): void => {
     if (manifest.name === name) return;
     throw new HostError("install.name_taken", `"${text}" holds the plugin "${manifest.name}", not "${name}"`, {
@@ -154,9 +156,6 @@ function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<s
     capabilities,
     added: diff.added,
     removed: diff.removed,
+    ...contributionsOf(manifest),
   };
-}
-
-function sourceOf(text: string, { allowHttp = false }: InstallFlags, { cwd }: Terminal): Source {
-  return isAddress(text) ? parseSource(text, { allowHttp }) : { kind: "path", path: resolve(cwd, text) };
 }

@@ -120,12 +120,16 @@ function changed(dir: string, why: string): HostError {
   });
 }
 
-/** The error of a plugin whose capabilities were not all granted by name. */
-export function consentMissing(plugin: string, missing: readonly string[]): HostError {
+/** The error of a plugin whose capabilities were not all granted by name; `shown` is for programs that decide by it. */
+export function consentMissing(
+  plugin: string,
+  missing: readonly string[],
+  shown: Readonly<Record<string, unknown>> = {},
+): HostError {
   const count = missing.length === 1 ? "1 capability" : `${missing.length} capabilities`;
   const flags = missing.map((capability) => `--grant '${capability.replaceAll("'", `'\\''`)}'`).join(" ");
   return new HostError("install.consent_missing", `"${plugin}" asks for ${count} that nobody granted`, {
-    data: { plugin, missing },
+    data: { plugin, missing, ...shown },
     hint: `Grant each by name: ${flags}`,
   });
 }
