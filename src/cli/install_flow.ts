@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Consent } from "../packages/install/apply.ts";
+import type { Consent, ReplacedVersion } from "../packages/install/apply.ts";
 import type { InstallPlan, PlanRequest } from "../packages/install/plan.ts";
 import { type Source, sourceText } from "../packages/install/source.ts";
 import type { Operator } from "./operator.ts";
@@ -22,13 +22,19 @@ export interface InstallWish {
   check?(plan: InstallPlan): Promise<void> | void;
 }
 
+/** A plan that was carried out, and the version it replaced, where that can be brought back. */
+export interface InstallFlowResult {
+  readonly plan: InstallPlan;
+  readonly replaced: ReplacedVersion | null;
+}
+
 /**
  * Installs or upgrades; returns the plan that was carried out. Throws `install.declined` where the answer was no, and
  * `install.consent_missing` where nobody can be asked and not every capability was named.
  */
-export async function installFlow(wish: InstallWish, operator: Operator): Promise<InstallPlan> {
+export async function installFlow(wish: InstallWish, operator: Operator): Promise<InstallFlowResult> {
   const { ask, json } = operator;
-  const [{ obtain }, { planInstall }, { applyInstall }] = await Promise.all([
+  const [{ obtain }, { planInstall }, { applyUpgrade }] = await Promise.all([
     import("../packages/install/obtain.ts"),
     import("../packages/install/plan.ts"),
     import("../packages/install/apply.ts"),
@@ -39,17 +45,17 @@ export async function installFlow(wish: InstallWish, operator: Operator): Promis
   await using obtained = await (source.kind === "git" ? ask.during(obtaining, fetching(source.url)) : obtaining);
   const plan = await planInstall({ dir: obtained.dir, source, ...wish.plan }, operator);
   await wish.check?.(plan);
-  if (plan.kind === "same") return plan;
+  if (plan.kind === "same") return { plan, replaced: null };
   if (!json) printPlan(plan, operator);
   const consent = await consentTo(plan, wish, operator);
   const { name } = plan.manifest;
-  const copying = applyInstall(plan, consent, operator);
-  await (plan.bytes < SLOW_BYTES ? copying : ask.during(copying, {
+  const copying = applyUpgrade(plan, consent, operator);
+  const replaced = await (plan.bytes < SLOW_BYTES ? copying : ask.during(copying, {
     message: `Copying ${Math.round(plan.bytes / 1024 / 1024)} MB`,
     done: `Copied ${name}`,
     failed: `Could not copy ${name}`,
   }));
-  return plan;
+  return { plan, replaced };
 }
 
 /** Copying this many bytes takes long enough to show progress. */

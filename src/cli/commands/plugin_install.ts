@@ -5,6 +5,7 @@
  */
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
+import type { ReplacedVersion } from "../../packages/install/apply.ts";
 import { contributionsOf } from "../../packages/install/consent_offer.ts";
 import type { InstallPlan } from "../../packages/install/plan.ts";
 import { sourceText } from "../../packages/install/source.ts";
@@ -38,7 +39,7 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
     .summary("replace a plugin by another version, after showing the changes")
     .description(
       "Shows the capabilities that another version adds or gives up, and replaces the installed one once you confirm.\n" +
-        "A plugin that runs is restarted.",
+        "A plugin that runs is restarted. If the new version cannot start, the old one stays: exit code 1.",
     )
     .argument("<name>", "the plugin's name")
     .argument("[source]", "a folder, https://… or git+https://… (default: where it was installed from)")
@@ -113,9 +114,10 @@ async function runFlow(
 ): Promise<void> {
   const { json, terminal } = operator;
   const granted = await grantsOf(flags, terminal);
-  const plan = await installFlow({ ...wish, release: flags.release ?? null, granted }, operator);
+  const { plan, replaced } = await installFlow({ ...wish, release: flags.release ?? null, granted }, operator);
+  await using _old = replaced;
   if (!json) printDone(plan, terminal);
-  const restarted = plan.kind === "upgrade" && await restart(plan.manifest.name, operator);
+  const restarted = plan.kind === "upgrade" && await restart(plan, replaced, operator);
   if (json) terminal.out.json({ ...planJson(plan), restarted });
 }
 
@@ -130,19 +132,43 @@ function printDone({ kind, manifest: { name, version }, installed }: InstallPlan
   if (!installed) out.line(`  ${out.paint.dim("→")} enable with: kaged plugin enable ${name}`);
 }
 
-/** Has running hosts take up the other version; returns whether the plugin ran and runs again. */
-async function restart(name: string, { home, json, terminal: { out, err } }: Operator): Promise<boolean> {
+/**
+ * Has running hosts take up the other version; returns whether the plugin ran and runs again. Where it ran and cannot
+ * start in the new version, the version before comes back.
+ */
+async function restart(plan: InstallPlan, replaced: ReplacedVersion | null, operator: Operator): Promise<boolean> {
+  const { home, json, terminal: { out, err } } = operator;
+  const { name } = plan.manifest;
   let wasUp = false;
-  const outcome = await notifyHosts(home, name, "reload", {
+  const { failures, failed } = await notifyHosts(home, name, "reload", {
     onRunning() {
       wasUp = true;
       if (!json) out.line("  Plugin was running; restarting...");
     },
   });
-  for (const { message } of outcome.failures) err.warning(`${name} was not restarted: ${message}`);
-  const isUp = wasUp && outcome.failures.length === 0;
+  const [failure] = failures.filter(({ code }) => code !== "plugin.disabled");
+  if (wasUp && failure) {
+    const isBack = await replaced?.bringBack(failure) ?? false;
+    // A host whose reload failed still runs the old version; any other has to take it up again.
+    const except = new Set(failed.flatMap((one) => one.failure.code === "plugin.reload_failed" ? [one.socket] : []));
+    if (isBack) await notifyHosts(home, name, "reload", { except });
+    throw upgradeFailed(plan, failure, isBack);
+  }
+  for (const { message } of failures) err.warning(`${name} was not restarted: ${message}`);
+  const isUp = wasUp && failures.length === 0;
   if (isUp && !json) out.done(`${name} restarted`);
   return isUp;
+}
+
+function upgradeFailed({ manifest, installed }: InstallPlan, failure: HostError, isBack: boolean): HostError {
+  const { name, version } = manifest;
+  const old = installed!.version;
+  const state = isBack ? `"${name}" is at ${old} again` : `"${name}" is installed as ${version}`;
+  return new HostError("install.upgrade_failed", `${state}: version ${version} could not start. ${failure.message}`, {
+    data: { plugin: name, version, kept: isBack ? old : null, reason: failure.code },
+    hint: failure.hint ?? `Try it first: kaged plugin check ${isBack ? "<folder>" : name}`,
+    cause: failure,
+  });
 }
 
 function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<string, unknown> {

@@ -383,6 +383,7 @@ export type HostErrorCode =
   | "install.version_unfit"
   | "install.no_space"
   | "install.unfinished"
+  | "install.upgrade_failed"
   | "install.busy"
   | "install.sessions_active"
   | "consent.unknown"
