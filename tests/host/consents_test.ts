@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -248,6 +248,7 @@ test("K-053 files in the store that were tampered with do not stand in the way o
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
   const place = await putInstalled(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  await chmod(place, 0o755);
   await writeFile(join(place, "more.js"), "");
   await mkdir(join(root, "second"));
   await cp(plugin.dir, join(root, "second/p"), { recursive: true });
