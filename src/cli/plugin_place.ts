@@ -68,6 +68,11 @@ export async function sourceOf(text: string, terminal: Terminal, allowHttp = fal
   );
 }
 
+/** Returns a path as commands take it for a folder: `greeter` becomes `./greeter`. */
+export function folderText(path: string): string {
+  return isFolder(path) ? path : `./${path}`;
+}
+
 function isFolder(text: string): boolean {
   return text.includes("/") || text === "." || text === "..";
 }
@@ -86,5 +91,5 @@ async function installedRecord(name: string, local: LocalConfig, terminal: Termi
 async function folderHint(name: string, terminal: Terminal): Promise<string | null> {
   const { files } = await terminal.runtime();
   const kind = (await files.target(resolve(terminal.cwd, name)).catch(() => null))?.kind;
-  return kind === "directory" ? `For the folder of that name write ./${name}` : null;
+  return kind === "directory" ? `For the folder of that name write ${folderText(name)}` : null;
 }

@@ -72,16 +72,19 @@ const WORDS: Readonly<Record<HeldHookFile["why"], string>> = {
 
 /** Returns why a file's gates block, and the commands to look at the change and to end them. */
 export function heldText({ name, why }: HeldHookFile, dir: string): { readonly reason: string; readonly hint: string } {
-  const look = `Look at the change: kaged hooks trust --dir ${shellWord(dir)}`;
   const end = `to end its gates: kaged hooks untrust ${shellWord(name)} --dir ${shellWord(dir)}`;
-  return { reason: `${name}: ${WORDS[why]}, so its gates block`, hint: `${look}; ${end}` };
+  return { reason: `${name}: ${WORDS[why]}, so its gates block`, hint: `${lookText(dir)}; ${end}` };
+}
+
+function lookText(dir: string): string {
+  return `Look at the change: kaged hooks trust --dir ${shellWord(dir)}`;
 }
 
 function heldError(file: HeldHookFile, { id, line }: HookGate, dir: string): HostError {
   const { reason, hint } = heldText(file, dir);
   const data = { id, file: `${dir}/${file.name}`, line, why: file.why };
-  // The reason reaches whoever was blocked, often without the hint: so it names the command as well.
-  return new HostError("hook.changed", `${reason}. ${hint}`, { data, hint });
+  // The message is the reason of the block, which models read too: it names the way to look, not the way to end a gate.
+  return new HostError("hook.changed", `${reason}. ${lookText(dir)}`, { data, hint });
 }
 
 async function gatesOf({ gates, files: [own] }: TrustRecord, name: string, dir: string): Promise<readonly HookGate[]> {
