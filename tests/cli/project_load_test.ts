@@ -3,6 +3,7 @@ import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
+import { createHost } from "../../src/create_host.ts";
 import { canUseTerminal, onTerminal } from "../support/pty.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { runKaged } from "../support/run_kaged.ts";
@@ -112,4 +113,15 @@ test("project load fails where project resolve does: for a secret that is missin
   const local = join(home, "local.toml");
   await writeFile(local, `${await readFile(local, "utf8")}\n[plugins."@test/echo"]\napi_key = "k"\n`);
   assert.deepEqual([(await load()).code, (await resolve()).code], [0, 0]);
+});
+
+test("project load fails when a running host cannot start what was installed", async (t) => {
+  const { dir, home, load } = await ground(t);
+  await writeFile(join(dir, "evil/plugins/echo/index.js"), "process.exit(3);");
+  await using host = await createHost({ project: join(dir, "evil"), home, audit: [], onWarning: () => {} });
+  await host.start();
+  const { code, stdout, stderr } = await load("--install", "@test/echo");
+  assert.equal(code, 1, stdout);
+  assert.match(stderr, /^error\[plugin\.unavailable\]: .*"echo" ended with exit code 3/);
+  assert.ok(stdout.endsWith("✓ Installed echo 1.0.0\nProject evil is not ready: see the errors above\n"), stdout);
 });

@@ -82,9 +82,11 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   const places = { dir, home, plugins: pluginFolders(flags, terminal), files, env };
   const { resolved } = await loadProject(places);
   const installed: string[] = [];
+  const down: Problem[] = [];
   const onInstalled = async (plugin: string): Promise<void> => {
     installed.push(plugin);
-    await notifyHosts(home, plugin, "enable");
+    const { failures } = await notifyHosts(home, plugin, "enable");
+    down.push(...failures.map((error) => ({ agent: "", key: null, error })));
   };
   const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
   try {
@@ -92,7 +94,7 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
     const failures = new Map<string, Failure>();
     for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted, failures });
     // Read again: the config and the secrets of plugins that were just installed are checked as well.
-    const problems = refusedOf((await loadProject(places)).resolved);
+    const problems = [...refusedOf((await loadProject(places)).resolved), ...down];
     const pending = desk.list().map((request) => ({ ...request, error: failures.get(request.id) ?? request.error }));
     report({ project: resolved.id, installed, pending, problems }, operator);
     return pending.length === 0 && problems.length === 0;
@@ -230,7 +232,7 @@ interface Outcome {
   readonly project: string;
   readonly installed: readonly string[];
   readonly pending: readonly ConsentRequest[];
-  /** Plugins that are installed and cannot run as the project declares them. */
+  /** Plugins that are installed and cannot run as the project declares them, or that a running host could not start. */
   readonly problems: readonly Problem[];
 }
 
