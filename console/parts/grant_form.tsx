@@ -41,6 +41,7 @@ export function GrantForm({ offer, doing, approve, children }: {
         {" · "}
         {about}
       </p>
+      <Contributed of={offer} />
       {isUpgrade && <p>Every project that has this plugin gets this version when you approve.</p>}
       <fieldset>
         <legend>{installed === null ? "It asks for" : "It asks for, newly here"}</legend>
@@ -79,6 +80,22 @@ export function GrantForm({ offer, doing, approve, children }: {
         <span class="quiet" role="status">{left > 0 ? `${left} left to acknowledge` : ""}</span>
       </div>
     </form>
+  );
+}
+
+/** The plugin's roles, hooks and tools: they need no grant, and reach into the agent's work all the same. */
+function Contributed({ of: { source, roles, hooks, tools, protocol } }: { of: ConsentOffer }): JSX.Element {
+  const named = protocol === "mcp_stdio" ? ["an MCP server lists them when it runs"] : tools.map(({ name }) => name);
+  const rows = Object.entries({ Files: [source], Roles: roles, Hooks: hooks, Tools: named });
+  return (
+    <dl class="facts">
+      {rows.filter(([, names]) => names.length > 0).map(([name, names]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class="mono">{names.join(", ")}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

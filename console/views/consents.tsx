@@ -48,8 +48,13 @@ function RequestCard({ of: request, onNews }: { of: Consent; onNews: (news: stri
     await refresh();
     onNews(`${pkg} was declined; the project stays without it`);
   };
+  const askAgain = async (): Promise<void> => {
+    await ask("POST /api/v1/consents/{id}/ask-again", { id });
+    await refresh();
+    onNews(`${pkg} is asked for again`);
+  };
   const no = state === "declined"
-    ? null
+    ? <Action doing={doing} act={askAgain} label={`Ask again for ${offer?.name ?? pkg}`}>Ask again</Action>
     : <Action doing={doing} act={decline} label={`Decline ${offer?.name ?? pkg}`}>Decline</Action>;
   return (
     <article class="card consent" aria-labelledby={id}>

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { HostError } from "../core/errors/host_error.ts";
+import { didYouMean } from "../core/values/nearest_word.ts";
 import type { LocalConfig } from "../core/project/local_config.ts";
 import type { Storage } from "../core/storage/storage.ts";
 import type { Command } from "commander";
@@ -96,4 +98,16 @@ export async function withStorage<T>(
   if (!isStorageAvailable(runtime) || await runtime.files.info(`${home}/kaged.db`) === null) return null;
   await using storage = createStorage({ runtime, home });
   return await work(storage);
+}
+
+/**
+ * The error of a name that no record, no running host and no data of the home knows. A plugin of `--plugin` is known once
+ * it has run.
+ */
+export function unknownPlugin(name: string, { records }: Pick<LocalConfig, "records">): HostError {
+  const known = [...records.keys()];
+  return new HostError("plugin.unknown", `No plugin "${name}" is known here`, {
+    data: { plugin: name, installed: known },
+    hint: didYouMean(name, known, known.length > 0 ? `Installed: ${known.join(", ")}` : "Run kaged plugin install"),
+  });
 }

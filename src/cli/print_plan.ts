@@ -4,6 +4,8 @@
  * @module
  */
 import { type CapabilityDescription, describeCapability } from "../packages/consent/describe_capability.ts";
+import { contributionsOf } from "../packages/install/consent_offer.ts";
+import type { Contributions } from "../packages/install/consent_types.ts";
 import type { InstallPlan } from "../packages/install/plan.ts";
 import { sourceText } from "../packages/install/source.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
@@ -17,9 +19,11 @@ export function printPlan(plan: InstallPlan, operator: Operator): void {
   else {
     const { name, version, kaged_api, description, author, license, homepage } = plan.manifest;
     out.line("Validating manifest...");
-    printFacts({ name, version, kaged_api, description, author, license, homepage }, out);
+    const source = sourceText(plan.source);
+    printFacts({ name, version, kaged_api, description, author, license, homepage, source }, out);
     printCapabilities(describeAll(plan.manifest, operator), out);
   }
+  printContributions(contributionsOf(plan.manifest), out);
   for (const { path, message } of plan.warnings) {
     out.line(out.paint.yellow(printable(`  warning: ${path === "" ? "" : `${path}: `}${message}`)));
   }
@@ -76,6 +80,14 @@ export function printCapabilities(
     const { capability } = description;
     out.line(printable(`    - ${shownCapability(capability)}${added.includes(capability) ? "  (NEW)" : ""}`));
     explain(description, out);
+  }
+}
+
+/** Prints the roles, hooks and tools of a plugin, which need no grant and still reach into the agent's work. */
+export function printContributions({ roles, hooks, tools, protocol }: Contributions, { line }: Printer): void {
+  const named = protocol === "mcp_stdio" ? ["an MCP server lists them when it runs"] : tools.map(({ name }) => name);
+  for (const [what, names] of Object.entries({ roles, hooks, tools: named })) {
+    if (names.length > 0) line(printable(`  ${what}: ${names.join(", ")}`));
   }
 }
 

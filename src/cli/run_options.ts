@@ -36,7 +36,11 @@ export interface RunPlaces extends Places {
 /** Adds `--config`, `--project`, `--home`, `--runtime-path` and `--json` to a command. */
 export function addRunOptions(command: Command): Command {
   return command
-    .option("--config <json>", "what the plugin gets as its config, a JSON object", parseObject)
+    .option(
+      "--config <json>",
+      "fields of the plugin's config, a JSON object; the rest are its schemas' defaults",
+      parseObject,
+    )
     .option("--project <dir>", "folder that project:/… capabilities are about")
     .option("--home <dir>", "operator's folder, made when missing; without it a fresh one is used and removed")
     .addOption(
@@ -55,14 +59,14 @@ export function withPlaces<T>(
   return interruptible((signal) => inPlaces(flags, terminal, (places) => work({ ...places, signal })));
 }
 
-/** Runs `work` with the places of the flags, prints its report, and returns the exit code: 1 unless the report is ok. */
+/** Prints the report that `work` resolves to, and returns the exit code: 1 unless the report is ok. */
 export async function printReport<T extends { readonly ok: boolean }>(
   flags: RunFlags,
   terminal: Terminal,
-  work: (places: RunPlaces) => Promise<T>,
+  work: Promise<T>,
   print: (report: T, out: Printer) => void,
 ): Promise<number> {
-  const report = await withPlaces(flags, terminal, work);
+  const report = await work;
   if (flags.json) terminal.out.json(report);
   else print(report, terminal.out);
   return report.ok ? 0 : 1;

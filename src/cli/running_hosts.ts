@@ -57,16 +57,27 @@ export async function notifyHosts(
   home: string,
   plugin: string,
   order: "enable" | "disable" | "reload",
-  { onRunning }: { onRunning?(): void } = {},
-): Promise<{ readonly notified: number; readonly failures: readonly HostError[] }> {
+  { onRunning, except }: Pick<LiveHostsOptions, "except"> & { onRunning?(): void } = {},
+): Promise<Notified> {
   if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();
   const path = `/api/v1/plugins/${encodeURIComponent(plugin)}/${order}`;
-  const answers = await Promise.all(
-    (await liveHosts(home)).map((host) => send(host, path, { method: "POST" }).catch(() => null) // A host that ended meanwhile runs nothing any more.
-    ),
-  );
-  const known = answers.filter((failure) => failure?.code !== "plugin.unknown");
-  return { notified: known.length, failures: known.filter((failure) => failure !== null) };
+  const hosts = await liveHosts(home, except ? { except } : {});
+  const answers = await Promise.all(hosts.map(async (host) => {
+    // A host that ended meanwhile runs nothing any more.
+    return { host, failure: await send(host, path, { method: "POST" }).catch(() => null) };
+  }));
+  const known = answers.filter(({ failure }) => failure?.code !== "plugin.unknown");
+  const failed = known.flatMap(({ host, failure }) => failure === null ? [] : [{ socket: host.path, failure }]);
+  return { notified: known.length, failed, failures: failed.map(({ failure }) => failure) };
+}
+
+/** The answers of running hosts to an order. */
+export interface Notified {
+  /** How many hosts have the plugin. */
+  readonly notified: number;
+  readonly failures: readonly HostError[];
+  /** The same, each with the socket of its host. */
+  readonly failed: readonly { readonly socket: string; readonly failure: HostError }[];
 }
 
 /** A knob, and the value to set. */

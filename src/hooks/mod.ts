@@ -105,6 +105,7 @@ export type {
   LoadedHookFile,
   LoadHookFilesOptions,
 } from "./files/load_hook_files.ts";
+export type { HeldHookFile } from "./files/held_gates.ts";
 export type { CoveredFile, HookEvidence } from "./files/hook_evidence.ts";
 export {
   type TrustedFile,
@@ -121,6 +122,7 @@ export type {
   FileHook,
   HookCommands,
   HookDialect,
+  HookGate,
   HookPlace,
   McpHook,
   McpServerEntry,

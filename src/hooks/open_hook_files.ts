@@ -11,6 +11,7 @@ import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { HookSettings } from "../core/project/hook_settings.ts";
 import { cageLimitsOf, readOperatorConfig } from "../core/project/operator_config.ts";
 import { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
+import { type HeldHookFile, heldHookFiles, heldRegistrations } from "./files/held_gates.ts";
 import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "./files/load_hook_files.ts";
 import {
   readTrust,
@@ -64,7 +65,9 @@ export interface OpenedHookFiles extends AsyncDisposable {
   readonly found: HookFiles;
   /** Each file with its trust, in the order in which hooks are registered. */
   readonly judged: readonly JudgedHookFile[];
-  /** Hooks of files that may run, for `engine.add`. */
+  /** Trusted files that are not as they were trusted: their gates block, and nothing else of them runs. */
+  readonly held: readonly HeldHookFile[];
+  /** Hooks of files that may run, and the gates of {@link held}, for `engine.add`. */
   readonly registrations: readonly HookRegistration[];
   /** The operator's settings for hooks. */
   readonly settings: HookSettings;
@@ -73,7 +76,8 @@ export interface OpenedHookFiles extends AsyncDisposable {
 }
 
 /**
- * Opens the hook files of a repository. Files that nobody trusts are listed and do not run.
+ * Opens the hook files of a repository. Files that nobody trusts are listed and do not run; of a trusted file that
+ * changed or is gone the gates block.
  *
  * @throws {HostError} `config.invalid`, `hook.trust_unreadable`, `host.misuse`
  */
@@ -84,7 +88,8 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   const config = await readOperatorConfig(home, files);
   const settings = config.hooks;
   const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
-  const { judged, errors } = await judge(loaded, await readTrust(home, runtime), files);
+  const store = await readTrust(home, runtime);
+  const { judged, errors } = await judge(loaded, store, files);
   const found: HookFiles = { ...loaded, files: judged.map(({ file }) => file), errors: [...loaded.errors, ...errors] };
   const { dir } = found;
   const ground = {
@@ -97,17 +102,20 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   };
   const runner = cagedRunner(ground);
   const usable = judged.filter(({ trust }) => trust === "own" || trust === "trusted");
+  const intact = new Set(usable.map(({ file }) => file.name));
+  const held = await heldHookFiles(store, { found, intact, settings });
   const hooks = usable.flatMap((one) =>
     // Each looks again before it runs: the agent may have changed a script since.
     one.file.hooks.map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
   );
   const commands = await hookFileRegistrations(hooks, { ...ground, runCommand: runner.run });
   const tools = mcpHooks(usable.map((one) => ({ file: one.file, verify: verifier(one, dir, runtime) })), ground);
-  const registrations = [...commands, ...tools.registrations];
+  // First, so that of hooks with one priority nothing runs before a gate that blocks anyway.
+  const registrations = [...await heldRegistrations(held, dir), ...commands, ...tools.registrations];
   const close = async (): Promise<void> => {
     await Promise.all([runner.idle(), tools.close()]);
   };
-  return { found, judged, registrations, settings, close, [Symbol.asyncDispose]: close };
+  return { found, judged, held, registrations, settings, close, [Symbol.asyncDispose]: close };
 }
 
 /** Holds each file against what is trusted. One that trust cannot cover is an error, and left out. */

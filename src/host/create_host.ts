@@ -50,6 +50,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     consents: () => store.consents(),
     approve: (id, answer = {}) => store.approve(id, answer),
     decline: (id) => store.decline(id),
+    askAgain: (id) => store.askAgain(id),
     enable: (plugin) => store.enable(plugin),
     disable: (plugin) => store.disable(plugin),
     reload: (plugin) => store.reload(plugin),

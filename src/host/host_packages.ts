@@ -87,6 +87,11 @@ export class HostPackages {
     return this.#desk.decline(id);
   }
 
+  /** Opens a declined request again; see {@link ConsentDesk.askAgain}. */
+  askAgain(id: string): Promise<ConsentRequest> {
+    return this.#desk.askAgain(id);
+  }
+
   /** Starts all instances of a plugin; an installed plugin is also enabled for hosts to come. */
   async enable(plugin: string): Promise<void> {
     await this.inTurn(async () => {

@@ -288,8 +288,10 @@ export interface Host extends AsyncDisposable {
    * plugin that is installed so serves this project only, and starts at once.
    */
   approve(id: string, answer?: ConsentAnswer): Promise<ConsentRequest>;
-  /** Declines a request. The project stays pending. */
+  /** Declines a request. The project stays pending, and no later host asks until the project declares something else. */
   decline(id: string): Promise<ConsentRequest>;
+  /** Opens a declined request again, for this host and later ones. Throws `consent.unknown`. */
+  askAgain(id: string): Promise<ConsentRequest>;
   /** Enables a plugin, for good when it is installed: all its instances forget their failures and start. */
   enable(plugin: string): Promise<void>;
   /** Disables a plugin, for good when it is installed: all its instances stop and stay down. */

@@ -44,6 +44,7 @@ export interface Answers {
   "GET /api/v1/consents": { readonly consents: readonly Consent[] };
   "POST /api/v1/consents/{id}/approve": Consent;
   "POST /api/v1/consents/{id}/decline": Consent;
+  "POST /api/v1/consents/{id}/ask-again": Consent;
   "GET /api/v1/events": EventPage;
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { canCage, guard, type HookRepo, hookRepo } from "../support/hook_repo.ts";
 import { processesIn } from "../support/processes_in.ts";
@@ -140,6 +140,42 @@ test("B-018 kaged hooks run runs nothing that is not trusted, and says so", asyn
   assert.match(stdout, /passed PreToolUse: no hook that may run is for it/);
   assert.match(stderr, /guard\.json is not trusted, and its hooks do not run: kaged hooks trust/);
   await assert.rejects(readFile(`${repo.dir}/ran`), { code: "ENOENT" });
+});
+
+test("B-018 a trusted gate whose script is gone blocks in kaged hooks run, and list, trust and untrust show the way out", async (t) => {
+  const repo = await hookRepo(t, { [FILE]: guard("./check.sh", { onFailure: "block" }), "check.sh": CHECK });
+  const env = { KAGED_HOME: repo.home, HOME: repo.userHome };
+  const kaged: Kaged = (args, input = "") => runKaged(["hooks", ...args], { cwd: repo.dir, env, input });
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  await rm(`${repo.dir}/${FILE}`);
+  const look = `kaged hooks trust --dir ${repo.dir}`;
+  const end = `kaged hooks untrust ${FILE} --dir ${repo.dir}`;
+  const run = await kaged(["run", "PreToolUse"]);
+  assert.equal(run.code, 1);
+  assert.match(run.stdout, /^blocked PreToolUse by \.github\/hooks\/guard\.json:preToolUse\[0\]/);
+  assert.ok(run.stdout.includes(look) && !run.stdout.includes(end), "models read the reason: it names no way around");
+  assert.ok(run.stderr.includes(look) && run.stderr.includes(end), run.stderr);
+  const list = await kaged(["list"]);
+  const held = `held: ${FILE}: it was trusted and is gone, so its gates block\n  blocks PreToolUse\n`;
+  assert.ok(list.stdout.includes(held), list.stdout);
+  assert.deepEqual(JSON.parse((await kaged(["list", "--json"])).stdout).held[0].why, "gone");
+  const trust = await kaged(["trust"]);
+  assert.deepEqual([trust.code, trust.stdout.startsWith(held)], [1, true], trust.stdout);
+  const other = await kaged(["untrust", "nothing.json"]);
+  assert.deepEqual([other.code, other.stderr.split("]")[0]], [1, "error[hook.untrusted"]);
+  assert.equal((await kaged(["untrust", FILE])).stdout, `no longer trusted: ${FILE}\n`);
+  assert.match((await kaged(["run", "PreToolUse"])).stdout, /^passed PreToolUse/);
+});
+
+test("B-018 kaged hooks trust says which gate ends when the changed file is trusted", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  await repo.write(FILE, guard("./check.sh", { onFailure: "block" }));
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  await repo.write(FILE, guard("./check.sh"));
+  const { stdout } = await kaged(["trust"]);
+  assert.match(stdout, /^ {2}no longer blocks on failure: PreToolUse$/m);
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  assert.deepEqual(JSON.parse((await kaged(["list", "--json"])).stdout).held, []);
 });
 
 test("B-018 kaged hooks run fails when a hook breaks", async (t) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
@@ -139,4 +139,24 @@ test("N-001 kaged mcp asks the hook files that the operator trusts, and warns of
   assert.deepEqual([isError, content], [true, [
     { type: "text", text: `error[tool.blocked]: ${reason}\nhint: The tool was not called` },
   ]]);
+});
+
+test("B-018 kaged mcp and kaged hooks fire block where a trusted gate would have been asked, though its file is gone", async (t) => {
+  const { dir, args } = await mcpProject(t, { memory: { fixture: "answers_hooks" } });
+  const home = args[args.indexOf("--home") + 1]!;
+  const gate = { type: "command", bash: "true", onFailure: "block" };
+  const hooks = { preToolUse: [gate], sessionStart: [gate] };
+  await mkdir(`${dir}/.github/hooks`, { recursive: true });
+  await writeFile(`${dir}/.github/hooks/guard.json`, JSON.stringify({ version: 1, hooks }));
+  const runtime = await detectRuntime();
+  await using opened = await openHookFiles({ runtime, dir, home, userHome: null });
+  for (const { evidence } of opened.judged) await trustHookFile({ home, dir, evidence }, runtime);
+  await rm(`${dir}/.github/hooks/guard.json`);
+  const { client, stderr } = await connectClient(t, args, dir);
+  const { isError, content } = await client.callTool({ name: "answers-hooks__look", arguments: { query: "x" } });
+  assert.equal(isError, true);
+  assert.match(content[0]!.text as string, /tool\.blocked.*guard\.json: it was trusted and is gone.*kaged hooks trust/);
+  assert.match(stderr(), /warning: .*guard\.json: it was trusted and is gone, so its gates block/);
+  const fired = await runKaged(["hooks", "fire", "on_session_start", ...args.slice(1)]);
+  assert.match(fired.stdout, /blocked by \.github\/hooks\/guard\.json:sessionStart\[0\]: .*is gone/);
 });

@@ -86,12 +86,12 @@ test("K-055 upgrade on a terminal shows the capability diff, and what is new nee
     version: "2.0.0",
     capabilities: ["read:fs:/opt/oh-my-pi", "net:api.openai.com:443"],
   });
-  assert.equal((await kaged("plugin", "install", "v1", ...GRANTS)).code, 0);
+  assert.equal((await kaged("plugin", "install", "./v1", ...GRANTS)).code, 0);
   const questions = ["Grant oh-my-pi the new capability? [y/N]", "Upgrade oh-my-pi 1.4.2 → 2.0.0? [y/N]"] as const;
-  const refused = await terminal(["plugin", "install", "v2"], [[questions[0], "n"]]);
+  const refused = await terminal(["plugin", "install", "./v2"], [[questions[0], "n"]]);
   assert.notEqual(refused.code, 0);
   assert.match(await local(), /version = "1\.4\.2"/);
-  const { code, shown } = await terminal(["plugin", "install", "v2"], [[questions[0], "y"], [questions[1], "y"]]);
+  const { code, shown } = await terminal(["plugin", "install", "./v2"], [[questions[0], "y"], [questions[1], "y"]]);
   assert.equal(code, 0, shown);
   for (
     const text of [
@@ -107,30 +107,40 @@ test("K-055 upgrade on a terminal shows the capability diff, and what is new nee
 test("K-052 off a terminal nothing is granted unless every capability is named", async (t) => {
   const { dir, kaged, local } = await bench(t);
   await plugin(join(dir, "pi"));
-  const none = await kaged("plugin", "install", "pi");
+  const none = await kaged("plugin", "install", "./pi");
   assert.equal(none.code, 1);
   assert.match(
     none.stderr,
     /^error\[install\.consent_missing\]: "oh-my-pi" asks for 2 capabilities that nobody granted\n/,
   );
   assert.ok(none.stderr.includes("--grant 'read:fs:/opt/oh-my-pi' --grant 'exec:bash:/opt/oh-my-pi'"), none.stderr);
-  const some = await kaged("plugin", "install", "pi", "--grant", "read:fs:/opt/oh-my-pi", "--json");
-  assert.deepEqual(JSON.parse(some.stdout).error.data, { plugin: "oh-my-pi", missing: ["exec:bash:/opt/oh-my-pi"] });
+  const some = await kaged("plugin", "install", "./pi", "--grant", "read:fs:/opt/oh-my-pi", "--json");
+  const { hash, ...asked } = JSON.parse(some.stdout).error.data;
+  assert.match(hash, /^sha256:/);
+  assert.deepEqual(asked, {
+    plugin: "oh-my-pi",
+    missing: ["exec:bash:/opt/oh-my-pi"],
+    source: join(dir, "pi"),
+    roles: [],
+    hooks: [],
+    tools: [],
+    protocol: "kaged_stdio",
+  });
   assert.equal(await local(), "");
   await writeFile(
     join(dir, "grants.txt"),
     "# for the shell\nread:fs:/opt/oh-my-pi/\n- exec:bash:/opt/oh-my-pi # why\n\n",
   );
-  const all = await kaged("plugin", "install", "pi", "--grant-file", "grants.txt");
+  const all = await kaged("plugin", "install", "./pi", "--grant-file", "grants.txt");
   assert.deepEqual([all.code, all.stderr], [0, ""]);
   assert.ok(
     all.stdout.endsWith("✓ Installed oh-my-pi 1.4.2\n  → enable with: kaged plugin enable oh-my-pi\n"),
     all.stdout,
   );
-  const again = await kaged("plugin", "install", "pi");
+  const again = await kaged("plugin", "install", "./pi");
   assert.equal(again.stdout, "Plugin oh-my-pi 1.4.2 is installed already: nothing to do\n");
   await writeFile(join(dir, "grants.txt"), "read:fs:/a\nwrite:everything\n");
-  const bad = await kaged("plugin", "install", "pi", "--grant-file", "grants.txt");
+  const bad = await kaged("plugin", "install", "./pi", "--grant-file", "grants.txt");
   assert.match(bad.stderr, /^error\[host\.misuse\]: .*grants\.txt:2: /);
 });
 
@@ -138,10 +148,10 @@ test("K-055 K-056 upgrade and uninstall off a terminal, in words and as JSON", a
   const { dir, kaged, home } = await bench(t);
   await plugin(join(dir, "v1"));
   await plugin(join(dir, "v2"), { version: "2.0.0", capabilities: [...CAPABILITIES, "kaged:storage:read"] });
-  await kaged("plugin", "install", "v1", ...GRANTS);
-  const refused = await kaged("plugin", "upgrade", "oh-my-pi", "v2");
+  await kaged("plugin", "install", "./v1", ...GRANTS);
+  const refused = await kaged("plugin", "upgrade", "oh-my-pi", "./v2");
   assert.match(refused.stderr, /asks for 1 capability that nobody granted\n {2}hint: .*--grant 'kaged:storage:read'/);
-  const done = await kaged("plugin", "upgrade", "oh-my-pi", "v2", "--grant", "kaged:storage:read", "--json");
+  const done = await kaged("plugin", "upgrade", "oh-my-pi", "./v2", "--grant", "kaged:storage:read", "--json");
   const { hash, ...rest } = JSON.parse(done.stdout);
   assert.match(hash, /^sha256:/);
   assert.deepEqual(rest, {
@@ -152,6 +162,10 @@ test("K-055 K-056 upgrade and uninstall off a terminal, in words and as JSON", a
     capabilities: [...CAPABILITIES, "kaged:storage:read"],
     added: ["kaged:storage:read"],
     removed: [],
+    roles: [],
+    hooks: [],
+    tools: [],
+    protocol: "kaged_stdio",
     restarted: false,
   });
   await plugin(join(dir, "v2"), { version: "2.1.0", capabilities: [] });
@@ -229,7 +243,7 @@ test("K-053 K-055 project load on a terminal: a no leaves it pending, a yes inst
     );
   await plugin(join(dir, "music/p"));
   await yaml("^1");
-  const load = (...answers: [string, string][]) => terminal(["project", "load", "music"], answers);
+  const load = (...answers: [string, string][]) => terminal(["project", "load", "music", "--ask-again"], answers);
   const [install, grant, upgrade] = [
     "Install oh-my-pi?",
     "Grant oh-my-pi the new capability?",
@@ -264,11 +278,11 @@ test("K-052 2 GB are refused with the way to allow them, and a smaller limit can
   await plugin(join(dir, "pi"), { capabilities: [] });
   await writeFile(join(dir, "pi/model.bin"), "");
   await truncate(join(dir, "pi/model.bin"), 2 * 1024 ** 3);
-  const refused = await kaged("plugin", "install", "pi");
+  const refused = await kaged("plugin", "install", "./pi");
   assert.match(refused.stderr, /^error\[install\.too_large\]: .* has more than 256 MB\n {2}hint: .*--max-size\n/);
   await truncate(join(dir, "pi/model.bin"), 3 * 1024 ** 2);
-  assert.equal((await kaged("plugin", "install", "pi", "--max-size", "2")).code, 1);
-  assert.equal((await kaged("plugin", "install", "pi", "--max-size", "4")).code, 0);
+  assert.equal((await kaged("plugin", "install", "./pi", "--max-size", "2")).code, 1);
+  assert.equal((await kaged("plugin", "install", "./pi", "--max-size", "4")).code, 0);
 });
 
 test("a disk that is really full is reported, and nothing of the plugin stays", async (t) => {
@@ -301,7 +315,7 @@ test("K-063 list shows description and status, --verbose adds the homepage, and 
   assert.deepEqual(await readdir(dir), [], "looking makes no home");
   await plugin(join(dir, "pi"), { capabilities: [] });
   await plugin(join(dir, "b"), { name: "broken", capabilities: [] });
-  for (const name of ["pi", "b"]) assert.equal((await kaged("plugin", "install", name)).code, 0);
+  for (const name of ["./pi", "./b"]) assert.equal((await kaged("plugin", "install", name)).code, 0);
   assert.equal((await kaged("plugin", "enable", "oh-my-pi")).stdout, "✓ Enabled oh-my-pi\n");
   await chmod(join(home, "plugins/broken/index.js"), 0o644);
   await writeFile(join(home, "plugins/broken/index.js"), "evil()");

@@ -69,7 +69,7 @@ test("kaged plugin new lists what it made, and how to go on", async (t) => {
   assert.equal(
     stdout,
     `✓ Made ahoy in ${dir}/ahoy\n    kaged-plugin.yaml\n    README.md\n    plugin.py\n    kaged_sdk.py\n` +
-      "→ check it with: kaged plugin check ahoy\n",
+      "→ check it with: kaged plugin check ./ahoy\n",
   );
   const json = await runKaged(["plugin", "new", "b", "--name", "bee", "--runtime", "bash", "--json"], { cwd: dir });
   assert.deepEqual(JSON.parse(json.stdout), {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
-import { appendFile, chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
@@ -43,7 +43,7 @@ async function ground(t: TestContext, version = "1.0.0") {
   return { dir, home, kaged, made, host };
 }
 
-const INSTALL = ["plugin", "install", "echo", "--grant", "kaged:storage:write"];
+const INSTALL = ["plugin", "install", "./echo", "--grant", "kaged:storage:write"];
 
 test("K-051 enable and disable reach a running host through its socket, and stay after it", async (t) => {
   const { kaged, host: open } = await ground(t);
@@ -71,13 +71,53 @@ test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
   await using host = await open();
   await host.start();
   await made("2.0.0", "v2");
-  const { code, stdout, stderr } = await kaged("plugin", "install", "v2");
+  const { code, stdout, stderr } = await kaged("plugin", "install", "./v2");
   assert.deepEqual([code, stderr], [0, ""]);
   assert.ok(
     stdout.endsWith("✓ Upgraded echo to 2.0.0\n  Plugin was running; restarting...\n✓ echo restarted\n"),
     stdout,
   );
   assert.deepEqual(host.plugins().map(({ version, state }) => [version, state]), [["2.0.0", "running"]]);
+});
+
+test("K-055 an upgrade to a version that cannot start fails, and the version before goes on, on disk and in every host", async (t) => {
+  const { dir, home, kaged, host: open, made } = await ground(t);
+  await kaged(...INSTALL);
+  await kaged("plugin", "enable", "echo");
+  await using host = await open();
+  await host.start();
+  const before = host.plugins()[0]?.cage?.id;
+  // A second host, whose instance of the new version can start, must not stay behind with it.
+  await mkdir(join(dir, "choir"));
+  const config = "{ depth: 9 }";
+  const yaml = `primary: { plugins: { e: { package: "@test/echo", config: ${config} } } }`;
+  await writeFile(join(dir, "choir/project.yaml"), yaml);
+  await using other = await createHost({ project: join(dir, "choir"), home, audit: [], onWarning: () => {} });
+  await other.start();
+  const v2 = join(await made("2.0.0", "v2"), "index.js");
+  const picky = "const end = (line) => { if (/config.update/.test(line) && !/9/.test(line)) process.exit(3); };";
+  const listen = 'process.stdin.on("data", (bytes) => String(bytes).split("\\n").forEach(end));';
+  await writeFile(v2, `${picky}\n${listen}\n${await readFile(v2, "utf8")}`);
+  const { code, stdout, stderr } = await kaged("plugin", "upgrade", "echo", "./v2");
+  assert.equal(code, 1, stdout);
+  assert.match(
+    stderr,
+    /^error\[install\.upgrade_failed\]: "echo" is at 1\.0\.0 again: version 2\.0\.0 could not start\. /,
+  );
+  assert.doesNotMatch(stdout, /echo restarted/);
+  for (const each of [host, other]) {
+    assert.deepEqual(each.plugins().map(({ version, state }) => [version, state]), [["1.0.0", "running"]]);
+    assert.ok(await each.callMethod("echo", "echo.params", { a: 1 }));
+  }
+  assert.equal(host.plugins()[0]?.cage?.id, before, "the process that ran was not touched");
+  const { plugins: [row] } = JSON.parse((await kaged("plugin", "list", "--json")).stdout);
+  assert.deepEqual([row.version, row.status, row.problem], ["1.0.0", "running", null]);
+  assert.deepEqual(await readdir(join(home, "plugins")), ["echo"]);
+  const audit = (await readFile(join(home, "audit/_operator.jsonl"), "utf8")).trim().split("\n");
+  const { type, data } = JSON.parse(audit.at(-1)!);
+  assert.deepEqual([type, data.version, data.failed_version], ["plugin.upgrade_undone", "1.0.0", "2.0.0"]);
+  const json = await kaged("plugin", "upgrade", "echo", "./v2", "--json");
+  assert.deepEqual([json.code, JSON.parse(json.stdout).error.code], [1, "install.upgrade_failed"]);
 });
 
 test("K-070 plugin reload has running hosts start a plugin anew; it fails without a running host, and with the reason of one that refuses", async (t) => {
@@ -163,11 +203,27 @@ test("K-056 a socket that a dead host left is removed, and commands go on withou
   await assert.rejects(stat(join(home, "run/4194000.sock")), { code: "ENOENT" });
 });
 
+test("info and logs of a plugin that nothing here knows fail with plugin.unknown, also once others keep data", async (t) => {
+  const { kaged } = await ground(t);
+  const ask = async (what: string, hint: string): Promise<void> => {
+    const { code, stdout, stderr } = await kaged("plugin", what, "ecko");
+    assert.deepEqual([code, stdout, stderr], [
+      1,
+      "",
+      `error[plugin.unknown]: No plugin "ecko" is known here\n  hint: ${hint}\n`,
+    ]);
+  };
+  for (const what of ["info", "logs"]) await ask(what, "Run kaged plugin install");
+  await kaged(...INSTALL); // Claims its tables, which makes kaged.db.
+  for (const what of ["info", "logs"]) await ask(what, 'Did you mean "echo"?');
+  assert.equal(JSON.parse((await kaged("plugin", "info", "ecko", "--json")).stdout).error.code, "plugin.unknown");
+});
+
 test("logs shows what a plugin wrote, also when no host runs, and -f goes on", async (t) => {
   const { kaged, host: open, home } = await ground(t);
+  await kaged(...INSTALL);
   const quiet = await kaged("plugin", "logs", "echo");
   assert.deepEqual([quiet.code, quiet.stdout, quiet.stderr], [0, "", "echo has logged nothing\n"]);
-  await kaged(...INSTALL);
   await kaged("plugin", "enable", "echo");
   const host = await open();
   await host.start();
@@ -304,16 +360,27 @@ test("K-053 project load asks for what is missing, by flags off a terminal, and 
   assert.ok(unasked.stderr.includes(`hint: Agree with --fetch '${url}'`), unasked.stderr);
   assert.deepEqual(server.requests, []);
   const ungranted = await load("--fetch", url);
-  assert.ok(ungranted.stderr.includes("hint: Agree with --grant 'kaged:storage:write'"), ungranted.stderr);
-  const done = await load("--fetch", url, "--grant", "kaged:storage:write", "--json");
-  assert.deepEqual(JSON.parse(done.stdout), { project: "music", state: "ready", installed: ["echo"], pending: [] });
+  assert.ok(
+    ungranted.stderr.includes("hint: Agree with --install '@test/echo' --grant 'kaged:storage:write'"),
+    ungranted.stderr,
+  );
+  const granted = ["--fetch", url, "--grant", "kaged:storage:write"];
+  assert.equal((await load(...granted)).code, 1, "a capability by name is no plugin by name");
+  const done = await load(...granted, "--install", "@test/echo", "--json");
+  assert.deepEqual(JSON.parse(done.stdout), {
+    project: "music",
+    state: "ready",
+    installed: ["echo"],
+    pending: [],
+    errors: [],
+  });
   assert.deepEqual([host.plugins()[0]?.state, host.consents()], ["running", []]);
   assert.match(
     await readFile(join(home, "local.toml"), "utf8"),
     /local = false\nenabled = true\n.*\n.*\nprojects = \["music"\]/,
   );
   assert.equal((await load()).stdout, "✓ Project music is ready\n");
-  const again = await kaged("plugin", "install", "echo");
+  const again = await kaged("plugin", "install", "./echo");
   assert.equal(again.stdout, "Plugin echo 1.0.0 is installed already, for music: nothing to do\n");
 });
 
@@ -331,7 +398,15 @@ test("K-055 project load upgrades what is no longer in the version declared, and
   await using host = await createHost({ project: join(dir, "music"), home, audit: [] });
   assert.equal((await host.start()).running.length, 1);
   await writeFile(join(dir, "music/project.yaml"), yaml("^2"));
-  const { code, stdout } = await kaged("project", "load", "music", "--grant", "read:fs:/usr/share");
+  const { code, stdout } = await kaged(
+    "project",
+    "load",
+    "music",
+    "--install",
+    "@test/echo",
+    "--grant",
+    "read:fs:/usr/share",
+  );
   assert.equal(code, 0, stdout);
   for (
     const line of [
@@ -356,6 +431,8 @@ test("K-054 project load without a source says so, and takes one", async (t) => 
     "music",
     "--source",
     "@test/echo=./echo",
+    "--install",
+    "@test/echo",
     "--grant",
     "kaged:storage:write",
   );

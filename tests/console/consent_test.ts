@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { hasBrowser, testBrowser } from "../support/browser.ts";
 import { CLIPPER, consoleProject } from "../support/console_project.ts";
 
-test("K-053 the consent screen shows the capabilities of a plugin in plain words, dangers marked, HTML as text", async (t) => {
+test("K-053 the consent screen shows the capabilities, hooks and tools of a plugin in plain words, dangers marked, HTML as text", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();
@@ -14,6 +14,9 @@ test("K-053 the consent screen shows the capabilities of a plugin in plain words
   await card.getByText(CLIPPER.description!, { exact: true }).waitFor();
   assert.equal(await card.locator("img, b").count(), 0);
   assert.equal(await card.getByText("./plugins/web-clipper", { exact: true }).count(), 1);
+  assert.equal(await card.getByText(join(project.dir, "plugins/web-clipper"), { exact: true }).count(), 1);
+  assert.equal(await card.getByText("web-clipper.clip", { exact: true }).count(), 1, "its tools");
+  assert.equal(await card.getByText("pre_compact", { exact: true }).count(), 1, "its hooks");
   assert.equal(await card.getByRole("checkbox").count(), 5);
   const careful = card.locator("label", { hasText: "Careful:" });
   assert.deepEqual(
@@ -46,7 +49,7 @@ test("K-053 approving takes a tick for each capability; then the plugin is insta
   );
 });
 
-test("K-053 declining installs nothing, and the request can still be approved later", async (t) => {
+test("K-053 declining installs nothing, and the request can be asked for again and approved later", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject();
   await using browser = await testBrowser();
@@ -55,6 +58,9 @@ test("K-053 declining installs nothing, and the request can still be approved la
   await page.getByText("@harbor/web-clipper was declined").waitFor();
   assert.deepEqual(project.host.consents().map(({ state }) => state), ["declined"]);
   await page.getByRole("article").getByText("declined", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Ask again for web-clipper" }).click();
+  await page.getByText("@harbor/web-clipper is asked for again").waitFor();
+  assert.deepEqual(project.host.consents().map(({ state }) => state), ["waiting"]);
   for (const box of await page.getByRole("checkbox").all()) await box.check();
   await page.getByRole("button", { name: "Approve and start" }).click();
   await page.getByText("@harbor/web-clipper is installed").waitFor();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -248,6 +248,7 @@ test("K-053 files in the store that were tampered with do not stand in the way o
   const root = await scratchDir(t);
   await using plugin = await fixturePlugin("echo");
   const place = await putInstalled(join(root, "home"), "echo", plugin.dir, 'enabled = true\nprojects = ["first"]');
+  await chmod(place, 0o755);
   await writeFile(join(place, "more.js"), "");
   await mkdir(join(root, "second"));
   await cp(plugin.dir, join(root, "second/p"), { recursive: true });
@@ -395,4 +396,35 @@ test("K-055 reload() takes up another version; K-056 and lets go of one that was
   await host.reload("echo");
   assert.deepEqual(host.plugins(), []);
   await assert.rejects(host.reload("echo"), { code: "plugin.unknown" });
+});
+
+test("K-053 a declined plugin stays declined over restarts of the host, until it is declared otherwise or asked for again", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await mkdir(join(root, "music/plugins"), { recursive: true });
+  await cp(plugin.dir, join(root, "music/plugins/echo"), { recursive: true });
+  /** Starts a host, lets `act` answer its only request, and returns the state that was found and the events. */
+  const starts = async (
+    version: string,
+    act: (host: Host, id: string) => Promise<unknown> = () => Promise.resolve(),
+  ) => {
+    await using host = await projectWith(root, "music", {
+      e: { package: "@test/echo", source: "./plugins/echo", version },
+    });
+    const heard: string[] = [];
+    host.onAudit(({ type }) => void (type.startsWith("plugin.consent_") && heard.push(type.slice(15))));
+    const { pending: [request] } = await host.start();
+    await act(host, request!.id);
+    return [request?.state, ...heard];
+  };
+  const decline = (host: Host, id: string) => host.decline(id);
+  assert.deepEqual(await starts("^1", decline), ["waiting", "requested", "declined"]);
+  assert.deepEqual(await starts("^1"), ["declined"]);
+  assert.deepEqual(await starts("1", decline), ["waiting", "requested", "declined"]);
+  assert.deepEqual(await starts("1", (host, id) => host.askAgain(id)), ["declined", "requested"]);
+  assert.deepEqual(await starts("1", decline), ["waiting", "requested", "declined"]);
+  const approve = (host: Host, id: string) => host.approve(id, { hash: host.consents()[0]!.offer!.hash });
+  assert.deepEqual(await starts("1", approve), ["declined", "granted"]);
+  const kept = JSON.parse(await readFile(join(root, "home/declined.json"), "utf8"));
+  assert.deepEqual(kept, { version: 1, projects: {} });
 });

@@ -17,16 +17,22 @@ test("K-052 files that changed since install are not started, at the first start
 
   const program = join(place, "index.js");
   const text = await readFile(program, "utf8");
+  await chmod(program, 0o600);
   await writeFile(program, `${text}\n// more\n`);
+  await chmod(program, 0o444);
   const { running, failed } = await host.start();
   assert.deepEqual([running, failed.map(({ error }) => error.code)], [[], ["plugin.tampered"]]);
   assert.match(failed[0]!.error.hint ?? "", /install the plugin again/);
   assert.equal(host.plugins()[0]?.state, "failed");
 
+  await chmod(program, 0o600);
   await writeFile(program, text);
-  await chmod(program, 0o755); // Who may run it is part of what was agreed to.
-  await assert.rejects(host.enable("echo"), { code: "plugin.tampered" });
-  await chmod(program, 0o644);
+  // Who may run, change or be stood in for by it is part of what was agreed to.
+  for (const mode of [0o555, 0o644, 0o464, 0o445, 0o4444, 0o2444]) {
+    await chmod(program, mode);
+    await assert.rejects(host.enable("echo"), { code: "plugin.tampered" }, mode.toString(8));
+  }
+  await chmod(program, 0o400);
   await host.enable("echo");
   assert.equal(host.plugins()[0]?.state, "running");
 });

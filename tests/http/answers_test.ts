@@ -60,6 +60,7 @@ test("every route answers as /openapi.json describes: each status that is JSON i
 
   const { body: { consents: [first, second] } } = await s.ask("/api/v1/consents");
   await post(`/api/v1/consents/${first.id}/decline`);
+  await post(`/api/v1/consents/${first.id}/ask-again`);
   const { hash, added: grant } = second.offer;
   await post(`/api/v1/consents/${second.id}/approve`, { hash, grant });
 

@@ -32,6 +32,7 @@ test("K-053 a request for consent describes the capabilities of a plugin in plai
     "waiting",
   ]);
   assert.deepEqual(request.offer.added, ["kaged:storage:write", "net:*"]);
+  assert.equal(request.offer.source, join(s.h.dir, "plugins/echo"));
   const [storage, net] = request.offer.capabilities;
   assert.deepEqual([storage.text, storage.danger], ["Can keep rows in tables of its own", null]);
   assert.match(net.danger, /every machine/);
@@ -55,13 +56,15 @@ test("K-053 a plugin is installed and started only when each capability is grant
   ]);
 });
 
-test("K-053 a request that is declined stays, and an id that is none is a 404", async () => {
+test("K-053 a request that is declined stays, can be asked for again, and an id that is none is a 404", async () => {
   await using s = await asking();
   const { body: { consents: [{ id }] } } = await s.ask(CONSENTS);
   const { status, body } = await post(s, `${id}/decline`, undefined);
   assert.deepEqual([status, body.state], [200, "declined"]);
   assert.equal((await s.ask(CONSENTS)).body.consents[0].state, "declined");
-  for (const act of ["approve", "decline"]) {
+  assert.equal((await post(s, `${id}/ask-again`, undefined)).body.state, "waiting");
+  assert.equal((await s.ask(CONSENTS)).body.consents[0].state, "waiting");
+  for (const act of ["approve", "decline", "ask-again"]) {
     assert.deepEqual(failed(await post(s, `con_none/${act}`, act === "approve" ? {} : undefined)), [
       404,
       "consent.unknown",

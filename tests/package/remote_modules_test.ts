@@ -79,7 +79,7 @@ console.log(modules.filter((module) => Object.keys(module).length > 0).length);`
 
     const kaged = `${address}/${entries["./cli"]!.slice(2)}`;
     assert.match(await deno(kaged, "plugin", "new", "notes"), /Made/);
-    assert.match(await deno(kaged, "plugin", "check", "notes"), /All \d+ rules kept/);
+    assert.match(await deno(kaged, "plugin", "check", "./notes"), /All \d+ rules kept/);
     await writeNotes(write, `${address}/mod.ts`);
     assert.deepEqual(JSON.parse(await deno("program.mjs", "home")), NOTES_TOLD);
     assert.deepEqual(refused, [], "nothing else was asked for");

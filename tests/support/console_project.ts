@@ -137,6 +137,8 @@ export const CLIPPER: Partial<Manifest> = {
   author: "Harbor tools",
   license: "MIT",
   homepage: "https://harbor.example/clipper",
+  hooks: ["pre_compact"],
+  tools: [{ name: "clip", description: "Saves a page", parameters_schema: { type: "object" } }],
   capabilities: [
     "read:fs:project:/notes",
     "write:fs:project:/notes",

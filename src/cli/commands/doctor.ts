@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import type { MachineReport, MachineRow } from "../../operator/doctor/report.ts";
 import type { HomeFlags } from "../options.ts";
-import { printReport, type RunPlaces } from "../run_options.ts";
+import { printReport, withPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code of an examination that ran to its end. */
@@ -22,8 +22,8 @@ export function addDoctor(parent: Command, terminal: Terminal, exit: (code: numb
     .addHelpText("after", EXAMPLES)
     .action(async (flags: HomeFlags) => {
       const { examineMachine } = await import("../../operator/doctor/examine_machine.ts");
-      const examine = ({ runtime, home, runtimes }: RunPlaces) => examineMachine(runtime, home, runtimes);
-      exit(await printReport(flags, terminal, examine, printMachine));
+      const run = withPlaces(flags, terminal, ({ runtime, home, runtimes }) => examineMachine(runtime, home, runtimes));
+      exit(await printReport(flags, terminal, run, printMachine));
     });
 }
 

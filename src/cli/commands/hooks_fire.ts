@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { HookFired, HookReport } from "../../host/types.ts";
 import { isMap } from "../../core/values/plain_data.ts";
+import { addTrustedHooks } from "../hook_places.ts";
 import { errorJson } from "../print_error.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";
@@ -20,7 +21,8 @@ export function addHooksFire(parent: Command, terminal: Terminal, exit: (code: n
   const command = parent.command("fire")
     .summary("fire a hook at an agent's plugins")
     .description(
-      "Starts the plugins of a project, fires one hook at those of an agent and shows the answer of each." +
+      "Starts the plugins of a project, fires one hook at those of an agent and shows the answer of each.\n" +
+        "Hook files that you trust are asked too, and may block." +
         "\nExit code 1 when a plugin fails, or answers outside the contract of the hook.",
     )
     .argument("<hook>", "on_session_start, on_session_idle, pre_compact, post_compact …")
@@ -43,6 +45,8 @@ async function fire(hook: string, flags: FireFlags, terminal: Terminal): Promise
   if (!isMap(params)) throw new HostError("host.misuse", `"${flags.input}" holds no JSON object`);
   const { agent } = flags;
   const { session, fired } = await withHost(flags, terminal, async (host, session) => {
+    // The same chain as under kaged serve: a gate that blocks there blocks here.
+    await using _hooks = await addTrustedHooks(host, await terminal.runtime(), terminal);
     return { session, fired: await host.fireHook(hook, params, { agent, session }) };
   });
   if (flags.json) terminal.out.line(JSON.stringify({ hook, agent, session, ...asJson(fired) }, null, 2));
@@ -64,7 +68,7 @@ function asJson({ reports, ...rest }: HookFired): Record<string, unknown> {
 
 function print(hook: string, agent: string, { reports, text, blocked }: HookFired, out: Printer): void {
   const { line, paint } = out;
-  if (reports.length === 0) return line(paint.dim(printable(`No plugin of "${agent}" takes ${hook}`)));
+  if (reports.length === 0 && !blocked) return line(paint.dim(printable(`No plugin of "${agent}" takes ${hook}`)));
   for (const report of reports) line(reportLine(report, out));
   if (blocked) line(paint.yellow(printable(`blocked by ${blocked.by}: ${blocked.reason}`)));
   if (text !== "") line(`\n${printable(text)}`);

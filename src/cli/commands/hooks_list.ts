@@ -13,6 +13,7 @@ import type { OpenedHookFiles } from "../../hooks/open_hook_files.ts";
 import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
 import { placesOf } from "../options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
+import { printHeld } from "./hooks_trust.ts";
 
 /** Adds the command; `exit` takes the exit code. */
 export function addHooksList(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -67,11 +68,12 @@ function inOrder({ judged }: OpenedHookFiles): Row[] {
 
 const priorityOf = ({ priority = DEFAULT_PRIORITY }: LoadedHook | McpHook): number => priority;
 
-function asJson({ found }: OpenedHookFiles, rows: readonly Row[]): Record<string, unknown> {
+function asJson({ found, held }: OpenedHookFiles, rows: readonly Row[]): Record<string, unknown> {
   return {
     dir: found.dir,
     hooks: rows.flatMap((row) => "tool" in row.hook ? [] : [commandJson(row.hook, row)]),
     mcp: rows.flatMap((row) => "tool" in row.hook ? [toolJson(row.hook, row)] : []),
+    held,
     left_out: found.leftOut,
     warnings: found.warnings,
     errors: found.errors,
@@ -109,7 +111,8 @@ const WORDS: Readonly<Record<TrustState, string>> = {
   changed: "changed since you trusted it: does not run",
 };
 
-function print({ found, judged }: OpenedHookFiles, rows: readonly Row[], { line, paint }: Printer): void {
+function print({ found, judged, held }: OpenedHookFiles, rows: readonly Row[], out: Printer): void {
+  const { line, paint } = out;
   if (rows.length === 0) line(paint.dim(printable(`No hooks in ${found.dir}`)));
   let moment = "";
   for (const { hook, trust, place } of rows) {
@@ -121,6 +124,7 @@ function print({ found, judged }: OpenedHookFiles, rows: readonly Row[], { line,
     const parts = [`     ${printable(`${hook.file}:${hook.line}`)}`, facts, colour(WORDS[trust])];
     line(parts.filter((part) => part !== "").join("  "));
   }
+  for (const file of held) printHeld(file, found.dir, out);
   for (const { id, reason } of found.leftOut) line(paint.dim(printable(`left out: ${id}: ${reason}`)));
   if (judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
     line("\nLook at them and decide: kaged hooks trust");

@@ -3,15 +3,18 @@
  *
  * @module
  */
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { JudgedHookFile, OpenedHookFiles } from "../../hooks/open_hook_files.ts";
-import { describeCage, describeHook, describeTool } from "../../hooks/files/describe_hook.ts";
+import { describeCage, describeGate, describeHook, describeTool } from "../../hooks/files/describe_hook.ts";
+import { type HeldHookFile, heldText } from "../../hooks/files/held_gates.ts";
 import { servedTool } from "../../hooks/files/mcp_server.ts";
 import { lineDiff } from "../../hooks/files/line_diff.ts";
 import { shellWord } from "../../hooks/files/shell_words.ts";
 import { utf8Text } from "../../core/documents/read_text.ts";
-import { trustHookFile } from "../../hooks/files/trust_store.ts";
+import { readTrust, trustHookFile, untrustHookFile } from "../../hooks/files/trust_store.ts";
+import type { HookGate } from "../../hooks/files/types.ts";
 import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
 import { interruptible } from "../interrupt.ts";
 import { placesOf } from "../options.ts";
@@ -46,6 +49,39 @@ export function addHooksTrust(parent: Command, terminal: Terminal, exit: (code: 
     );
 }
 
+/** Adds the command that ends trust. */
+export function addHooksUntrust(parent: Command, terminal: Terminal): void {
+  const command = parent.command("untrust")
+    .summary("end the trust in hook files, and the gates of those that are gone")
+    .description(
+      'Ends your trust in hook files: they do not run until you trust them again. A trusted hook with onFailure: "block"\n' +
+        "goes on blocking when its file or its script changes or is gone: this command ends that too.",
+    )
+    .argument("<file...>", "hook files as kaged hooks list names them");
+  addHookOptions(command)
+    .addHelpText("after", "\nExample:\n  kaged hooks untrust .github/hooks/guard.json")
+    .action((names: string[], flags: HookFlags) => untrust(names, flags, terminal));
+}
+
+async function untrust(names: readonly string[], flags: HookFlags, terminal: Terminal): Promise<void> {
+  const { runtime, home } = await placesOf(flags, terminal);
+  const given = resolve(terminal.cwd, flags.dir);
+  // A repository that is gone keeps the name under which it was trusted.
+  const dir = await runtime.files.realPath(given).catch(() => given);
+  const store = await readTrust(home, runtime);
+  const known = Object.keys(Object.hasOwn(store, dir) ? store[dir]! : {});
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new HostError("hook.untrusted", `No trusted hook file of "${dir}" is called "${unknown}"`, {
+      data: { dir, trusted: known },
+      hint: `Trusted: ${known.join(", ") || "none"}`,
+    });
+  }
+  for (const name of names) await untrustHookFile({ home, dir, name }, runtime);
+  if (flags.json) return terminal.out.json({ dir, untrusted: names });
+  for (const name of names) terminal.out.line(`no longer trusted: ${printable(name)}`);
+}
+
 const EXAMPLES = `
 Examples:
   kaged hooks trust
@@ -61,6 +97,8 @@ async function trust(
   const places = await placesOf(flags, terminal);
   await using opened = await openHooks(flags, terminal, places);
   const asked = chosen(names, opened);
+  // A file that is gone cannot be looked at: its gates block until it is back, or its trust is ended.
+  const lost = opened.held.filter(({ name, why }) => why !== "changed" && (names.length === 0 || names.includes(name)));
   const waiting = asked.filter(({ trust }) => trust === "untrusted" || trust === "changed");
   const yes = flags.yes ?? [];
   for (const hash of yes) requireKnown(hash, asked);
@@ -75,17 +113,23 @@ async function trust(
     if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${printable(evidence.name)}`);
   }
   if (flags.json) out.json(asJson(asked, stays, opened));
-  else printIssues(opened.found.errors, "error", err);
-  if (!flags.json && waiting.length === 0) {
+  else {
+    printIssues(opened.found.errors, "error", err);
+    for (const file of lost) printHeld(file, opened.found.dir, out);
+  }
+  if (!flags.json && waiting.length + lost.length === 0) {
     out.line(out.paint.dim("Nothing to decide: every hook file is trusted as it is"));
   }
   if (stays.length > 0 && !flags.json && !ask.canAsk) throw needsYes(stays, flags);
-  return stays.length > 0 ? 1 : 0;
+  return stays.length + lost.length > 0 ? 1 : 0;
 }
 
-function chosen(names: readonly string[], { judged }: OpenedHookFiles): JudgedHookFile[] {
+function chosen(names: readonly string[], { judged, held }: OpenedHookFiles): JudgedHookFile[] {
   const foreign = judged.filter(({ trust }) => trust !== "own");
-  const unknown = names.find((name) => !foreign.some(({ file }) => file.name === name || file.file === name));
+  const isHeld = (name: string): boolean => held.some((file) => file.name === name);
+  const unknown = names.find((name) =>
+    !isHeld(name) && !foreign.some(({ file }) => file.name === name || file.file === name)
+  );
   if (unknown !== undefined) {
     throw new HostError("host.misuse", `There is no hook file "${unknown}"`, {
       hint: `Hook files: ${foreign.map(({ file }) => file.name).join(", ") || "none"}`,
@@ -139,7 +183,10 @@ function show(
   for (const text of describeCage(found.dir, settings)) line(paint.dim(printable(`  ${text}`)));
   line(`  Covers ${printable(evidence.files.map(({ path }) => path).join(", "))}`);
   line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));
-  if (record !== null) showChanges(record.files, evidence.files, out);
+  if (record !== null) {
+    showChanges(record.files, evidence.files, out);
+    showEnding(record.gates ?? [], evidence.gates, out);
+  }
   line(`  hash ${evidence.hash}`);
 }
 
@@ -168,13 +215,32 @@ function showChanges(
   }
 }
 
+/** Names the gates that trusting the new content ends: a diff shows that less plainly. */
+function showEnding(before: readonly HookGate[], now: readonly HookGate[], { line, paint }: Printer): void {
+  const left = now.map(describeGate);
+  for (const gate of before.map(describeGate)) {
+    const at = left.indexOf(gate);
+    if (at === -1) line(paint.red(printable(`  no longer blocks on failure: ${gate}`)));
+    else left.splice(at, 1);
+  }
+}
+
+/** Prints a file whose gates block. */
+export function printHeld(file: HeldHookFile, dir: string, { line, hint: printHint, paint }: Printer): void {
+  const { reason, hint } = heldText(file, dir);
+  line(paint.red(printable(`held: ${reason}`)));
+  for (const gate of file.gates) line(printable(`  blocks ${describeGate(gate)}`));
+  printHint(hint);
+}
+
 function asJson(
   asked: readonly JudgedHookFile[],
   stays: readonly JudgedHookFile[],
-  { found }: OpenedHookFiles,
+  { found, held }: OpenedHookFiles,
 ): Record<string, unknown> {
   return {
     dir: found.dir,
+    held,
     files: asked.map((judged) => ({
       name: judged.file.name,
       trust: stays.includes(judged) ? judged.trust : "trusted",

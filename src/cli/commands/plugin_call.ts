@@ -3,19 +3,19 @@
  *
  * @module
  */
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
-import type { Files, Runtime } from "../../core/ports/ports.ts";
+import type { Runtime } from "../../core/ports/ports.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import type { Recording } from "../../core/wire/tape/record_tape.ts";
 import type { WireTap } from "../../core/wire/wire_tap.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { unlessAborted } from "../interrupt.ts";
+import { type PluginPlace, withPlugin } from "../plugin_place.ts";
 import { printError } from "../print_error.ts";
-import { addRunOptions, parseObject, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
+import { addRunOptions, parseObject, type RunFlags, type RunPlaces } from "../run_options.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
 interface CallFlags extends RunFlags {
@@ -32,7 +32,7 @@ export function addPluginCall(parent: Command, terminal: Terminal, exit: (code: 
       "Starts a plugin in its cage, calls one method or tool, prints the result and stops the plugin.\n" +
         "Logs of the plugin go to standard error. No hooks are asked: a call of a folder is below the gate.",
     )
-    .argument("<dir|name>", "the plugin's folder, or the name of an installed plugin")
+    .argument("<dir|name>", "the plugin's folder, such as . or ./greeter, or the name of an installed plugin")
     .argument("<method>", "a method the plugin declares, or a tool as <plugin>.<tool>")
     .argument("[json]", "params, a JSON object; - reads them from standard input")
     .option("--timeout <ms>", "time the call may take, such as 500, 500ms, 20s or 2m (default: 30s)", parseDuration)
@@ -40,9 +40,9 @@ export function addPluginCall(parent: Command, terminal: Terminal, exit: (code: 
     .option("-q, --quiet", "do not show the plugin's logs");
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action(async (dir: string, method: string, json: string | undefined, flags: CallFlags) => {
+    .action(async (plugin: string, method: string, json: string | undefined, flags: CallFlags) => {
       const params = json === undefined ? {} : paramsOf(json === "-" ? await terminal.readInput() : json);
-      if (!await callOnce({ dir, method, params, flags }, terminal)) exit(1);
+      if (!await callOnce({ plugin, method, params, flags }, terminal)) exit(1);
     });
 }
 
@@ -55,7 +55,8 @@ Examples:
 With --json it prints { "result": … } or { "error": { "code", "message", "rpc"?, "hint"?, "data"? } }.`;
 
 interface Call {
-  readonly dir: string;
+  /** As it was given: a folder or a name. */
+  readonly plugin: string;
   readonly method: string;
   readonly params: Record<string, unknown>;
   readonly flags: CallFlags;
@@ -64,12 +65,11 @@ interface Call {
 /** Makes a call, also when its tape cannot be written; returns false then. */
 async function callOnce(call: Call, terminal: Terminal): Promise<boolean> {
   const { flags } = call;
-  const home = await homeOf(call.dir, flags, terminal);
   const failures: HostError[] = [];
-  const result = await withPlaces({ ...flags, ...home }, terminal, async (places) => {
+  const result = await withPlugin(call.plugin, flags, terminal, async (places, found) => {
     const tape = await callTape(flags.record, places.runtime, terminal, (error) => void failures.push(error));
     try {
-      return await callIn(places, call, terminal, tape.tap);
+      return await callIn(places, { ...call, ...found }, terminal, tape.tap);
     } finally {
       await tape.flush();
       for (const failure of failures) printError(failure, terminal, { json: false });
@@ -102,13 +102,19 @@ async function callTape(
 }
 
 async function callIn(
-  { runtime, home, projectDir, runtimes, limits, config, signal }: RunPlaces,
-  { dir, method, params, flags }: Call,
+  { runtime, home, projectDir, runtimes, limits, config: given, signal }: RunPlaces,
+  { dir, hash, secrets, method, params, flags }: Call & PluginPlace,
   terminal: Terminal,
   tap: Tap,
 ): Promise<unknown> {
   const { createSupervisor } = await import("../../core/supervisor/supervisor.ts");
   const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");
+  const { readManifest } = await import("../../core/manifest/read_manifest.ts");
+  const { runConfig } = await import("../../operator/run_config.ts");
+  const { manifest } = await readManifest(dir, runtime.files);
+  refuseUnknown(method, manifest);
+  await checkTool(method, params, manifest);
+  const config = await runConfig(manifest, { config: given, ...(secrets && { secrets }) }, runtime.env);
   await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
     runtime,
@@ -122,10 +128,7 @@ async function callIn(
       if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(printable(line)));
     },
   });
-  const found = await findPlugin(dir, { home, files: runtime.files, terminal });
-  const { instance, manifest } = await supervisor.register({ ...found, config, projectDir });
-  refuseUnknown(method, manifest);
-  await checkTool(method, params, manifest);
+  const { instance } = await supervisor.register({ dir, ...(hash !== undefined && { hash }), config, projectDir });
   await unlessAborted(supervisor.start(instance), signal);
   // An MCP server says what its tools take once it runs.
   if (manifest.runtime === "mcp_stdio") {
@@ -133,30 +136,6 @@ async function callIn(
   }
   const timing = flags.timeout === undefined ? {} : { timeoutMs: flags.timeout };
   return await unlessAborted(supervisor.call(instance, method, params, { ...timing, signal }), signal);
-}
-
-/** An installed plugin is at home where the operator's plugins are, not in a home made for one call. */
-async function homeOf(dir: string, { home }: CallFlags, terminal: Terminal): Promise<{ home?: string }> {
-  const isFolder = await stat(resolve(terminal.cwd, dir)).then(() => true, () => false);
-  if (home !== undefined || isFolder || !NAME.test(dir)) return {};
-  const { homeFolder } = await import("../../core/files/home.ts");
-  const { env, files } = await terminal.runtime();
-  const own = homeFolder(undefined, env);
-  return await files.info(own) === null ? {} : { home: own };
-}
-
-const NAME = /^[a-z][a-z0-9-]*$/;
-
-/** Finds the folder of a plugin; that of an installed one must be as it was installed. */
-async function findPlugin(
-  dir: string,
-  { home, files, terminal }: { readonly home: string; readonly files: Files; readonly terminal: Terminal },
-): Promise<{ dir: string; hash?: string }> {
-  const path = resolve(terminal.cwd, dir);
-  if (!NAME.test(dir) || await files.info(path) !== null) return { dir: path };
-  const { readLocalConfig } = await import("../../core/project/local_config.ts");
-  const record = (await readLocalConfig(home, files)).records.get(dir);
-  return record ? { dir: `${home}/plugins/${dir}`, hash: record.hash ?? "" } : { dir: path };
 }
 
 /** Says so before anything is started when the plugin declares no such method. */

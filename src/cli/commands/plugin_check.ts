@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { ConformanceReport, RuleResult } from "../../operator/conformance/try_rules.ts";
 import type { GrantReport } from "../../operator/syscalls/grant_report.ts";
 import { type Check, CHECK_IDS, type CheckCall, type CheckReport } from "../../operator/check/report.ts";
 import { manifestLines } from "../print_error.ts";
 import { collected, parseObject } from "../options.ts";
+import { withPlugin } from "../plugin_place.ts";
 import { addRunOptions, printReport, type RunFlags } from "../run_options.ts";
 import { counted, printable, type Printer, type Terminal } from "../terminal.ts";
 
@@ -28,7 +28,7 @@ export function addPluginCheck(parent: Command, terminal: Terminal, exit: (code:
       "Checks a plugin the way a host meets it: reads the manifest, cages it, shakes hands, pings it and shuts it down." +
         "\nOne line per rule; exit code 1 when one is broken.",
     )
-    .argument("<dir>", "the plugin's folder")
+    .argument("<dir|name>", "the plugin's folder, such as . or ./greeter, or the name of an installed plugin")
     .option("--trace", "watch the run and print what it used, what it missed and the smallest capability list")
     .option("--conformance", "try every rule of the wire instead; it calls the plugin's tools, methods and hooks")
     .option("--rule <id>", "with --conformance: try this rule only; may be repeated", collected(String))
@@ -55,8 +55,10 @@ async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Pro
   const { trace = false, call: calls = [] } = flags;
   const onCheck = flags.json ? () => {} : (check: Check) => printCheck(check, terminal.out);
   const check = { onCheck, trace, calls };
-  const path = resolve(terminal.cwd, dir);
-  return await printReport(flags, terminal, (places) => checkPlugin(path, { ...places, ...check }), printSummary);
+  const run = withPlugin(dir, flags, terminal, (places, { dir, secrets }) => {
+    return checkPlugin(dir, { ...places, ...check, ...(secrets && { secrets }) });
+  });
+  return await printReport(flags, terminal, run, printSummary);
 }
 
 /** Tries the rules of the wire on the plugin in `dir` and prints which it keeps. */
@@ -66,13 +68,10 @@ async function checkRules(dir: string, flags: CheckFlags, terminal: Terminal): P
   const rules = flags.rule ?? [];
   const width = Math.max(...selectRules(rules).map(({ id }) => id.length));
   const onRule = flags.json ? () => {} : (result: RuleResult) => printRule(result, width, terminal.out);
-  const path = resolve(terminal.cwd, dir);
-  return await printReport(
-    flags,
-    terminal,
-    (places) => checkConformance(path, { ...places, rules, onRule }),
-    printCounts,
-  );
+  const run = withPlugin(dir, flags, terminal, (places, { dir, secrets }) => {
+    return checkConformance(dir, { ...places, rules, onRule, ...(secrets && { secrets }) });
+  });
+  return await printReport(flags, terminal, run, printCounts);
 }
 
 function callOf(text: string): CheckCall {

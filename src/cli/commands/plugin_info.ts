@@ -8,7 +8,7 @@ import { resolveLimits } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
 import type { CageLimitStatus } from "../../core/cage/limits/cage_limits.ts";
 import { hostLimits } from "../../host/host_limits.ts";
-import { operate, type Operator, withStorage } from "../operator.ts";
+import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeAll, printCapabilities, printFacts } from "../print_plan.ts";
 import { hostsWith } from "../running_hosts.ts";
@@ -61,10 +61,7 @@ async function gather(name: string, operator: Operator) {
     withStorage(operator, (storage) => storage.report(name)),
     limitsOf(name, operator),
   ]);
-  if (!installed && hosts.length === 0 && storage === null) {
-    const { recordOf } = await import("../../packages/install/change_installed.ts");
-    recordOf(name, local); // Throws, and lists the plugins that are installed.
-  }
+  if (!installed && hosts.length === 0 && (storage?.tables.length ?? 0) === 0) throw unknownPlugin(name, local);
   const states = hosts.flatMap(({ instances }) => instances.map(({ state }) => state));
   const status = installed ? statusOf(installed, states) : "not installed";
   return { installed, status, hosts, limits, storage: storage ?? { tables: [], bytes: 0 } };

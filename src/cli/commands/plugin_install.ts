@@ -3,15 +3,17 @@
  *
  * @module
  */
-import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
+import type { ReplacedVersion } from "../../packages/install/apply.ts";
+import { contributionsOf } from "../../packages/install/consent_offer.ts";
 import type { InstallPlan } from "../../packages/install/plan.ts";
-import { isAddress, parseSource, type Source, sourceText } from "../../packages/install/source.ts";
+import { sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { installFlow, type InstallWish } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
+import { sourceOf } from "../plugin_place.ts";
 import { notifyHosts } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
@@ -29,7 +31,7 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
       "Shows a plugin's manifest and the capabilities it asks for, and copies it to the home once you confirm. It stays\n" +
         "disabled. Without a terminal nothing is asked, and only the capabilities that --grant names are granted.",
     )
-    .argument("<source>", "a folder, https://… or git+https://…")
+    .argument("<source>", "a folder by its path, such as ./notes, https://… or git+https://…")
     .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown")
     .addHelpText("after", INSTALL_EXAMPLES);
   operate(addInstallOptions(install), terminal, installSource);
@@ -37,7 +39,7 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
     .summary("replace a plugin by another version, after showing the changes")
     .description(
       "Shows the capabilities that another version adds or gives up, and replaces the installed one once you confirm.\n" +
-        "A plugin that runs is restarted.",
+        "A plugin that runs is restarted. If the new version cannot start, the old one stays: exit code 1.",
     )
     .argument("<name>", "the plugin's name")
     .argument("[source]", "a folder, https://… or git+https://… (default: where it was installed from)")
@@ -65,7 +67,8 @@ Examples:
   kaged plugin install https://github.com/example/oh-my-pi --release ^1.4
   kaged plugin install ./oh-my-pi --grant read:fs:/opt/oh-my-pi --grant exec:bash:/opt/oh-my-pi
 With --json it prints { "name", "version", "done": "installed" | "upgraded" | "nothing", "hash", "source",
-"capabilities": [], "added": [], "removed": [] }.`;
+"capabilities": [], "added": [], "removed": [], "roles": [], "hooks": [], "tools": [ { "name", "description" } ],
+"protocol", "restarted" }.`;
 
 const UPGRADE_EXAMPLES = `
 Examples:
@@ -74,7 +77,7 @@ Examples:
 With --json it prints what kaged plugin install prints.`;
 
 async function installSource(operator: Operator, text: string, flags: InstallFlags): Promise<void> {
-  const source = sourceOf(text, flags, operator.terminal);
+  const source = await sourceOf(text, operator.terminal, flags.allowHttp);
   const plan = { replace: flags.replace ?? false, package: flags.package ?? null };
   await runFlow(operator, flags, { source, plan });
 }
@@ -94,7 +97,7 @@ async function upgradePlugin(
       hint: `Name it: kaged plugin upgrade ${name} <source>`,
     });
   }
-  const source = sourceOf(text, flags, operator.terminal);
+  const source = await sourceOf(text, operator.terminal, flags.allowHttp);
   const check = ({ manifest }: InstallPlan): void => {
     if (manifest.name === name) return;
     throw new HostError("install.name_taken", `"${text}" holds the plugin "${manifest.name}", not "${name}"`, {
@@ -111,9 +114,10 @@ async function runFlow(
 ): Promise<void> {
   const { json, terminal } = operator;
   const granted = await grantsOf(flags, terminal);
-  const plan = await installFlow({ ...wish, release: flags.release ?? null, granted }, operator);
+  const { plan, replaced } = await installFlow({ ...wish, release: flags.release ?? null, granted }, operator);
+  await using _old = replaced;
   if (!json) printDone(plan, terminal);
-  const restarted = plan.kind === "upgrade" && await restart(plan.manifest.name, operator);
+  const restarted = plan.kind === "upgrade" && await restart(plan, replaced, operator);
   if (json) terminal.out.json({ ...planJson(plan), restarted });
 }
 
@@ -128,19 +132,43 @@ function printDone({ kind, manifest: { name, version }, installed }: InstallPlan
   if (!installed) out.line(`  ${out.paint.dim("→")} enable with: kaged plugin enable ${name}`);
 }
 
-/** Has running hosts take up the other version; returns whether the plugin ran and runs again. */
-async function restart(name: string, { home, json, terminal: { out, err } }: Operator): Promise<boolean> {
+/**
+ * Has running hosts take up the other version; returns whether the plugin ran and runs again. Where it ran and cannot
+ * start in the new version, the version before comes back.
+ */
+async function restart(plan: InstallPlan, replaced: ReplacedVersion | null, operator: Operator): Promise<boolean> {
+  const { home, json, terminal: { out, err } } = operator;
+  const { name } = plan.manifest;
   let wasUp = false;
-  const outcome = await notifyHosts(home, name, "reload", {
+  const { failures, failed } = await notifyHosts(home, name, "reload", {
     onRunning() {
       wasUp = true;
       if (!json) out.line("  Plugin was running; restarting...");
     },
   });
-  for (const { message } of outcome.failures) err.warning(`${name} was not restarted: ${message}`);
-  const isUp = wasUp && outcome.failures.length === 0;
+  const [failure] = failures.filter(({ code }) => code !== "plugin.disabled");
+  if (wasUp && failure) {
+    const isBack = await replaced?.bringBack(failure) ?? false;
+    // A host whose reload failed still runs the old version; any other has to take it up again.
+    const except = new Set(failed.flatMap((one) => one.failure.code === "plugin.reload_failed" ? [one.socket] : []));
+    if (isBack) await notifyHosts(home, name, "reload", { except });
+    throw upgradeFailed(plan, failure, isBack);
+  }
+  for (const { message } of failures) err.warning(`${name} was not restarted: ${message}`);
+  const isUp = wasUp && failures.length === 0;
   if (isUp && !json) out.done(`${name} restarted`);
   return isUp;
+}
+
+function upgradeFailed({ manifest, installed }: InstallPlan, failure: HostError, isBack: boolean): HostError {
+  const { name, version } = manifest;
+  const old = installed!.version;
+  const state = isBack ? `"${name}" is at ${old} again` : `"${name}" is installed as ${version}`;
+  return new HostError("install.upgrade_failed", `${state}: version ${version} could not start. ${failure.message}`, {
+    data: { plugin: name, version, kept: isBack ? old : null, reason: failure.code },
+    hint: failure.hint ?? `Try it first: kaged plugin check ${isBack ? "<folder>" : name}`,
+    cause: failure,
+  });
 }
 
 function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<string, unknown> {
@@ -154,9 +182,6 @@ function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<s
     capabilities,
     added: diff.added,
     removed: diff.removed,
+    ...contributionsOf(manifest),
   };
-}
-
-function sourceOf(text: string, { allowHttp = false }: InstallFlags, { cwd }: Terminal): Source {
-  return isAddress(text) ? parseSource(text, { allowHttp }) : { kind: "path", path: resolve(cwd, text) };
 }

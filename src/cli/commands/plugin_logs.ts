@@ -6,8 +6,9 @@
 import type { Command } from "commander";
 import { logPath, type PluginLogEntry, readPluginLog } from "../../host/plugin_logs.ts";
 import { followLog, type LogFollower } from "../follow_log.ts";
-import { operate, type Operator } from "../operator.ts";
+import { operate, type Operator, unknownPlugin } from "../operator.ts";
 import { requirePluginName, wholeNumber } from "../options.ts";
+import { hostsWith } from "../running_hosts.ts";
 import { printable, type Terminal } from "../terminal.ts";
 
 interface LogFlags {
@@ -40,12 +41,17 @@ async function logs(operator: Operator, name: string, { follow, lines }: LogFlag
     else out.line(`${out.paint.dim(printable(`${timestamp} ${instance ?? "host"}`))} ${printable(line)}`);
   };
   // Taken before the file is read: a line that comes meanwhile is shown twice rather than never.
-  const offset = (await files.info(logPath(home, name)))?.size ?? 0;
+  const offset = (await files.info(logPath(home, name)))?.size ?? null;
   const entries = await readPluginLog(home, name, { files, tail: lines });
+  if (offset === null) {
+    const local = await operator.local();
+    const isKnown = local.records.has(name) || (await hostsWith(home, name)).length > 0;
+    if (!isKnown) throw unknownPlugin(name, local);
+  }
   entries.forEach(onLine);
   if (entries.length === 0 && !json) err.line(printable(`${name} has logged nothing`));
   if (!follow) return;
   const onHost: LogFollower["onHost"] = ({ host: { pid }, project: { id } }, isFollowed) =>
     err.line(err.paint.dim(printable(`${isFollowed ? "following" : "no longer following"} ${id} (pid ${pid})`)));
-  await followLog({ home, plugin: name, offset, files, signal, onLine, onHost });
+  await followLog({ home, plugin: name, offset: offset ?? 0, files, signal, onLine, onHost });
 }

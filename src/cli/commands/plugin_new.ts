@@ -13,6 +13,7 @@ import {
   type ScaffoldRuntime,
 } from "../../operator/scaffold/scaffold.ts";
 import { shellWord } from "../../hooks/files/shell_words.ts";
+import { folderText } from "../plugin_place.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface NewFlags {
@@ -85,5 +86,5 @@ async function makePlugin(
   if (json) return terminal.out.json({ name, dir: path, runtime: written, files: [...made.keys()] });
   line(`${paint.green("✓")} Made ${paint.bold(name)} in ${path}`);
   for (const file of made.keys()) line(`    ${file}`);
-  line(`${paint.dim("→")} check it with: kaged plugin check ${shellWord(dir)}`);
+  line(`${paint.dim("→")} check it with: kaged plugin check ${shellWord(folderText(dir))}`);
 }

@@ -6,21 +6,26 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
+import type { PluginRefusal, ResolvedProject } from "../../core/project/types.ts";
 import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
-import { isAddress } from "../../packages/install/source.ts";
+import { sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { fetching } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { addPluginOption, collected, collectedPairs, pluginFolders, type ProjectFlags } from "../options.ts";
-import { printCapabilities, printFacts } from "../print_plan.ts";
+import { sourceOf } from "../plugin_place.ts";
+import { printCapabilities, printContributions, printFacts } from "../print_plan.ts";
 import { declined, grantQuestion, type Questions } from "../questions.ts";
 import { notifyHosts } from "../running_hosts.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 import { maxSizeOption } from "./plugin_install.ts";
+import { printProblems, type Problem, problemJson, problemsOf } from "./project_resolve.ts";
 
 interface LoadFlags extends ProjectFlags, GrantFlags {
   readonly fetch?: readonly string[];
+  readonly install?: readonly string[];
+  readonly askAgain?: boolean;
   readonly source?: Readonly<Record<string, string>>;
   readonly allowHttp?: boolean;
 }
@@ -32,7 +37,9 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
     .description(
       "Asks for each plugin that the project declares and lacks, or has in another version: whether its source may be\n" +
         "fetched, and whether it may have its capabilities. A plugin installed this way serves this project only.\n" +
-        "While a plugin is missing the project is pending: exit code 1.",
+        "Without a terminal nothing is asked: only packages that --install names are installed, with the capabilities\n" +
+        "that --grant names. A plugin that you declined is not asked for again until the project declares another source\n" +
+        "or version of it. Exit code 1 while a plugin is missing, or refused for its config.",
     )
     .argument("<dir>", "folder that holds project.yaml")
     .addOption(
@@ -43,6 +50,11 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
       new Option("--source <package=source>", "folder or address to install a package from; may be repeated")
         .argParser(collectedPairs("package=source")),
     )
+    .addOption(
+      new Option("--install <package>", "agree to install this package, without a question; may be repeated")
+        .argParser(collected(String)),
+    )
+    .option("--ask-again", "ask for plugins that were declined too")
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
     .addHelpText("after", EXAMPLES);
@@ -54,9 +66,9 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
 const EXAMPLES = `
 Examples:
   kaged project load .
-  kaged project load . --fetch https://github.com/example/notes --grant kaged:storage:write
-With --json it prints { "project", "state": "ready" | "pending", "installed": [], "pending": [ { "package", "source",
-"step", "state", "error" } ] }.`;
+  kaged project load . --fetch https://github.com/example/notes --install @example/notes --grant kaged:storage:write
+With --json it prints { "project", "state": "ready" | "pending" | "refused", "installed": [], "pending": [ { "package",
+"source", "step", "state", "offer", "error" } ], "errors": [ what kaged project resolve prints ] }.`;
 
 async function load(operator: Operator, given: string, flags: LoadFlags): Promise<boolean> {
   const [{ ConsentDesk }, { loadProject }] = await Promise.all([
@@ -67,67 +79,114 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   const granted = await grantsOf(flags, terminal);
   const dir = await existing(resolve(terminal.cwd, given), files.realPath);
   await operator.local();
-  const { resolved } = await loadProject({ dir, home, plugins: pluginFolders(flags, terminal), files, env });
+  const places = { dir, home, plugins: pluginFolders(flags, terminal), files, env };
+  const { resolved } = await loadProject(places);
   const installed: string[] = [];
+  const down: Problem[] = [];
   const onInstalled = async (plugin: string): Promise<void> => {
     installed.push(plugin);
-    await notifyHosts(home, plugin, "enable");
+    const { failures } = await notifyHosts(home, plugin, "enable");
+    down.push(...failures.map((error) => ({ agent: "", key: null, error })));
   };
   const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
   try {
     await desk.update([...resolved.missing, ...resolved.unfit]);
-    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted });
-    report(resolved.id, installed, desk.list(), operator);
-    return desk.list().length === 0;
+    const failures = new Map<string, Failure>();
+    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted, failures });
+    // Read again: the config and the secrets of plugins that were just installed are checked as well.
+    const problems = [...refusedOf((await loadProject(places)).resolved), ...down];
+    const pending = desk.list().map((request) => ({ ...request, error: failures.get(request.id) ?? request.error }));
+    report({ project: resolved.id, installed, pending, problems }, operator);
+    return pending.length === 0 && problems.length === 0;
   } finally {
     await desk.close();
   }
 }
 
+/** Returns the problems of plugins that are installed; those in another version than declared are pending instead. */
+function refusedOf({ refusals, unfit }: ResolvedProject): Problem[] {
+  const isPending = ({ agent, error: { code } }: PluginRefusal): boolean =>
+    code === "project.version_mismatch" && unfit.some(({ agents }) => agents.includes(agent));
+  return problemsOf({ refusals: refusals.filter((one) => !isPending(one)), missing: [] });
+}
+
+type Failure = NonNullable<ConsentRequest["error"]>;
+
 interface Asking extends Operator {
   readonly flags: LoadFlags;
   readonly granted: readonly string[];
+  /** Why requests stay pending, by id. */
+  readonly failures: Map<string, Failure>;
 }
 
 /** Takes one request as far as the answers go. An error is printed and leaves the request pending. */
 async function settle(id: string, desk: ConsentDesk, asking: Asking): Promise<void> {
-  const { flags, ask, json, terminal: { out, err } } = asking;
+  const { flags, json, failures, terminal: { out, err } } = asking;
   const current = (): ConsentRequest => desk.list().find((one) => one.id === id)!;
-  const { allowHttp = false } = flags;
   try {
-    const { package: pkg, agents, version } = current();
+    const { package: pkg, agents, version, state } = current();
     const wanted = version === null ? pkg : `${pkg} ${version}`;
     if (!json) out.line(printable(`${wanted}: declared by ${agents.join(", ")}, not installed`));
-    if (current().step === "source") {
-      await desk.approve(id, { source: await sourceFor(pkg, asking), allowHttp });
-    } else if (current().step === "fetch") {
-      const address = current().source!;
-      if (!flags.fetch?.includes(address)) await agree(ask, `Fetch ${printable(address)}?`, `--fetch '${address}'`);
-      await ask.during(desk.approve(id, { allowHttp }), fetching(address));
-    } else if (current().offer === null) await desk.approve(id);
-    const offer = current().offer!;
+    if (state === "declined" && !flags.install?.includes(pkg)) {
+      if (!flags.askAgain) throw declinedBefore(pkg);
+      await desk.askAgain(id);
+    }
+    const offer = await offerOf(id, current, desk, asking);
     if (!json) printOffer(offer, out);
-    await agreeTo(offer, asking);
+    await agreeTo(offer, pkg, asking);
     await desk.approve(id, { hash: offer.hash, grant: offer.added });
     if (!json) {
       out.done(`${isUpgrade(offer) ? `Upgraded ${offer.name} to` : `Installed ${offer.name}`} ${offer.version}`);
     }
   } catch (error) {
     if (!(error instanceof HostError) || error.code === "host.interrupted") throw error;
-    if (error.code === "install.declined") await desk.decline(id);
+    if (error.code === "install.declined" && current().state !== "declined") await desk.decline(id);
+    const { code, message, hint } = error;
+    failures.set(id, { code, message, ...(hint !== undefined && { hint }) });
     if (json) return;
-    err.line(`${err.paint.yellow("pending")}: ${printable(error.message)}`);
-    err.hint(error.hint);
+    err.line(`${err.paint.yellow("pending")}: ${printable(message)}`);
+    err.hint(hint);
   }
 }
 
-async function agreeTo(offer: ConsentOffer, { granted, ask }: Asking): Promise<void> {
+/** Brings the plugin's files to hand, with the operator's agreement, and returns what is offered. */
+async function offerOf(
+  id: string,
+  current: () => ConsentRequest,
+  desk: ConsentDesk,
+  asking: Asking,
+): Promise<ConsentOffer> {
+  const { flags: { allowHttp = false, fetch = [] }, ask } = asking;
+  const { step, package: pkg, source, offer } = current();
+  if (step === "source") await desk.approve(id, { source: await sourceFor(pkg, asking), allowHttp });
+  else if (step === "fetch") {
+    const address = source!;
+    if (!fetch.includes(address)) await agree(ask, `Fetch ${printable(address)}?`, `--fetch '${address}'`);
+    await ask.during(desk.approve(id, { allowHttp }), fetching(address));
+  } else if (offer === null) await desk.approve(id);
+  return current().offer!;
+}
+
+/**
+ * Agrees by flags where the package and every new capability are named, else asks. A capability that is named agrees to
+ * no package: another plugin of the project may ask for the same.
+ */
+async function agreeTo(offer: ConsentOffer, pkg: string, { flags, granted, ask }: Asking): Promise<void> {
   const { name, version, installed, added } = offer;
   const missing = added.filter((capability) => !granted.includes(capability));
-  if (missing.length === 0 && (granted.length > 0 || !ask.canAsk)) return;
-  const flag = missing.map((capability) => `--grant '${capability}'`).join(" ");
+  const isNamed = flags.install?.includes(pkg) ?? false;
+  if (isNamed && missing.length === 0) return;
+  const named = isNamed ? [] : [`--install '${pkg}'`];
+  const flag = [...named, ...missing.map((capability) => `--grant '${capability}'`)].join(" ");
   if (isUpgrade(offer) && missing.length > 0) await agree(ask, grantQuestion(name, missing), flag);
   await agree(ask, isUpgrade(offer) ? `Upgrade ${name} ${installed} → ${version}?` : `Install ${name}?`, flag);
+}
+
+function declinedBefore(pkg: string): HostError {
+  return new HostError("install.declined", `${pkg} was declined before, and is not asked for again`, {
+    data: { package: pkg },
+    hint: "Ask again with --ask-again",
+  });
 }
 
 /** Asks; where nobody can be asked, throws an error that names the flag for the same answer. */
@@ -151,7 +210,7 @@ async function sourceFor(pkg: string, { flags, ask, terminal }: Asking): Promise
       hint: `Name it with --source '${pkg}=<folder>', or install it by hand`,
     });
   }
-  return isAddress(text) ? text : resolve(terminal.cwd, text);
+  return sourceText(await sourceOf(text, terminal, flags.allowHttp));
 }
 
 /** Whether another version is installed, for this project or for others. */
@@ -160,29 +219,36 @@ function isUpgrade({ installed, version }: ConsentOffer): boolean {
 }
 
 function printOffer(offer: ConsentOffer, out: Printer): void {
-  const { name, kaged_api, description, license, capabilities, installed, added, removed } = offer;
+  const { name, kaged_api, description, license, source, capabilities, installed, added, removed } = offer;
   const isNewer = isUpgrade(offer);
   const version = isNewer ? `${installed} → ${offer.version}, for the projects it serves already too` : offer.version;
-  printFacts({ name, version, kaged_api, description, license }, out);
+  printFacts({ name, version, kaged_api, description, license, source }, out);
   printCapabilities(capabilities, out, isNewer ? added : []);
   for (const capability of removed) out.line(out.paint.red(printable(`    - ${capability}  (REMOVED)`)));
+  printContributions(offer, out);
 }
 
-function report(
-  project: string,
-  installed: readonly string[],
-  pending: readonly ConsentRequest[],
-  { json, terminal: { out } }: Operator,
-): void {
-  const isReady = pending.length === 0;
+interface Outcome {
+  readonly project: string;
+  readonly installed: readonly string[];
+  readonly pending: readonly ConsentRequest[];
+  /** Plugins that are installed and cannot run as the project declares them, or that a running host could not start. */
+  readonly problems: readonly Problem[];
+}
+
+function report({ project, installed, pending, problems }: Outcome, { json, terminal: { out, err } }: Operator): void {
+  const state = pending.length > 0 ? "pending" : problems.length > 0 ? "refused" : "ready";
   if (json) {
-    const rows = pending.map(({ package: pkg, source, step, state, error }) => {
-      return { package: pkg, source, step, state, error };
+    const rows = pending.map(({ package: pkg, source, step, state, offer, error }) => {
+      return { package: pkg, source, step, state, offer, error };
     });
-    return out.json({ project, state: isReady ? "ready" : "pending", installed, pending: rows });
+    return out.json({ project, state, installed, pending: rows, errors: problems.map(problemJson) });
   }
-  if (isReady) return out.done(`Project ${project} is ready`);
-  out.line(printable(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`));
+  printProblems(problems, err);
+  if (state === "ready") return out.done(`Project ${project} is ready`);
+  if (pending.length > 0) {
+    out.line(printable(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`));
+  } else out.line(printable(`Project ${project} is not ready: see the errors above`));
 }
 
 async function existing(path: string, realPath: (path: string) => Promise<string>): Promise<string> {

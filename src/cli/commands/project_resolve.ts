@@ -42,14 +42,15 @@ async function resolveDir(dir: string, flags: ProjectFlags, terminal: Terminal):
   return problems.length > 0 ? 1 : 0;
 }
 
-interface Problem {
+/** A plugin that one agent does not get, with the reason. */
+export interface Problem {
   readonly agent: string;
   readonly key: string | null;
   readonly error: HostError;
 }
 
 /** Returns the reasons for plugins that are left out: refused, or not installed. */
-function problemsOf({ refusals, missing }: ResolvedProject): Problem[] {
+export function problemsOf({ refusals, missing }: Pick<ResolvedProject, "refusals" | "missing">): Problem[] {
   return [
     ...refusals.map(({ agent, key, error }) => ({ agent, key, error })),
     ...missing.flatMap((plugin) => plugin.agents.map((agent) => ({ agent, key: null, error: notInstalled(plugin) }))),
@@ -72,8 +73,13 @@ function asJson({ agents, warnings }: ResolvedProject, problems: readonly Proble
       return [path, { plugins: Object.fromEntries(plugins.map(entryOf)) }];
     })),
     warnings,
-    errors: problems.map(({ agent, key, error }) => ({ agent, key, ...errorJson(error) })),
+    errors: problems.map(problemJson),
   };
+}
+
+/** Returns a problem as `--json` prints it. */
+export function problemJson({ agent, key, error }: Problem): Record<string, unknown> {
+  return { agent, key, ...errorJson(error) };
 }
 
 function print({ agents, warnings }: ResolvedProject, problems: readonly Problem[], out: Printer): void {
@@ -90,6 +96,12 @@ function print({ agents, warnings }: ResolvedProject, problems: readonly Problem
     }
   }
   for (const warning of warnings) line(paint.yellow(`warning: ${printable(warningText(warning))}`));
+  printProblems(problems, out);
+}
+
+/** Prints each problem with every mistake of a config, and the next step. */
+export function printProblems(problems: readonly Problem[], out: Printer): void {
+  const { line, paint } = out;
   for (const { agent, error } of problems) {
     const whose = agent === "" ? "" : ` [${agent}]`;
     line(paint.red(`error[${error.code}]${whose}: ${printable(error.message)}`));

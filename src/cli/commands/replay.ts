@@ -12,7 +12,8 @@ import type { Difference, ReplayReport } from "../../operator/replay/replay_tape
 import type { Tape } from "../../core/wire/tape/tape.ts";
 import { collected } from "../options.ts";
 import { questions } from "../questions.ts";
-import { addRunOptions, printReport, type RunFlags, type RunPlaces } from "../run_options.ts";
+import { withPlugin } from "../plugin_place.ts";
+import { addRunOptions, printReport, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 interface ReplayFlags extends RunFlags {
@@ -34,7 +35,7 @@ export function addReplay(parent: Command, terminal: Terminal, exit: (code: numb
         "tape and shows the first difference.\nExit code 1 when there is one.",
     )
     .argument("<tape>", "a file that kaged plugin call --record or a host with the option record has written")
-    .argument("[dir]", "the plugin's folder (default: the one on the tape)")
+    .argument("[dir|name]", "the plugin's folder, or the name of an installed plugin (default: the folder on the tape)")
     .option(
       "--ignore <pointer>",
       "a place of messages that may differ, such as /result/time; may be repeated",
@@ -43,7 +44,10 @@ export function addReplay(parent: Command, terminal: Terminal, exit: (code: numb
   addRunOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (tape: string, dir: string | undefined, flags: ReplayFlags) => {
-      exit(await printReport(flags, terminal, (places) => replay({ tape, dir, flags, places }, terminal), print));
+      const run = dir === undefined
+        ? withPlaces(flags, terminal, (places) => replay({ tape, dir, flags, places }, terminal))
+        : withPlugin(dir, flags, terminal, (places, { dir }) => replay({ tape, dir, flags, places }, terminal));
+      exit(await printReport(flags, terminal, run, print));
     });
 }
 
@@ -70,7 +74,7 @@ async function replay({ tape: path, dir, flags, places }: Replay, terminal: Term
   const { runtime, limits, signal, ...rest } = places;
   const ignored: IgnoredPlace[] = (flags.ignore ?? []).map(parsePointer);
   const tape = await readTape(resolve(terminal.cwd, path), runtime.files);
-  const folder = dir === undefined ? tape.header.dir : resolve(terminal.cwd, dir);
+  const { dir: folder } = dir === undefined ? tape.header : { dir };
   const { manifest } = await readManifest(folder, runtime.files);
   if (manifest.name !== tape.header.plugin) {
     const message = `The tape is of "${tape.header.plugin}", and "${folder}" holds "${manifest.name}"`;

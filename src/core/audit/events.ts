@@ -80,6 +80,8 @@ export interface AuditData extends CompactionAuditData {
     new_version: string;
     capability_diff: { added: string[]; removed: string[] };
   };
+  /** A version that an operator installed could not start where the one before ran: that one is back. */
+  "plugin.upgrade_undone": { version: string; failed_version: string; error_code: string; error_message: string };
   /** An operator removed it from the home. */
   "plugin.uninstalled": { version: string };
   /** A project lacks it, or lacks a version that fits: an operator is asked. */

@@ -33,6 +33,12 @@ export const INSTALL_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "install.version_unfit": row(-32602, 422, "The version is not the one asked for", "Take another source or range"),
   "install.no_space": row(-32603, 507, "The disk is full", "Make room and try again: nothing was changed"),
   "install.unfinished": row(-32603, 500, "A change was begun and could not be finished", "Run any command again"),
+  "install.upgrade_failed": row(
+    -32603,
+    409,
+    "The new version of a plugin could not start",
+    "Mend it, or stay with the old one",
+  ),
   "install.busy": row(-32603, 409, "Another command is changing the operator's folder", "Try again when it is done"),
   "install.sessions_active": row(-32603, 409, "Sessions use the plugin", "Stop sessions first, or use --force"),
   "consent.unknown": row(-32602, 404, "No such request waits for consent", "Look at the list of requests"),

@@ -17,10 +17,10 @@ export interface TreeLimits {
 /** The limits unless the operator raises them: 256 MiB in 20 000 entries. */
 export const TREE_LIMITS: TreeLimits = { maxBytes: 256 * 1024 * 1024, maxEntries: 20_000 };
 
-/** One thing in a plugin's folder; `path` is relative to it. */
+/** One thing in a plugin's folder; `path` is relative to it, `mode` has the twelve bits that chmod sets. */
 type TreeEntry =
-  | { readonly kind: "directory"; readonly path: string }
-  | { readonly kind: "file"; readonly path: string; readonly isExecutable: boolean }
+  | { readonly kind: "directory"; readonly path: string; readonly mode: number }
+  | { readonly kind: "file"; readonly path: string; readonly mode: number; readonly isExecutable: boolean }
   | { readonly kind: "symlink"; readonly path: string; readonly target: string };
 
 /** A plugin's folder as one value. */
@@ -30,6 +30,10 @@ export interface TreeHash {
   /** Bytes of all files together. */
   readonly bytes: number;
 }
+
+/** Modes of an installed file, and of an installed program or folder. */
+const READ = 0o444;
+const RUN = 0o555;
 
 /** Left out of the copy and of the hash: a plugin does not need the history of its checkout. */
 const LEFT_OUT: readonly string[] = [".git"];
@@ -49,15 +53,16 @@ async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<
       const path = folder === "" ? name : `${folder}/${name}`;
       const info = await files.info(`${dir}/${path}`);
       if (entries.length >= limits.maxEntries) throw tooLarge(dir, `more than ${limits.maxEntries} files`, limits);
+      const mode = (info?.mode ?? 0) & 0o7777;
       switch (info?.kind) {
         case "directory":
-          entries.push({ kind: "directory", path });
+          entries.push({ kind: "directory", path, mode });
           await visit(path);
           break;
         case "file":
           bytes += info.size;
           if (bytes > limits.maxBytes) throw tooLarge(dir, `more than ${megabytes(limits.maxBytes)} MB`, limits);
-          entries.push({ kind: "file", path, isExecutable: (info.mode & 0o100) !== 0 });
+          entries.push({ kind: "file", path, mode, isExecutable: (mode & 0o100) !== 0 });
           break;
         case "symlink":
           entries.push({ kind: "symlink", path, target: await insideTarget(dir, path, files) });
@@ -80,7 +85,14 @@ async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<
  * @throws {HostError} as {@link listTree} does.
  */
 export async function hashTree(dir: string, files: Files, limits: TreeLimits = TREE_LIMITS): Promise<TreeHash> {
-  const entries = await listTree(dir, files, limits);
+  return await hashListed(dir, await listTree(dir, files, limits), { files, limits });
+}
+
+async function hashListed(
+  dir: string,
+  entries: readonly TreeEntry[],
+  { files, limits }: { readonly files: Files; readonly limits: TreeLimits },
+): Promise<TreeHash> {
   return await readable(dir, () =>
     hashEntries(entries, limits, (path, maxBytes) => {
       return files.digest(`${dir}/${path}`, { maxBytes });
@@ -107,14 +119,14 @@ export async function copyTree(
       if (entry.kind === "symlink") await files.makeLink(path, entry.target);
     }
     const copied = await hashEntries(entries, limits, (path, maxBytes, isExecutable) => {
-      const mode = isExecutable ? 0o555 : 0o444;
+      const mode = isExecutable ? RUN : READ;
       return files.copyFile(`${from}/${path}`, `${to}/${path}`, { maxBytes, mode });
     });
     // Deepest first: nothing can be made in a folder that is read-only already.
     for (const { path } of entries.filter(({ kind }) => kind === "directory").reverse()) {
-      await files.setMode(`${to}/${path}`, 0o555);
+      await files.setMode(`${to}/${path}`, RUN);
     }
-    await files.setMode(to, 0o555);
+    await files.setMode(to, RUN);
     return copied;
   });
 }
@@ -222,23 +234,37 @@ export function linkProblem(path: string, target: string): string | null {
 const NO_LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxEntries: Number.MAX_SAFE_INTEGER };
 
 /**
- * Compares a plugin's folder with the hash that was pinned when it was installed.
+ * Compares an installed plugin's folder with the hash that was pinned when it was installed, and its modes with those
+ * that {@link copyTree} sets: a mode may lack bits, as under a strict umask, and have none more, such as a write or a
+ * set-uid bit. Extended attributes are not looked at.
  *
  * @throws {HostError} `plugin.tampered`, with both hashes in `data`.
  */
 export async function verifyTree(plugin: string, dir: string, pinned: string, files: Files): Promise<void> {
   let found: string | null = null;
   let cause: HostError | null = null;
+  let why = "";
   try {
-    ({ hash: found } = await hashTree(dir, files, NO_LIMITS));
+    const entries = await listTree(dir, files, NO_LIMITS);
+    ({ hash: found } = await hashListed(dir, entries, { files, limits: NO_LIMITS }));
+    const root: TreeEntry = { kind: "directory", path: ".", mode: ((await files.info(dir))?.mode ?? 0) & 0o7777 };
+    const wider = [root, ...entries].find(isWider);
+    if (found === pinned && !wider) return;
+    if (found === pinned && wider) why = `: "${wider.path}" has the mode 0${wider.mode.toString(8)}`;
   } catch (thrown) {
     cause = asHostError(thrown);
+    why = `: ${cause.message}`;
   }
-  if (found === pinned) return;
-  const why = cause ? `: ${cause.message}` : "";
   throw new HostError("plugin.tampered", `[BLOCKED] The files of "${plugin}" changed since it was installed${why}`, {
     data: { plugin, dir, expected: pinned, found },
     hint: `Look at ${dir}, then install the plugin again or run kaged plugin uninstall ${plugin}`,
     ...(cause && { cause }),
   });
+}
+
+/** Whether an entry has a bit that no installed entry has. A link has no mode of its own. */
+function isWider(entry: TreeEntry): entry is Exclude<TreeEntry, { readonly kind: "symlink" }> {
+  if (entry.kind === "symlink") return false;
+  const mode = entry.kind === "directory" || entry.isExecutable ? RUN : READ;
+  return (entry.mode & ~mode) !== 0;
 }

@@ -5,7 +5,7 @@
  */
 import type { PortableHookName } from "../engine/types.ts";
 import type { HookSettings } from "../../core/project/hook_settings.ts";
-import type { McpHook } from "./types.ts";
+import type { HookGate, McpHook } from "./types.ts";
 import type { LoadedHook } from "./load_hook_files.ts";
 
 const WHEN: Readonly<Record<PortableHookName, string>> = {
@@ -36,6 +36,12 @@ export function describeHook(hook: LoadedHook): string {
     ...(advisory ? ["as advice only"] : []),
   ];
   return `${parts.join(" ")}, ${limits.join(", ")}`;
+}
+
+/** Returns the steps that a gate blocks while its file is not as it was trusted. */
+export function describeGate({ hook, matcher, agent }: HookGate): string {
+  const whose = agent === null ? "" : ` of the agent "${agent}"`;
+  return `${hook}${matcher === undefined ? "" : ` that matches ${matcher}`}${whose}`;
 }
 
 /** Returns when a tool of an MCP server is called, in one sentence. */

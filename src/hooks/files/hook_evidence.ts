@@ -11,6 +11,7 @@ import type { LoadedHook, LoadedHookFile } from "./load_hook_files.ts";
 import { filledIn } from "./mcp_server.ts";
 import { namedScripts, normalPath } from "./named_scripts.ts";
 import { shellWords } from "./shell_words.ts";
+import type { HookGate } from "./types.ts";
 
 /** One file that trust covers. */
 export interface CoveredFile {
@@ -32,6 +33,8 @@ export interface HookEvidence {
   readonly hash: string;
   /** The hook file first, then scripts by path. */
   readonly files: readonly CoveredFile[];
+  /** Its hooks that block when they fail: they go on blocking when the files are no longer these. */
+  readonly gates: readonly HookGate[];
 }
 
 /** Bounds of the scripts of one hook file: each is read before each run. */
@@ -48,7 +51,7 @@ export async function gatherEvidence(file: LoadedHookFile, dir: string, files: F
   const own = { path: file.name, sha256: await sha256(bytes), bytes, executable: false };
   const scripts = file.origin === "user" ? [] : await coveredScripts(file, dir, files);
   const all = [own, ...scripts];
-  return { name: file.name, hash: await evidenceHash(all), files: all };
+  return { name: file.name, hash: await evidenceHash(all), files: all, gates: file.gates };
 }
 
 async function coveredScripts(file: LoadedHookFile, dir: string, files: Files): Promise<CoveredFile[]> {

@@ -12,7 +12,7 @@ import { isInTheCloud } from "./event_names.ts";
 import { findHookFiles, type FoundHookFile } from "./find_hook_files.ts";
 import { mcpHookId, serverProblem } from "./mcp_server.ts";
 import { HOOK_FILE, parseHookFile } from "./parse_hook_file.ts";
-import type { FileHook, ParsedHookFile } from "./types.ts";
+import { type FileHook, gatesIn, type HookGate, type ParsedHookFile } from "./types.ts";
 
 /** The sources of hook files. */
 export interface LoadHookFilesOptions {
@@ -44,6 +44,8 @@ export interface LoadedHookFile extends Omit<ParsedHookFile, "hooks" | "warnings
   readonly text: string;
   /** Its hooks that run here, in the order of the file. */
   readonly hooks: readonly LoadedHook[];
+  /** Its hooks that block when they fail, those included that do not run here. */
+  readonly gates: readonly HookGate[];
 }
 
 /** A hook that does not run here, with the reason. */
@@ -98,7 +100,7 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
       if (reason !== null) leftOut.push({ id, reason });
       return reason === null;
     });
-    loaded.push({ ...rest, name, origin, text, hooks: running, tools });
+    loaded.push({ ...rest, name, origin, text, hooks: running, gates: gatesIn(hooks), tools });
   }
   return {
     dir,

@@ -16,6 +16,9 @@ const NAMES = /^[\w|]+$/;
 /** Moments that have nothing to match: a matcher there is ignored, as in Claude Code. */
 const UNMATCHED: ReadonlySet<PortableHookName> = new Set(["UserPromptSubmitted"]);
 
+/** The fields of a hook that say which events it wants. */
+type Matching = Pick<FileHook, "hook" | "matcher" | "agent">;
+
 /** Reports every matcher that cannot be run. */
 export async function checkMatchers(hooks: readonly FileHook[], report: DocumentReport): Promise<void> {
   if (!hooks.some(isPattern)) return;
@@ -31,12 +34,12 @@ export async function checkMatchers(hooks: readonly FileHook[], report: Document
 }
 
 /** Returns whether a hook wants an event: by its agent and its matcher. */
-export async function eventFilter(hooks: readonly FileHook[]): Promise<(hook: FileHook, event: HookEvent) => boolean> {
+export async function eventFilter(hooks: readonly Matching[]): Promise<(hook: Matching, event: HookEvent) => boolean> {
   const patterns = hooks.some(isPattern) ? await patternReader() : null;
   return (hook, event) => isForAgent(hook.agent, event.agent) && isMatch(hook, event, patterns);
 }
 
-function isPattern({ matcher, hook }: FileHook): boolean {
+function isPattern({ matcher, hook }: Pick<FileHook, "matcher" | "hook">): boolean {
   return matcher !== undefined && !NAMES.test(matcher) && !UNMATCHED.has(hook);
 }
 
@@ -45,7 +48,7 @@ function isForAgent(wanted: string | null, agent: string): boolean {
   return wanted === null || wanted === agent || agent.endsWith(`.${wanted}`);
 }
 
-function isMatch({ hook, matcher }: FileHook, event: HookEvent, patterns: PatternReader | null): boolean {
+function isMatch({ hook, matcher }: Matching, event: HookEvent, patterns: PatternReader | null): boolean {
   if (matcher === undefined || UNMATCHED.has(hook)) return true;
   const subject = subjectOf(event);
   if (NAMES.test(matcher)) return matcher.split("|").includes(subject);

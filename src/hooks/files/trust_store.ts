@@ -10,6 +10,7 @@ import { withHomeLock } from "../../core/files/file_lock.ts";
 import type { Files, Runtime } from "../../core/ports/ports.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import type { CoveredFile, HookEvidence } from "./hook_evidence.ts";
+import type { HookGate } from "./types.ts";
 
 const TRUST_FILE = "trust.json";
 
@@ -27,6 +28,8 @@ export interface TrustRecord {
   readonly trusted_at: string;
   /** The hook file and the scripts it names. */
   readonly files: readonly TrustedFile[];
+  /** Hooks that block when they fail, also when the file is gone; absent in records of earlier versions. */
+  readonly gates?: readonly HookGate[];
 }
 
 /** Everything that is trusted: repository folder → hook file → record. */
@@ -74,14 +77,40 @@ export function trustState(store: TrustStore, dir: string, { name, hash }: HookE
 /** Trusts exactly this content from now on. Rejects with `install.busy` when another process keeps the folder locked. */
 export async function trustHookFile(
   { home, dir, evidence }: { readonly home: string; readonly dir: string; readonly evidence: HookEvidence },
-  runtime: Pick<Runtime, "files" | "ids" | "clock" | "databases">,
+  runtime: TrustPorts,
 ): Promise<void> {
-  const { files, ids, clock } = runtime;
+  const { hash, files, gates } = evidence;
+  const trusted_at = new Date(runtime.clock.now()).toISOString();
+  const record: TrustRecord = { hash, trusted_at, files: files.map(trustedFile), gates };
+  await changeProject(home, dir, runtime, (project) => ({ ...project, [evidence.name]: record }));
+}
+
+/** Ends the trust in a hook file, and with it gates that block because it changed. Returns whether it was trusted. */
+export async function untrustHookFile(
+  { home, dir, name }: { readonly home: string; readonly dir: string; readonly name: string },
+  runtime: TrustPorts,
+): Promise<boolean> {
+  let wasTrusted = false;
+  await changeProject(home, dir, runtime, (project) => {
+    wasTrusted = Object.hasOwn(project, name);
+    return Object.fromEntries(Object.entries(project).filter(([other]) => other !== name));
+  });
+  return wasTrusted;
+}
+
+/** The ports that changing `trust.json` under the lock of the home needs. */
+type TrustPorts = Pick<Runtime, "files" | "ids" | "clock" | "databases">;
+
+async function changeProject(
+  home: string,
+  dir: string,
+  runtime: TrustPorts,
+  change: (project: TrustStore[string]) => TrustStore[string],
+): Promise<void> {
+  const { files, ids } = runtime;
   await withHomeLock(home, runtime, async () => {
     const store = await readTrust(home, runtime);
-    const trusted_at = new Date(clock.now()).toISOString();
-    const record: TrustRecord = { hash: evidence.hash, trusted_at, files: evidence.files.map(trustedFile) };
-    const projects = { ...store, [dir]: { ...(Object.hasOwn(store, dir) ? store[dir] : {}), [evidence.name]: record } };
+    const projects = { ...store, [dir]: change(Object.hasOwn(store, dir) ? store[dir]! : {}) };
     const fresh = `${home}/${ids.create(TRUST_FILE)}.tmp`;
     await files.write(fresh, `${JSON.stringify({ version: 1, projects }, null, 2)}\n`, 0o600);
     await files.rename(fresh, `${home}/${TRUST_FILE}`);
@@ -100,5 +129,11 @@ function isStore(value: unknown): value is TrustStore {
 
 function isRecord(value: unknown): boolean {
   if (!isMap(value) || typeof value.hash !== "string" || !Array.isArray(value.files)) return false;
+  if (value.gates !== undefined && !(Array.isArray(value.gates) && value.gates.every(isGate))) return false;
   return value.files.every((file) => isMap(file) && typeof file.path === "string" && typeof file.sha256 === "string");
+}
+
+/** A gate that could not be held must not be overlooked: then the whole list counts as unreadable. */
+function isGate(value: unknown): boolean {
+  return isMap(value) && [value.id, value.hook, value.nativeName].every((part) => typeof part === "string");
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DocumentIssue } from "../../core/documents/document_report.ts";
+import { defined } from "../../core/values/plain_data.ts";
 import type { PortableHookName } from "../engine/types.ts";
 
 /**
@@ -63,6 +64,20 @@ export interface FileHook extends HookPlace {
   readonly onFailure?: "pass" | "block";
   /** Whether it may only warn and inject. */
   readonly advisory: boolean;
+}
+
+/** A command hook whose failure blocks, with all that is needed to block in its place when its file is gone. */
+export type HookGate = Pick<
+  FileHook,
+  "id" | "hook" | "nativeName" | "dialect" | "matcher" | "agent" | "priority" | "line"
+>;
+
+/** Returns the hooks that block when they fail. One that only advises blocks nothing. */
+export function gatesIn(hooks: readonly FileHook[]): HookGate[] {
+  return hooks.filter(({ onFailure, advisory }) => onFailure === "block" && !advisory).map((gate) => {
+    const { id, hook, nativeName, dialect, matcher, agent, priority, line } = gate;
+    return { id, hook, nativeName, dialect, agent, line, ...defined({ matcher, priority }) };
+  });
 }
 
 /** One entry of an MCP hook map: a tool that answers a moment. */

@@ -1778,7 +1778,51 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents/{id}/decline": {
       "post": {
         "operationId": "postConsentsIdDecline",
-        "summary": "Decline: the project stays without the plugin",
+        "summary": "Decline: the project stays without the plugin, and later hosts do not ask for it",
+        "parameters": [
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Consent"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/consent.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
+    "/api/v1/consents/{id}/ask-again": {
+      "post": {
+        "operationId": "postConsentsIdAskAgain",
+        "summary": "Open a request that was declined",
         "parameters": [
           {
             "name": "id",
@@ -3584,6 +3628,54 @@ export const OPENAPI_TEXT: string = `{
               }
             ]
           },
+          "roles": {
+            "description": "Parts it plays: an observer hears hooks, a compactor also makes the window smaller.",
+            "type": "array",
+            "items": {
+              "enum": [
+                "observer",
+                "compactor"
+              ]
+            }
+          },
+          "hooks": {
+            "description": "Hooks it is called at; one before a tool call may block the call.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "tools": {
+            "description": "Tools that the model may call, by their full names, with the description that the model reads.",
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "name": {
+                  "type": "string"
+                },
+                "description": {
+                  "type": "string"
+                }
+              },
+              "required": [
+                "name",
+                "description"
+              ],
+              "additionalProperties": false
+            }
+          },
+          "protocol": {
+            "description": "\`mcp_stdio\`: a server that lists its tools only when it runs.",
+            "enum": [
+              "kaged_stdio",
+              "mcp_stdio"
+            ]
+          },
+          "source": {
+            "description": "Where its files come from: a folder by its absolute path, or an address.",
+            "type": "string"
+          },
           "hash": {
             "description": "Hash of its files: an answer must name it.",
             "type": "string"
@@ -3633,6 +3725,11 @@ export const OPENAPI_TEXT: string = `{
           "author",
           "license",
           "homepage",
+          "roles",
+          "hooks",
+          "tools",
+          "protocol",
+          "source",
           "hash",
           "bytes",
           "capabilities",
@@ -3692,7 +3789,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "state": {
-            "description": "While a plugin is not installed, its project is \`pending\`.",
+            "description": "While a plugin is not installed, its project is \`pending\`. A declined request stays so over restarts, until the project declares another source or version, the plugin is installed, or \`askAgain()\` opens it.",
             "enum": [
               "waiting",
               "declined",

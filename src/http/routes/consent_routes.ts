@@ -43,9 +43,17 @@ export const CONSENT_ROUTES: readonly Route[] = [
   route({
     method: "POST",
     path: "/api/v1/consents/{id}/decline",
-    summary: "Decline: the project stays without the plugin",
+    summary: "Decline: the project stays without the plugin, and later hosts do not ask for it",
     params: named,
     errors: ["consent.unknown"],
     run: ({ params: { id } }, { host }) => host.decline(id),
+  }),
+  route({
+    method: "POST",
+    path: "/api/v1/consents/{id}/ask-again",
+    summary: "Open a request that was declined",
+    params: named,
+    errors: ["consent.unknown"],
+    run: ({ params: { id } }, { host }) => host.askAgain(id),
   }),
 ];

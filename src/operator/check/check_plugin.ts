@@ -18,6 +18,7 @@ import { cageRequest } from "../../core/supervisor/plugin_source.ts";
 import { type GrantReport, grantReport, refusedPaths } from "../syscalls/grant_report.ts";
 import type { Observed } from "../syscalls/read_strace.ts";
 import { watchSyscalls } from "../syscalls/watch_syscalls.ts";
+import { runConfig } from "../run_config.ts";
 import { checkLife, type LifeTrail } from "./check_life.ts";
 import { surveyImports } from "./leaving_imports.ts";
 import { type CheckedPlugin, type CheckOptions, CheckRecorder, type CheckReport } from "./report.ts";
@@ -25,11 +26,16 @@ import { type CheckedPlugin, type CheckOptions, CheckRecorder, type CheckReport 
 /** Imports named in the message; all of them are in the data. */
 const SHOWN = 5;
 
-/** Checks the plugin in `dir` (absolute) against every rule. A plugin that breaks them is a report, not an error. */
+/**
+ * Checks the plugin in `dir` (absolute) against every rule. A plugin that breaks them is a report, not an error.
+ *
+ * @throws {HostError} `project.config_invalid` or `project.variable_missing` when the caller gave no config it can run with.
+ */
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
   const manifest = await checkManifest(dir, recorder, options);
-  const plugin = manifest && { ...options, dir, manifest, recorder };
+  const config = manifest && await runConfig(manifest, options, options.runtime.env);
+  const plugin = manifest && { ...options, dir, manifest, recorder, config: config! };
   let trace: GrantReport | null = null;
   if (plugin && await checkSurroundings(plugin)) {
     options.signal?.throwIfAborted();

@@ -7,6 +7,7 @@ import type { CapabilityDescription } from "../../packages/consent/describe_capa
 import type { HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { PluginSpec, SupervisorOptions } from "../../core/supervisor/types.ts";
+import type { GivenConfig } from "../run_config.ts";
 import type { GrantReport } from "../syscalls/grant_report.ts";
 
 /** One call of a plugin under check. */
@@ -18,7 +19,7 @@ export interface CheckCall {
 
 /** Surroundings of the plugin under check, and listeners. */
 export interface CheckOptions
-  extends Pick<SupervisorOptions, "runtime" | "home" | "runtimes">, Pick<PluginSpec, "projectDir" | "config"> {
+  extends Pick<SupervisorOptions, "runtime" | "home" | "runtimes">, Pick<PluginSpec, "projectDir">, GivenConfig {
   /** Limits of the plugin. Default: those of every plugin. */
   readonly limits?: Pick<SupervisorOptions, "limits" | "pluginLimits">;
   /** Ends the check early: the plugin is stopped and the check rejects with the signal's reason. */

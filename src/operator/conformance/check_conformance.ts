@@ -8,13 +8,15 @@ import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { openPluginWire } from "../plugin_wire.ts";
+import { runConfig } from "../run_config.ts";
 import { notOffered } from "./conversation.ts";
 import { selectRules } from "./rules.ts";
 import { type ConformanceReport, type RuleResult, tryRules } from "./try_rules.ts";
 
 /** The settings of a run, and the rules to try. */
 export interface ConformanceOptions
-  extends Pick<CheckOptions, "runtime" | "home" | "projectDir" | "runtimes" | "limits" | "config" | "signal"> {
+  extends
+    Pick<CheckOptions, "runtime" | "home" | "projectDir" | "runtimes" | "limits" | "config" | "secrets" | "signal"> {
   /** Ids of the rules to try. Default: all. */
   readonly rules?: readonly string[];
   /** Receives each result as it comes. */
@@ -25,7 +27,8 @@ export interface ConformanceOptions
  * Tries the rules on the plugin in `dir` (absolute). A plugin that breaks them is a report, not an error.
  *
  * @throws {HostError} `manifest.*`, `capability.*` and `cage.*` when it cannot be started at all,
- * `check.conformance_mcp` for a server of MCP, `check.rule_unknown`.
+ * `check.conformance_mcp` for a server of MCP, `check.rule_unknown`, `project.config_invalid` when a required secret is
+ * missing.
  */
 export async function checkConformance(dir: string, options: ConformanceOptions): Promise<ConformanceReport> {
   const { runtime, home, projectDir = null, runtimes = {}, limits = {}, rules: ids, ...rest } = options;
@@ -35,11 +38,13 @@ export async function checkConformance(dir: string, options: ConformanceOptions)
     const message = `"${manifest.name}" speaks MCP, and these rules are of the plugin wire`;
     throw new HostError("check.conformance_mcp", message, { hint: "Leave --conformance away" });
   }
+  const config = await runConfig(manifest, options, runtime.env);
   await using storage = createStorage({ runtime, home });
   const client = { plugin: manifest.name, instance: manifest.name, manifest };
   const wire = { runtime, home, runtimes, projectDir, ...limits, dir, manifest };
   return await tryRules({
     ...rest,
+    config,
     rules,
     manifest,
     clock: runtime.clock,

@@ -7,7 +7,8 @@ import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { canonicalText } from "../../core/values/canonical_text.ts";
-import { makeChange, packagesDir } from "../installed/journal.ts";
+import { defined } from "../../core/values/plain_data.ts";
+import { keptName, makeChange, packagesDir } from "../installed/journal.ts";
 import type { RecordFields } from "../installed/records.ts";
 import { copyTree, removeTree, TREE_LIMITS, treeFailure } from "../../core/files/tree.ts";
 import { changingPackages, claimStorage, type InstallPorts } from "./install_ports.ts";
@@ -38,6 +39,39 @@ export function missingGrants({ diff }: InstallPlan, granted: readonly string[])
  * shown, `install.*`, `storage.prefix_taken` or `local.*`. Nothing has changed then.
  */
 export async function applyInstall(plan: InstallPlan, consent: Consent, ports: InstallPorts): Promise<void> {
+  await install(plan, consent, ports, null);
+}
+
+/** The version that an upgrade replaced; disposing of it removes its files for good. */
+export interface ReplacedVersion extends AsyncDisposable {
+  /**
+   * Puts it back, because the new version could not start for `cause`. Returns false, and changes nothing, when the
+   * plugin was changed again meanwhile.
+   */
+  bringBack(cause: HostError): Promise<boolean>;
+}
+
+/**
+ * Like {@link applyInstall}, for a plugin that may be running: keeps the files it replaces until they are disposed of.
+ * They are set aside whole, so a process that runs from them goes on.
+ */
+export async function applyUpgrade(
+  plan: InstallPlan,
+  consent: Consent,
+  ports: InstallPorts,
+): Promise<ReplacedVersion | null> {
+  // Files that were tampered with are not worth bringing back.
+  if (plan.installed === null || plan.installed.isTampered) return await install(plan, consent, ports, null), null;
+  const kept = await keptName(ports.runtime);
+  await install(plan, consent, ports, kept);
+  const { files } = ports.runtime;
+  return {
+    bringBack: (cause) => bringBack(plan, kept, cause, ports),
+    [Symbol.asyncDispose]: () => removeTree(`${packagesDir(ports.home)}/${kept}`, files),
+  };
+}
+
+async function install(plan: InstallPlan, consent: Consent, ports: InstallPorts, kept: string | null): Promise<void> {
   const missing = missingGrants(plan, consent.granted);
   if (consent.hash !== plan.hash) throw changed(plan.dir, "The consent was for other files");
   if (missing.length > 0) throw consentMissing(plan.manifest.name, missing);
@@ -57,7 +91,8 @@ export async function applyInstall(plan: InstallPlan, consent: Consent, ports: I
       await removeTree(place, files);
       throw error;
     }
-    const change = { staged, old: `.${ids.create("old")}`, record: recordOf(plan, consent) };
+    const aside = kept === null ? { old: `.${ids.create("old")}` } : { old: kept, keep: true };
+    const change = { staged, ...aside, record: recordOf(plan, consent) };
     try {
       await makeChange({ op: "install", plugin: manifest.name, ...change }, own);
     } catch (error) {
@@ -65,6 +100,29 @@ export async function applyInstall(plan: InstallPlan, consent: Consent, ports: I
     }
   });
   audit(plan, consent, ports);
+}
+
+async function bringBack(
+  { manifest: { name, version }, hash, installed }: InstallPlan,
+  kept: string,
+  cause: HostError,
+  ports: InstallPorts,
+): Promise<boolean> {
+  const { record: before, version: old } = installed!;
+  const isBack = await changingPackages(ports, async (own) => {
+    const now = (await readLocalConfig(own.home, own.files)).records.get(name);
+    if (now?.hash !== hash) return false;
+    const { installed, version, hash: oldHash, source } = before;
+    const record = defined({ installed, version, hash: oldHash, source }) as RecordFields;
+    await makeChange({ op: "install", plugin: name, staged: kept, old: `.${own.ids.create("old")}`, record }, own);
+    return true;
+  });
+  const why = { error_code: cause.code, error_message: cause.message };
+  if (isBack) {
+    const data = { version: old, failed_version: version, ...why };
+    ports.audit.emit("plugin.upgrade_undone", { name, instance: name }, data);
+  }
+  return isBack;
 }
 
 /** Copies the planned files, and throws when the copy is not what was planned. */
@@ -120,12 +178,16 @@ function changed(dir: string, why: string): HostError {
   });
 }
 
-/** The error of a plugin whose capabilities were not all granted by name. */
-export function consentMissing(plugin: string, missing: readonly string[]): HostError {
+/** The error of a plugin whose capabilities were not all granted by name; `shown` is for programs that decide by it. */
+export function consentMissing(
+  plugin: string,
+  missing: readonly string[],
+  shown: Readonly<Record<string, unknown>> = {},
+): HostError {
   const count = missing.length === 1 ? "1 capability" : `${missing.length} capabilities`;
   const flags = missing.map((capability) => `--grant '${capability.replaceAll("'", `'\\''`)}'`).join(" ");
   return new HostError("install.consent_missing", `"${plugin}" asks for ${count} that nobody granted`, {
-    data: { plugin, missing },
+    data: { plugin, missing, ...shown },
     hint: `Grant each by name: ${flags}`,
   });
 }

@@ -11,6 +11,13 @@ import { readLocalConfig } from "../../core/project/local_config.ts";
 import { pluginNameOf } from "../../core/project/locate.ts";
 import type { MissingPlugin } from "../../core/project/types.ts";
 import { permits } from "../../core/values/permits.ts";
+import {
+  changeDeclined,
+  type Declaration,
+  type DeclinedPlace,
+  isSameDeclaration,
+  readDeclined,
+} from "../installed/declined.ts";
 import { applyInstall, consentMissing } from "./apply.ts";
 import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
 import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";
@@ -44,23 +51,30 @@ export class ConsentDesk {
   /** One at a time: the files that an answer is about must not change meanwhile. */
   readonly #inTurn = permits(1);
   #closing = new AbortController();
+  readonly #declined: DeclinedPlace;
 
   /** Makes a desk without requests. */
   constructor(options: DeskOptions) {
     this.#options = options;
+    const { ports: { home, runtime }, project } = options;
+    this.#declined = { home, projectDir: project.dir, runtime };
   }
 
   /** Opens a request for each plugin the project lacks now, and drops those that were settled elsewhere. */
   async update(lacking: readonly MissingPlugin[]): Promise<void> {
     await this.#inTurn(async () => {
       for (const [id, entry] of this.#entries) {
-        if (lacking.some((one) => isSameWish(one, entry.request))) continue;
+        if (lacking.some((one) => isSameDeclaration(one, entry.request))) continue;
         await this.#letGo(entry);
         this.#entries.delete(id);
       }
+      // A plugin that was installed since, or is declared otherwise now, is another question.
+      const isOpen = (one: Declaration): boolean => lacking.some((wish) => isSameDeclaration(wish, one));
+      await changeDeclined(this.#declined, (declined) => declined.filter(isOpen));
+      const declined = await readDeclined(this.#declined);
       const known = [...this.#entries.values()].map(({ request }) => request);
-      for (const one of lacking.filter((wish) => !known.some((request) => isSameWish(wish, request)))) {
-        await this.#take(one);
+      for (const one of lacking.filter((wish) => !known.some((request) => isSameDeclaration(wish, request)))) {
+        await this.#take(one, declined.some((other) => isSameDeclaration(one, other)));
       }
     });
   }
@@ -97,13 +111,26 @@ export class ConsentDesk {
     });
   }
 
-  /** Declines a request: the project stays pending. Throws `consent.unknown`. */
+  /** Declines a request, for hosts to come too: the project stays pending. Throws `consent.unknown`. */
   async decline(id: string): Promise<ConsentRequest> {
     return await this.#inTurn(async () => {
       const entry = this.#find(id);
       await this.#letGo(entry);
+      await changeDeclined(this.#declined, (declined) => [...without(declined, entry.request), entry.request]);
       this.#change(entry, { state: "declined", error: null, step: entry.plan ? "grant" : firstStep(entry.request) });
       this.#audit("plugin.consent_declined", entry, {});
+      return entry.request;
+    });
+  }
+
+  /** Opens a request that was declined, as if it had never been answered. Throws `consent.unknown`. */
+  async askAgain(id: string): Promise<ConsentRequest> {
+    return await this.#inTurn(async () => {
+      const entry = this.#find(id);
+      if (entry.request.state !== "declined") return entry.request;
+      await changeDeclined(this.#declined, (declined) => without(declined, entry.request));
+      this.#change(entry, { state: "waiting" });
+      this.#auditRequest(entry);
       return entry.request;
     });
   }
@@ -118,14 +145,14 @@ export class ConsentDesk {
     });
   }
 
-  async #take(wish: MissingPlugin): Promise<void> {
+  async #take(wish: MissingPlugin, isDeclined: boolean): Promise<void> {
     const id = this.#options.ports.runtime.ids.create("con");
-    const open = { state: "waiting", offer: null, error: null } as const;
+    const open = { state: isDeclined ? "declined" : "waiting", offer: null, error: null } as const;
     const request: ConsentRequest = { ...wish, id, step: firstStep(wish), ...open };
     const entry: Entry = { request, plan: null, isShared: false, obtained: null };
     this.#entries.set(id, entry);
     await this.#look(entry).catch(() => {}); // The request carries the error.
-    this.#audit("plugin.consent_requested", entry, { source: wish.source, agents: [...wish.agents] });
+    if (!isDeclined) this.#auditRequest(entry);
   }
 
   /** Finds an offer without fetching: the installed files, else a folder of the project. */
@@ -214,6 +241,7 @@ export class ConsentDesk {
       await applyInstall(plan, { hash, granted: [...grant], projectId: project.id, enabled: true }, ports);
     }
     await this.#letGo(entry);
+    await changeDeclined(this.#declined, (declined) => without(declined, entry.request));
     this.#change(entry, { state: "installed" });
     this.#entries.delete(entry.request.id);
     this.#audit("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
@@ -247,6 +275,11 @@ export class ConsentDesk {
     entry.request = { ...entry.request, ...change };
   }
 
+  #auditRequest(entry: Entry): void {
+    const { source, agents } = entry.request;
+    this.#audit("plugin.consent_requested", entry, { source, agents: [...agents] });
+  }
+
   #audit<T extends ConsentAudit>(type: T, { request }: Entry, facts: Omit<AuditData[T], keyof ConsentPlace>): void {
     const { ports, project } = this.#options;
     const name = pluginNameOf(request.package);
@@ -258,9 +291,8 @@ export class ConsentDesk {
 type ConsentAudit = "plugin.consent_requested" | "plugin.consent_granted" | "plugin.consent_declined";
 type ConsentPlace = AuditData["plugin.consent_declined"];
 
-/** Whether two requests are for the same plugin from the same source. */
-function isSameWish(a: MissingPlugin, b: MissingPlugin): boolean {
-  return a.package === b.package && a.source === b.source && a.version === b.version;
+function without(declined: readonly Declaration[], one: Declaration): Declaration[] {
+  return declined.filter((other) => !isSameDeclaration(one, other));
 }
 
 /** Returns the first step of a request, from the declaration alone. */

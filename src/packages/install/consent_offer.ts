@@ -8,13 +8,15 @@ import { HostError } from "../../core/errors/host_error.ts";
 import type { InstallRecord } from "../../core/project/local_config.ts";
 import { pluginNameOf, servesProject } from "../../core/project/locate.ts";
 import { isInRange } from "../../core/project/version_range.ts";
-import type { ConsentOffer } from "./consent_types.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
+import type { ConsentOffer, Contributions } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
 import { grantable, type InstallPlan } from "./plan.ts";
+import { sourceText } from "./source.ts";
 
 /** Returns a plan as it is offered to a project. */
 export function consentOffer(
-  { manifest, hash, bytes, installed, diff }: InstallPlan,
+  { manifest, hash, bytes, installed, diff, dir, source }: InstallPlan,
   project: { readonly id: string; readonly dir: string },
   { home, runtime }: InstallPorts,
 ): ConsentOffer {
@@ -29,6 +31,9 @@ export function consentOffer(
     author,
     license,
     homepage,
+    ...contributionsOf(manifest),
+    // Files that are installed already came from where their record says.
+    source: (dir === paths.installDir ? installed?.record.source : undefined) ?? sourceText(source),
     hash,
     bytes,
     capabilities: manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
@@ -37,6 +42,14 @@ export function consentOffer(
     added: isKnown ? diff.added : grantable(manifest.capabilities),
     removed: diff.removed,
   };
+}
+
+/** Returns the roles, hooks and tools of a plugin as they are shown beside its capabilities. */
+export function contributionsOf(
+  { name, roles, hooks, tools, runtime = "kaged_stdio" }: Manifest,
+): Contributions {
+  const named = tools.map((tool) => ({ name: `${name}.${tool.name}`, description: tool.description }));
+  return { roles, hooks, tools: named, protocol: runtime };
 }
 
 /** Throws `project.package_mismatch` when another plugin is installed under the name. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { CapabilityDescription } from "../consent/describe_capability.ts";
+import type { PluginProtocol, PluginRole } from "../../core/manifest/manifest.ts";
 import type { MissingPlugin } from "../../core/project/types.ts";
 
 /** A plugin as its manifest describes it, for the operator to accept or decline. */
@@ -22,6 +23,16 @@ export interface ConsentOffer {
   readonly license: string | null;
   /** An http or https address, or null where the manifest names none. */
   readonly homepage: string | null;
+  /** Parts it plays: an observer hears hooks, a compactor also makes the window smaller. */
+  readonly roles: readonly PluginRole[];
+  /** Hooks it is called at; one before a tool call may block the call. */
+  readonly hooks: readonly string[];
+  /** Tools that the model may call, by their full names, with the description that the model reads. */
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+  /** `mcp_stdio`: a server that lists its tools only when it runs. */
+  readonly protocol: PluginProtocol;
+  /** Where its files come from: a folder by its absolute path, or an address. */
+  readonly source: string;
   /** Hash of its files: an answer must name it. */
   readonly hash: string;
   /** Sum of the sizes of its files. */
@@ -36,6 +47,9 @@ export interface ConsentOffer {
   readonly removed: readonly string[];
 }
 
+/** The parts of an offer that reach into an agent's work without being capabilities. */
+export type Contributions = Pick<ConsentOffer, "roles" | "hooks" | "tools" | "protocol">;
+
 /** A question to the operator. */
 export interface ConsentRequest extends MissingPlugin {
   /** Names the request in `approve()` and `decline()`. */
@@ -45,7 +59,10 @@ export interface ConsentRequest extends MissingPlugin {
    * `grant`, whether the plugin in {@link offer} may be installed with all its capabilities.
    */
   readonly step: "source" | "fetch" | "grant";
-  /** While a plugin is not installed, its project is `pending`. */
+  /**
+   * While a plugin is not installed, its project is `pending`. A declined request stays so over restarts, until the
+   * project declares another source or version, the plugin is installed, or `askAgain()` opens it.
+   */
   readonly state: "waiting" | "declined" | "installed";
   /** Null until the plugin's files are at hand. */
   readonly offer: ConsentOffer | null;

@@ -19,6 +19,8 @@ export type Change =
     readonly staged: string;
     /** Name under which the tree it replaces is set aside. */
     readonly old: string;
+    /** Whether that tree stays for {@link keptName}'s process to bring back. */
+    readonly keep?: boolean;
     readonly record: RecordFields;
   }
   | {
@@ -36,6 +38,11 @@ export interface PackagePorts extends RecordPorts {
 
 /** Names of trees and files that only a change under way has. */
 const LEFTOVER = /^\.(?:new|old|journal)_/;
+
+/** Returns a name for a tree that is set aside and stays as long as the process that may bring it back. */
+export async function keptName({ files, ids }: Pick<PackagePorts, "files" | "ids">): Promise<string> {
+  return `.kept-${await files.readLink("/proc/self")}-${ids.create("old")}`;
+}
 
 /** Folder of the installed trees. */
 export function packagesDir(home: string): string {
@@ -77,7 +84,9 @@ export async function recoverPackages(ports: PackagePorts): Promise<void> {
     await finish(JSON.parse(await files.readText(journalFile(home))) as Change, ports);
   }
   for (const name of await files.list(packagesDir(home))) {
-    if (LEFTOVER.test(name)) await removeTree(`${packagesDir(home)}/${name}`, files);
+    const keeper = /^\.kept-(\d+)-/.exec(name)?.[1];
+    const isAbandoned = keeper !== undefined && await files.info(`/proc/${keeper}`) === null;
+    if (LEFTOVER.test(name) || isAbandoned) await removeTree(`${packagesDir(home)}/${name}`, files);
   }
 }
 
@@ -94,7 +103,7 @@ async function finish(change: Change, ports: PackagePorts): Promise<void> {
   await writeRecord(home, plugin, { files, ids, fields: recordOf(change) });
   if (change.op === "uninstall") await ports.dropStorage(plugin);
   await files.remove(journalFile(home));
-  await removeTree(at(change.old), files);
+  if (change.op !== "install" || !change.keep) await removeTree(at(change.old), files);
 }
 
 function recordOf(change: Change): RecordFields | null {

@@ -6,6 +6,7 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import {
   type Change,
   isUnfinished,
+  keptName,
   makeChange,
   type PackagePorts,
   recoverPackages,
@@ -79,6 +80,19 @@ test("whatever step is the last before a crash, the next one sees the old versio
       }
     }
   }
+});
+
+test("an upgrade that may be undone keeps the old tree as long as the process that could, and no longer", async (t) => {
+  const { ports, upgrade, look } = await store(t);
+  const kept = await keptName(ports);
+  await makeChange({ ...upgrade, old: kept, keep: true } as Change, ports);
+  await recoverPackages(ports);
+  assert.deepEqual(await look(), { tree: "2", record: "2", names: [kept, "notes"] });
+  await makeChange({ op: "install", plugin: "notes", staged: kept, old: ".old_2", record: { version: "1" } }, ports);
+  assert.deepEqual(await look(), { tree: "1", record: "1", names: ["notes"] });
+  await mkdir(join(ports.home, "plugins/.kept-4194999-old_1")); // No process has this id: it is above the kernel's limit.
+  await recoverPackages(ports);
+  assert.deepEqual((await look()).names, ["notes"]);
 });
 
 test("what a crash left is cleared away, and what somebody else keeps in the store is not", async (t) => {

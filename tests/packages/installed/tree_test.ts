@@ -172,10 +172,37 @@ test("a file that grows while it is copied does not get past the limit", async (
   await assert.rejects(copyTree(dir, join(root, "b"), small), { code: "install.changed" });
 });
 
+test("verifyTree() refuses a mode with more bits than install gives, and takes one with fewer", async (t) => {
+  const root = await scratchDir(t);
+  const dir = join(root, "b");
+  const { hash } = await copyTree(await sample(join(root, "a")), dir, { files, limits });
+  await verifyTree("notes", dir, hash, files);
+  for (
+    const [path, mode, given] of [
+      ["src/deep/data.txt", 0o644, 0o444],
+      ["src/deep/data.txt", 0o2444, 0o444],
+      ["src/deep/data.txt", 0o445, 0o444],
+      ["run.sh", 0o4555, 0o555],
+      ["run.sh", 0o557, 0o500],
+      ["src", 0o755, 0o555],
+      ["src", 0o1555, 0o500],
+      [".", 0o755, 0o555],
+    ] as const
+  ) {
+    await chmod(join(dir, path), mode);
+    const said = `[BLOCKED] The files of "notes" changed since it was installed: "${path}" has the mode`;
+    await assert.rejects(verifyTree("notes", dir, hash, files), { message: `${said} 0${mode.toString(8)}` });
+    await chmod(join(dir, path), given);
+    await verifyTree("notes", dir, hash, files);
+  }
+});
+
 test("verifyTree() takes the very tree and nothing else", async (t) => {
-  const dir = await sample(join(await scratchDir(t), "a"));
-  const pinned = await hashOf(dir);
+  const root = await scratchDir(t);
+  const dir = join(root, "b");
+  const { hash: pinned } = await copyTree(await sample(join(root, "a")), dir, { files, limits });
   await verifyTree("notes", dir, pinned, files);
+  for (const path of [".", "run.sh"]) await chmod(join(dir, path), 0o700);
   await writeFile(join(dir, "run.sh"), "#!/bin/sh\nevil\n");
   await assert.rejects(
     verifyTree("notes", dir, pinned, files),

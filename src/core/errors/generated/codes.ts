@@ -386,6 +386,7 @@ export type HostErrorCode =
   | "install.version_unfit"
   | "install.no_space"
   | "install.unfinished"
+  | "install.upgrade_failed"
   | "install.busy"
   | "install.sessions_active"
   | "consent.unknown"
