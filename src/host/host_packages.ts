@@ -12,6 +12,7 @@ import { setEnabled } from "../packages/install/change_installed.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
+import { auditRefusals } from "./audit_load.ts";
 import type { FailedReloads } from "./failed_reloads.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
@@ -103,7 +104,7 @@ export class HostPackages {
   async disable(plugin: string): Promise<void> {
     await this.inTurn(async () => {
       const { model, supervisor } = this.#options;
-      const instances = model.instancesOf(plugin);
+      const instances = model.isRefused(plugin) ? [] : model.instancesOf(plugin);
       if (await this.#isInstalled(plugin)) await setEnabled(plugin, false, this.#options.ports);
       await Promise.all(instances.map(({ instance }) => supervisor.disable(instance)));
     });
@@ -170,12 +171,17 @@ export class HostPackages {
     return Object.hasOwn(this.#options.places.plugins, one.package);
   }
 
-  /** Restarts a plugin with `sync`. One that was uninstalled meanwhile goes, one that is down starts. */
+  /**
+   * Restarts a plugin with `sync`. One that was uninstalled meanwhile goes, one that is down starts, and so does one that
+   * was refused and is mended. Throws `plugin.refused` for one that is refused now.
+   */
   async #renew(plugin: string, sync: () => Promise<SyncOutcome>): Promise<SyncOutcome> {
     const { model, supervisor, storage } = this.#options;
-    const before = model.instancesOf(plugin);
-    checkReloadable(plugin, before, supervisor, (one) => this.#isVouchedFor(one));
+    const isRefused = model.isRefused(plugin);
+    const before = isRefused ? [] : model.instancesOf(plugin);
+    if (!isRefused) checkReloadable(plugin, before, supervisor, (one) => this.#isVouchedFor(one));
     const outcome = await sync();
+    if (model.isRefused(plugin)) model.instancesOf(plugin); // Throws with the reason.
     const after = model.project.instances.filter((one) => one.plugin === plugin);
     if (after.length === 0) {
       storage.forget(plugin);
@@ -229,7 +235,10 @@ export class HostPackages {
   }
 
   async #adopt(fresh: HostProject, renewal: Renewal): Promise<SyncOutcome> {
+    const { model, ports } = this.#options;
+    const { refusals } = model.project;
     const outcome = await syncPlugins(fresh, this.#options, renewal);
+    auditRefusals(fresh.resolved, refusals, ports.audit);
     this.#loaded = fresh;
     // Not awaited: the desk may be busy with a fetch, and this sync may itself be part of answering a request.
     void this.#desk.update(this.#lacking());

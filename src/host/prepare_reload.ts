@@ -4,8 +4,9 @@
  * @module
  */
 import { asHostError, HostError } from "../core/errors/host_error.ts";
-import type { PluginRefusal, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
+import type { ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
 import type { Replacement, Supervisor } from "../core/supervisor/types.ts";
+import { factsOf } from "./audit_load.ts";
 import type { HostProject } from "./host_project.ts";
 import { disabledError, specOf } from "./start_plugins.ts";
 
@@ -41,10 +42,6 @@ export function checkNotRefused(plugin: string, before: ResolvedProject, fresh: 
     return isOwn && !known.has(factsOf(one));
   });
   if (refusal) throw refusal.error;
-}
-
-function factsOf({ agent, key, error: { code, message } }: PluginRefusal): string {
-  return JSON.stringify([agent, key, code, message]);
 }
 
 /**

@@ -5,9 +5,10 @@
  */
 import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
+import { refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 import type { PluginSpec, Supervisor } from "../core/supervisor/types.ts";
-import { auditLoad, refusedInstance } from "./audit_load.ts";
+import { auditLoad } from "./audit_load.ts";
 import type { HostProject } from "./host_project.ts";
 
 /** The rooms of the host that a start passes. */
@@ -29,10 +30,11 @@ export interface StartReport {
 /** Registers every instance that is not yet, and starts those that may run. */
 export async function startPlugins({ loaded, supervisor, audit, isFirst }: StartOptions): Promise<StartReport> {
   const { resolved } = loaded;
-  const failed = resolved.refusals.map((refusal) => ({
-    instance: refusedInstance(refusal, resolved.id),
-    error: refusal.error,
-  }));
+  const delegates = resolved.refusals.filter(({ error }) => error.code === "project.invalid_delegate");
+  const failed = [
+    ...refusedPlugins(resolved).map(({ instance, error }) => ({ instance, error })),
+    ...delegates.map(({ agent, key, error }) => ({ instance: `${key}@${resolved.id}/${agent}`, error })),
+  ];
   if (isFirst) auditLoad(resolved, audit);
   const registered = new Set(supervisor.plugins().map(({ instance }) => instance));
   for (const instance of resolved.instances.filter((one) => !registered.has(one.instance))) {

@@ -154,12 +154,14 @@ export interface AuditData extends CompactionAuditData {
   "plugin.tool_name_collision": { first: string; second: string; tool: string };
   /** Two plugins of one agent are compactors; the second is refused. */
   "plugin.role_violation": { first: string; second: string; agent_path: string };
-  /** One side of its config does not fit its schema. Values are never in it. */
+  /** One side of its config does not fit its schema. Values are never in it; lines are those of the side's file. */
   "plugin.config_validation_failed": {
     side: "project" | "system";
     agent_path: string;
-    errors: { path: string; message: string }[];
+    errors: { path: string; message: string; line?: number; column?: number }[];
   };
+  /** An agent declares it, or the operator enabled it for all (`agent_path` is empty then), and it cannot run so. */
+  "plugin.refused": { error_code: string; error_message: string; agent_path: string };
   /** A setting of it was turned. */
   "plugin.knob_write": { knob: string; agent_path: string };
 }

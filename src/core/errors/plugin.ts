@@ -16,6 +16,10 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   ...rows("plugin", -32603, 502, {
     unavailable: ["The plugin is not running", "See kaged plugin check, then enable it again"],
+    refused: [
+      "The host does not run the plugin as it is declared",
+      "Mend the cause that the message names, then reload the plugin",
+    ],
     disabled: ["The operator has not enabled the plugin", "Run kaged plugin enable"],
     memory_exceeded: [
       "The plugin used more memory than it may",

@@ -146,7 +146,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins": {
       "get": {
         "operationId": "getPlugins",
-        "summary": "Every instance of every plugin of the project",
+        "summary": "Every instance of every plugin of the project, refused plugins included",
         "responses": {
           "200": {
             "description": "Done",
@@ -269,7 +269,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "description": "\`plugin.unavailable\`: The plugin is not running",
+            "description": "\`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -375,7 +375,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
+            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -421,7 +421,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
+            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -579,7 +579,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused"
           }
         }
       },
@@ -685,7 +685,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -853,6 +853,16 @@ export const OPENAPI_TEXT: string = `{
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
+          },
+          "502": {
+            "description": "\`plugin.refused\`: The host does not run the plugin as it is declared",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
           }
         }
       }
@@ -903,7 +913,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/agents": {
       "get": {
         "operationId": "getAgents",
-        "summary": "Every agent with the plugins active for it",
+        "summary": "Every agent with the plugins that it declares",
         "responses": {
           "200": {
             "description": "Done",
@@ -945,7 +955,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/agents/{agent}": {
       "get": {
         "operationId": "getAgentsAgent",
-        "summary": "One agent with the plugins active for it",
+        "summary": "One agent with the plugins that it declares",
         "parameters": [
           {
             "name": "agent",
@@ -1300,7 +1310,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -2129,8 +2139,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "plugin.disabled-plugin.unavailable": {
-        "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running",
+      "plugin.disabled-plugin.unavailable-plugin.refused": {
+        "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2169,8 +2179,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable": {
-        "description": "\`protocol.internal\`: The other side failed in an unspecified way; \`protocol.closed\`: The connection ended before the answer came; \`protocol.oversize_message\`: A line is longer than 4 MiB; \`protocol.timeout\`: No answer came in time; \`plugin.unavailable\`: The plugin is not running",
+      "protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused": {
+        "description": "\`protocol.internal\`: The other side failed in an unspecified way; \`protocol.closed\`: The connection ended before the answer came; \`protocol.oversize_message\`: A line is longer than 4 MiB; \`protocol.timeout\`: No answer came in time; \`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2364,23 +2374,37 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "plugin": {
-            "description": "The name in its manifest.",
+            "description": "The name in its manifest; while that cannot be read, the last segment of its package, else its key.",
             "type": "string"
           },
           "package": {
-            "description": "Package, such as \`@kaged/memory-markdown\`.",
-            "type": "string"
+            "description": "Package, such as \`@kaged/memory-markdown\`; null for a refused declaration that names none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "version": {
-            "description": "The version that runs; while none does, the version of its files.",
-            "type": "string"
+            "description": "The version that runs; while none does, the version of its files; null while these cannot be read.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "instance": {
             "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
             "type": "string"
           },
           "agents": {
-            "description": "Agents it serves; none for a plugin of the operator's that no agent declares.",
+            "description": "Agents that declare it; none for a plugin of the operator's that no agent declares.",
             "type": "array",
             "items": {
               "type": "string"
@@ -2388,13 +2412,22 @@ export const OPENAPI_TEXT: string = `{
           },
           "state": {
             "description": "\`stopped\` before the host starts.",
-            "enum": [
-              "disabled",
-              "spawning",
-              "running",
-              "crashed",
-              "failed",
-              "stopped"
+            "anyOf": [
+              {
+                "enum": [
+                  "refused"
+                ]
+              },
+              {
+                "enum": [
+                  "disabled",
+                  "spawning",
+                  "running",
+                  "crashed",
+                  "failed",
+                  "stopped"
+                ]
+              }
             ]
           },
           "isolation": {
@@ -2559,16 +2592,30 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "plugin": {
-            "description": "The name in its manifest.",
+            "description": "The name in its manifest; while that cannot be read, the last segment of its package, else its key.",
             "type": "string"
           },
           "package": {
-            "description": "Package, such as \`@kaged/memory-markdown\`.",
-            "type": "string"
+            "description": "Package, such as \`@kaged/memory-markdown\`; null for a refused declaration that names none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "dir": {
-            "description": "Absolute path of its folder.",
-            "type": "string"
+            "description": "Absolute path of its folder; null for a refused plugin whose files were not found.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "capabilities": {
             "description": "Its capabilities in plain words.",
@@ -2576,14 +2623,6 @@ export const OPENAPI_TEXT: string = `{
             "items": {
               "$ref": "#/components/schemas/CapabilityDescription"
             }
-          },
-          "version": {
-            "description": "The plugin's own version (SemVer 2.0.0).",
-            "type": "string"
-          },
-          "description": {
-            "description": "One line, at most 200 characters.",
-            "type": "string"
           },
           "roles": {
             "description": "Default: \`observer\` when it has hooks.",
@@ -2622,6 +2661,27 @@ export const OPENAPI_TEXT: string = `{
             "items": {
               "type": "string"
             }
+          },
+          "version": {
+            "description": "Null, like the facts below, when its manifest cannot be read.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "description": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "author": {
             "anyOf": [
@@ -2672,13 +2732,13 @@ export const OPENAPI_TEXT: string = `{
           "package",
           "dir",
           "capabilities",
-          "version",
-          "description",
           "roles",
           "hooks",
           "tools",
           "methods",
           "notifications",
+          "version",
+          "description",
           "author",
           "license",
           "homepage",
@@ -3026,16 +3086,30 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "plugin": {
-            "description": "The name in its manifest.",
+            "description": "The name in its manifest; while that cannot be read, the last segment of its package, else its key.",
             "type": "string"
           },
           "package": {
-            "description": "Package, such as \`@kaged/memory-markdown\`.",
-            "type": "string"
+            "description": "Package, such as \`@kaged/memory-markdown\`; null for a refused declaration that names none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "version": {
-            "description": "The version that runs; while none does, the version of its files.",
-            "type": "string"
+            "description": "The version that runs; while none does, the version of its files; null while these cannot be read.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "instance": {
             "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
@@ -3043,13 +3117,22 @@ export const OPENAPI_TEXT: string = `{
           },
           "state": {
             "description": "\`stopped\` before the host starts.",
-            "enum": [
-              "disabled",
-              "spawning",
-              "running",
-              "crashed",
-              "failed",
-              "stopped"
+            "anyOf": [
+              {
+                "enum": [
+                  "refused"
+                ]
+              },
+              {
+                "enum": [
+                  "disabled",
+                  "spawning",
+                  "running",
+                  "crashed",
+                  "failed",
+                  "stopped"
+                ]
+              }
             ]
           },
           "isolation": {
@@ -3080,6 +3163,17 @@ export const OPENAPI_TEXT: string = `{
           "config": {
             "description": "Values that the operator set are replaced by a mark.",
             "type": "object"
+          },
+          "error": {
+            "description": "Why the agent cannot have it, or why it is down.",
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Failure"
+              },
+              {
+                "type": "null"
+              }
+            ]
           }
         },
         "required": [
@@ -3092,7 +3186,8 @@ export const OPENAPI_TEXT: string = `{
           "hooks",
           "tools",
           "key",
-          "config"
+          "config",
+          "error"
         ],
         "additionalProperties": false
       },

@@ -35,6 +35,7 @@ export type HostErrorCode =
   | "plugin.config_invalid"
   | "plugin.not_applicable"
   | "plugin.unavailable"
+  | "plugin.refused"
   | "plugin.disabled"
   | "plugin.memory_exceeded"
   | "plugin.pids_exceeded"
