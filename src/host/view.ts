@@ -46,14 +46,15 @@ export function hostView(ports: ViewPorts): HostView {
       };
     },
     compaction(path) {
-      const { compaction: settings, plugins } = model.agent(path);
-      const delegate = plugins.find(({ key }) => key === settings.delegate);
+      const { compaction: settings, delegateFault, plugins } = model.agent(path);
+      const delegate = delegateFault === null ? plugins.find(({ key }) => key === settings.delegate) : undefined;
       const observers = plugins.filter((one) =>
         one !== delegate && (one.hooks.includes("pre_compact") || one.hooks.includes("post_compact"))
       );
       return {
         ...settings,
         compactor: delegate?.plugin ?? null,
+        delegate_fault: delegateFault,
         observers: observers.map(({ plugin }) => plugin),
         recent: compactions.of(path),
       };

@@ -82,6 +82,8 @@ export interface PluginView extends Pick<HostPluginInfo, "plugin" | "package"> {
 export interface CompactionView extends CompactionSettings {
   /** The plugin that compacts, or null when the strategy does. */
   readonly compactor: string | null;
+  /** Why the delegate cannot compact; null when it can, or when there is none. */
+  readonly delegate_fault: string | null;
   /** Plugins with a `pre_compact` or `post_compact` hook, which may ask for text to be kept. */
   readonly observers: readonly string[];
   /** At most 20, newest first. */

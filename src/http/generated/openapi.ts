@@ -3242,6 +3242,29 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "LeftOutText": {
+        "description": "A text of an observer that is not in the new window, because the window had no room for it.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "description": "Name of the plugin; \`hooks\` for any other handler.",
+            "type": "string"
+          },
+          "hook": {
+            "type": "string"
+          },
+          "bytes": {
+            "description": "Bytes of the text, without the block around a plugin's.",
+            "type": "number"
+          }
+        },
+        "required": [
+          "plugin",
+          "hook",
+          "bytes"
+        ],
+        "additionalProperties": false
+      },
       "CompactionRecord": {
         "description": "One compaction. Texts are cut to 2000 characters.",
         "type": "object",
@@ -3260,7 +3283,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/schemas/Size"
           },
           "after": {
-            "description": "Size of the new window, text of observers included.",
+            "description": "Size of the new window, text of observers included. Never larger than \`before\`.",
             "$ref": "#/components/schemas/Size"
           },
           "timestamp": {
@@ -3310,6 +3333,13 @@ export const OPENAPI_TEXT: string = `{
               "additionalProperties": false
             }
           },
+          "left_out": {
+            "description": "Text of observers that the window had no room for.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/LeftOutText"
+            }
+          },
           "fallback": {
             "description": "Why the agent's first choice of compaction failed, or null.",
             "anyOf": [
@@ -3332,6 +3362,7 @@ export const OPENAPI_TEXT: string = `{
           "superseded",
           "summary",
           "retained",
+          "left_out",
           "fallback"
         ],
         "additionalProperties": false
@@ -3395,6 +3426,17 @@ export const OPENAPI_TEXT: string = `{
               }
             ]
           },
+          "delegate_fault": {
+            "description": "Why the delegate cannot compact; null when it can, or when there is none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
           "observers": {
             "description": "Plugins with a \`pre_compact\` or \`post_compact\` hook, which may ask for text to be kept.",
             "type": "array",
@@ -3421,6 +3463,7 @@ export const OPENAPI_TEXT: string = `{
           "target_messages",
           "keep_last",
           "compactor",
+          "delegate_fault",
           "observers",
           "recent",
           "agent"
