@@ -80,7 +80,7 @@ test("kaged plugin list and info show a plugin that a running host refuses, inst
   const [, ...lines] = stdout.trimEnd().split("\n").map((line) => line.trim().split(/ {2,}/));
   const [row, problem, other, cause] = lines as [string[], string[], string[], string[]];
   assert.deepEqual(row.slice(0, 4), ["echo", "1.0.0", "refused", "local"]);
-  assert.match(problem[0]!, /^problem: .*music\/project\.yaml:3:53: .*depth: Expected integer, got string$/);
+  assert.match(problem[0]!, /^problem: .*music\/project\.yaml:3:50: .*depth: Expected integer, got string$/);
   assert.deepEqual(other.slice(0, 4), ["broken", "unknown", "refused", "music"]);
   assert.match(cause[0]!, /^problem: .*kaged-plugin\.yaml:4:16: .*API version: 7$/);
   const json = JSON.parse((await kaged("plugin", "list", "--json")).stdout);

@@ -16,8 +16,8 @@ export function addPluginList(parent: Command, terminal: Terminal): void {
   const command = parent.command("list")
     .summary("show installed plugins and their states")
     .description(
-      "Shows every installed plugin with its version, its state and the projects it serves; and every other plugin that\n" +
-        "a running host refuses, with the reason.",
+      "Shows every plugin that is installed or that a project of a running host declares, with its version, its state and\n" +
+        "the projects it serves; and why a host refuses it.",
     )
     .option("-v, --verbose", "show homepage, source, package, licence and capabilities too")
     .addHelpText("after", JSON_SHAPE);
@@ -33,20 +33,20 @@ With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "
 async function list(operator: Operator, { verbose }: { readonly verbose?: boolean }): Promise<void> {
   const { listInstalled, statusOf } = await import("../../packages/install/list_installed.ts");
   const [installed, running] = await Promise.all([listInstalled(operator), runningInstances(operator.home)]);
-  const rows = installed.map((plugin): Row => {
+  const known = new Set(installed.map(({ record }) => record.name));
+  const others = [...running].filter(([name]) => !known.has(name)).map(([name, own]) => runningPlugin(name, own));
+  const rows = [...installed, ...others].map((plugin): Row => {
     const own = running.get(plugin.record.name) ?? [];
     const status = statusOf(plugin, own.map(({ state }) => state));
     return { plugin: { ...plugin, problem: plugin.problem ?? problemOf(own) }, status };
   });
-  const known = new Set(installed.map(({ record }) => record.name));
-  for (const [name, own] of running) if (!known.has(name)) rows.push(...refusedRow(name, own));
   const { out } = operator.terminal;
   if (operator.json) return out.json({ plugins: rows.map(({ plugin, status }) => installedJson(plugin, status)) });
   if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
   printTable(rows.map(cellsOf), out, (index) => {
     const { plugin, status } = rows[index]!;
     if (verbose) printMore(plugin, out);
-    else if (status === "refused") printProblem(plugin, out);
+    else if (status === "refused" && plugin.problem) printProblem(plugin.problem, out);
   });
 }
 
@@ -59,21 +59,14 @@ function problemOf(instances: readonly RunningInstance[]): HostError | null {
   return new HostError(isErrorCode(code) ? code : "host.internal", message, { ...(hint !== undefined && { hint }) });
 }
 
-/** Returns a row for a plugin that is not installed and that a running host refuses; none for any other. */
-function refusedRow(name: string, instances: readonly RunningInstance[]): Row[] {
-  const refused = instances.filter(({ state }) => state === "refused");
-  const [first] = refused;
-  if (!first) return [];
-  const projects = [...new Set(refused.map(({ project }) => project))];
-  const { package: pkg, version } = first;
-  const record = {
-    name,
-    local: false,
-    enabled: false,
-    projects,
-    ...defined({ package: pkg ?? undefined, version: version ?? undefined }),
-  };
-  return [{ plugin: { record, dir: "", manifest: null, problem: problemOf(refused) }, status: "refused" }];
+/** Returns a plugin that is not installed as running hosts have it: their projects declare it, or embedders vouch for it. */
+function runningPlugin(name: string, instances: readonly RunningInstance[]): InstalledPlugin {
+  const { package: pkg, version } = instances[0]!;
+  const projects = [...new Set(instances.map(({ project }) => project))];
+  const enabled = instances.some(({ state }) => state !== "disabled" && state !== "refused");
+  const facts = defined({ package: pkg ?? undefined, version: version ?? undefined });
+  const record = { name, local: false, enabled, projects, ...facts };
+  return { record, dir: "", manifest: null, problem: null };
 }
 
 interface Row {
@@ -99,7 +92,8 @@ function printTable(rows: readonly string[][], { line, paint }: Printer, after: 
   });
 }
 
-function printMore({ record, manifest, problem }: InstalledPlugin, { line, paint }: Printer): void {
+function printMore({ record, manifest, problem }: InstalledPlugin, out: Printer): void {
+  const { line, paint } = out;
   const { homepage, license, author } = manifest ?? {};
   const { source, package: pkg, hash } = record;
   for (const [key, value] of Object.entries({ homepage, author, license, package: pkg, source, hash })) {
@@ -108,14 +102,12 @@ function printMore({ record, manifest, problem }: InstalledPlugin, { line, paint
   for (const capability of manifest?.capabilities ?? []) {
     line(paint.dim(printable(`    may: ${shownCapability(capability)}`)));
   }
-  printProblem({ problem }, { line, paint });
+  if (problem) printProblem(problem, out);
 }
 
-function printProblem(
-  { problem }: Pick<InstalledPlugin, "problem">,
-  { line, paint }: Pick<Printer, "line" | "paint">,
-): void {
-  if (problem) line(paint.yellow(printable(`    problem: ${problem.message}`)));
+function printProblem({ message, hint }: HostError, { line, paint, hint: printHint }: Printer): void {
+  line(paint.yellow(printable(`    problem: ${message}`)));
+  printHint(hint, "    ");
 }
 
 /** Returns an installed plugin as `--json` prints it. */
