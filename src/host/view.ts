@@ -21,7 +21,7 @@ export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" 
 
 /** Returns a view of a host. */
 export function hostView(ports: ViewPorts): HostView {
-  const { model, supervisor, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
+  const { model, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
   return {
     project: { id: model.project.id, dir: model.project.dir },
     home,

@@ -123,12 +123,12 @@ export interface AuditData extends CompactionAuditData {
     /** Code of the error table; `error_code` is the number on the wire. */
     reason: string;
   };
-  /** Text that it returned was added to the model's context. */
+  /** Text that it returned is for the model's context; `compaction.completed` names text that a window had no room for. */
   "plugin.hook.injected": AuditPlace & {
     hook: string;
     /** Bytes of the text that it returned. */
     returned_bytes: number;
-    /** Bytes of it that the model got. */
+    /** Bytes of it that are used. */
     bytes: number;
     sha256: string;
     cut: boolean;
