@@ -98,8 +98,8 @@ async function openUngated(): Promise<OpenHost> {
   const plugins = { "@bench/wire": join(dir, "wire"), "@bench/mcp": join(dir, "mcp") };
   const places = { runtime, home: join(dir, "home"), project: join(dir, "project"), plugins };
   const rooms = await openRooms(places, () => undefined as never);
-  const { supervisor, audit, sessions, contextOf, callPlugin, store: { loaded } } = rooms;
-  await startPlugins({ loaded, supervisor, audit, isFirst: true });
+  const { supervisor, failedReloads, audit, sessions, contextOf, callPlugin, store: { loaded } } = rooms;
+  await startPlugins({ loaded, supervisor, failedReloads, audit, isFirst: true });
   const session = sessions.open();
   return {
     async call() {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Audit } from "../core/audit/audit.ts";
+import type { HostError } from "../core/errors/host_error.ts";
 import { refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { PluginRefusal, ResolvedProject } from "../core/project/types.ts";
 import { cutText } from "../core/values/cut_text.ts";
@@ -35,8 +36,8 @@ export function auditRefusals(project: ResolvedProject, before: readonly PluginR
   const leftOut = refusedPlugins(project);
   for (const refusal of project.refusals) {
     if (known.has(factsOf(refusal))) continue;
-    const { agent: agent_path, key, plugin: name, error: { code, message } } = refusal;
-    const facts = { error_code: code, error_message: cutText(message, MAX_MESSAGE_BYTES) };
+    const { agent: agent_path, key, plugin: name, error } = refusal;
+    const facts = errorFacts(error);
     const row = leftOut.find((one) => one.key === key && (agent_path === "" || one.agents.includes(agent_path)));
     if (row) {
       auditFault(refusal, row.instance, audit);
@@ -46,6 +47,11 @@ export function auditRefusals(project: ResolvedProject, before: readonly PluginR
       if (kept) audit.emit("plugin.reload_failed", { name: kept.plugin, instance: kept.instance }, facts);
     }
   }
+}
+
+/** Returns an error as an event holds it. */
+export function errorFacts({ code, message }: HostError): { error_code: string; error_message: string } {
+  return { error_code: code, error_message: cutText(message, MAX_MESSAGE_BYTES) };
 }
 
 /** Returns the facts that make two refusals the same one. */

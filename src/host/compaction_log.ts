@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CompactionResult, LeftOutText } from "../core/compaction/types.ts";
+import type { CompactionResult } from "../core/compaction/types.ts";
 
 /** One compaction. Texts are cut to 2000 characters. */
 export interface CompactionRecord extends Pick<CompactionResult, "by" | "before" | "after"> {
@@ -20,7 +20,7 @@ export interface CompactionRecord extends Pick<CompactionResult, "by" | "before"
   /** Texts that observers asked to keep, at most 50. */
   readonly retained: readonly { readonly plugin: string; readonly text: string }[];
   /** Text of observers that the window had no room for. */
-  readonly left_out: readonly LeftOutText[];
+  readonly left_out: readonly { readonly plugin: string; readonly hook: string; readonly bytes: number }[];
   /** Why the agent's first choice of compaction failed, or null. */
   readonly fallback: string | null;
 }

@@ -68,7 +68,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
 
 /** Returns the start and the end of a host. */
 function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
-  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, audit } = rooms;
+  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, audit, failedReloads } = rooms;
   let isLoaded = false;
   let control: ControlSocket | null = null;
 
@@ -88,7 +88,7 @@ function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "sto
       const isFirst = !isLoaded;
       isLoaded = true;
       const [started, pending] = await Promise.all([
-        startPlugins({ loaded: store.loaded, supervisor, audit, isFirst }),
+        startPlugins({ loaded: store.loaded, supervisor, failedReloads, audit, isFirst }),
         store.ask(),
         openControl(),
       ]);

@@ -147,6 +147,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     supervisor,
     storage,
     failedReloads,
+    audit,
     onAdopted: chain.refresh,
     ports: { runtime, home, audit },
     ...(options.notifyHosts && { notifyHosts: options.notifyHosts }),

@@ -34,6 +34,7 @@ export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent
   ): HostPluginInfo => {
     const served = serves.get(instance) ?? [];
     const info = live.get(instance);
+    const unregistered = info ? null : failedReloads.ofRegistration(instance);
     // A project that was read anew keeps a plugin whose manifest cannot be read as it was.
     const unread = own && refusals.find((one) => one.key === own.key && served.includes(one.agent) && isUnread(one));
     return {
@@ -43,14 +44,15 @@ export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent
       version: info?.version ?? manifest.version,
       instance,
       agents: served,
-      state: info?.status ?? "stopped",
+      state: info?.status ?? (unregistered ? "refused" : "stopped"),
       isolation: own?.isolation ?? "project",
       hooks: own?.hooks ?? [],
       tools: own && info?.mcp ? listedTools(own, info.tools) : own?.tools ?? [],
       methods: info?.methods ?? [],
       cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
-      error: info?.error ?? (info && failedReloads.of(info)) ?? (unread ? reloadFailed(plugin, unread.error) : null),
+      error: info?.error ?? (info ? failedReloads.of(info) : unregistered) ??
+        (unread ? reloadFailed(plugin, unread.error) : null),
     };
   };
   if (agent !== undefined) {

@@ -14,9 +14,6 @@ import type { CompactionSettings, Isolation } from "../core/project/types.ts";
 import type { PluginCage, PluginStatus } from "../core/supervisor/types.ts";
 import type { CompactionRecord } from "./compaction_log.ts";
 
-/** State of an instance; `refused` for a plugin that the project declares and the host does not run so. */
-export type PluginState = PluginStatus | "refused";
-
 /** A plugin instance: one process, or the place for one. */
 export interface HostPluginInfo {
   /** The key its first agent declares it under, or null where no agent does. */
@@ -31,8 +28,8 @@ export interface HostPluginInfo {
   readonly instance: string;
   /** Agents that declare it; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
-  /** `stopped` before the host starts. */
-  readonly state: PluginState;
+  /** `stopped` before the host starts; `refused` for a plugin that the host does not run as it is declared. */
+  readonly state: PluginStatus | "refused";
   /** `agent` when each agent has a process of its own. */
   readonly isolation: Isolation;
   /** Names of the hooks it is called for. */

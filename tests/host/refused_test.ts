@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { HostError } from "../../src/core/errors/host_error.ts";
-import { changePlugin } from "../support/fixture_plugins.ts";
+import { changePlugin, fixturePlugin } from "../support/fixture_plugins.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
+import { putInstalled } from "../support/installed.ts";
 import { FAULTS, FAULTY } from "../support/refused_plugins.ts";
 
 const REFUSED = FAULTS.filter(([, , state]) => state === "refused");
@@ -133,4 +134,38 @@ test("a refused plugin can be disabled, also when its files are gone", async () 
   await assert.rejects(h.host.reload("bad-config"), { code: "plugin.refused", message: /kaged-plugin\.yaml/ });
   await h.host.disable("bad-config");
   assert.deepEqual(stateOf(h, "bad-config"), [["refused", "manifest.missing"]]);
+});
+
+test("K-042 a plugin whose manifest breaks before the host starts is refused too, and starts once it is mended", async () => {
+  await using h = await hosted({ primary: { a: {} }, fixtures: { "@test/a": "echo" }, start: false });
+  const dir = h.host.view.plugin("echo").dir!;
+  await changePlugin(dir, { manifest: { kaged_api: 7 as never } });
+  const { failed } = await h.host.start();
+  assert.deepEqual(failed.map(({ instance, error }) => [instance, error.code]), [
+    ["echo@music/primary", "manifest.invalid"],
+  ]);
+  assert.deepEqual(stateOf(h, "echo"), [["refused", "manifest.invalid"]]);
+  assert.deepEqual(h.all("plugin.refused").map(({ name, data }) => [name, data.error_code]), [
+    ["echo", "manifest.invalid"],
+  ]);
+  await changePlugin(dir, { manifest: { kaged_api: 1 } });
+  await h.host.reload("echo");
+  assert.deepEqual(stateOf(h, "echo"), [["running", null]]);
+});
+
+test("K-063 a plugin of the operator's that no agent declares is refused in sight when its secret is missing", async () => {
+  const system_config_schema = { type: "object", properties: { token: { type: "string" } }, required: ["token"] };
+  await using plugin = await fixturePlugin("echo", { manifest: { system_config_schema } });
+  await using h = await hosted({ start: false });
+  await putInstalled(h.home, "echo", plugin.dir, "local = true\nenabled = true");
+  await h.host.start();
+  await h.host.reload();
+  const [row] = h.host.plugins();
+  assert.deepEqual([row?.instance, row?.key, row?.agents, row?.state], ["echo", null, [], "refused"]);
+  assert.deepEqual(h.all("plugin.refused").map(({ instance, data }) => [instance, data.agent_path]), [["echo", ""]]);
+  await assert.rejects(h.host.callMethod("echo", "echo.pid"), { code: "plugin.refused", message: /token/ });
+  const local = await readFile(join(h.home, "local.toml"), "utf8");
+  await writeFile(join(h.home, "local.toml"), `${local}token = "abc"\n`);
+  await h.host.reload("echo");
+  assert.deepEqual(stateOf(h, "echo"), [["running", null]]);
 });

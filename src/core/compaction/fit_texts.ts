@@ -7,7 +7,7 @@ import { byteLength } from "../values/cut_text.ts";
 import { type CompactionTarget, isWithin } from "./drop_oldest.ts";
 import { type CountTokens, type IdentifiedMessage, type Message, sizeOf } from "./messages.ts";
 import { afterSystem, insertMessage } from "./tool_groups.ts";
-import type { Injection, LeftOutText, ObserverText } from "./types.ts";
+import type { CompactionResult, Injection, ObserverText } from "./types.ts";
 
 /** The bounds of the window, and how a message becomes one of it. */
 export interface FitOptions {
@@ -22,7 +22,7 @@ export interface FitOptions {
 export interface FittedTexts {
   readonly messages: IdentifiedMessage[];
   readonly injected: Injection[];
-  readonly leftOut: LeftOutText[];
+  readonly leftOut: NonNullable<CompactionResult["leftOut"]>;
 }
 
 /** Adds one message after the system messages, with every text that still fits, in the order given. */
@@ -32,7 +32,7 @@ export function fitTexts(
   { room, countTokens, adopt }: FitOptions,
 ): FittedTexts {
   const taken: ObserverText[] = [];
-  const leftOut: LeftOutText[] = [];
+  const leftOut: FittedTexts["leftOut"] = [];
   let window = [...messages];
   const base = texts.length === 0 ? null : adopt({ role: "user", content: "" }, "");
   const size = sizeOf(messages, countTokens);

@@ -30,15 +30,6 @@ export interface ObserverText {
   readonly injection: Injection | null;
 }
 
-/** A text of an observer that is not in the new window, because the window had no room for it. */
-export interface LeftOutText {
-  /** Name of the plugin; `hooks` for any other handler. */
-  readonly plugin: string;
-  readonly hook: string;
-  /** Bytes of the text, without the block around a plugin's. */
-  readonly bytes: number;
-}
-
 /** The new window, and how it came about. */
 export interface CompactionResult {
   /** The window to go on with. */
@@ -55,9 +46,9 @@ export interface CompactionResult {
   readonly injected: Injection[];
   /**
    * Text of observers that is not in {@link messages}: with it the window would exceed the target, or be larger than
-   * before. Absent when there is none.
+   * before. Absent when there is none. `plugin` is `hooks` for other handlers, `bytes` is without a plugin's block.
    */
-  readonly leftOut?: LeftOutText[];
+  readonly leftOut?: { readonly plugin: string; readonly hook: string; readonly bytes: number }[];
   /** Size of the window that was given. */
   readonly before: Size;
   /** Size of the new window, text of observers included. Never larger than {@link before}. */

@@ -2411,7 +2411,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "state": {
-            "description": "\`stopped\` before the host starts.",
+            "description": "\`stopped\` before the host starts; \`refused\` for a plugin that the host does not run as it is declared.",
             "anyOf": [
               {
                 "enum": [
@@ -3116,7 +3116,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "state": {
-            "description": "\`stopped\` before the host starts.",
+            "description": "\`stopped\` before the host starts; \`refused\` for a plugin that the host does not run as it is declared.",
             "anyOf": [
               {
                 "enum": [
@@ -3242,29 +3242,6 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "LeftOutText": {
-        "description": "A text of an observer that is not in the new window, because the window had no room for it.",
-        "type": "object",
-        "properties": {
-          "plugin": {
-            "description": "Name of the plugin; \`hooks\` for any other handler.",
-            "type": "string"
-          },
-          "hook": {
-            "type": "string"
-          },
-          "bytes": {
-            "description": "Bytes of the text, without the block around a plugin's.",
-            "type": "number"
-          }
-        },
-        "required": [
-          "plugin",
-          "hook",
-          "bytes"
-        ],
-        "additionalProperties": false
-      },
       "CompactionRecord": {
         "description": "One compaction. Texts are cut to 2000 characters.",
         "type": "object",
@@ -3337,7 +3314,24 @@ export const OPENAPI_TEXT: string = `{
             "description": "Text of observers that the window had no room for.",
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/LeftOutText"
+              "type": "object",
+              "properties": {
+                "plugin": {
+                  "type": "string"
+                },
+                "hook": {
+                  "type": "string"
+                },
+                "bytes": {
+                  "type": "number"
+                }
+              },
+              "required": [
+                "plugin",
+                "hook",
+                "bytes"
+              ],
+              "additionalProperties": false
             }
           },
           "fallback": {
