@@ -71,9 +71,12 @@ export class HostModel {
   /** Returns one tool of an agent. Throws `agent.unknown`, `tool.unknown`, or `plugin.refused` for a refused plugin's. */
   tool(name: string, path: string): AgentTool {
     const [agent, tools] = [this.agent(path), this.tools(path)];
-    const [plugin = ""] = toolFromAlias(name).split(".");
-    const refused = agent.plugins.some((one) => one.plugin === plugin) ? null : this.#refusedAs(plugin, path);
-    if (refused) throw refusedError(refused);
+    const full = toolFromAlias(name);
+    if (!tools.has(full)) {
+      const [plugin = ""] = full.split(".");
+      const refused = agent.plugins.some((one) => one.plugin === plugin) ? null : this.#refusedAs(plugin, path);
+      if (refused) throw refusedError(refused);
+    }
     return findTool(name, agent, tools);
   }
 

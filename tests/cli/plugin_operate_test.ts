@@ -78,9 +78,10 @@ test("kaged plugin list and info show a plugin that a running host refuses, inst
   await host.start();
   const { stdout } = await kaged("plugin", "list");
   const [, ...lines] = stdout.trimEnd().split("\n").map((line) => line.trim().split(/ {2,}/));
-  const [row, problem, other, cause] = lines as [string[], string[], string[], string[]];
+  const [row, problem, step, other, cause] = lines as [string[], string[], string[], string[], string[]];
   assert.deepEqual(row.slice(0, 4), ["echo", "1.0.0", "refused", "local"]);
   assert.match(problem[0]!, /^problem: .*music\/project\.yaml:3:50: .*depth: Expected integer, got string$/);
+  assert.match(step[0]!, /^hint: See the config schema/);
   assert.deepEqual(other.slice(0, 4), ["broken", "unknown", "refused", "music"]);
   assert.match(cause[0]!, /^problem: .*kaged-plugin\.yaml:4:16: .*API version: 7$/);
   const json = JSON.parse((await kaged("plugin", "list", "--json")).stdout);

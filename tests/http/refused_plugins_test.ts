@@ -20,6 +20,19 @@ test("GET /api/v1/plugins and /api/v1/agents list refused plugins with their rea
   );
 });
 
+test("GET /api/v1/agents shows no config of the plugin that runs for its refused twin", async () => {
+  await using s = await served({
+    primary: { first: { config: { answers: {} } }, second: {} },
+    fixtures: { "@test/first": "answers_hooks", "@test/second": "answers_hooks" },
+  });
+  const { body } = await s.ask("/api/v1/agents/primary");
+  const { plugins } = body as Answers["GET /api/v1/agents/{agent}"];
+  assert.deepEqual(plugins.map(({ key, state, config }) => [key, state, config]), [
+    ["first", "running", { answers: {} }],
+    ["second", "refused", {}],
+  ]);
+});
+
 test("GET /api/v1/plugins/{name} answers for a refused plugin, as far as its manifest can be read", async () => {
   await using s = await served(FAULTY);
   const config = (await s.ask("/api/v1/plugins/bad-config")).body;

@@ -128,7 +128,7 @@ test("K-012 what only the host calls, such as hooks, cannot be called over HTTP"
   assert.equal((await s.ask(`${look}?params=${encodeURIComponent('{"query":"x"}')}`)).status, 200);
 });
 
-test("K-031 …/call/{method} checks the arguments of a tool, and calls no plugin with wrong ones", async () => {
+test("…/call/{method} checks the arguments of a tool, and calls no plugin with wrong ones", async () => {
   await using s = await served({ primary: { hooks: {} }, fixtures: { "@test/hooks": "answers_hooks" } });
   const look = "/api/v1/plugins/answers-hooks/call/answers-hooks.look";
   const wrong: readonly object[] = [{}, { query: 7 }, { query: ["x"] }, { query: null }];

@@ -39,7 +39,7 @@ function agentJson(path: string, { host }: Api): Agent {
     path,
     parent: host.agents().find((one) => one.path === path)?.parent ?? null,
     plugins: plugins.map(({ key, plugin, package: pkg, version, instance, isolation, state, hooks, tools, error }) => {
-      const use = host.view.plugin(plugin).uses.find((one) => one.agent === path);
+      const use = host.view.plugin(plugin).uses.find((one) => one.agent === path && one.key === key);
       const row = { key: key ?? plugin, plugin, package: pkg, version, instance, isolation, state };
       return { ...row, hooks, tools, config: use?.config ?? {}, error: error && failureJson(error) };
     }),

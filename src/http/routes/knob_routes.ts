@@ -42,8 +42,8 @@ export const KNOB_ROUTES: readonly Route[] = [
       "plugin.refused",
     ],
     async run({ params: { name, knob }, body: { agent, value } }, { host }) {
-      host.view.plugin(name); // Throws plugin.unknown.
-      const key = host.plugins(agent).find(({ plugin }) => plugin === name)?.key ?? null;
+      const use = host.view.plugin(name).uses.find((one) => one.agent === agent);
+      const { key = null } = use ?? host.plugins(agent).find(({ plugin }) => plugin === name) ?? {};
       if (key === null) {
         throw new HostError("knob.unknown", `Agent "${agent}" has no plugin "${name}"`, {
           data: { agent_path: agent, plugin: name },
