@@ -148,7 +148,7 @@ test("text of observers counts against the target: what does not fit is left out
   assert.match(ignored[0]!.problem, /^its text of 500 bytes was left out/);
 });
 
-test("the strategies keep room for the text of observers, and tell no observer too little of what goes", async () => {
+test("the strategies keep room for the text of observers, who hear beforehand of every message that goes", async () => {
   const { ports, params } = stage({ "post_compact memory-markdown": { inject: "a fact" } });
   const messages = [window[0]!, ...Array.from({ length: 9 }, (_, at) => ({ ...window[4]!, id: `u${at}` }))];
   const result = await runCompaction(task({ messages, settings: { ...settings, target_messages: 6 } }), ports);
