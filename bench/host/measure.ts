@@ -112,10 +112,11 @@ async function measureGate(): Promise<Record<string, Figures>> {
   const runtime = await detectRuntime();
   const plugins = { "@bench/wire": join(dir, "wire"), "@bench/mcp": join(dir, "mcp") };
   const places = { runtime, home: join(dir, "home"), project: join(dir, "project"), plugins };
-  const { supervisor, audit, sessions, contextOf, callPlugin, store: { loaded } } = await openRooms(places, () => {
+  const { supervisor, failedReloads, audit, sessions, contextOf, callPlugin, store } = await openRooms(places, () => {
     throw new Error("Nothing here asks for the host");
   });
-  await startPlugins({ loaded, supervisor, audit, isFirst: true, signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  await startPlugins({ loaded: store.loaded, supervisor, failedReloads, audit, isFirst: true, signal });
   const session = sessions.open();
   const gated = () => session.callTool("wire.echo", ARGUMENTS);
   const ungated = async (): Promise<unknown> => {

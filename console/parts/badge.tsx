@@ -16,6 +16,7 @@ const LOOKS: Readonly<Record<State, string>> = {
   queued: "plain",
   crashed: "warn",
   failed: "bad",
+  refused: "bad",
   stopped: "plain",
   disabled: "plain",
   cancelled: "plain",

@@ -5,7 +5,7 @@
  */
 import type { JSX } from "preact";
 import type { CompactionRecord } from "../../src/host/compaction_log.ts";
-import { count, dateAndTime } from "../model/words.ts";
+import { bytes, count, dateAndTime } from "../model/words.ts";
 
 const BY: Readonly<Record<CompactionRecord["by"], string>> = {
   compactor: "by the compactor",
@@ -16,7 +16,7 @@ const BY: Readonly<Record<CompactionRecord["by"], string>> = {
 
 /** A compaction as an entry of a list. */
 export function CompactionRow({ of }: { of: CompactionRecord }): JSX.Element {
-  const { before, after, timestamp, trigger, by, fallback, summary, retained, superseded } = of;
+  const { before, after, timestamp, trigger, by, fallback, summary, retained, left_out, superseded } = of;
   const share = before.tokens === 0 ? 0 : Math.round(after.tokens / before.tokens * 100);
   return (
     <li class="card compaction">
@@ -35,6 +35,9 @@ export function CompactionRow({ of }: { of: CompactionRecord }): JSX.Element {
         </span>
       </div>
       {fallback && <p class="danger">The first choice failed: {fallback}</p>}
+      {left_out.map(({ plugin, bytes: size }, at) => (
+        <p key={at} class="danger">No room for the text of {plugin} ({bytes(size)})</p>
+      ))}
       {summary && (
         <details>
           <summary>Summary of the replaced messages</summary>

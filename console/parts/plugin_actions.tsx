@@ -16,11 +16,20 @@ export function PluginActions({ name, instances }: {
   instances: readonly Instance[];
 }): JSX.Element {
   const doing = useDoing();
+  const isRefused = instances.every(({ state }) => state === "refused");
   const isDown = instances.every(({ state }) => state === "disabled" || state === "failed" || state === "stopped");
-  const act = (order: "restart" | "enable" | "disable") => async () => {
+  const act = (order: "restart" | "enable" | "disable" | "reload") => async () => {
     await ask(`POST /api/v1/plugins/{name}/${order}`, { name });
     await refresh();
   };
+  if (isRefused) {
+    return (
+      <span class="acts">
+        <Action doing={doing} act={act("reload")} label={`Reload ${name}`} kind="primary">Reload</Action>
+        {doing.error && <FailureNote of={doing.error} isAlert />}
+      </span>
+    );
+  }
   return (
     <span class="acts">
       {!isDown && <Action doing={doing} act={act("restart")} label={`Restart ${name}`}>Restart</Action>}

@@ -54,12 +54,18 @@ function CompactionView({ agent }: { agent: string }): JSX.Element {
               <dl class="facts wide">
                 <div>
                   <dt>Compacts</dt>
-                  <dd>{of.compactor ?? `the host: ${STRATEGIES[of.strategy]}`}</dd>
+                  <dd>{of.compactor ?? hostCompacts(of)}</dd>
                 </div>
+                {of.delegate_fault && (
+                  <div>
+                    <dt>Because</dt>
+                    <dd class="danger">{of.delegate_fault}</dd>
+                  </div>
+                )}
                 {of.compactor && (
                   <div>
                     <dt>If it fails</dt>
-                    <dd>{STRATEGIES[of.strategy]}</dd>
+                    <dd>{STRATEGIES.drop}</dd>
                   </div>
                 )}
                 <div>
@@ -105,6 +111,12 @@ const STRATEGIES: Readonly<Record<AgentCompaction["strategy"], string>> = {
   drop: "old messages are dropped",
   summarize: "old messages are summarized",
 };
+
+function hostCompacts({ delegate, strategy }: AgentCompaction): string {
+  return delegate === null
+    ? `the host: ${STRATEGIES[strategy]}`
+    : `the host, in place of ${delegate}: ${STRATEGIES.drop}`;
+}
 
 function targetOf({ target_tokens: tokens, target_messages: messages }: AgentCompaction): string {
   const parts = [tokens !== null && `${count(tokens)} tokens`, messages !== null && `${count(messages)} messages`];

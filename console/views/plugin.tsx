@@ -11,7 +11,7 @@ import { useLoaded } from "../model/use_loaded.ts";
 import { CapabilityList } from "../parts/capabilities.tsx";
 import { KnobForms } from "../parts/knob_forms.tsx";
 import { PluginActions } from "../parts/plugin_actions.tsx";
-import { WhenLoaded } from "../parts/states.tsx";
+import { Empty, WhenLoaded } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { LogTab } from "./log.tsx";
 import { InstanceRow } from "./plugins.tsx";
@@ -27,6 +27,7 @@ const TABS: Readonly<Record<string, string>> = {
 export function PluginView({ name, tab }: { name: string; tab: string }): JSX.Element {
   const loaded = useLoaded("GET /api/v1/plugins/{name}", { name }, changes.value[name]);
   const own = (instances.value ?? []).filter(({ plugin }) => plugin === name);
+  const isRefused = own.length > 0 && own.every(({ state }) => state === "refused");
   return (
     <>
       <p class="crumb">
@@ -43,7 +44,9 @@ export function PluginView({ name, tab }: { name: string; tab: string }): JSX.El
             <p class="lead">{plugin.description}</p>
             <Tabs view="plugins" about={name} tabs={TABS} open={tab} label={`Parts of ${name}`} />
             {tab === "overview" && <Overview of={plugin} />}
-            {tab === "knobs" && <KnobForms plugin={name} />}
+            {tab === "knobs" && (isRefused
+              ? <Empty title="No knobs">The host refuses this plugin: its knobs appear once it runs.</Empty>
+              : <KnobForms plugin={name} />)}
             {tab === "storage" && <StorageTab plugin={name} />}
             {tab === "log" && <LogTab key={name} plugin={name} />}
           </>
@@ -72,7 +75,9 @@ function Overview({ of }: { of: Plugin }): JSX.Element {
       <div class="columns">
         <section>
           <h2>Capabilities</h2>
-          <CapabilityList of={of.capabilities} />
+          {of.version === null
+            ? <p class="quiet">Not known: its manifest cannot be read.</p>
+            : <CapabilityList of={of.capabilities} />}
         </section>
         <section>
           <h2>About</h2>

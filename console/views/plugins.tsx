@@ -21,12 +21,14 @@ export function PluginsView(): JSX.Element {
   const waiting = consents.value.filter(({ state }) => state === "waiting").length;
   const plugins = Map.groupBy(list, ({ plugin }) => plugin);
   const running = list.filter(({ state }) => state === "running").length;
+  const refused = list.filter(({ state }) => state === "refused").length;
   return (
     <>
       <header class="view-head">
         <h1>Plugins</h1>
         <p class="quiet">
           {counted(plugins.size, "plugin")}, {running} of {counted(list.length, "instance")} running
+          {refused > 0 && `, ${refused} refused`}
         </p>
       </header>
       {waiting > 0 && (

@@ -5,7 +5,7 @@
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
 import { HostError, isErrorCode } from "../core/errors/host_error.ts";
-import type { Answers, HostInfo, Plugin } from "../http/answers.ts";
+import type { Answers, HostInfo, Instance, Plugin } from "../http/answers.ts";
 import type { Problem } from "../http/problem.ts";
 
 /** A plugin as one running host has it. */
@@ -39,14 +39,19 @@ export async function hostsWith(
   return hosts.flat();
 }
 
-/** Returns the states of every plugin in every running host: plugin → states of its instances. */
-export async function runningStates(home: string): Promise<Map<string, string[]>> {
-  const states = new Map<string, string[]>();
-  for (const host of await liveHosts(home)) {
-    const { plugins } = await get(host, "GET /api/v1/plugins") ?? { plugins: [] };
-    for (const { plugin, state } of plugins) states.set(plugin, [...states.get(plugin) ?? [], state]);
-  }
-  return states;
+/** An instance as one running host has it. */
+export interface RunningInstance extends Instance {
+  /** Id of the host's project. */
+  readonly project: string;
+}
+
+/** Returns the instances of every plugin in every running host, by plugin. */
+export async function runningInstances(home: string): Promise<Map<string, RunningInstance[]>> {
+  const hosts = await Promise.all((await liveHosts(home)).map(async (host) => {
+    const [about, list] = await Promise.all([get(host, "GET /api/v1/host"), get(host, "GET /api/v1/plugins")]);
+    return about && list ? list.plugins.map((one) => ({ ...one, project: about.project.id })) : [];
+  }));
+  return Map.groupBy(hosts.flat(), ({ plugin }) => plugin);
 }
 
 /**

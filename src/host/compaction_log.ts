@@ -19,6 +19,8 @@ export interface CompactionRecord extends Pick<CompactionResult, "by" | "before"
   readonly summary: string | null;
   /** Texts that observers asked to keep, at most 50. */
   readonly retained: readonly { readonly plugin: string; readonly text: string }[];
+  /** Text of observers that the window had no room for. */
+  readonly left_out: readonly { readonly plugin: string; readonly hook: string; readonly bytes: number }[];
   /** Why the agent's first choice of compaction failed, or null. */
   readonly fallback: string | null;
 }
@@ -35,7 +37,7 @@ export class CompactionLog {
   add(
     agent: string,
     at: Pick<CompactionRecord, "timestamp" | "session_id" | "trigger">,
-    { by, before, after, superseded, summary, retained, fallback }: CompactionResult,
+    { by, before, after, superseded, summary, retained, leftOut, fallback }: CompactionResult,
   ): void {
     const record: CompactionRecord = {
       ...at,
@@ -45,6 +47,7 @@ export class CompactionLog {
       superseded: superseded.length,
       summary: summary === undefined ? null : cut(summary),
       retained: retained.slice(0, MAX_RETAINED).map(({ plugin, text }) => ({ plugin, text: cut(text) })),
+      left_out: leftOut ?? [],
       fallback: fallback?.reason ?? null,
     };
     this.#records.set(agent, [record, ...this.of(agent)].slice(0, MAX_RECORDS));

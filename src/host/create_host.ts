@@ -34,10 +34,10 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       jobs: () => jobs.current,
     }),
     agents: () =>
-      model.project.agents.map(({ path, parent, plugins }) => ({
+      model.project.agents.map(({ path, parent }) => ({
         path,
         parent,
-        plugins: plugins.map(({ key }) => key),
+        plugins: pluginRows({ model, supervisor, failedReloads }, path).flatMap(({ key }) => key ?? []),
       })),
     plugins: (agent) => pluginRows({ model, supervisor, failedReloads }, agent),
     agent: (path, run) => jobs.agent(path, run),

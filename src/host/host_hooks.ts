@@ -26,6 +26,8 @@ import type { HookFired } from "./types.ts";
 /** The host's side of its hooks. No handler can make one of these reject. */
 export interface HostHooks {
   readonly engine: HookEngine;
+  /** Whether a hook has handlers other than those of plugins. */
+  isWanted(hook: string): boolean;
   /** Replaces the plugins' handlers by those of the project as it is now. */
   refresh(): void;
   onStart(session: string, prompt: string): Promise<SessionStarted>;
@@ -67,6 +69,7 @@ export function hostHooks(
 
   return {
     engine,
+    isWanted,
     refresh() {
       remove();
       remove = add();
@@ -120,11 +123,12 @@ function observerOf(
     const details = { trigger: params.trigger, strategy: params.strategy, before, ...(after && { after }) };
     const event = after === null ? { details, input: shown } : { details, output: shown };
     const firing = { context, params: { ...params }, except, injections };
-    const { result, scope: { injected, retained, ignored } } = await fireOwn(hook, event, firing);
+    const { result, scope: { blocks, retained, ignored } } = await fireOwn(hook, event, firing);
     const left = after === null ? result.input : result.output;
     const blocked = blockIn(result).blocked ?? null;
     const modified = left === shown ? {} : { modified: left };
-    return { texts: result.context, injected, retained, ignored, blocked, ...modified };
+    const texts = result.context.map((text) => ({ text, injection: blocks.get(text) ?? null }));
+    return { texts, retained, ignored, blocked, ...modified };
   };
 }
 

@@ -19,7 +19,7 @@ interface StartUnderWay {
 
 /** Returns the start and the stop of the host that is made of `rooms`. */
 export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
-  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, audit } = rooms;
+  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, audit, failedReloads } = rooms;
   let isLoaded = false;
   let control: Promise<ControlSocket | null> | null = null;
   let starting: StartUnderWay | null = null;
@@ -48,7 +48,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     const isFirst = !isLoaded;
     isLoaded = true;
     const [started, asked] = await Promise.allSettled([
-      startPlugins({ loaded: store.loaded, supervisor, audit, isFirst, signal }),
+      startPlugins({ loaded: store.loaded, supervisor, failedReloads, audit, isFirst, signal }),
       unlessAborted(store.ask(), signal),
       openControl(),
     ]);

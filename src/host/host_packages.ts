@@ -12,7 +12,7 @@ import { setEnabled } from "../packages/install/change_installed.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
-import type { FailedReloads } from "./failed_reloads.ts";
+import { auditRefusals } from "./audit_load.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { keepRefused } from "./keep_refused.ts";
@@ -27,7 +27,6 @@ export interface HostPackagesOptions extends SyncPorts {
   readonly loaded: HostProject;
   readonly ports: InstallPorts;
   readonly storage: HostStorage;
-  readonly failedReloads: FailedReloads;
   /** Makes every host of this home run the new version of a plugin. */
   readonly notifyHosts?: (plugin: string) => void;
 }
@@ -108,7 +107,7 @@ export class HostPackages {
   async disable(plugin: string): Promise<void> {
     await this.inTurn(async () => {
       const { model, supervisor } = this.#options;
-      const instances = model.instancesOf(plugin);
+      const instances = model.isRefused(plugin) ? [] : model.instancesOf(plugin);
       if (await this.#isInstalled(plugin)) await setEnabled(plugin, false, this.#options.ports);
       await Promise.all(instances.map(({ instance }) => supervisor.disable(instance)));
     });
@@ -175,12 +174,17 @@ export class HostPackages {
     return Object.hasOwn(this.#options.places.plugins, one.package);
   }
 
-  /** Restarts a plugin with `sync`. One that was uninstalled meanwhile goes, one that is down starts. */
+  /**
+   * Restarts a plugin with `sync`. One that was uninstalled meanwhile goes, one that is down starts, and so does one that
+   * was refused and is mended. Throws `plugin.refused` for one that is refused now.
+   */
   async #renew(plugin: string, sync: () => Promise<SyncOutcome>): Promise<SyncOutcome> {
     const { model, supervisor, storage } = this.#options;
-    const before = model.instancesOf(plugin);
-    checkReloadable(plugin, before, supervisor, (one) => this.#isVouchedFor(one));
+    const isRefused = model.isRefused(plugin);
+    const before = isRefused ? [] : model.instancesOf(plugin);
+    if (!isRefused) checkReloadable(plugin, before, this.#options, (one) => this.#isVouchedFor(one));
     const outcome = await sync();
+    if (model.isRefused(plugin)) model.instancesOf(plugin); // Throws with the reason.
     const after = model.project.instances.filter((one) => one.plugin === plugin);
     if (after.length === 0) {
       storage.forget(plugin);
@@ -194,7 +198,7 @@ export class HostPackages {
 
   /** Replaces the running processes of a plugin by new ones. A failure leaves everything as it was. */
   async #swap(plugin: string): Promise<SyncOutcome> {
-    const { model, supervisor, failedReloads, ports: { audit } } = this.#options;
+    const { model, supervisor, failedReloads, audit } = this.#options;
     const loading = this.#load();
     await loading.catch(() => {});
     // Only now: an instance that came up while the files were read serves calls already, and must be replaced too.
@@ -234,7 +238,10 @@ export class HostPackages {
   }
 
   async #adopt(fresh: HostProject, renewal: Renewal): Promise<SyncOutcome> {
+    const { model, audit } = this.#options;
+    const { refusals } = model.project;
     const outcome = await syncPlugins(fresh, this.#options, renewal);
+    auditRefusals(fresh.resolved, refusals, audit);
     this.#loaded = fresh;
     // Not awaited: the desk may be busy with a fetch, and this sync may itself be part of answering a request.
     void this.#desk.update(this.#lacking());

@@ -147,6 +147,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     supervisor,
     storage,
     failedReloads,
+    audit,
     onAdopted: chain.refresh,
     ports: { runtime, home, audit },
     ...(options.notifyHosts && { notifyHosts: options.notifyHosts }),
@@ -267,9 +268,10 @@ async function projectDir(path: string, { files }: Runtime): Promise<string> {
 async function compactWindow(request: CompactionRequest, rooms: Calling): Promise<CompactionResult> {
   const { messages, trigger, targetTokens, agent, session } = request;
   const { clock } = rooms.options.runtime;
-  const { path, compaction: settings, plugins } = rooms.model.agent(agent);
+  const { path, compaction: settings, delegateFault, plugins } = rooms.model.agent(agent);
   const ports = compactionPorts(rooms, rooms.contextOf(path, session));
-  const task = { messages, trigger, ...(targetTokens !== undefined && { targetTokens }), settings, plugins };
+  const target = targetTokens === undefined ? {} : { targetTokens };
+  const task = { messages, trigger, ...target, settings, delegateFault, plugins };
   const startedMs = clock.monotonic();
   const facts = { name: path, agent: path, session };
   const result = await withSpan(rooms.tracing, "compaction", facts, () => runCompaction(task, ports));
@@ -301,6 +303,7 @@ function compactionPorts(
       audit.emit(type, subject, { ...data, agent_path, session_id } as AuditData[typeof type], request_id);
     },
     countTokens: count,
+    mayInject: ["pre_compact", "post_compact"].some(chain.isWanted),
     ...(summarize && { summarize }),
     clock,
     ids,

@@ -10,7 +10,9 @@ export function keepRefused(before: ResolvedProject, fresh: ResolvedProject): Re
   const taken = new Set(fresh.instances.map(({ instance }) => instance));
   const kept = new Map<string, ResolvedInstance>();
   const agents = fresh.agents.map((agent): ResolvedAgent => {
-    const former = before.agents.find(({ path }) => path === agent.path)?.plugins ?? [];
+    const whole = before.agents.find(({ path }) => path === agent.path);
+    if (!whole) return agent;
+    const former = whole.plugins;
     const back = former.filter(({ key, instance }) =>
       !taken.has(instance) && fresh.refusals.some((one) => one.agent === agent.path && one.key === key && isUnread(one))
     );
@@ -23,11 +25,14 @@ export function keepRefused(before: ResolvedProject, fresh: ResolvedProject): Re
       const at = former.findIndex((one) => one.key === key);
       return at < 0 ? former.length : at;
     };
-    return { ...agent, plugins: [...agent.plugins, ...back].toSorted((a, b) => place(a) - place(b)) };
+    const plugins = [...agent.plugins, ...back].toSorted((a, b) => place(a) - place(b));
+    const isDelegate = back.some(({ key }) => key === agent.compaction.delegate);
+    return { ...agent, plugins, ...(isDelegate && { delegateFault: whole.delegateFault }) };
   });
   return kept.size === 0 ? fresh : { ...fresh, agents, instances: [...fresh.instances, ...kept.values()] };
 }
 
-function isUnread({ error }: PluginRefusal): boolean {
+/** Whether a refusal is about a manifest that cannot be read. */
+export function isUnread({ error }: PluginRefusal): boolean {
   return error.code.startsWith("manifest.");
 }

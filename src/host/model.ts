@@ -7,6 +7,7 @@ import type { Audit } from "../core/audit/audit.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { McpTool } from "../core/mcp/mcp_tool.ts";
+import { type RefusedPlugin, refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { ResolvedAgent, ResolvedInstance, ResolvedPlugin, ResolvedProject } from "../core/project/types.ts";
 import type { PluginInfo, Supervisor } from "../core/supervisor/types.ts";
 import {
@@ -26,18 +27,25 @@ import type { HostTool } from "./types.ts";
 export class HostModel {
   #project: ResolvedProject;
   #agents: ReadonlyMap<string, ResolvedAgent>;
+  #refused: readonly RefusedPlugin[];
   #tools = new Map<string, AgentTools>();
   readonly #listed = new Map<string, readonly McpTool[]>();
 
   /** Looks at a resolved project. */
   constructor(project: ResolvedProject) {
     this.#project = project;
+    this.#refused = refusedPlugins(project);
     this.#agents = new Map(project.agents.map((agent) => [agent.path, agent]));
   }
 
   /** The project as it was last resolved, with the config of knobs that were turned since. */
   get project(): ResolvedProject {
     return this.#project;
+  }
+
+  /** Plugins that the project declares and the host does not run as they are declared. */
+  get refused(): readonly RefusedPlugin[] {
+    return this.#refused;
   }
 
   /** Returns an agent. Throws `agent.unknown`. */
@@ -60,9 +68,16 @@ export class HostModel {
     return tools;
   }
 
-  /** Returns one tool of an agent. Throws `agent.unknown` or `tool.unknown`. */
+  /** Returns one tool of an agent. Throws `agent.unknown`, `tool.unknown`, or `plugin.refused` for a refused plugin's. */
   tool(name: string, path: string): AgentTool {
-    return findTool(name, this.agent(path), this.tools(path));
+    const [agent, tools] = [this.agent(path), this.tools(path)];
+    const full = toolFromAlias(name);
+    if (!tools.has(full)) {
+      const [plugin = ""] = full.split(".");
+      const refused = agent.plugins.some((one) => one.plugin === plugin) ? null : this.#refusedAs(plugin, path);
+      if (refused) throw refusedError(refused);
+    }
+    return findTool(name, agent, tools);
   }
 
   /** Whether calls of a tool pass the gate, by its name or its alias: the tools of the agent's plugins do. */
@@ -85,11 +100,13 @@ export class HostModel {
     return { ...describeTool(method, tool), owner: { plugin, instance, override: null } };
   }
 
-  /** Returns the instances of a plugin. Throws `plugin.unknown`. */
+  /** Returns the instances of a plugin. Throws `plugin.unknown`, or `plugin.refused` when it has none for that reason. */
   instancesOf(plugin: string): ResolvedInstance[] {
     const instances = this.#project.instances.filter((instance) => instance.plugin === plugin);
     if (instances.length > 0) return instances;
-    const known = [...new Set(this.#project.instances.map((instance) => instance.plugin))];
+    const refused = this.#refusedAs(plugin);
+    if (refused) throw refusedError(refused);
+    const known = [...new Set([...this.#project.instances, ...this.#refused].map((one) => one.plugin))];
     throw new HostError("plugin.unknown", `The project has no plugin "${plugin}"`, {
       data: { plugin, known },
       hint: didYouMean(plugin, known, known.length > 0 ? `Its plugins: ${known.join(", ")}` : "It has none"),
@@ -108,6 +125,8 @@ export class HostModel {
       const own = instances.find(({ agents }) => agents.includes(agent)) ??
         instances.find(({ agents }) => agents.length === 0);
       if (own) return own;
+      const refused = this.#refusedAs(plugin, agent);
+      if (refused) throw refusedError(refused);
       throw new HostError("plugin.unknown", `Agent "${agent}" has no plugin "${plugin}"`, {
         data: { plugin, agent_path: agent, agents: instances.flatMap(({ agents }) => agents) },
         hint: "Declare it on that agent, or name an agent that declares it",
@@ -126,6 +145,19 @@ export class HostModel {
     );
   }
 
+  /** Whether a plugin has no instance because it is refused. */
+  isRefused(plugin: string): boolean {
+    return this.#refusedAs(plugin) !== null && !this.#project.instances.some((one) => one.plugin === plugin);
+  }
+
+  /** Returns the refused plugin of that name or key that an agent, or any, declares; null when there is none. */
+  #refusedAs(name: string, path?: string): RefusedPlugin | null {
+    const own = this.#refused.filter(({ agents }) =>
+      path === undefined || agents.length === 0 || agents.includes(path)
+    );
+    return own.find(({ plugin }) => plugin === name) ?? own.find(({ key }) => key === name) ?? null;
+  }
+
   /** Returns a plugin of an agent by the key it is declared under, or undefined. */
   plugin(path: string, key: string): ResolvedPlugin | undefined {
     return this.agent(path).plugins.find((plugin) => plugin.key === key);
@@ -134,6 +166,7 @@ export class HostModel {
   /** Takes over a project that was resolved anew. What MCP servers listed is kept for the instances that are left. */
   adopt(project: ResolvedProject): void {
     this.#project = project;
+    this.#refused = refusedPlugins(project);
     this.#agents = new Map(project.agents.map((agent) => [agent.path, agent]));
     this.#tools = new Map();
     const left = new Set(project.instances.map(({ instance }) => instance));
@@ -167,6 +200,15 @@ export class HostModel {
     this.#agents = new Map(agents.map((agent) => [agent.path, agent]));
     this.#tools = new Map();
   }
+}
+
+/** Returns why calls of a refused plugin fail. */
+export function refusedError({ plugin, agents, error: cause }: RefusedPlugin): HostError {
+  return new HostError("plugin.refused", `[BLOCKED] Plugin "${plugin}" is refused: ${cause.message}`, {
+    data: { plugin, agents, reason: cause.code, ...(cause.data !== undefined && { cause: cause.data }) },
+    ...(cause.hint !== undefined && { hint: cause.hint }),
+    cause,
+  });
 }
 
 /** Returns the tools of an agent, without those of plugins that stay down. Throws `agent.unknown`. */

@@ -4,10 +4,13 @@
  * @module
  */
 import type { ManifestTool } from "../core/manifest/manifest.ts";
+import type { RefusedPlugin } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance, ResolvedPlugin } from "../core/project/types.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
 import type { FailedReloads } from "./failed_reloads.ts";
+import { isUnread } from "./keep_refused.ts";
 import type { HostModel } from "./model.ts";
+import { reloadFailed } from "./prepare_reload.ts";
 import type { HostPluginInfo } from "./view_types.ts";
 
 /** The rooms that the rows are joined from. */
@@ -17,38 +20,73 @@ export interface RowPorts {
   readonly failedReloads: FailedReloads;
 }
 
-/** Returns the plugins of an agent in the order they are declared, or every instance of the project. */
+/**
+ * Returns the plugins of an agent in the order they are declared, or every instance of the project and then the refused
+ * plugins.
+ */
 export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent?: string): HostPluginInfo[] {
-  const { agents, instances } = model.project;
+  const { agents, instances, refusals } = model.project;
   const live = new Map(supervisor.plugins().map((info) => [info.instance, info]));
   const serves = new Map(instances.map((one) => [one.instance, one.agents]));
   const row = (
     { instance, plugin, package: pkg, manifest }: ResolvedInstance | ResolvedPlugin,
     own: ResolvedPlugin | undefined,
   ): HostPluginInfo => {
+    const served = serves.get(instance) ?? [];
     const info = live.get(instance);
+    const unregistered = info ? null : failedReloads.ofRegistration(instance);
+    // A project that was read anew keeps a plugin whose manifest cannot be read as it was.
+    const unread = own && refusals.find((one) => one.key === own.key && served.includes(one.agent) && isUnread(one));
     return {
       key: own?.key ?? null,
       plugin,
       package: pkg,
       version: info?.version ?? manifest.version,
       instance,
-      agents: serves.get(instance) ?? [],
-      state: info?.status ?? "stopped",
+      agents: served,
+      state: info?.status ?? (unregistered ? "refused" : "stopped"),
       isolation: own?.isolation ?? "project",
       hooks: own?.hooks ?? [],
       tools: own && info?.mcp ? listedTools(own, info.tools) : own?.tools ?? [],
       methods: info?.methods ?? [],
       cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
-      error: info ? info.error ?? failedReloads.of(info) : null,
+      error: info?.error ?? (info ? failedReloads.of(info) : unregistered) ??
+        (unread ? reloadFailed(plugin, unread.error) : null),
     };
   };
-  if (agent !== undefined) return model.agent(agent).plugins.map((plugin) => row(plugin, plugin));
-  return instances.map((instance) => {
+  if (agent !== undefined) {
+    const { plugins, declared } = model.agent(agent);
+    const refused = model.refused.filter((one) => one.agents.includes(agent));
+    return [...plugins.map((plugin) => row(plugin, plugin)), ...refused.map(refusedRow)]
+      .toSorted((a, b) => declared.indexOf(a.key!) - declared.indexOf(b.key!));
+  }
+  const rows = instances.map((instance) => {
     const first = agents.find(({ path }) => path === instance.agents[0]);
     return row(instance, first?.plugins.find((plugin) => plugin.instance === instance.instance));
   });
+  return [...rows, ...model.refused.map(refusedRow)];
+}
+
+function refusedRow(
+  { key, agents, plugin, package: pkg, instance, isolation, found, error }: RefusedPlugin,
+): HostPluginInfo {
+  return {
+    key: agents.length === 0 ? null : key,
+    plugin,
+    package: pkg,
+    version: found?.manifest.version ?? null,
+    instance,
+    agents,
+    state: "refused",
+    isolation,
+    hooks: [],
+    tools: [],
+    methods: [],
+    cage: null,
+    restarts: 0,
+    error,
+  };
 }
 
 /** The tools that an MCP server lists, without those that the agent switched off. */

@@ -4,20 +4,22 @@
  * @module
  */
 import { asHostError, HostError } from "../core/errors/host_error.ts";
-import type { PluginRefusal, ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
+import type { ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
 import type { Replacement, Supervisor } from "../core/supervisor/types.ts";
+import { factsOf } from "./audit_load.ts";
 import type { HostProject } from "./host_project.ts";
-import { disabledError, specOf } from "./start_plugins.ts";
+import { disabledError, type RegisterPorts, specOf } from "./start_plugins.ts";
 
 /** Throws unless a plugin with these instances can be reloaded: it is not disabled, and the host runs. */
 export function checkReloadable(
   plugin: string,
   instances: readonly ResolvedInstance[],
-  supervisor: Supervisor,
+  { supervisor, failedReloads }: Pick<RegisterPorts, "supervisor" | "failedReloads">,
   isVouchedFor: (instance: ResolvedInstance) => boolean,
 ): void {
   const live = new Map(supervisor.plugins().map((info) => [info.instance, info.status]));
-  const states = instances.map(({ instance }) => live.get(instance) ?? "stopped");
+  const unregistered = (instance: string) => failedReloads.ofRegistration(instance) ? "refused" : "stopped";
+  const states = instances.map(({ instance }) => live.get(instance) ?? unregistered(instance));
   // A folder that the embedder vouches for has no install record that could have enabled it meanwhile.
   if (instances.every(isVouchedFor) && states.every((state) => state === "disabled")) throw disabledError(plugin);
   if (states.some((state) => state !== "stopped")) return;
@@ -41,10 +43,6 @@ export function checkNotRefused(plugin: string, before: ResolvedProject, fresh: 
     return isOwn && !known.has(factsOf(one));
   });
   if (refusal) throw refusal.error;
-}
-
-function factsOf({ agent, key, error: { code, message } }: PluginRefusal): string {
-  return JSON.stringify([agent, key, code, message]);
 }
 
 /**

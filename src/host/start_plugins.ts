@@ -5,16 +5,23 @@
  */
 import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
+import { refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 import type { PluginSpec, Supervisor } from "../core/supervisor/types.ts";
-import { auditLoad, refusedInstance } from "./audit_load.ts";
+import { auditLoad, errorFacts } from "./audit_load.ts";
+import type { FailedReloads } from "./failed_reloads.ts";
 import type { HostProject } from "./host_project.ts";
 
-/** The rooms of the host that a start passes. */
-export interface StartOptions {
-  readonly loaded: HostProject;
+/** The rooms that an instance is registered with. */
+export interface RegisterPorts {
   readonly supervisor: Supervisor;
-  readonly audit: Audit;
+  readonly failedReloads: FailedReloads;
+  readonly audit: Pick<Audit, "emit">;
+}
+
+/** The rooms of the host that a start passes. */
+export interface StartOptions extends RegisterPorts {
+  readonly loaded: HostProject;
   /** Whether the project was never started before: only then is its load audited. */
   readonly isFirst: boolean;
   /** Once it aborts, no further plugin is registered or started; those that were go down with the supervisor. */
@@ -29,17 +36,18 @@ export interface StartReport {
 }
 
 /** Registers every instance that is not yet, and starts those that may run. Rejects with the reason of the signal. */
-export async function startPlugins(options: StartOptions): Promise<StartReport> {
-  const { loaded, supervisor, audit, isFirst, signal } = options;
+export async function startPlugins({ loaded, isFirst, signal, ...ports }: StartOptions): Promise<StartReport> {
   const { resolved } = loaded;
-  const failed = resolved.refusals.map((refusal) => ({
-    instance: refusedInstance(refusal, resolved.id),
-    error: refusal.error,
-  }));
+  const { supervisor, audit } = ports;
+  const delegates = resolved.refusals.filter(({ error }) => error.code === "project.invalid_delegate");
+  const failed = [
+    ...refusedPlugins(resolved).map(({ instance, error }) => ({ instance, error })),
+    ...delegates.map(({ agent, key, error }) => ({ instance: `${key}@${resolved.id}/${agent}`, error })),
+  ];
   if (isFirst) auditLoad(resolved, audit);
   const registered = new Set(supervisor.plugins().map(({ instance }) => instance));
   for (const instance of resolved.instances.filter((one) => !registered.has(one.instance))) {
-    const error = await registerInstance(instance, loaded, supervisor);
+    const error = await registerInstance(instance, loaded, ports);
     if (error) failed.push({ instance: instance.instance, error });
     signal.throwIfAborted();
   }
@@ -75,18 +83,20 @@ export function specOf(
   };
 }
 
-/** Registers an instance with the supervisor, without starting it; returns why that fails, or null. */
+/**
+ * Registers an instance with the supervisor, without starting it. Returns why that fails, or null: its files may have
+ * changed since the project was read, and then it is refused like a plugin that was found so.
+ */
 export async function registerInstance(
-  instance: ResolvedInstance,
+  one: ResolvedInstance,
   project: Pick<HostProject, "resolved" | "isEnabled">,
-  supervisor: Supervisor,
+  { supervisor, failedReloads, audit }: RegisterPorts,
 ): Promise<HostError | null> {
-  try {
-    await supervisor.register(specOf(instance, project));
-    return null;
-  } catch (error) {
-    return asHostError(error);
-  }
+  const { instance, plugin: name, agents: [agent_path = ""] } = one;
+  const error = await supervisor.register(specOf(one, project)).then(() => null, asHostError);
+  failedReloads.noteRegistration(instance, error);
+  if (error) audit.emit("plugin.refused", { name, instance }, { ...errorFacts(error), agent_path });
+  return error;
 }
 
 /** Returns the error of a plugin that the operator has not enabled. */

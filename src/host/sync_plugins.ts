@@ -6,15 +6,14 @@
 import { asHostError, type HostError } from "../core/errors/host_error.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
-import type { Replacement, Supervisor } from "../core/supervisor/types.ts";
+import type { Replacement } from "../core/supervisor/types.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostModel } from "./model.ts";
-import { registerInstance } from "./start_plugins.ts";
+import { registerInstance, type RegisterPorts } from "./start_plugins.ts";
 
 /** The model and the processes that follow the project. */
-export interface SyncPorts {
+export interface SyncPorts extends RegisterPorts {
   readonly model: HostModel;
-  readonly supervisor: Supervisor;
   /** Called when the model has the new project, before any plugin is called through it. */
   readonly onAdopted: () => void;
 }
@@ -42,9 +41,10 @@ export interface SyncOutcome {
  */
 export async function syncPlugins(
   fresh: HostProject,
-  { model, supervisor, onAdopted }: SyncPorts,
+  { model, onAdopted, ...ports }: SyncPorts,
   { plugin: renewed, replacements = new Map() }: Renewal = {},
 ): Promise<SyncOutcome> {
+  const { supervisor } = ports;
   for (const { error } of replacements.values()) if (error) throw error;
   const before = new Map(model.project.instances.map((one) => [one.instance, one]));
   const after = new Map(fresh.resolved.instances.map((one) => [one.instance, one]));
@@ -67,7 +67,7 @@ export async function syncPlugins(
       const hasChanged = canonicalText(before.get(instance)!.config) !== canonicalText(config);
       return hasChanged ? await supervisor.updateConfig(instance, config).catch(fail(instance)) : undefined;
     }
-    const error = await registerInstance(one, fresh, supervisor);
+    const error = await registerInstance(one, fresh, ports);
     if (error) failed.set(instance, error);
     else if (fresh.isEnabled(one)) await supervisor.start(instance).catch(fail(instance));
   }));

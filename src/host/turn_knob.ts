@@ -10,7 +10,7 @@ import { writeKnob } from "../core/project/write_knob.ts";
 import type { ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
 import { replaceText } from "../core/files/replace_text.ts";
 import type { HostProject } from "./host_project.ts";
-import type { HostModel } from "./model.ts";
+import { type HostModel, refusedError } from "./model.ts";
 
 /** A knob and its new value. */
 export interface KnobTurn {
@@ -34,7 +34,7 @@ export interface KnobPorts {
 /**
  * Turns a knob. Returns the instance it is about.
  *
- * @throws {HostError} `agent.unknown`, `knob.*`, `plugin.config_invalid` when the plugin refuses the value, or why it or
+ * @throws {HostError} `agent.unknown`, `knob.*`, `plugin.refused`, `plugin.config_invalid` when the plugin refuses the value, or why it or
  * the file could not be reached. Nothing has changed then.
  */
 export async function turnKnob(
@@ -44,6 +44,8 @@ export async function turnKnob(
   const { agent, key, knob, value } = turn;
   const plugin = model.plugin(agent, key);
   if (!plugin) {
+    const refused = model.refused.find((one) => one.key === key && one.agents.includes(agent));
+    if (refused) throw refusedError(refused);
     throw new HostError("knob.unknown", `Agent "${agent}" has no plugin "${key}"`, {
       data: { agent_path: agent, key },
       hint: `Its plugins: ${model.agent(agent).plugins.map((one) => one.key).join(", ") || "none"}`,

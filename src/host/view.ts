@@ -9,7 +9,7 @@ import type { CompactionLog } from "./compaction_log.ts";
 import type { HostStorage } from "./host_storage.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
 import { pluginRows, type RowPorts } from "./plugin_rows.ts";
-import type { HostView } from "./view_types.ts";
+import type { HostView, PluginView } from "./view_types.ts";
 
 /** The rooms that a view reads. */
 export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" | "jobs"> {
@@ -21,7 +21,7 @@ export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" 
 
 /** Returns a view of a host. */
 export function hostView(ports: ViewPorts): HostView {
-  const { model, supervisor, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
+  const { model, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
   return {
     project: { id: model.project.id, dir: model.project.dir },
     home,
@@ -30,15 +30,14 @@ export function hostView(ports: ViewPorts): HostView {
     sessions,
     jobs,
     plugin(name) {
-      const { instance, dir, package: pkg, manifest: onDisk } = model.instancesOf(name)[0]!;
-      const { manifest } = supervisor.plugins().find((live) => live.instance === instance) ?? { manifest: onDisk };
-      const paths = { installDir: dir, home, projectDir: model.project.dir, userHome: runtime.env("HOME") };
+      const { package: pkg, dir, manifest } = filesOf(name, ports);
+      const paths = { installDir: dir ?? "", home, projectDir: model.project.dir, userHome: runtime.env("HOME") };
       return {
         plugin: name,
         package: pkg,
         dir,
         manifest,
-        capabilities: manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
+        capabilities: manifest?.capabilities.map((capability) => describeCapability(capability, { paths })) ?? [],
         instances: pluginRows(ports).filter(({ plugin }) => plugin === name),
         uses: model.project.agents.flatMap(({ path: agent, plugins }) =>
           plugins.filter(({ plugin }) => plugin === name)
@@ -47,25 +46,36 @@ export function hostView(ports: ViewPorts): HostView {
       };
     },
     compaction(path) {
-      const { compaction: settings, plugins } = model.agent(path);
-      const delegate = plugins.find(({ key }) => key === settings.delegate);
+      const { compaction: settings, delegateFault, plugins } = model.agent(path);
+      const delegate = delegateFault === null ? plugins.find(({ key }) => key === settings.delegate) : undefined;
       const observers = plugins.filter((one) =>
         one !== delegate && (one.hooks.includes("pre_compact") || one.hooks.includes("post_compact"))
       );
       return {
         ...settings,
         compactor: delegate?.plugin ?? null,
+        delegate_fault: delegateFault,
         observers: observers.map(({ plugin }) => plugin),
         recent: compactions.of(path),
       };
     },
     async storage(name) {
-      model.instancesOf(name);
+      filesOf(name, ports);
       return await storage.report(name);
     },
     logs(name) {
-      model.instancesOf(name);
+      filesOf(name, ports);
       return logs.of(name);
     },
   };
+}
+
+/** Returns the files that a plugin runs with; of a refused one, those that were found. Throws `plugin.unknown`. */
+function filesOf(name: string, { model, supervisor }: ViewPorts): Pick<PluginView, "package" | "dir" | "manifest"> {
+  const runs = model.project.instances.some(({ plugin }) => plugin === name);
+  const refused = model.refused.find(({ plugin }) => plugin === name);
+  if (!runs && refused) return { package: refused.package, dir: null, manifest: null, ...refused.found };
+  const { instance, dir, package: pkg, manifest: onDisk } = model.instancesOf(name)[0]!;
+  const { manifest } = supervisor.plugins().find((live) => live.instance === instance) ?? { manifest: onDisk };
+  return { package: pkg, dir, manifest };
 }

@@ -18,18 +18,18 @@ import type { CompactionRecord } from "./compaction_log.ts";
 export interface HostPluginInfo {
   /** The key its first agent declares it under, or null where no agent does. */
   readonly key: string | null;
-  /** The name in its manifest. */
+  /** The name in its manifest; while that cannot be read, the last segment of its package, else its key. */
   readonly plugin: string;
-  /** Package, such as `@kaged/memory-markdown`. */
-  readonly package: string;
-  /** The version that runs; while none does, the version of its files. */
-  readonly version: string;
+  /** Package, such as `@kaged/memory-markdown`; null for a refused declaration that names none. */
+  readonly package: string | null;
+  /** The version that runs; while none does, the version of its files; null while these cannot be read. */
+  readonly version: string | null;
   /** Unique in the host: `<plugin>`, `<plugin>@<project>` or `<plugin>@<project>/<agent>`. */
   readonly instance: string;
-  /** Agents it serves; none for a plugin of the operator's that no agent declares. */
+  /** Agents that declare it; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
-  /** `stopped` before the host starts. */
-  readonly state: PluginStatus;
+  /** `stopped` before the host starts; `refused` for a plugin that the host does not run as it is declared. */
+  readonly state: PluginStatus | "refused";
   /** `agent` when each agent has a process of its own. */
   readonly isolation: Isolation;
   /** Names of the hooks it is called for. */
@@ -63,10 +63,10 @@ export interface PluginUse {
 
 /** A plugin with its manifest, its instances and the agents that declare it. */
 export interface PluginView extends Pick<HostPluginInfo, "plugin" | "package"> {
-  /** Absolute path of its folder. */
-  readonly dir: string;
-  /** The manifest that its process runs with; while none runs, the one on disk. */
-  readonly manifest: Manifest;
+  /** Absolute path of its folder; null for a refused plugin whose files were not found. */
+  readonly dir: string | null;
+  /** The manifest that its process runs with; while none runs, the one on disk; null when that cannot be read. */
+  readonly manifest: Manifest | null;
   /** Its capabilities in plain words. */
   readonly capabilities: readonly CapabilityDescription[];
   /** One for each agent, or one for all agents. */
@@ -79,6 +79,8 @@ export interface PluginView extends Pick<HostPluginInfo, "plugin" | "package"> {
 export interface CompactionView extends CompactionSettings {
   /** The plugin that compacts, or null when the strategy does. */
   readonly compactor: string | null;
+  /** Why the delegate cannot compact; null when it can, or when there is none. */
+  readonly delegate_fault: string | null;
   /** Plugins with a `pre_compact` or `post_compact` hook, which may ask for text to be kept. */
   readonly observers: readonly string[];
   /** At most 20, newest first. */

@@ -71,7 +71,7 @@ async function watchPlugin(
   }
 
   function granted(name: string): readonly string[] {
-    return host.view.plugin(name).manifest.capabilities;
+    return host.view.plugin(name).manifest?.capabilities ?? [];
   }
 
   function look(): Promise<string> {
@@ -92,8 +92,9 @@ async function watchPlugin(
     }
     const tookMs = clock.monotonic() - startedMs;
     for (const plugin of names()) {
+      const version = host.view.plugin(plugin).manifest?.version ?? "unknown";
       const gained = granted(plugin).filter((one) => !before.get(plugin)?.includes(one));
-      onReport({ kind: "reloaded", plugin, version: host.view.plugin(plugin).manifest.version, tookMs, gained });
+      onReport({ kind: "reloaded", plugin, version, tookMs, gained });
     }
   }
 

@@ -73,7 +73,10 @@ export interface Instance extends Omit<HostPluginInfo, "error"> {
 export interface Plugin
   extends
     Omit<PluginView, "manifest" | "uses" | "instances">,
-    Pick<Manifest, "version" | "description" | "roles" | "hooks" | "methods" | "notifications" | "tools"> {
+    Pick<Manifest, "roles" | "hooks" | "methods" | "notifications" | "tools"> {
+  /** Null, like the facts below, when its manifest cannot be read. */
+  readonly version: string | null;
+  readonly description: string | null;
   readonly author: string | null;
   readonly license: string | null;
   readonly homepage: string | null;
@@ -126,6 +129,8 @@ export interface AgentPlugin
   readonly key: string;
   /** Values that the operator set are replaced by a mark. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Why the agent cannot have it, or why it is down. */
+  readonly error: Failure | null;
 }
 
 /** An agent with its plugins, in the order they are declared. */

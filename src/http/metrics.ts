@@ -5,7 +5,6 @@
  */
 import type { AuditEvent } from "../core/audit/events.ts";
 import type { HostPluginInfo } from "../host/view_types.ts";
-import type { PluginStatus } from "../core/supervisor/types.ts";
 
 /** Gauges, read from the host at the moment of rendering. */
 export interface MetricsNow {
@@ -28,7 +27,15 @@ type Labels = Readonly<Record<string, string>>;
 /** One line; the suffix goes to the family's name. */
 type Sample = readonly [labels: Labels, value: number, suffix?: "_bucket" | "_sum" | "_count"];
 
-const STATES: readonly PluginStatus[] = ["disabled", "spawning", "running", "crashed", "failed", "stopped"];
+const STATES: readonly HostPluginInfo["state"][] = [
+  "disabled",
+  "spawning",
+  "running",
+  "crashed",
+  "failed",
+  "stopped",
+  "refused",
+];
 const BUCKETS_SEC: readonly number[] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30];
 
 /** Returns counters at zero. */
@@ -91,6 +98,8 @@ const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.crashed",
   "plugin.killed",
   "plugin.failed",
+  "plugin.refused",
+  "plugin.reload_failed",
   "plugin.protocol_violation",
   "plugin.initialize_timeout",
   "plugin.capability_overreach",

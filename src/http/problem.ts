@@ -4,6 +4,7 @@
  * @module
  */
 import { ERRORS, HostError } from "../core/errors/host_error.ts";
+import type { Failure } from "./answers.ts";
 
 /** The body of an answer with a status of 400 or more. */
 export interface Problem {
@@ -32,6 +33,11 @@ export function failureResponse(thrown: unknown, warn: (message: string) => void
   warn(`A request failed: ${String((thrown as Error)?.stack ?? thrown)}`);
   const hint = "See the host's own output";
   return problemResponse(new HostError("host.internal", "The host could not answer this request", { hint }));
+}
+
+/** Returns a failure that is part of a good answer. */
+export function failureJson({ code, message, hint }: HostError): Failure {
+  return { code, message, ...(hint !== undefined && { hint }) };
 }
 
 /** Returns a failure as it is sent; where waiting helps, it has a `Retry-After`. */

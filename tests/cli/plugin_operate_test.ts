@@ -64,6 +64,38 @@ test("K-051 enable and disable reach a running host through its socket, and stay
   assert.deepEqual((await later.start()).running, []);
 });
 
+test("kaged plugin list and info show a plugin that a running host refuses, installed or not, with the reason", async (t) => {
+  const { dir, home, kaged } = await ground(t);
+  await kaged(...INSTALL);
+  await kaged("plugin", "enable", "echo");
+  await using broken = await fixturePlugin("echo", { manifest: { kaged_api: 7 as never } });
+  const file = join(dir, "music/project.yaml");
+  const yaml = (depth: string) =>
+    `primary:\n  plugins:\n    e: { package: "@test/echo", config: { depth: ${depth} } }\n    b: { package: "@test/broken" }\n`;
+  await writeFile(file, yaml("deep"));
+  const plugins = { "@test/broken": broken.dir };
+  await using host = await createHost({ project: join(dir, "music"), home, plugins, audit: [], onWarning: () => {} });
+  await host.start();
+  const { stdout } = await kaged("plugin", "list");
+  const [, ...lines] = stdout.trimEnd().split("\n").map((line) => line.trim().split(/ {2,}/));
+  const [row, problem, step, other, cause] = lines as [string[], string[], string[], string[], string[]];
+  assert.deepEqual(row.slice(0, 4), ["echo", "1.0.0", "refused", "local"]);
+  assert.match(problem[0]!, /^problem: .*music\/project\.yaml:3:50: .*depth: Expected integer, got string$/);
+  assert.match(step[0]!, /^hint: See the config schema/);
+  assert.deepEqual(other.slice(0, 4), ["broken", "unknown", "refused", "music"]);
+  assert.match(cause[0]!, /^problem: .*kaged-plugin\.yaml:4:16: .*API version: 7$/);
+  const json = JSON.parse((await kaged("plugin", "list", "--json")).stdout);
+  assert.deepEqual(
+    json.plugins.map(({ name, status, problem }: never) => [name, status, (problem as { code: string }).code]),
+    [["echo", "refused", "project.config_invalid"], ["broken", "refused", "manifest.invalid"]],
+  );
+  const info = await kaged("plugin", "info", "echo");
+  assert.match(info.stdout, /does not run: echo@music\/primary, refused, project music/);
+  await writeFile(file, yaml("4"));
+  await host.reload("echo");
+  assert.match((await kaged("plugin", "list")).stdout, /^echo +1\.0\.0 +running/m);
+});
+
 test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
   const { kaged, host: open, made } = await ground(t);
   await kaged(...INSTALL);

@@ -88,7 +88,9 @@ test("kaged project resolve exits with 1 and says why when a plugin is refused o
     ["primary.subagents.researcher", "project.base_refused"],
     ["primary.subagents.writer", "plugin.not_installed"],
   ]);
-  assert.deepEqual(errors[0].data.errors, [{ path: "api_token", message: "Expected string, got number" }]);
+  assert.deepEqual(errors[0].data.errors, [
+    { path: "api_token", message: "Expected string, got number", line: 2, column: 13 },
+  ]);
   const text = await run();
   assert.deepEqual([text.code, text.stdout.match(/^error\[[^\]]+\]/gm)], [1, [
     "error[project.config_invalid]",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasBrowser, testBrowser } from "../support/browser.ts";
 import { consoleProject } from "../support/console_project.ts";
+import { changePlugin } from "../support/fixture_plugins.ts";
 
 const FLAKY = { "link-preview": { fixture: "crashes_on_call", manifest: {} } };
 const LIAR = { "metrics-push": { fixture: "wrong_version", manifest: {} } };
@@ -29,6 +30,32 @@ test("an event appears in the timeline as it happens, can be filtered, and waits
   assert.equal(await rows.filter({ hasText: "echo.pid" }).count(), 0);
   await page.getByRole("button", { name: "Continue" }).click();
   await rows.filter({ hasText: "echo.pid" }).first().waitFor();
+  assert.deepEqual(browser.complaints, []);
+});
+
+test("a plugin that the host refuses is in the plugins view with its reason, and runs once it is mended and reloaded", async (t) => {
+  if (!await hasBrowser(t)) return;
+  const config_schema = { type: "object", required: ["depth"] };
+  await using project = await consoleProject({
+    more: { "tide-table": { fixture: "echo", manifest: { config_schema } } },
+  });
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "plugins");
+  await page.getByText(/, 1 refused$/).waitFor();
+  const refused = page.getByRole("article", { name: "tide-table" });
+  await refused.getByText("refused", { exact: true }).waitFor();
+  await refused.getByText(/project\.yaml:\d+:\d+: .*depth: Field "depth" is missing/).waitFor();
+  await refused.getByRole("button", { name: "Reload tide-table" }).click();
+  await refused.getByRole("alert").getByText("plugin.refused").waitFor();
+  await refused.getByRole("link", { name: "tide-table" }).click();
+  await page.getByRole("region", { name: "Instances" }).getByText("refused", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Knobs" }).click();
+  await page.getByText("its knobs appear once it runs").waitFor();
+  await changePlugin(project.host.view.plugin("tide-table").dir!, { manifest: { config_schema: { type: "object" } } });
+  await page.getByRole("button", { name: "Reload tide-table" }).click();
+  await page.getByRole("button", { name: "Restart tide-table" }).waitFor();
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("region", { name: "Instances" }).getByText("running", { exact: true }).waitFor();
   assert.deepEqual(browser.complaints, []);
 });
 

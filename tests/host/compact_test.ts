@@ -77,6 +77,69 @@ test("K-024 K-028 a compactor without an answer costs its timeout, then the olde
   assert.equal(h.all("plugin.hook.timeout").length, 1);
 });
 
+test("K-024 K-028 a compactor that hangs and also looks on costs one timeout, not two", async () => {
+  const hooks = ["pre_compact", "post_compact"];
+  await using h = await hosted({
+    ...compacting("silent"),
+    fixtures: { "@test/smart": { fixture: "compacts", manifest: { hooks } } },
+  });
+  h.host.openSession({ id: "ses_1" });
+  const compacted = h.host.compact(request);
+  await h.next("plugin.hook.fired");
+  await h.pass(10_000);
+  assert.equal((await compacted).fallback?.reason, "timeout");
+  assert.deepEqual(h.all("plugin.hook.fired").map(({ data }) => data.hook), ["pre_compact"]);
+});
+
+test("K-028 a delegate that is missing, refused or no compactor leaves a chain with compaction.failed and the reason", async () => {
+  const chainOf = async (delegate: string, plugins: object, why: RegExp) => {
+    const compaction = { delegate: { plugin: delegate }, keep_last: 4, target_tokens: 300, strategy: "summarize" };
+    const second = { fixture: "compacts", manifest: { name: "second-one" } };
+    await using h = await hosted({
+      yaml: { primary: { plugins, compaction } },
+      fixtures: { "@test/one": "compacts", "@test/two": second, "@test/hooks": "answers_hooks" },
+    });
+    h.host.openSession({ id: "ses_1" });
+    const { by, fallback } = await h.host.compact(request);
+    assert.deepEqual([by, fallback?.reason], ["drop", "compactor_unavailable"], delegate);
+    assert.match(fallback!.detail, why);
+    const events = h.events.filter(({ type }) => type.startsWith("compaction."));
+    assert.deepEqual(events.map(({ type }) => type.slice(11)), ["triggered", "failed", "completed"], delegate);
+    assert.equal(h.all("compaction.triggered")[0]?.data.delegate, delegate);
+    assert.equal(h.all("compaction.failed")[0]?.data.plugin, delegate);
+    const view = h.host.view.compaction("primary");
+    assert.deepEqual([view.delegate, view.compactor], [delegate, null]);
+    assert.match(view.delegate_fault ?? "", why);
+  };
+  const [one, two, hooks] = ["one", "two", "hooks"].map((name) => ({ package: `@test/${name}` }));
+  await chainOf("ghost", { one }, /delegates compaction to "ghost", which it does not declare/);
+  await chainOf("two", { one, two }, /has a compactor already: "compacts"; "second-one" is refused/);
+  await chainOf("absent", { absent: { package: "@test/absent" } }, /"absent" is not installed/);
+  await chainOf("hooks", { hooks }, /"hooks" is no compactor/);
+});
+
+test("K-021 text that post_compact injects never makes the window larger, and its plugin is named", async () => {
+  const answers = { post_compact: { inject: "long ".repeat(6_000) } };
+  await using h = await hosted({
+    yaml: {
+      primary: {
+        plugins: { observer: { package: "@test/observer", config: { answers } } },
+        compaction: { keep_last: 2, target_tokens: 300 },
+      },
+    },
+    fixtures: { "@test/observer": "answers_hooks" },
+  });
+  h.host.openSession({ id: "ses_1" });
+  const { before, after, injected, leftOut } = await h.host.compact(request);
+  assert.ok(after.tokens <= 300 && after.tokens < before.tokens);
+  assert.deepEqual([injected, leftOut?.map(({ plugin, hook }) => [plugin, hook])], [[], [
+    ["answers-hooks", "post_compact"],
+  ]]);
+  const { ignored } = h.all("compaction.completed")[0]!.data;
+  assert.match(ignored[0]!.problem, /^its text of 30000 bytes was left out/);
+  assert.equal(h.host.view.compaction("primary").recent[0]?.left_out.length, 1);
+});
+
 test("K-021 observers hear before and after, per agent; what they retain and inject comes back", async () => {
   const observer = {
     package: "@test/observer",

@@ -108,7 +108,7 @@ test("session.compact() makes the window of its agent smaller, as host.compact()
 test("N-004 B-004 handlers of PreCompact and PostCompact may modify the window; a plugin of that hook may not", async () => {
   await using h = await hosted(notes({ pre_compact: { action: "modify", modifiedInput: [] } }));
   const session = h.host.openSession({ id: "ses_1" });
-  const messages = [{ id: "m0", role: "user", content: "my password is hunter2" }];
+  const messages = [{ id: "m0", role: "user", content: `my password is hunter2${"2".repeat(100)}` }];
   h.host.hooks.register("PreCompact", ({ input }) => {
     const window = input as typeof messages;
     return { action: "modify", modifiedInput: window.map((one) => ({ ...one, content: "my password is ***" })) };

@@ -47,13 +47,19 @@ test("K-068 recall at the start, retain every N turns at rest, retain and recall
   assert.deepEqual(await reflect(), { count: 0 });
   await rest("And rain");
   assert.deepEqual(await reflect(), { count: 1 });
-  const messages = Array.from({ length: 8 }, (_, at) => ({ id: `m${at}`, role: "user", content: `Fact ${at}` }));
+  const rest_of_it = "x".repeat(400);
+  const messages = Array.from({ length: 8 }, (_, at) => ({
+    id: `m${at}`,
+    role: "user",
+    content: `Fact ${at}`,
+    rest_of_it,
+  }));
   const { messages: kept, injected } = await h.host.compact({
     agent: "primary",
     session: "ses_1",
     messages,
     trigger: "threshold_crossed",
-    targetTokens: 60,
+    targetTokens: 600,
   });
   assert.equal(injected.length, 1);
   assert.match(String(kept[0]?.content), /^<plugin:remembers>\nAnd rain\nFact 0/);

@@ -187,7 +187,8 @@ test("B-002 B-013 compact() fires PreCompact and PostCompact around it, for plug
   h.host.hooks.register("PreCompact", inject("before"), { priority: 10 });
   h.host.hooks.register("PostCompact", inject("after"), { priority: 90 });
   h.host.openSession({ id: "ses_1" });
-  const request = { agent: "primary", session: "ses_1", messages: window, trigger: "manual", targetTokens: 0 };
+  const long = window.map((one) => ({ ...one, content: one.content.padEnd(400, ".") }));
+  const request = { agent: "primary", session: "ses_1", messages: long, trigger: "manual", targetTokens: 560 };
   const { messages, retained, injected, before, blocked } = await h.host.compact(request);
   assert.equal(blocked, undefined);
   assert.deepEqual(retained, [{ plugin: "answers-hooks", text: "fact" }]);

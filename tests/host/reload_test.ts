@@ -11,7 +11,7 @@ import { processesIn } from "../support/processes_in.ts";
 import { putInstalled } from "../support/installed.ts";
 
 const at = { agent: "primary", session: "ses_1" };
-const dirOf = (h: Hosted, plugin: string): string => h.host.view.plugin(plugin).dir;
+const dirOf = (h: Hosted, plugin: string): string => h.host.view.plugin(plugin).dir!;
 const states = (h: Hosted): string[] => h.host.plugins().map(({ version, state }) => `${version} ${state}`);
 const tool = (name: string) => ({ name, description: `Can ${name}`, parameters_schema: { type: "object" } });
 
@@ -276,7 +276,7 @@ test("K-052 files of the store that changed are not reloaded, however harmless o
     return (error.data as { reason: string }).reason === "plugin.tampered" && error.code === "plugin.reload_failed";
   });
   assert.deepEqual(states(h), ["1.0.0 running"]);
-  assert.deepEqual(h.host.view.plugin("echo").manifest.capabilities, []);
+  assert.deepEqual(h.host.view.plugin("echo").manifest?.capabilities, []);
   await rm(place, { recursive: true });
   await rm(join(h.home, "local.toml"));
   await putInstalled(h.home, "echo", v2.dir, "local = true\nenabled = true");

@@ -13,6 +13,23 @@ type Answer = { result?: Record<string, unknown>; error?: { code: number; messag
 const ask = async (h: Hosted, plugin: string, method: "exec" | "query", sql: string): Promise<Answer> =>
   await h.host.callMethod(plugin, "echo.storage", { method, sql }) as Answer;
 
+test("K-010 K-057 storage is available to plugins with a capability for it, and to no other", async () => {
+  const granted: [capabilities: string[], isAvailable: boolean][] = [
+    [[], false],
+    [["read:fs:/etc/hostname"], false],
+    [["kaged:storage:read"], true],
+    [["kaged:storage:write"], true],
+  ];
+  for (const [capabilities, isAvailable] of granted) {
+    await using h = await hosted({
+      primary: { a: {} },
+      fixtures: { "@test/a": { fixture: "echo", manifest: { capabilities } } },
+    });
+    const params = await h.host.callMethod("echo", "echo.initialize") as { storage_available: boolean };
+    assert.equal(params.storage_available, isAvailable, capabilities.join());
+  }
+});
+
 test("K-057 plugins of a host are told of storage, and each has tables of its own", async () => {
   await using h = await hosted({ primary, fixtures });
   const { storage_available } = await h.host.callMethod("a", "echo.initialize") as { storage_available: boolean };

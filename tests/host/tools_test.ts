@@ -148,5 +148,8 @@ test("K-030 the second plugin of one name is refused with tool_name_collision, a
     "answers-hooks.look",
     "answers-hooks.ask",
   ]);
-  assert.deepEqual(h.host.plugins("primary").map(({ key, state }) => [key, state]), [["first", "running"]]);
+  assert.deepEqual(h.host.plugins("primary").map(({ key, state, instance }) => [key, state, instance]), [
+    ["first", "running", "answers-hooks@music/primary"],
+    ["second", "refused", "answers-hooks@music/primary#second"],
+  ]);
 });

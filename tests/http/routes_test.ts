@@ -126,8 +126,22 @@ test("K-012 what only the host calls, such as hooks, cannot be called over HTTP"
   }
   const look = "/api/v1/plugins/answers-hooks/call/answers-hooks.look";
   assert.equal((await s.ask(`${look}?params=${encodeURIComponent('{"query":"x"}')}`)).status, 200);
-  // A method that names a tool passes the gate, which checks its arguments.
-  assert.deepEqual(failed(await s.ask(look)), [400, "tool.arguments_invalid"]);
+});
+
+test("…/call/{method} checks the arguments of a tool, and calls no plugin with wrong ones", async () => {
+  await using s = await served({ primary: { hooks: {} }, fixtures: { "@test/hooks": "answers_hooks" } });
+  const look = "/api/v1/plugins/answers-hooks/call/answers-hooks.look";
+  const wrong: readonly object[] = [{}, { query: 7 }, { query: ["x"] }, { query: null }];
+  for (const json of wrong) {
+    const answer = await s.ask(look, { method: "POST", json });
+    assert.deepEqual(failed(answer), [400, "tool.arguments_invalid"], JSON.stringify(json));
+    assert.match(answer.body.detail, /query/);
+    const inQuery = await s.ask(`${look}?params=${encodeURIComponent(JSON.stringify(json))}`);
+    assert.deepEqual(failed(inQuery), [400, "tool.arguments_invalid"], JSON.stringify(json));
+  }
+  assert.equal(s.h.all("plugin.method_called").length, 0);
+  assert.equal((await s.ask(look, { method: "POST", json: { query: "x" } })).status, 200);
+  assert.deepEqual(s.h.all("plugin.method_called").map(({ data }) => data.method), ["answers-hooks.look"]);
 });
 
 test("K-017 a plugin's number becomes the status of the table; one that is busy says when to try again", async () => {

@@ -38,8 +38,8 @@ const EXAMPLES = `
 Examples:
   kaged compact --project . --messages window.json --target-tokens 2000
   kaged compact --project . --messages - --json < window.json | jq .messages
-With --json it prints { "messages", "superseded", "by", "summary"?, "retained", "injected", "before", "after",
-"fallback"? }.`;
+With --json it prints { "messages", "superseded", "by", "summary"?, "retained", "injected", "leftOut"?, "before",
+"after", "fallback"? }.`;
 
 async function compact(flags: CompactFlags, terminal: Terminal): Promise<void> {
   const messages = await readJson(flags.messages, terminal);
@@ -60,13 +60,17 @@ async function compact(flags: CompactFlags, terminal: Terminal): Promise<void> {
   else print(result, terminal.out);
 }
 
-function print({ messages, by, before, after, summary, fallback, retained }: CompactionResult, out: Printer): void {
+function print(result: CompactionResult, out: Printer): void {
+  const { messages, by, before, after, summary, fallback, retained, leftOut = [] } = result;
   const { line, paint } = out;
   const size = `${before.messages} → ${after.messages} messages, ${before.tokens} → ${after.tokens} tokens`;
   line(`${paint.bold(by === "none" ? "Nothing to compact" : `Compacted by ${by}`)}: ${size}`);
   if (fallback) line(paint.yellow(`Fell back (${fallback.reason}): ${printable(fallback.detail)}`));
   if (summary !== undefined) line(`Summary: ${printable(summary)}`);
   for (const { plugin, text } of retained) line(`Retained by ${plugin}: ${printable(text)}`);
+  for (const { plugin, bytes } of leftOut) {
+    line(paint.yellow(`Left out: the text of ${plugin}, ${bytes} bytes, for which the window has no room`));
+  }
   for (const { id, role, content } of messages) {
     const text = typeof content === "string" ? content : JSON.stringify(content);
     const oneLine = printable(text.replaceAll(/\s+/g, " "));

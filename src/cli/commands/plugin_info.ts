@@ -88,7 +88,8 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   if (manifest) printCapabilities(describeAll(manifest, operator), out);
   for (const { project, sessions, instances } of hosts) {
     for (const { instance, state, error } of instances) {
-      line(printable(`  runs: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`));
+      const fact = state === "refused" ? "does not run" : "runs";
+      line(printable(`  ${fact}: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`));
       if (error) line(paint.yellow(printable(`    problem: ${error.message}`)));
       out.hint(error?.hint, "    ");
     }

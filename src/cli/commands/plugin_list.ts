@@ -7,34 +7,66 @@ import type { Command } from "commander";
 import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
 import { operate, type Operator } from "../operator.ts";
 import { shownCapability } from "../print_plan.ts";
-import { runningStates } from "../running_hosts.ts";
+import { HostError, isErrorCode } from "../../core/errors/host_error.ts";
+import { type RunningInstance, runningInstances } from "../running_hosts.ts";
+import { defined } from "../../core/values/plain_data.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
 export function addPluginList(parent: Command, terminal: Terminal): void {
   const command = parent.command("list")
     .summary("show installed plugins and their states")
-    .description("Shows every installed plugin with its version, its state and the projects it serves.")
+    .description(
+      "Shows every plugin that is installed or that a project of a running host declares, with its version, its state and\n" +
+        "the projects it serves; and why a host refuses it.",
+    )
     .option("-v, --verbose", "show homepage, source, package, licence and capabilities too")
     .addHelpText("after", JSON_SHAPE);
   operate(command, terminal, list);
 }
 
 const JSON_SHAPE = `
-States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, tampered, files missing,
-disabled (invalid manifest).
+States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, refused (a running host does not
+run it as its project declares it), tampered, files missing, disabled (invalid manifest).
 With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
 "license", "homepage", "package", "source", "hash", "capabilities", "problem" } ] }.`;
 
 async function list(operator: Operator, { verbose }: { readonly verbose?: boolean }): Promise<void> {
   const { listInstalled, statusOf } = await import("../../packages/install/list_installed.ts");
-  const [installed, states] = await Promise.all([listInstalled(operator), runningStates(operator.home)]);
-  const rows = installed.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));
+  const [installed, running] = await Promise.all([listInstalled(operator), runningInstances(operator.home)]);
+  const known = new Set(installed.map(({ record }) => record.name));
+  const others = [...running].filter(([name]) => !known.has(name)).map(([name, own]) => runningPlugin(name, own));
+  const rows = [...installed, ...others].map((plugin): Row => {
+    const own = running.get(plugin.record.name) ?? [];
+    const status = statusOf(plugin, own.map(({ state }) => state));
+    return { plugin: { ...plugin, problem: plugin.problem ?? problemOf(own) }, status };
+  });
   const { out } = operator.terminal;
   if (operator.json) return out.json({ plugins: rows.map(({ plugin, status }) => installedJson(plugin, status)) });
   if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
   printTable(rows.map(cellsOf), out, (index) => {
-    if (verbose) printMore(rows[index]!.plugin, out);
+    const { plugin, status } = rows[index]!;
+    if (verbose) printMore(plugin, out);
+    else if (status === "refused" && plugin.problem) printProblem(plugin.problem, out);
   });
+}
+
+/** Returns why the first refused instance is refused, or null. */
+function problemOf(instances: readonly RunningInstance[]): HostError | null {
+  const { error = null } = instances.find(({ state }) => state === "refused") ?? {};
+  if (!error) return null;
+  const { code, message, hint } = error;
+  // A host of another version may have codes that this one does not know.
+  return new HostError(isErrorCode(code) ? code : "host.internal", message, { ...(hint !== undefined && { hint }) });
+}
+
+/** Returns a plugin that is not installed as running hosts have it: their projects declare it, or embedders vouch for it. */
+function runningPlugin(name: string, instances: readonly RunningInstance[]): InstalledPlugin {
+  const { package: pkg, version } = instances[0]!;
+  const projects = [...new Set(instances.map(({ project }) => project))];
+  const enabled = instances.some(({ state }) => state !== "disabled" && state !== "refused");
+  const facts = defined({ package: pkg ?? undefined, version: version ?? undefined });
+  const record = { name, local: false, enabled, projects, ...facts };
+  return { record, dir: "", manifest: null, problem: null };
 }
 
 interface Row {
@@ -60,7 +92,8 @@ function printTable(rows: readonly string[][], { line, paint }: Printer, after: 
   });
 }
 
-function printMore({ record, manifest, problem }: InstalledPlugin, { line, paint }: Printer): void {
+function printMore({ record, manifest, problem }: InstalledPlugin, out: Printer): void {
+  const { line, paint } = out;
   const { homepage, license, author } = manifest ?? {};
   const { source, package: pkg, hash } = record;
   for (const [key, value] of Object.entries({ homepage, author, license, package: pkg, source, hash })) {
@@ -69,7 +102,12 @@ function printMore({ record, manifest, problem }: InstalledPlugin, { line, paint
   for (const capability of manifest?.capabilities ?? []) {
     line(paint.dim(printable(`    may: ${shownCapability(capability)}`)));
   }
-  if (problem) line(paint.yellow(printable(`    problem: ${problem.message}`)));
+  if (problem) printProblem(problem, out);
+}
+
+function printProblem({ message, hint }: HostError, { line, paint, hint: printHint }: Printer): void {
+  line(paint.yellow(printable(`    problem: ${message}`)));
+  printHint(hint, "    ");
 }
 
 /** Returns an installed plugin as `--json` prints it. */

@@ -105,19 +105,10 @@ export function printProblems(problems: readonly Problem[], out: Printer): void 
   for (const { agent, error } of problems) {
     const whose = agent === "" ? "" : ` [${agent}]`;
     line(paint.red(`error[${error.code}]${whose}: ${printable(error.message)}`));
-    for (const { path, message } of configErrors(error)) {
-      line(`  ${printable(path === "" ? message : `${path}: ${message}`)}`);
-    }
     out.hint(error.hint);
   }
 }
 
 function warningText({ file, line, column, message, hint }: Issue): string {
   return `${file}:${line}:${column} ${message}${hint === undefined ? "" : ` (${hint})`}`;
-}
-
-/** Returns every mistake of a config where it has several; the message has the first alone. */
-function configErrors({ data }: HostError): readonly { readonly path: string; readonly message: string }[] {
-  const { errors } = (data ?? {}) as { errors?: { path: string; message: string }[] };
-  return Array.isArray(errors) && errors.length > 1 ? errors : [];
 }

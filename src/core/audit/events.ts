@@ -127,12 +127,12 @@ export interface AuditData extends CompactionAuditData {
     /** Code of the error table; `error_code` is the number on the wire. */
     reason: string;
   };
-  /** Text that it returned was added to the model's context. */
+  /** Text that it returned is for the model's context; `compaction.completed` names text that a window had no room for. */
   "plugin.hook.injected": AuditPlace & {
     hook: string;
     /** Bytes of the text that it returned. */
     returned_bytes: number;
-    /** Bytes of it that the model got. */
+    /** Bytes of it that are used. */
     bytes: number;
     sha256: string;
     cut: boolean;
@@ -158,12 +158,14 @@ export interface AuditData extends CompactionAuditData {
   "plugin.tool_name_collision": { first: string; second: string; tool: string };
   /** Two plugins of one agent are compactors; the second is refused. */
   "plugin.role_violation": { first: string; second: string; agent_path: string };
-  /** One side of its config does not fit its schema. Values are never in it. */
+  /** One side of its config does not fit its schema. Values are never in it; lines are those of the side's file. */
   "plugin.config_validation_failed": {
     side: "project" | "system";
     agent_path: string;
-    errors: { path: string; message: string }[];
+    errors: { path: string; message: string; line?: number; column?: number }[];
   };
+  /** An agent declares it, or the operator enabled it for all (`agent_path` is empty then), and it cannot run so. */
+  "plugin.refused": { error_code: string; error_message: string; agent_path: string };
   /** A setting of it was turned. */
   "plugin.knob_write": { knob: string; agent_path: string };
 }

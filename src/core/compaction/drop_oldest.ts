@@ -68,7 +68,17 @@ interface SplitOptions extends DropOptions {
   readonly decidedBy: "compactor" | CompactionSettings["strategy"];
 }
 
-const MOST_FOR_SUMMARY = 2000;
+/** Most tokens that the strategies keep free for a summary, and as many for text of observers. */
+const MOST_RESERVED = 2000;
+
+/** Returns a target with room left in it for text that is added later, and for so many messages that hold it. */
+export function withRoom(target: CompactionTarget, reserve: { readonly messages: number }): CompactionTarget {
+  const { tokens, messages } = target;
+  return {
+    tokens: tokens === null ? null : tokens - Math.min(MOST_RESERVED, tokens / 4),
+    messages: messages === null ? null : Math.max(0, messages - reserve.messages),
+  };
+}
 
 /**
  * Splits a window. A compactor chooses for itself, so it is offered everything that need not stay; the strategies take
@@ -89,8 +99,7 @@ function droppable(messages: readonly IdentifiedMessage[], options: SplitOptions
   const { decidedBy, target } = options;
   const { superseded } = dropOldest(messages, options);
   if (decidedBy === "drop" || superseded.length === 0 || target.tokens === null) return superseded;
-  const tokens = target.tokens - Math.min(MOST_FOR_SUMMARY, target.tokens / 4);
-  return dropOldest(messages, { ...options, target: { ...target, tokens } }).superseded;
+  return dropOldest(messages, { ...options, target: withRoom(target, { messages: 0 }) }).superseded;
 }
 
 /** Returns the bounds of the new window: the caller's wish, else the agent's own target, else half of what there is. */

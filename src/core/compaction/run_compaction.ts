@@ -14,8 +14,10 @@ import {
   isWithin,
   splitForCompaction,
   type SplitWindow,
+  withRoom,
 } from "./drop_oldest.ts";
-import { afterSystem, alwaysKeepIds, insertMessage } from "./tool_groups.ts";
+import { fitTexts } from "./fit_texts.ts";
+import { alwaysKeepIds, insertMessage } from "./tool_groups.ts";
 import type {
   CompactionAudit,
   CompactionHook,
@@ -25,8 +27,8 @@ import type {
   CompactionResult,
   CompactionTask,
   CompactorOutcome,
-  Injection,
   ObserverRound,
+  ObserverText,
 } from "./types.ts";
 import { verifyCompactorResult } from "./verify_compactor_result.ts";
 
@@ -61,6 +63,10 @@ class Compaction {
   readonly #ports: CompactionPorts;
   readonly #count: (message: Message) => number;
   readonly #target: CompactionTarget;
+  /** The size that the strategies come down to: the target, less room for the text of observers. */
+  #goal: CompactionTarget;
+  /** Size of the window as the caller gave it: the new one is never larger. */
+  readonly #before: Size;
   /** The window as the caller gave it. */
   readonly #original: readonly IdentifiedMessage[];
   /** The window to compact: the original, unless a handler modified it. */
@@ -68,8 +74,8 @@ class Compaction {
   #keep: ReadonlySet<string> = new Set();
   #split: SplitWindow = { beingCompacted: [], remaining: [] };
   readonly #retained: { plugin: string; text: string }[] = [];
-  readonly #injections: Injection[] = [];
-  readonly #texts: string[] = [];
+  readonly #texts: ObserverText[] = [];
+  #hasHung = false;
   #blocked: ObserverRound["blocked"] = null;
   readonly #ignored: CompactionAudit["compaction.completed"]["ignored"] = [];
 
@@ -82,18 +88,24 @@ class Compaction {
     this.#ports = ports;
     this.#count = tokenCounter(ports.countTokens);
     this.#original = this.#window = assignIds(task.messages, ports.ids);
-    this.#target = compactionTarget(targetTokens, settings, sizeOf(this.#window, this.#count));
+    this.#before = sizeOf(this.#window, this.#count);
+    this.#target = compactionTarget(targetTokens, settings, this.#before);
+    this.#goal = this.#target;
     this.#take(this.#window);
   }
 
   /** Compacts `window` from here on. */
   #take(window: readonly IdentifiedMessage[]): void {
-    const { settings } = this.#task;
+    const { settings, delegateFault = null } = this.#task;
     this.#window = window;
     this.#keep = alwaysKeepIds(window, settings.keep_last);
+    // Known before anyone is asked, so that observers hear beforehand of every message that goes.
+    const isDone = isWithin(sizeOf(window, this.#count), this.#target);
+    this.#goal = isDone || !this.#isObserved ? this.#target : withRoom(this.#target, { messages: 1 });
+    const delegated = delegateFault === null ? "compactor" : "drop";
     this.#split = splitForCompaction(window, {
-      decidedBy: settings.delegate === null ? settings.strategy : "compactor",
-      target: this.#target,
+      decidedBy: settings.delegate === null ? settings.strategy : delegated,
+      target: this.#goal,
       keep: this.#keep,
       countTokens: this.#count,
     });
@@ -101,7 +113,7 @@ class Compaction {
 
   async run(): Promise<CompactionResult> {
     const { settings, trigger } = this.#task;
-    const before = sizeOf(this.#window, this.#count);
+    const before = this.#before;
     this.#audit("compaction.triggered", {
       trigger,
       strategy: settings.strategy,
@@ -116,7 +128,7 @@ class Compaction {
     const first = this.#blocked ? this.#unchanged() : await this.#firstChoice();
     const smaller = isFailure(first) ? this.#drop("drop") : first;
     const kept = this.#blocked ? smaller.messages : await this.#afterwards(smaller, before);
-    const messages = this.#withInjections(kept);
+    const { messages, injected, leftOut } = this.#withTexts(kept);
     const left = new Set(messages.map(({ id }) => id));
     const superseded = this.#original.filter(({ id }) => !left.has(id)).map(({ id }) => id);
     const after = sizeOf(messages, this.#count);
@@ -127,7 +139,7 @@ class Compaction {
       superseded: superseded.length,
       summary: smaller.summary === null ? null : clipped(smaller.summary, 4000),
       retained: this.#retained.length,
-      injected: this.#injections.length,
+      injected: injected.length,
       ignored: this.#ignored,
       target_reached: isWithin(after, this.#target),
       fallback: isFailure(first) ? first.reason : null,
@@ -138,7 +150,8 @@ class Compaction {
       by: smaller.by,
       ...(smaller.summary === null ? {} : { summary: smaller.summary }),
       retained: this.#retained,
-      injected: this.#injections,
+      injected,
+      ...(leftOut.length > 0 && { leftOut }),
       before,
       after,
       ...(this.#blocked && { blocked: this.#blocked }),
@@ -163,11 +176,16 @@ class Compaction {
   async #askCompactor(delegate: string): Promise<Smaller | Failure> {
     const compactor = this.#compactor;
     if (!compactor) {
-      return { reason: "compactor_unavailable", detail: `No plugin "${delegate}" of this agent takes pre_compact` };
+      const { delegateFault } = this.#task;
+      const detail = clipped(delegateFault ?? `No plugin "${delegate}" of this agent takes pre_compact`);
+      return { reason: "compactor_unavailable", detail };
     }
     const params = this.#params("compactor", this.#task.settings.strategy, this.#split);
     const outcome = await this.#ask(params, compactor);
-    if (!outcome.ok) return { reason: outcome.reason, detail: clipped(outcome.detail) };
+    if (!outcome.ok) {
+      this.#hasHung = outcome.reason === "timeout";
+      return { reason: outcome.reason, detail: clipped(outcome.detail) };
+    }
     const verdict = verifyCompactorResult(outcome.result, {
       original: this.#window,
       beingCompacted: new Set(this.#split.beingCompacted.map(({ id }) => id)),
@@ -185,8 +203,17 @@ class Compaction {
   }
 
   get #compactor(): CompactionPlugin | undefined {
-    const { plugins, settings } = this.#task;
+    const { plugins, settings, delegateFault = null } = this.#task;
+    if (delegateFault !== null) return undefined;
     return plugins.find(({ key, hooks }) => key === settings.delegate && hooks.includes("pre_compact"));
+  }
+
+  /** Whether anything may add text to the window: other handlers, or plugins; a compactor that does not look on cannot. */
+  get #isObserved(): boolean {
+    const compactor = this.#compactor;
+    const hears = (plugin: CompactionPlugin): boolean =>
+      plugin.hooks.includes("post_compact") || (plugin !== compactor && plugin.hooks.includes("pre_compact"));
+    return this.#ports.mayInject === true || this.#task.plugins.some(hears);
   }
 
   async #summarize(): Promise<Smaller | Failure> {
@@ -205,7 +232,7 @@ class Compaction {
   }
 
   #drop(name?: "drop"): Smaller {
-    const options = { target: this.#target, keep: this.#keep, countTokens: this.#count };
+    const options = { target: this.#goal, keep: this.#keep, countTokens: this.#count };
     const { messages, superseded } = dropOldest(this.#window, options);
     return { by: name ?? (superseded.length > 0 ? "drop" : "none"), messages, superseded, summary: null };
   }
@@ -237,10 +264,10 @@ class Compaction {
         window: isBefore ? this.#window : split.remaining,
         before,
         after: isBefore ? null : sizeOf(split.remaining, this.#count),
-        except: isBefore ? this.#compactor?.key ?? null : null,
+        // A compactor that hangs would cost its whole time once more.
+        except: isBefore || this.#hasHung ? this.#compactor?.key ?? null : null,
       });
-      this.#texts.push(...round.texts);
-      this.#injections.push(...round.injected);
+      this.#texts.push(...round.texts.map((one) => ({ ...one, hook })));
       this.#retained.push(...round.retained);
       for (const { plugin, problem } of round.ignored) this.#ignored.push({ plugin, hook, problem });
       this.#blocked = round.blocked;
@@ -256,15 +283,26 @@ class Compaction {
     if (!Array.isArray(modified) || (modified.length === 0 && this.#window.length > 0)) {
       throw new Error("A modified window was left out: it is no list of messages, or an empty one");
     }
-    return assignIds(structuredClone(modified), this.#ports.ids); // Handlers' values are frozen, messages are not.
+    const window = assignIds(structuredClone(modified), this.#ports.ids); // Handlers' values are frozen, messages are not.
+    const { tokens } = sizeOf(window, this.#count);
+    if (tokens <= this.#before.tokens) return window;
+    throw new Error(`A modified window was left out: it has ${tokens} tokens, after ${this.#before.tokens}`);
   }
 
-  #withInjections(messages: readonly IdentifiedMessage[]): IdentifiedMessage[] {
-    if (this.#texts.length === 0) return [...messages];
-    const content = this.#texts.join("\n\n");
-    const plugins = [...new Set(this.#injections.map(({ plugin }) => plugin))];
-    const by = this.#texts.length > this.#injections.length ? [...plugins, "hooks"] : plugins;
-    return insertMessage(messages, afterSystem(messages), this.#adopt({ role: "user", content }, by.join(", ")));
+  /** Adds the observers' texts that fit: within the target, and no larger than the window was. */
+  #withTexts(messages: readonly IdentifiedMessage[]): ReturnType<typeof fitTexts> {
+    const { tokens, messages: count } = this.#target;
+    const room = {
+      tokens: Math.min(tokens ?? Infinity, this.#before.tokens),
+      messages: Math.min(count ?? Infinity, this.#before.messages),
+    };
+    const adopt = (added: Message, by: string): IdentifiedMessage => this.#adopt(added, by);
+    const fitted = fitTexts(messages, this.#texts, { room, countTokens: this.#count, adopt });
+    for (const { plugin, hook, bytes } of fitted.leftOut) {
+      const problem = `its text of ${bytes} bytes was left out: the window has no room for it`;
+      this.#ignored.push({ plugin, hook, problem });
+    }
+    return fitted;
   }
 
   #adopt(added: Message, by: string): IdentifiedMessage {

@@ -21,6 +21,15 @@ export interface Injection {
   readonly cut: boolean;
 }
 
+/** A text of an observer for the model. */
+export interface ObserverText {
+  /** Wrapped, where it is a plugin's. */
+  readonly text: string;
+  readonly hook: CompactionHook;
+  /** The record of a plugin's text; null for that of another handler. */
+  readonly injection: Injection | null;
+}
+
 /** The new window, and how it came about. */
 export interface CompactionResult {
   /** The window to go on with. */
@@ -35,9 +44,14 @@ export interface CompactionResult {
   readonly retained: { readonly plugin: string; readonly text: string }[];
   /** Text observers want before the model; it is in {@link messages}, wrapped, after the system messages. */
   readonly injected: Injection[];
+  /**
+   * Text of observers that is not in {@link messages}: with it the window would exceed the target, or be larger than
+   * before. Absent when there is none. `plugin` is `hooks` for other handlers, `bytes` is without a plugin's block.
+   */
+  readonly leftOut?: { readonly plugin: string; readonly hook: string; readonly bytes: number }[];
   /** Size of the window that was given. */
   readonly before: Size;
-  /** Size of the new window, text of observers included. */
+  /** Size of the new window, text of observers included. Never larger than {@link before}. */
   readonly after: Size;
   /** A handler that blocked: at `PreCompact` the window stays as it was, at `PostCompact` the agent is to stop. */
   readonly blocked?: {
@@ -96,16 +110,17 @@ export interface ObserverQuestion {
   readonly before: Size;
   /** Null at `pre_compact`, before there is one. */
   readonly after: Size | null;
-  /** Key of the compactor, which is not asked as an observer before it has compacted; null when there is none. */
+  /**
+   * Key of the compactor, which is not asked as an observer before it has compacted, nor after it has let its time pass;
+   * null when there is none to leave out.
+   */
   readonly except: string | null;
 }
 
 /** Everything that observers said at one moment. */
 export interface ObserverRound {
-  /** Texts for the model, wrapped, in the order of the handlers. */
-  readonly texts: readonly string[];
-  /** Records of the plugins' texts. */
-  readonly injected: readonly Injection[];
+  /** Texts for the model, in the order of the handlers. */
+  readonly texts: readonly Omit<ObserverText, "hook">[];
   readonly retained: readonly { readonly plugin: string; readonly text: string }[];
   /** Parts of answers that could not be used. */
   readonly ignored: readonly { readonly plugin: string; readonly problem: string }[];
@@ -122,6 +137,8 @@ export interface CompactionTask {
   /** Tokens to come down to, in place of the agent's own target. */
   readonly targetTokens?: number;
   readonly settings: CompactionSettings;
+  /** Why the delegate of the settings cannot compact. Default null: it can. */
+  readonly delegateFault?: string | null;
   /** The agent's plugins that run, in the order they are declared. */
   readonly plugins: readonly CompactionPlugin[];
 }
@@ -170,6 +187,8 @@ export interface CompactionPorts {
   readonly countTokens: CountTokens;
   readonly ids: Ids;
   readonly clock: Clock;
+  /** Whether handlers that are no plugins hear these hooks: the strategies keep room free for their text. Default false. */
+  readonly mayInject?: boolean;
   /** Makes a summary for the strategy `summarize`. */
   readonly summarize?: (messages: Message[], context: { signal: AbortSignal }) => Promise<string>;
   /** Time a summary may take. Default 60 000. */

@@ -183,6 +183,15 @@ export function formatPath(path: DocumentPath): string {
   }, "");
 }
 
+const PATH_STEP = /(?:^|\.)([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
+
+/** Returns the steps of a path that {@link formatPath} wrote. */
+export function parsePath(text: string): DocumentPath {
+  return Array.from(text.matchAll(PATH_STEP), ([, name, index, quoted]) => {
+    return name ?? (index === undefined ? JSON.parse(quoted!) as string : Number(index));
+  });
+}
+
 function inFileOrder(issues: Map<string, DocumentIssue>): DocumentIssue[] {
   return [...issues.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }

@@ -17,6 +17,10 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("plugin", -32603, 502, {
     unavailable: ["The plugin is not running", "See kaged plugin check, then enable it again"],
     no_descriptors: ["The host has no file descriptor left to start a plugin", "Raise its limit of open files"],
+    refused: [
+      "The host does not run the plugin as it is declared",
+      "Mend the cause that the message names, then reload the plugin",
+    ],
     disabled: ["The operator has not enabled the plugin", "Run kaged plugin enable"],
     memory_exceeded: [
       "The plugin used more memory than it may",

@@ -13,7 +13,6 @@ import type { CascadeEntry } from "./cascade.ts";
 import { pluginNameOf } from "./locate.ts";
 import {
   type AgentSpec,
-  type CompactionSettings,
   type Issue,
   type PluginRefusal,
   type Project,
@@ -27,6 +26,8 @@ export interface Outcome {
   readonly entry: CascadeEntry;
   /** Id of its instance; null when no such plugin was found. */
   readonly instance: string | null;
+  /** Its folder and manifest; null when no such plugin was found, or its manifest cannot be read. */
+  readonly found: PluginRefusal["found"];
   /** Null when the plugin cannot be used. */
   readonly plugin: ResolvedPlugin | null;
   /** Why the plugin cannot be used. Empty for one that is not installed. */
@@ -36,6 +37,24 @@ export interface Outcome {
 interface Into {
   readonly refusals: PluginRefusal[];
   readonly warnings: Issue[];
+}
+
+/** Returns the refusal of a declaration because of `error`. */
+export function refusalOf(
+  { entry, instance, found }: Omit<Outcome, "plugin" | "errors">,
+  error: HostError,
+): PluginRefusal {
+  const { agent: { path: agent }, declaration: { key, isolation: written = "agent" }, outcome } = entry;
+  const { package: pkg, isolation } = "package" in outcome
+    ? outcome
+    : { package: entry.declaration.package ?? null, isolation: written };
+  const plugin = found?.manifest.name ?? (pkg === null ? key : pluginNameOf(pkg));
+  return { agent, key, instance, plugin, package: pkg, isolation, found: filesOf(found), error };
+}
+
+/** Leaves out everything else that a found plugin carries: the operator's secrets are part of it. */
+function filesOf(found: PluginRefusal["found"]): PluginRefusal["found"] {
+  return found && { manifest: found.manifest, dir: found.dir };
 }
 
 /** Returns every agent with the plugins it may have; refusals and warnings go to `into`. */
@@ -61,11 +80,12 @@ class AgentChecker {
   /** Checks one agent; `own` are the outcomes of its declarations. */
   check(agent: AgentSpec, own: readonly Outcome[]): ResolvedAgent {
     const plugins: ResolvedPlugin[] = [];
-    for (const { plugin } of own) {
+    for (const outcome of own) {
+      const { plugin } = outcome;
       if (!plugin) continue;
       const error = this.#clash(agent, plugin, plugins) ?? this.#secondCompactor(agent, plugin, plugins);
       if (error) {
-        this.#into.refusals.push({ agent: agent.path, key: plugin.key, instance: plugin.instance, error });
+        this.#into.refusals.push(refusalOf(outcome, error));
         continue;
       }
       this.#packages.set(plugin.plugin, plugin.package);
@@ -74,8 +94,10 @@ class AgentChecker {
     }
     this.#warnOfHooks(agent, plugins);
     this.#warnOfTools(agent, own);
-    const { path, parent, rest } = agent;
-    return { path, parent, plugins, compaction: this.#withoutFalseDelegate(agent, plugins, own), rest };
+    const { path, parent, compaction, rest } = agent;
+    const declared = own.map(({ entry }) => entry.declaration.key);
+    const delegateFault = this.#delegateFault(agent, plugins, declared);
+    return { path, parent, plugins, declared, compaction, delegateFault, rest };
   }
 
   /** Returns why a plugin cannot run beside those before it, or null. */
@@ -140,34 +162,34 @@ class AgentChecker {
     }
   }
 
-  /** Returns the agent's compaction settings, without a delegate that cannot compact. */
-  #withoutFalseDelegate(
-    { path: agent, compaction }: AgentSpec,
+  /** Returns why the agent's delegate cannot compact, or null. One that is no compactor at all is a refusal too. */
+  #delegateFault(
+    { path: agent, compaction: { delegate } }: AgentSpec,
     plugins: readonly ResolvedPlugin[],
-    own: readonly Outcome[],
-  ): CompactionSettings {
-    const { delegate } = compaction;
-    if (delegate === null) return compaction;
+    declared: readonly string[],
+  ): string | null {
+    if (delegate === null) return null;
     const plugin = plugins.find(({ key }) => key === delegate);
-    if (plugin && isCompactor(plugin) && plugin.hooks.includes("pre_compact")) return compaction;
-    const keys = own.map(({ entry }) => entry.declaration.key);
-    // A plugin that is declared and was refused, or is not installed, has been reported.
-    if (plugin || !keys.includes(delegate)) {
-      const message = !plugin
-        ? `Agent "${agent}" delegates compaction to ${shown(delegate)}, which it does not declare`
-        : isCompactor(plugin)
-        ? `Compactor ${shown(delegate)} does not get the hook pre_compact on "${agent}"`
-        : `Plugin ${shown(delegate)} is no compactor`;
-      const hint = didYouMean(delegate, keys, `Plugins of this agent: ${keys.join(", ") || "none"}`);
-      const path = stepsTo(agent, "compaction", "delegate", "plugin");
-      const error = this.#report.failure("project.invalid_delegate", path, {
-        message,
-        ...(!plugin && { hint }),
-        data: { agent_path: agent, delegate },
-      });
-      this.#into.refusals.push({ agent, key: delegate, instance: null, error });
+    if (plugin && isCompactor(plugin) && plugin.hooks.includes("pre_compact")) return null;
+    if (!plugin && declared.includes(delegate)) {
+      const refusal = this.#into.refusals.find((one) => one.agent === agent && one.key === delegate);
+      return refusal ? refusal.error.message : `Plugin ${shown(delegate)} is not installed`;
     }
-    return { ...compaction, delegate: null };
+    const message = !plugin
+      ? `Agent "${agent}" delegates compaction to ${shown(delegate)}, which it does not declare`
+      : isCompactor(plugin)
+      ? `Compactor ${shown(delegate)} does not get the hook pre_compact on "${agent}"`
+      : `Plugin ${shown(delegate)} is no compactor`;
+    const hint = didYouMean(delegate, declared, `Plugins of this agent: ${declared.join(", ") || "none"}`);
+    const error = this.#report.failure("project.invalid_delegate", stepsTo(agent, "compaction", "delegate", "plugin"), {
+      message,
+      ...(!plugin && { hint }),
+      data: { agent_path: agent, delegate },
+    });
+    const { plugin: name = delegate, package: pkg = null, instance = null, isolation = "agent" } = plugin ?? {};
+    const found = filesOf(plugin ?? null);
+    this.#into.refusals.push({ agent, key: delegate, instance, plugin: name, package: pkg, isolation, found, error });
+    return message;
   }
 
   #warn(code: HostErrorCode, path: DocumentPath, text: IssueText): void {

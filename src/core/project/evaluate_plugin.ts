@@ -11,8 +11,8 @@ import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { type CascadeEntry, type EffectiveDeclaration, failure } from "./cascade.ts";
 import type { FoundPlugin } from "./locate.ts";
-import { configError, pluginConfig } from "./plugin_config.ts";
-import type { Project, ResolvedPlugin } from "./types.ts";
+import { configError, type ConfigPlaces, type ConfigProblem, pluginConfig } from "./plugin_config.ts";
+import { type Project, type ResolvedPlugin, stepsTo } from "./types.ts";
 import { isInRange } from "./version_range.ts";
 
 /**
@@ -48,11 +48,15 @@ export async function evaluatePlugin(
     const data = { name, hook, manifest: file };
     errors.push(failure(project, entry, { code: "project.hook_not_offered", field: "hooks", message, hint, data }));
   }
-  const result = await pluginConfig(manifest, { declared: declaration.config, isolation, system });
+  const places = configPlaces(project, entry);
+  const result = await pluginConfig(manifest, { declared: declaration.config, isolation, system, places });
   if (!("config" in result)) {
+    const about = { plugin: name, agent: agent.path };
     for (const problem of result) {
-      const file = problem.side === "system" ? localFile : project.file;
-      errors.push(configError(problem, { plugin: name, agent: agent.path, file }));
+      const at = problem.side === "project"
+        ? { file: project.file }
+        : systemPlace(localFile, declaration.package, problem);
+      errors.push(configError(problem, { ...about, ...at }));
     }
     return errors;
   }
@@ -79,6 +83,27 @@ export async function evaluatePlugin(
     shownConfig: result.shown,
     override: base && overrideOf(result.config, base.config),
   };
+}
+
+/** A shared config is written in two places: a field stands where this agent wrote it, else where its base did. */
+function configPlaces({ document: { report } }: Project, { agent, declaration, base }: CascadeEntry): ConfigPlaces {
+  return (path) => {
+    const [field = ""] = path;
+    const isOwn = Object.hasOwn(declaration.config ?? {}, field) || !base;
+    const at = isOwn ? { agent, declaration } : base;
+    return report.placeOf([...stepsTo(at.agent.path, "plugins", at.declaration.key, "config"), ...path], "value");
+  };
+}
+
+/** Names local.toml, and the table to write where it holds nothing of the plugin yet. */
+export function systemPlace(
+  file: string,
+  pkg: string,
+  { code, errors }: ConfigProblem,
+): { readonly file: string; readonly hint?: string } {
+  const isAbsent = code === "project.config_invalid" && errors.every(({ line }) => line === undefined);
+  const fields = errors.map(({ path }) => path).join(", ");
+  return { file, ...(isAbsent && { hint: `Write [plugins."${pkg}"] to local.toml, with ${fields} under it` }) };
 }
 
 /** Returns the fields of `config` that differ from the base's, or null when none does. */

@@ -11,7 +11,8 @@ import { compileSchema } from "../schema/compile_schema.ts";
 import type { SchemaIssue } from "../schema/issue_text.ts";
 import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { formatPath } from "../documents/document_report.ts";
+import { formatPath, parsePath } from "../documents/document_report.ts";
+import type { DocumentPath, Place } from "../documents/places.ts";
 import type { SystemValues } from "./local_config.ts";
 import type { Isolation } from "./types.ts";
 import { fillVariables } from "./variables.ts";
@@ -30,15 +31,19 @@ export interface PluginConfig {
 /** A side of a plugin's config, as audit events name it. */
 export type ConfigSide = "project" | "system";
 
-/** A mistake in one side of a plugin's config. */
+/** A mistake in a plugin's config, with the place of the value; without one where the file holds nothing about it. */
+export interface ConfigIssue extends SchemaIssue, Partial<Place> {}
+
+/** Mistakes of one kind in one side of a plugin's config. */
 export interface ConfigProblem {
   readonly code: HostErrorCode;
   readonly side: ConfigSide;
-  /** The mistakes, without values: those may be secrets. */
-  readonly errors: readonly SchemaIssue[];
-  /** Line of local.toml it is about, when it is. */
-  readonly line?: number;
+  /** In the order of the file, without values: those may be secrets. */
+  readonly errors: readonly ConfigIssue[];
 }
+
+/** Returns the place of a value in its file; null when it has none. */
+export type ConfigPlaces = (path: DocumentPath) => Place | null;
 
 /** The operator's side of one plugin, ready to be joined. */
 export interface SystemSide {
@@ -61,60 +66,66 @@ export async function systemSide(
   const written = system?.values ?? {};
   if (!schema) return { values: {}, problems: [], undeclared: Object.keys(written) };
   const problems: ConfigProblem[] = [];
+  const add = (code: HostErrorCode, errors: readonly SchemaIssue[]): void => {
+    const places: ConfigPlaces = (path) => system?.placeOf(path) ?? null;
+    if (errors.length > 0) problems.push({ code, side: "system", errors: located(errors, places) });
+  };
   const { value, missing } = fillVariables(written, env);
-  for (const { name, path } of missing) {
-    const line = system!.placeOf(path).line;
-    const errors = [{ path: formatPath(path), message: `Variable ${shown(name)} is not set` }];
-    problems.push({ code: "project.variable_missing", side: "system", errors, line });
-  }
+  const unset = missing.map(({ name, path }) => {
+    return { path: formatPath(path), message: `Variable ${shown(name)} is not set` };
+  });
+  add("project.variable_missing", unset);
   const project = fieldsOf(projectSchema);
   const foreign = Object.keys(written).filter((key) => Object.hasOwn(project, key));
-  if (foreign.length > 0) {
-    const errors = foreign.map((path) => ({ path: formatPath([path]), message: "Belongs to project.yaml" }));
-    problems.push({ code: "project.config_invalid", side: "system", errors });
-  }
+  const misplaced = foreign.map((path) => ({ path: formatPath([path]), message: "Belongs to project.yaml" }));
   const compiled = await compileSchema(schema);
   const values = compiled.withDefaults(value) as Record<string, unknown>;
-  // A variable that is missing would only be called wrong once more.
-  const errors = missing.length > 0 ? [] : compiled.issues(values);
-  if (errors.length > 0) problems.push({ code: "project.config_invalid", side: "system", errors });
+  // A variable that is missing, or a field of the project's, would only be called wrong once more.
+  const reported = new Set(misplaced.map(({ path }) => path));
+  const issues = missing.length > 0 ? [] : compiled.issues(values).filter(({ path }) => !reported.has(path));
+  add("project.config_invalid", [...misplaced, ...issues]);
   return { values, problems, undeclared: [] };
 }
 
 /** Joins both sides for one agent. Returns the config, or every problem. */
 export async function pluginConfig(
   manifest: Manifest,
-  { declared, isolation, system }: {
+  { declared, isolation, system, places = () => null }: {
     readonly declared: Readonly<Record<string, unknown>>;
     readonly isolation: Isolation;
     readonly system: SystemSide;
+    /** Places of `declared`. Default: none is known. */
+    readonly places?: ConfigPlaces;
   },
 ): Promise<PluginConfig | readonly ConfigProblem[]> {
   const problems: ConfigProblem[] = [];
+  const add = (code: HostErrorCode, errors: readonly SchemaIssue[]): void => {
+    if (errors.length > 0) problems.push({ code, side: "project", errors: located(errors, places) });
+  };
   const secretFields = fieldsOf(manifest.system_config_schema);
   const isForeign = (key: string): boolean => Object.hasOwn(secretFields, key) || Object.hasOwn(system.values, key);
   const foreign = Object.keys(declared).filter(isForeign);
-  if (foreign.length > 0) {
-    const errors = foreign.map((key) => ({ path: formatPath([key]), message: "Belongs to local.toml" }));
-    problems.push({ code: "project.system_config_key", side: "project", errors });
-  }
+  const misplaced = foreign.map((key) => ({ path: formatPath([key]), message: "Belongs to local.toml" }));
+  add("project.system_config_key", misplaced);
   const own = Object.fromEntries(Object.entries(declared).filter(([key]) => !isForeign(key)));
   const { values, contradicts } = mirrorIsolation(own, isolation, manifest.config_schema);
-  if (contradicts) {
-    const errors = [{ path: "isolation", message: `The declaration says ${shown(isolation)}` }];
-    problems.push({ code: "project.isolation_contradiction", side: "project", errors });
-  }
+  const contradiction = { path: "isolation", message: `The declaration says ${shown(isolation)}` };
+  add("project.isolation_contradiction", contradicts ? [contradiction] : []);
   let project = values;
   if (manifest.config_schema) {
     const compiled = await compileSchema(manifest.config_schema);
     project = compiled.withDefaults(values) as Record<string, unknown>;
-    const errors = compiled.issues(project);
-    if (errors.length > 0) problems.push({ code: "project.config_invalid", side: "project", errors });
+    add("project.config_invalid", compiled.issues(project));
   }
   problems.push(...system.problems);
   if (problems.length > 0) return problems;
   const hidden = Object.fromEntries(Object.keys(system.values).map((key) => [key, SET_BY_OPERATOR]));
   return { config: { ...project, ...system.values }, shown: { ...project, ...hidden } };
+}
+
+function located(errors: readonly SchemaIssue[], places: ConfigPlaces): ConfigIssue[] {
+  return errors.map((error): ConfigIssue => ({ ...error, ...places(parsePath(error.path)) }))
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
 /** Writes the declaration's isolation into config when the plugin has a field for it. */
@@ -141,17 +152,40 @@ const HINTS: Readonly<Record<string, string>> = {
   "project.variable_missing": "Set the variable where the host runs, or write $${ for a literal ${",
 };
 
-/** Returns a problem as an error; its data are those of the event `plugin.config_validation_failed`. */
+/** Mistakes that a message lists at most; `data.errors` has all. */
+const MAX_LISTED = 20;
+
+/**
+ * Returns a problem as an error. The message has every mistake with its line, so that a person mends them in one go; the
+ * data are those of the event `plugin.config_validation_failed`.
+ */
 export function configError(
-  { code, side, errors, line }: ConfigProblem,
-  { plugin, agent, file }: { readonly plugin: string; readonly agent: string; readonly file: string },
+  { code, side, errors }: ConfigProblem,
+  { plugin, agent, file, hint }: {
+    readonly plugin: string;
+    readonly agent: string;
+    readonly file: string;
+    /** Default: by `code`. */
+    readonly hint?: string;
+  },
 ): HostError {
-  const { path, message } = errors[0]!;
-  const place = line === undefined ? file : `${file}:${line}`;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  const first = path === "" ? message : `${path}: ${message}`;
-  return new HostError(code, `${place}: The ${side} config of "${plugin}" for "${agent}" is wrong: ${first}${more}`, {
-    data: { name: plugin, side, errors, agent_path: agent, file, ...(line !== undefined && { line }) },
-    hint: HINTS[code] ?? `See the config schema in the manifest of "${plugin}"`,
+  const [first] = errors;
+  const place = first?.line === undefined ? file : `${file}:${first.line}:${first.column}`;
+  const listed = errors.slice(0, MAX_LISTED).map(({ path, message, line }, at) => {
+    const where = at > 0 && line !== undefined ? `line ${line}: ` : "";
+    return `${where}${path === "" ? message : `${path}: ${message}`}`;
+  });
+  const more = errors.length > MAX_LISTED ? `; and ${errors.length - MAX_LISTED} more` : "";
+  const text = `The ${side} config of "${plugin}" for "${agent}" is wrong: ${listed.join("; ")}${more}`;
+  return new HostError(code, `${place}: ${text}`, {
+    data: {
+      name: plugin,
+      side,
+      errors,
+      agent_path: agent,
+      file,
+      ...(first?.line !== undefined && { line: first.line }),
+    },
+    hint: hint ?? HINTS[code] ?? `See the config schema in the manifest of "${plugin}"`,
   });
 }

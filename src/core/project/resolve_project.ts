@@ -6,8 +6,8 @@
  */
 import type { HostError } from "../errors/host_error.ts";
 import { baseRefused, cascade, type CascadeEntry, type EffectiveDeclaration } from "./cascade.ts";
-import { checkAgents, type Outcome } from "./check_agents.ts";
-import { evaluatePlugin } from "./evaluate_plugin.ts";
+import { checkAgents, type Outcome, refusalOf } from "./check_agents.ts";
+import { evaluatePlugin, systemPlace } from "./evaluate_plugin.ts";
 import { defined } from "../values/plain_data.ts";
 import type { LocalConfig } from "./local_config.ts";
 import { type Find, type FindOptions, pluginFinder, pluginNameOf } from "./locate.ts";
@@ -43,9 +43,7 @@ export async function resolveProject(
   }
   const inOrder = entries.map((entry) => outcomes.get(entry)!);
   for (const { entry } of inOrder) warnOfVariables(entry, project, warnings);
-  const refusals: PluginRefusal[] = inOrder.flatMap(({ entry: { agent, declaration: { key } }, instance, errors }) =>
-    errors.map((error) => ({ agent: agent.path, key, instance, error }))
-  );
+  const refusals: PluginRefusal[] = inOrder.flatMap((one) => one.errors.map((error) => refusalOf(one, error)));
   const agents = checkAgents(project, inOrder, { refusals, warnings });
   const instances = instancesOf(agents, bases);
   const declared = new Set(entries.map(({ declaration: { package: pkg = "" } }) => pluginNameOf(pkg)));
@@ -55,33 +53,29 @@ export async function resolveProject(
 
   async function outcomeOf(entry: CascadeEntry): Promise<Outcome> {
     const { outcome: declaration, base, agent } = entry;
-    const without = (instance: string | null, ...errors: HostError[]): Outcome => ({
-      entry,
-      instance,
-      plugin: null,
-      errors,
-    });
-    if (!("versions" in declaration)) return without(null, declaration);
+    const nowhere = { entry, instance: null, found: null, plugin: null };
+    if (!("versions" in declaration)) return { ...nowhere, errors: [declaration] };
     const found = await find(declaration.package);
     if (found === null) {
       noteMissing(missing, entry, declaration);
-      return without(null);
+      return { ...nowhere, errors: [] };
     }
-    if (!("manifest" in found)) return without(null, found);
+    if (!("manifest" in found)) return { ...nowhere, errors: [found] };
     const shared = `${found.manifest.name}@${project.id}`;
     const instance = declaration.isolation === "project" ? shared : `${shared}/${agent.path}`;
     const basePlugin = base && outcomes.get(base)!.plugin;
-    if (base && !basePlugin) return without(instance, baseRefused(project, entry, base));
+    const without = (errors: readonly HostError[]): Outcome => ({ entry, instance, found, plugin: null, errors });
+    if (base && !basePlugin) return without([baseRefused(project, entry, base)]);
     const localFile = local.file;
     const plugin = await evaluatePlugin(project, entry, { declaration, found, instance, base: basePlugin, localFile });
     if (!("plugin" in plugin)) {
       // A folder the embedder vouches for is the embedder's to change.
       const isUnfit = found.hash !== undefined && plugin.some(({ code }) => code === "project.version_mismatch");
       if (isUnfit) noteMissing(unfit, entry, declaration);
-      return without(instance, ...plugin);
+      return without(plugin);
     }
     if (!base && !bases.has(instance)) bases.set(instance, plugin);
-    return { entry, instance, plugin, errors: [] };
+    return { entry, instance, found, plugin, errors: [] };
   }
 }
 
@@ -132,16 +126,22 @@ async function hostPlugins(
     if (!isLocal || !enabled || declared.has(name)) continue;
     const found = await find(pkg);
     if (found === null) continue;
-    const refuse = (error: HostError): void => void refusals.push({ agent: "", key: name, instance: name, error });
+    const identity = { agent: "", key: name, instance: name, plugin: name, package: pkg, isolation: "agent" } as const;
     if (!("manifest" in found)) {
-      refuse(found);
+      refusals.push({ ...identity, found: null, error: found });
       continue;
     }
     const { manifest, dir, hash, system } = found;
+    const refused = { ...identity, found: { manifest, dir } };
     const result = await pluginConfig(manifest, { declared: {}, isolation: "agent", system });
     if ("config" in result) {
-      const identity = { instance: name, package: pkg, plugin: name, dir, ...defined({ hash }) };
-      instances.push({ ...identity, manifest, config: result.config, agents: [] });
-    } else for (const problem of result) refuse(configError(problem, { plugin: name, agent: "", file: local.file }));
+      const own = { instance: name, package: pkg, plugin: name, dir, ...defined({ hash }) };
+      instances.push({ ...own, manifest, config: result.config, agents: [] });
+      continue;
+    }
+    for (const problem of result) {
+      const about = { plugin: name, agent: "", ...systemPlace(local.file, pkg, problem) };
+      refusals.push({ ...refused, error: configError(problem, about) });
+    }
   }
 }

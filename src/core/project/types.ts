@@ -113,8 +113,12 @@ export interface ResolvedPlugin {
 
 /** An agent as it is resolved. */
 export interface ResolvedAgent extends Omit<AgentSpec, "plugins" | "tools"> {
-  /** Its plugins, in the order they are declared; `compaction.delegate` is the key of one of them, or null. */
+  /** Its plugins, in the order they are declared. */
   readonly plugins: readonly ResolvedPlugin[];
+  /** Keys of all plugins that it declares, in order: also of those that it cannot have and of those not installed. */
+  readonly declared: readonly string[];
+  /** Why the plugin that `compaction.delegate` names cannot compact; null when it can, or when there is no delegate. */
+  readonly delegateFault: string | null;
 }
 
 /** One process to run. Its `config` is the base that the process gets as `config.update`, and holds secrets. */
@@ -144,6 +148,13 @@ export interface PluginRefusal {
   readonly key: string;
   /** Instance that would have served it, when it is known. */
   readonly instance: string | null;
+  /** Name in its manifest; while that cannot be read, the last segment of its package, else its key. */
+  readonly plugin: string;
+  /** Null for a declaration that names none. */
+  readonly package: string | null;
+  readonly isolation: Isolation;
+  /** Null for a plugin whose manifest cannot be read. */
+  readonly found: Pick<ResolvedPlugin, "manifest" | "dir"> | null;
   readonly error: HostError;
 }
 

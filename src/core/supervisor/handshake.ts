@@ -31,16 +31,16 @@ export async function shakeHands(
   return { ...profile, configIgnored: !configTaken && Object.keys(config).length > 0 };
 }
 
-/** Returns the params of `initialize`. */
+/** Returns the params of `initialize`. A plugin without a capability for storage has none, whatever the host offers. */
 export function initializeParams(
-  { name }: Manifest,
+  { name, capabilities }: Manifest,
   { projects, storageAvailable }: Pick<HandshakeOptions, "projects" | "storageAvailable">,
 ): Readonly<Record<string, unknown>> {
   return {
     daemon_version: HOST_VERSION,
     api_version: API_VERSION,
     plugin_name: name,
-    storage_available: storageAvailable,
+    storage_available: storageAvailable && capabilities.some((one) => one.startsWith("kaged:storage:")),
     projects,
   };
 }

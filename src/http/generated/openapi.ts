@@ -146,7 +146,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/plugins": {
       "get": {
         "operationId": "getPlugins",
-        "summary": "Every instance of every plugin of the project",
+        "summary": "Every instance of every plugin of the project, refused plugins included",
         "responses": {
           "200": {
             "description": "Done",
@@ -269,7 +269,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "description": "\`plugin.unavailable\`: The plugin is not running",
+            "description": "\`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -375,7 +375,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
+            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -421,7 +421,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable"
+            "$ref": "#/components/responses/plugin.disabled-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -579,7 +579,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused"
           }
         }
       },
@@ -685,7 +685,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -853,6 +853,16 @@ export const OPENAPI_TEXT: string = `{
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
+          },
+          "502": {
+            "description": "\`plugin.refused\`: The host does not run the plugin as it is declared",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
           }
         }
       }
@@ -903,7 +913,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/agents": {
       "get": {
         "operationId": "getAgents",
-        "summary": "Every agent with the plugins active for it",
+        "summary": "Every agent with the plugins that it declares",
         "responses": {
           "200": {
             "description": "Done",
@@ -945,7 +955,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/agents/{agent}": {
       "get": {
         "operationId": "getAgentsAgent",
-        "summary": "One agent with the plugins active for it",
+        "summary": "One agent with the plugins that it declares",
         "parameters": [
           {
             "name": "agent",
@@ -1300,7 +1310,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable"
+            "$ref": "#/components/responses/protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -2173,8 +2183,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "plugin.disabled-plugin.unavailable": {
-        "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running",
+      "plugin.disabled-plugin.unavailable-plugin.refused": {
+        "description": "\`plugin.disabled\`: The operator has not enabled the plugin; \`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2213,8 +2223,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable": {
-        "description": "\`protocol.internal\`: The other side failed in an unspecified way; \`protocol.closed\`: The connection ended before the answer came; \`protocol.oversize_message\`: A line is longer than 4 MiB; \`protocol.timeout\`: No answer came in time; \`plugin.unavailable\`: The plugin is not running",
+      "protocol.internal-protocol.closed-protocol.oversize_message-protocol.timeout-plugin.unavailable-plugin.refused": {
+        "description": "\`protocol.internal\`: The other side failed in an unspecified way; \`protocol.closed\`: The connection ended before the answer came; \`protocol.oversize_message\`: A line is longer than 4 MiB; \`protocol.timeout\`: No answer came in time; \`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2408,37 +2418,60 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "plugin": {
-            "description": "The name in its manifest.",
+            "description": "The name in its manifest; while that cannot be read, the last segment of its package, else its key.",
             "type": "string"
           },
           "package": {
-            "description": "Package, such as \`@kaged/memory-markdown\`.",
-            "type": "string"
+            "description": "Package, such as \`@kaged/memory-markdown\`; null for a refused declaration that names none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "version": {
-            "description": "The version that runs; while none does, the version of its files.",
-            "type": "string"
+            "description": "The version that runs; while none does, the version of its files; null while these cannot be read.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "instance": {
             "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
             "type": "string"
           },
           "agents": {
-            "description": "Agents it serves; none for a plugin of the operator's that no agent declares.",
+            "description": "Agents that declare it; none for a plugin of the operator's that no agent declares.",
             "type": "array",
             "items": {
               "type": "string"
             }
           },
           "state": {
-            "description": "\`stopped\` before the host starts.",
-            "enum": [
-              "disabled",
-              "spawning",
-              "running",
-              "crashed",
-              "failed",
-              "stopped"
+            "description": "\`stopped\` before the host starts; \`refused\` for a plugin that the host does not run as it is declared.",
+            "anyOf": [
+              {
+                "enum": [
+                  "refused"
+                ]
+              },
+              {
+                "enum": [
+                  "disabled",
+                  "spawning",
+                  "running",
+                  "crashed",
+                  "failed",
+                  "stopped"
+                ]
+              }
             ]
           },
           "isolation": {
@@ -2603,16 +2636,30 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "plugin": {
-            "description": "The name in its manifest.",
+            "description": "The name in its manifest; while that cannot be read, the last segment of its package, else its key.",
             "type": "string"
           },
           "package": {
-            "description": "Package, such as \`@kaged/memory-markdown\`.",
-            "type": "string"
+            "description": "Package, such as \`@kaged/memory-markdown\`; null for a refused declaration that names none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "dir": {
-            "description": "Absolute path of its folder.",
-            "type": "string"
+            "description": "Absolute path of its folder; null for a refused plugin whose files were not found.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "capabilities": {
             "description": "Its capabilities in plain words.",
@@ -2620,14 +2667,6 @@ export const OPENAPI_TEXT: string = `{
             "items": {
               "$ref": "#/components/schemas/CapabilityDescription"
             }
-          },
-          "version": {
-            "description": "The plugin's own version (SemVer 2.0.0).",
-            "type": "string"
-          },
-          "description": {
-            "description": "One line, at most 200 characters.",
-            "type": "string"
           },
           "roles": {
             "description": "Default: \`observer\` when it has hooks.",
@@ -2666,6 +2705,27 @@ export const OPENAPI_TEXT: string = `{
             "items": {
               "type": "string"
             }
+          },
+          "version": {
+            "description": "Null, like the facts below, when its manifest cannot be read.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "description": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "author": {
             "anyOf": [
@@ -2716,13 +2776,13 @@ export const OPENAPI_TEXT: string = `{
           "package",
           "dir",
           "capabilities",
-          "version",
-          "description",
           "roles",
           "hooks",
           "tools",
           "methods",
           "notifications",
+          "version",
+          "description",
           "author",
           "license",
           "homepage",
@@ -3070,30 +3130,53 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "plugin": {
-            "description": "The name in its manifest.",
+            "description": "The name in its manifest; while that cannot be read, the last segment of its package, else its key.",
             "type": "string"
           },
           "package": {
-            "description": "Package, such as \`@kaged/memory-markdown\`.",
-            "type": "string"
+            "description": "Package, such as \`@kaged/memory-markdown\`; null for a refused declaration that names none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "version": {
-            "description": "The version that runs; while none does, the version of its files.",
-            "type": "string"
+            "description": "The version that runs; while none does, the version of its files; null while these cannot be read.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "instance": {
             "description": "Unique in the host: \`<plugin>\`, \`<plugin>@<project>\` or \`<plugin>@<project>/<agent>\`.",
             "type": "string"
           },
           "state": {
-            "description": "\`stopped\` before the host starts.",
-            "enum": [
-              "disabled",
-              "spawning",
-              "running",
-              "crashed",
-              "failed",
-              "stopped"
+            "description": "\`stopped\` before the host starts; \`refused\` for a plugin that the host does not run as it is declared.",
+            "anyOf": [
+              {
+                "enum": [
+                  "refused"
+                ]
+              },
+              {
+                "enum": [
+                  "disabled",
+                  "spawning",
+                  "running",
+                  "crashed",
+                  "failed",
+                  "stopped"
+                ]
+              }
             ]
           },
           "isolation": {
@@ -3124,6 +3207,17 @@ export const OPENAPI_TEXT: string = `{
           "config": {
             "description": "Values that the operator set are replaced by a mark.",
             "type": "object"
+          },
+          "error": {
+            "description": "Why the agent cannot have it, or why it is down.",
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Failure"
+              },
+              {
+                "type": "null"
+              }
+            ]
           }
         },
         "required": [
@@ -3136,7 +3230,8 @@ export const OPENAPI_TEXT: string = `{
           "hooks",
           "tools",
           "key",
-          "config"
+          "config",
+          "error"
         ],
         "additionalProperties": false
       },
@@ -3209,7 +3304,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/schemas/Size"
           },
           "after": {
-            "description": "Size of the new window, text of observers included.",
+            "description": "Size of the new window, text of observers included. Never larger than \`before\`.",
             "$ref": "#/components/schemas/Size"
           },
           "timestamp": {
@@ -3259,6 +3354,30 @@ export const OPENAPI_TEXT: string = `{
               "additionalProperties": false
             }
           },
+          "left_out": {
+            "description": "Text of observers that the window had no room for.",
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "plugin": {
+                  "type": "string"
+                },
+                "hook": {
+                  "type": "string"
+                },
+                "bytes": {
+                  "type": "number"
+                }
+              },
+              "required": [
+                "plugin",
+                "hook",
+                "bytes"
+              ],
+              "additionalProperties": false
+            }
+          },
           "fallback": {
             "description": "Why the agent's first choice of compaction failed, or null.",
             "anyOf": [
@@ -3281,6 +3400,7 @@ export const OPENAPI_TEXT: string = `{
           "superseded",
           "summary",
           "retained",
+          "left_out",
           "fallback"
         ],
         "additionalProperties": false
@@ -3344,6 +3464,17 @@ export const OPENAPI_TEXT: string = `{
               }
             ]
           },
+          "delegate_fault": {
+            "description": "Why the delegate cannot compact; null when it can, or when there is none.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
           "observers": {
             "description": "Plugins with a \`pre_compact\` or \`post_compact\` hook, which may ask for text to be kept.",
             "type": "array",
@@ -3370,6 +3501,7 @@ export const OPENAPI_TEXT: string = `{
           "target_messages",
           "keep_last",
           "compactor",
+          "delegate_fault",
           "observers",
           "recent",
           "agent"

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Agent } from "../answers.ts";
+import { failureJson } from "../problem.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedAgent } from "../schemas.ts";
 
@@ -11,13 +12,13 @@ export const AGENT_ROUTES: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/v1/agents",
-    summary: "Every agent with the plugins active for it",
+    summary: "Every agent with the plugins that it declares",
     run: (_, api) => ({ agents: api.host.agents().map(({ path }) => agentJson(path, api)) }),
   }),
   route({
     method: "GET",
     path: "/api/v1/agents/{agent}",
-    summary: "One agent with the plugins active for it",
+    summary: "One agent with the plugins that it declares",
     params: namedAgent,
     errors: ["agent.unknown"],
     run: ({ params }, api) => agentJson(params.agent, api),
@@ -37,10 +38,10 @@ function agentJson(path: string, { host }: Api): Agent {
   return {
     path,
     parent: host.agents().find((one) => one.path === path)?.parent ?? null,
-    plugins: plugins.map(({ key, plugin, package: pkg, version, instance, isolation, state, hooks, tools }) => {
-      const use = host.view.plugin(plugin).uses.find((one) => one.agent === path);
+    plugins: plugins.map(({ key, plugin, package: pkg, version, instance, isolation, state, hooks, tools, error }) => {
+      const use = host.view.plugin(plugin).uses.find((one) => one.agent === path && one.key === key);
       const row = { key: key ?? plugin, plugin, package: pkg, version, instance, isolation, state };
-      return { ...row, hooks, tools, config: use?.config ?? {} };
+      return { ...row, hooks, tools, config: use?.config ?? {}, error: error && failureJson(error) };
     }),
   };
 }

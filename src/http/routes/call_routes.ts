@@ -45,6 +45,7 @@ export const CALL_ERRORS = [
   "plugin.config_invalid",
   "plugin.not_applicable",
   "plugin.unavailable",
+  "plugin.refused",
   "http.rate_limited",
 ] as const;
 

@@ -39,17 +39,18 @@ export const KNOB_ROUTES: readonly Route[] = [
       "knob.value_invalid",
       "knob.edit_refused",
       "plugin.config_invalid",
+      "plugin.refused",
     ],
     async run({ params: { name, knob }, body: { agent, value } }, { host }) {
       const use = host.view.plugin(name).uses.find((one) => one.agent === agent);
-      if (!use) {
-        host.plugins(agent); // Throws agent.unknown.
+      const { key = null } = use ?? host.plugins(agent).find(({ plugin }) => plugin === name) ?? {};
+      if (key === null) {
         throw new HostError("knob.unknown", `Agent "${agent}" has no plugin "${name}"`, {
           data: { agent_path: agent, plugin: name },
           hint: "Name an agent that declares it",
         });
       }
-      await host.setKnob(agent, use.key, knob, value);
+      await host.setKnob(agent, key, knob, value);
       return { plugin: name, agents: knobsOf(host.view.plugin(name)).filter((one) => one.agent === agent) };
     },
   }),
@@ -60,7 +61,8 @@ export const KNOB_ROUTES: readonly Route[] = [
     params: namedPlugin,
     errors: ["plugin.unknown"],
     run({ params: { name } }, { host }) {
-      const { config_schema: project = null, system_config_schema: system = null } = host.view.plugin(name).manifest;
+      const { manifest } = host.view.plugin(name);
+      const { config_schema: project = null, system_config_schema: system = null } = manifest ?? {};
       return { plugin: name, project, system };
     },
   }),
@@ -70,7 +72,7 @@ function knobsOf({ manifest, uses }: PluginView): AgentKnobs[] {
   return uses.map(({ config, ...use }) => ({
     ...use,
     knobs: Object.fromEntries(
-      Object.entries(manifest.knobs).map(([name, knob]) => {
+      Object.entries(manifest?.knobs ?? {}).map(([name, knob]) => {
         const field = knob.binds_to.slice("config.".length);
         return [name, { ...knob, value: (Object.hasOwn(config, field) ? config[field] : knob.default) ?? null }];
       }),

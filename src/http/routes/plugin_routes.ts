@@ -5,7 +5,8 @@
  */
 import type { HostErrorCode } from "../../core/errors/host_error.ts";
 import type { HostPluginInfo } from "../../host/view_types.ts";
-import type { Failure, Instance, Plugin } from "../answers.ts";
+import type { Instance, Plugin } from "../answers.ts";
+import { failureJson } from "../problem.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedPlugin } from "../schemas.ts";
 
@@ -13,7 +14,7 @@ export const PLUGIN_ROUTES: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/v1/plugins",
-    summary: "Every instance of every plugin of the project",
+    summary: "Every instance of every plugin of the project, refused plugins included",
     run: (_, { host }) => ({ plugins: host.plugins().map(instanceJson) }),
   }),
   route({
@@ -24,14 +25,22 @@ export const PLUGIN_ROUTES: readonly Route[] = [
     errors: ["plugin.unknown"],
     run: ({ params: { name } }, api) => pluginJson(name, api),
   }),
-  orderRoute("enable", "Start a plugin and keep it up; earlier failures are forgotten", ["plugin.unavailable"]),
+  orderRoute("enable", "Start a plugin and keep it up; earlier failures are forgotten", [
+    "plugin.unavailable",
+    "plugin.refused",
+  ]),
   orderRoute("disable", "Stop a plugin and keep it down", []),
   orderRoute("reload", "Start a plugin anew beside the one that runs, and swap them once the new one is ready", [
     "plugin.disabled",
     "plugin.unavailable",
     "plugin.reload_failed",
+    "plugin.refused",
   ]),
-  orderRoute("restart", "Stop a plugin and start it again", ["plugin.disabled", "plugin.unavailable"]),
+  orderRoute("restart", "Stop a plugin and start it again", [
+    "plugin.disabled",
+    "plugin.unavailable",
+    "plugin.refused",
+  ]),
   route({
     method: "GET",
     path: "/api/v1/plugins/{name}/storage",
@@ -63,16 +72,12 @@ function orderRoute(
 
 function pluginJson(name: string, { host }: Api): Plugin {
   const { manifest, uses: agents, instances, ...view } = host.view.plugin(name);
-  const { version, description, author = null, license = null, homepage = null } = manifest;
-  const { roles, hooks, methods, notifications, tools } = manifest;
+  const { version = null, description = null, author = null, license = null, homepage = null } = manifest ?? {};
+  const { roles = [], hooks = [], methods = [], notifications = [], tools = [] } = manifest ?? {};
   const facts = { version, description, author, license, homepage, roles, hooks, methods, notifications, tools };
   return { ...view, ...facts, agents, instances: instances.map(instanceJson) };
 }
 
 function instanceJson({ error, ...row }: HostPluginInfo): Instance {
   return { ...row, error: error && failureJson(error) };
-}
-
-function failureJson({ code, message, hint }: Failure): Failure {
-  return { code, message, ...(hint !== undefined && { hint }) };
 }

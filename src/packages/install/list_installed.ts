@@ -49,7 +49,7 @@ export function statusOf({ record, problem }: InstalledPlugin, states: readonly 
   if (problem?.code === "plugin.tampered") return "tampered";
   if (problem?.code === "manifest.missing") return "files missing";
   if (problem) return "disabled (invalid manifest)";
-  const order = ["failed", "crashed", "spawning", "running"];
+  const order = ["refused", "failed", "crashed", "spawning", "running"];
   const worst = order.find((state) => states.includes(state));
   return worst ?? (record.enabled ? "enabled" : "disabled");
 }

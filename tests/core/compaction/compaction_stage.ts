@@ -91,10 +91,10 @@ export function stage(
       return Promise.resolve(isFailed(answer) ? answer as CompactorOutcome : { ok: true, result: answer });
     },
     observe({ hook, params, except }) {
-      const [texts, injected]: [string[], Injection[]] = [[], []];
+      const texts: { text: string; injection: Injection }[] = [];
       const retained: { plugin: string; text: string }[] = [];
       const ignored: { plugin: string; problem: string }[] = [];
-      const round: ObserverRound = { texts, injected, retained, ignored, blocked: null };
+      const round: ObserverRound = { texts, retained, ignored, blocked: null };
       for (const one of plugins.filter(({ key, hooks }) => key !== except && hooks.includes(hook))) {
         const { plugin } = one;
         const answer = ask(hook, params, one);
@@ -103,8 +103,8 @@ export function stage(
         ignored.push(...problems.map((problem) => ({ plugin, problem })));
         retained.push(...retain.map((text) => ({ plugin, text })));
         for (const text of response?.additionalContext ?? []) {
-          texts.push(`<plugin:${plugin}>${text}</plugin:${plugin}>`);
-          injected.push({ plugin, hook, bytes: text.length, sha256: "0", cut: false });
+          const injection = { plugin, hook, bytes: text.length, sha256: "0", cut: false };
+          texts.push({ text: `<plugin:${plugin}>${text}</plugin:${plugin}>`, injection });
         }
       }
       return Promise.resolve(round);

@@ -96,9 +96,36 @@ for (const [fault, answer, reason] of failures) {
     const result = await runCompaction(task({ settings: delegated }), ports);
     assert.deepEqual(types(), ["compaction.triggered", "compaction.failed", "compaction.completed"]);
     assert.deepEqual([result.by, idsOf(result.messages), result.fallback?.reason], ["drop", "s u2 a2", reason]);
-    assert.equal(fired.length, 4);
+    assert.equal(fired.length, reason === "timeout" ? 3 : 4);
   });
 }
+
+test("K-024 K-028 a compactor that lets its time pass is not asked again afterwards: it costs one timeout", async () => {
+  const answer = { ok: false, reason: "timeout", detail: "No answer in 10000 ms" };
+  const { ports, fired } = stage({ "pre_compact smart-compactor": answer });
+  await runCompaction(task({ settings: delegated }), ports);
+  assert.deepEqual(fired, [
+    "pre_compact memory-markdown observer",
+    "pre_compact smart-compactor compactor",
+    "post_compact memory-markdown observer",
+  ]);
+});
+
+test("K-028 a delegate with a fault is never asked as a compactor: a failure with that fault, then drop", async () => {
+  const { ports, fired, types, data } = stage({ "pre_compact smart-compactor": compacted });
+  const delegateFault = 'Plugin "smart" is no compactor';
+  const result = await runCompaction(task({ settings: { ...delegated, strategy: "summarize" }, delegateFault }), ports);
+  assert.deepEqual(types(), ["compaction.triggered", "compaction.failed", "compaction.completed"]);
+  assert.deepEqual(data("compaction.failed"), {
+    by: "compactor",
+    plugin: "smart",
+    reason: "compactor_unavailable",
+    detail: delegateFault,
+  });
+  assert.equal(data("compaction.triggered")?.delegate, "smart");
+  assert.deepEqual([result.by, result.fallback?.detail], ["drop", delegateFault]);
+  assert.deepEqual(fired.slice(0, 2), ["pre_compact memory-markdown observer", "pre_compact smart-compactor observer"]);
+});
 
 test("K-028 what a failing compactor says is cut before it is kept", async () => {
   const answer = { ok: false, reason: "failed", detail: "x".repeat(1_000_000) };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { runCompaction } from "../../../src/core/compaction/run_compaction.ts";
 import { alwaysKeepIds } from "../../../src/core/compaction/tool_groups.ts";
 import type { CompactionPorts } from "../../../src/core/compaction/types.ts";
-import { delegated, memory, settings, stage, task, window } from "./compaction_stage.ts";
+import { compacted, delegated, memory, settings, stage, task, window } from "./compaction_stage.ts";
 import { conversation, idsOf } from "./conversations.ts";
 import fc from "../../support/fast_check.ts";
 
@@ -73,7 +73,12 @@ test("the caller's target goes before the agent's, and messages without ids get 
   const { ports } = stage();
   const messages = window.map(({ id: _, ...rest }) => rest);
   const result = await runCompaction(
-    task({ messages, targetTokens: 64, settings: { ...settings, target_messages: null, target_tokens: 1 } }),
+    task({
+      messages,
+      plugins: [],
+      targetTokens: 64,
+      settings: { ...settings, target_messages: null, target_tokens: 1 },
+    }),
     ports,
   );
   assert.equal(idsOf(result.messages), "msg_1 msg_3 msg_4 msg_5 msg_6");
@@ -89,13 +94,17 @@ test("a target nobody can make sense of is the caller's error", async () => {
   });
 });
 
+const nothing = { texts: [], retained: [], ignored: [], blocked: null };
+/** {@link window}, with room for text once its first messages are gone. */
+const long = window.map((one, at) => at === 1 ? { ...one, content: "x".repeat(400) } : one);
+
 test("K-021 what observers retain and inject comes back; the injected text stands after the system messages", async () => {
   const { ports, data } = stage({
     "pre_compact memory-markdown": { retain: ["uses ESM"], inject: "first" },
     "post_compact memory-markdown": { retain: ["deploys to the edge"] },
     "post_compact smart-compactor": "second",
   });
-  const result = await runCompaction(task(), ports);
+  const result = await runCompaction(task({ messages: long }), ports);
   assert.deepEqual(result.retained, [
     { plugin: "memory-markdown", text: "uses ESM" },
     { plugin: "memory-markdown", text: "deploys to the edge" },
@@ -116,6 +125,69 @@ test("K-021 what observers retain and inject comes back; the injected text stand
   assert.deepEqual(data("compaction.completed")?.ignored, []);
 });
 
+test("text of observers counts against the target: what does not fit is left out, and the result and the audit say so", async () => {
+  const { ports, data } = stage({
+    "pre_compact memory-markdown": { inject: "y".repeat(200) },
+    "post_compact memory-markdown": { inject: "z".repeat(500) },
+    "post_compact smart-compactor": "short",
+  });
+  const result = await runCompaction(
+    task({ messages: long, settings: { ...settings, target_messages: null, target_tokens: 380 } }),
+    ports,
+  );
+  assert.deepEqual(result.injected.map(({ plugin, hook }) => `${hook} ${plugin}`), [
+    "pre_compact memory-markdown",
+    "post_compact smart-compactor",
+  ]);
+  assert.deepEqual(result.leftOut, [{ plugin: "memory-markdown", hook: "post_compact", bytes: 500 }]);
+  assert.doesNotMatch(JSON.stringify(result.messages), /zz/);
+  assert.ok(result.after.tokens <= 380);
+  const { ignored, injected, target_reached } = data("compaction.completed")!;
+  assert.deepEqual([injected, target_reached], [2, true]);
+  assert.deepEqual(ignored.map(({ plugin, hook }) => `${hook} ${plugin}`), ["post_compact memory-markdown"]);
+  assert.match(ignored[0]!.problem, /^its text of 500 bytes was left out/);
+});
+
+test("the strategies keep room for the text of observers, who hear beforehand of every message that goes", async () => {
+  const { ports, params } = stage({ "post_compact memory-markdown": { inject: "a fact" } });
+  const messages = [window[0]!, ...Array.from({ length: 9 }, (_, at) => ({ ...window[4]!, id: `u${at}` }))];
+  const result = await runCompaction(task({ messages, settings: { ...settings, target_messages: 6 } }), ports);
+  assert.deepEqual([result.after.messages, result.injected.length, result.leftOut], [6, 1, undefined]);
+  const told = params["pre_compact memory-markdown"]!.messages_being_compacted.map(({ id }) => id);
+  assert.deepEqual(told, result.superseded);
+});
+
+test("a window is never larger after a compaction than before, whatever observers add", async () => {
+  const text = fc.string({ minLength: 1, maxLength: 300 });
+  const modified = fc.option(conversation, { nil: undefined });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.tuple(conversation, fc.nat(5), fc.option(fc.nat(400), { nil: undefined })),
+      fc.record({ before: text, after: text, modified, isModifiedFirst: fc.boolean(), isBlocked: fc.boolean() }),
+      fc.constantFrom("drop", "summarize", "delegate"),
+      async ([messages, keep_last, targetTokens], added, by) => {
+        const blocked = added.isBlocked ? { by: "gate", reason: "no" } : null;
+        const { ports } = stage({ "pre_compact smart-compactor": compacted }, {
+          summarize: () => Promise.resolve("sum"),
+          observe: ({ hook }) => {
+            const isFirst = hook === "pre_compact";
+            const injection = { plugin: "memory-markdown", hook, bytes: 1, sha256: "0", cut: false };
+            const texts = [{ text: isFirst ? added.before : added.after, injection }];
+            const change = added.modified && added.isModifiedFirst === isFirst ? { modified: added.modified } : {};
+            return Promise.resolve({ ...nothing, texts, blocked: isFirst ? blocked : null, ...change });
+          },
+        });
+        const used = by === "delegate" ? delegated : { ...settings, strategy: by };
+        const { before, after } = await runCompaction(
+          task({ messages, ...(targetTokens !== undefined && { targetTokens }), settings: { ...used, keep_last } }),
+          ports,
+        );
+        assert.ok(after.tokens <= before.tokens, `${after.tokens} tokens after ${before.tokens}`);
+      },
+    ),
+  );
+});
+
 test("K-021 a round of observers that fails costs its texts, and the audit says so", async () => {
   const { ports, data } = stage({}, { observe: () => Promise.reject(new Error("a bug")) });
   const { by, messages, injected } = await runCompaction(task(), ports);
@@ -125,8 +197,6 @@ test("K-021 a round of observers that fails costs its texts, and the audit says 
     { plugin: "host", hook: "post_compact", problem: "a bug" },
   ]);
 });
-
-const nothing = { texts: [], injected: [], retained: [], ignored: [], blocked: null };
 
 test("N-004 B-004 a window that a handler modified before is the one that is compacted", async () => {
   const modified = Object.freeze(window.filter(({ id }) => id !== "u1"));

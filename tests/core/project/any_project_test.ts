@@ -59,9 +59,10 @@ test("K-036 any tree resolves: every declaration is a plugin, a refusal or a plu
         assert.ok(instance && instance.agents.includes(path) && instance.dir === plugin.dir);
         assert.deepEqual({ ...instance.config, ...plugin.override }, plugin.config);
       }
-      for (const { plugins, compaction } of agents) {
+      for (const { plugins, compaction, delegateFault } of agents) {
         assert.ok(plugins.filter(({ manifest }) => manifest.roles.includes("compactor")).length <= 1);
-        if (compaction.delegate !== null) assert.ok(plugins.some(({ key }) => key === compaction.delegate));
+        const isUsable = plugins.some(({ key }) => key === compaction.delegate);
+        if (delegateFault === null && compaction.delegate !== null) assert.ok(isUsable);
       }
     }),
     { numRuns: 300 },

@@ -62,17 +62,17 @@ test("K-033 each side is checked by its own schema, and every mistake is reporte
       name: "service",
       side: "project",
       errors: [
-        { path: "depth", message: "Is below 1" },
-        { path: "colour", message: "Unknown field; fields here: url, depth" },
+        { path: "depth", message: "Is below 1", line: 1, column: 68 },
+        { path: "colour", message: "Unknown field; fields here: url, depth", line: 1, column: 79 },
       ],
     },
     {
       name: "service",
       side: "system",
       errors: [
-        { path: "token", message: "Is shorter than 3" },
-        { path: "token", message: 'Does not match the pattern "^[a-z0-9-]+$"' },
-        { path: "retries", message: "Expected integer, got string" },
+        { path: "token", message: "Is shorter than 3", line: 2, column: 9 },
+        { path: "token", message: 'Does not match the pattern "^[a-z0-9-]+$"', line: 2, column: 9 },
+        { path: "retries", message: "Expected integer, got string", line: 3, column: 11 },
       ],
     },
   ]);
@@ -83,7 +83,9 @@ test("K-033 each side is checked by its own schema, and every mistake is reporte
 test("K-033 project config that names a field of the operator's is refused", async () => {
   const resolved = await declare(`{ token: ${SECRET} }`, toml('token = "abc"'));
   assert.deepEqual(refusalsOf(resolved), ["primary/p project.system_config_key"]);
-  assert.deepEqual(dataOf(resolved)[0]?.errors, [{ path: "token", message: "Belongs to local.toml" }]);
+  assert.deepEqual(dataOf(resolved)[0]?.errors, [
+    { path: "token", message: "Belongs to local.toml", line: 1, column: 68 },
+  ]);
 });
 
 test("K-033 operator config that names a field of the project's is refused", async () => {
@@ -91,7 +93,7 @@ test("K-033 operator config that names a field of the project's is refused", asy
   assert.deepEqual(dataOf(resolved)[0], {
     ...dataOf(resolved)[0],
     side: "system",
-    errors: [{ path: "url", message: "Belongs to project.yaml" }],
+    errors: [{ path: "url", message: "Belongs to project.yaml", line: 3, column: 7 }],
   });
 });
 
@@ -122,7 +124,7 @@ test("K-032 a variable that is not set is reported with its name, the file and t
   const resolved = await declare("{}", { ...toml('# one\ntoken = "${NOPE}"'), env: {} });
   assert.deepEqual(refusalsOf(resolved), ["primary/p project.variable_missing"]);
   const { message, data } = resolved.refusals[0]!.error;
-  assert.match(message, new RegExp(`^${LOCAL}:3: .*token: Variable "NOPE" is not set$`));
+  assert.match(message, new RegExp(`^${LOCAL}:3:9: .*token: Variable "NOPE" is not set$`));
   assert.equal((data as { line: number }).line, 3);
 });
 
@@ -179,4 +181,41 @@ test("K-033 whatever the operator's values are, nothing that is shown holds one"
       }
     }),
   );
+});
+
+test("K-033 every mistake of a config stands in its message, with the line where the value is written", async () => {
+  const text = `primary:
+  plugins:
+    p:
+      package: "@x/service"
+      isolation: project
+      config:
+        depth: 0
+  subagents:
+    a:
+      plugins:
+        p:
+          config: { url: 1 }
+`;
+  const local = '[plugins."@x/service"]\nretries = "many"\n\n# below\nother = 1\n';
+  const plugins = { "@x/service": service };
+  const messages = (await resolve(text, { plugins, local })).refusals.map(({ error }) => error.message);
+  assert.deepEqual(messages.slice(0, 2), [
+    `${FILE}:7:16: The project config of "service" for "primary" is wrong: depth: Is below 1`,
+    `${LOCAL}:1:1: The system config of "service" for "primary" is wrong: token: Field "token" is missing; ` +
+    "line 2: retries: Expected integer, got string; line 5: other: Unknown field; fields here: token, retries",
+  ]);
+  const mended = await resolve(text.replace("depth: 0", "depth: 2"), { plugins, ...toml('token = "abc"') });
+  assert.deepEqual(mended.refusals.map(({ error }) => error.message), [
+    `${FILE}:12:26: The project config of "service" for "primary.subagents.a" is wrong: url: Expected string, got number`,
+  ]);
+});
+
+test("K-032 a secret that local.toml does not hold at all is reported with the table to write", async () => {
+  const { message, hint } = (await declare("{}")).refusals[0]!.error;
+  assert.equal(
+    message,
+    `${LOCAL}: The system config of "service" for "primary" is wrong: token: Field "token" is missing`,
+  );
+  assert.equal(hint, 'Write [plugins."@x/service"] to local.toml, with token under it');
 });

@@ -341,13 +341,25 @@ test("X-06 compaction is delegated to a compactor the agent declares, and to not
   compaction: { delegate: { plugin: ${key} } }
 `;
     const resolved = await resolve(text, { plugins: { "smart-compactor": compactor, notes: plain } });
-    return [resolved.agents[0]?.compaction.delegate, ...refusalsOf(resolved)];
+    return [resolved.agents[0]?.delegateFault?.replace(/^.*project.yaml\S* /, ""), ...refusalsOf(resolved)];
   };
-  assert.deepEqual(await delegate("smart"), ["smart"]);
-  assert.deepEqual(await delegate("notes"), [null, "primary/notes project.invalid_delegate"]);
-  assert.deepEqual(await delegate("smrt"), [null, "primary/smrt project.invalid_delegate"]);
-  assert.deepEqual(await delegate("smart", ", hooks: []"), [null, "primary/smart project.invalid_delegate"]);
-  assert.deepEqual(await delegate("smart", ", version: ^9"), [null, "primary/smart project.version_mismatch"]);
+  assert.deepEqual(await delegate("smart"), [undefined]);
+  assert.deepEqual(await delegate("notes"), [
+    'Plugin "notes" is no compactor',
+    "primary/notes project.invalid_delegate",
+  ]);
+  assert.deepEqual(await delegate("smrt"), [
+    'Agent "primary" delegates compaction to "smrt", which it does not declare',
+    "primary/smrt project.invalid_delegate",
+  ]);
+  assert.deepEqual(await delegate("smart", ", hooks: []"), [
+    'Compactor "smart" does not get the hook pre_compact on "primary"',
+    "primary/smart project.invalid_delegate",
+  ]);
+  assert.deepEqual(await delegate("smart", ", version: ^9"), [
+    'Plugin "smart-compactor" has version 0.1.0, which is not in "^9"',
+    "primary/smart project.version_mismatch",
+  ]);
 });
 
 test("one plugin twice on an agent, one shared under two keys and two packages of one name are refused", async () => {

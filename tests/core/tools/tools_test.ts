@@ -34,7 +34,8 @@ function agentOf(...plugins: ResolvedPlugin[]): ResolvedAgent {
     target_messages: null,
     keep_last: 4,
   } as const;
-  return { path: "primary", parent: null, plugins, compaction, rest: {} };
+  const declared = plugins.map(({ key }) => key);
+  return { path: "primary", parent: null, plugins, declared, compaction, delegateFault: null, rest: {} };
 }
 
 test("K-029 tools are named <plugin>.<tool>, in the order of plugins and of their manifests", () => {

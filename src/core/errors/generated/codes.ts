@@ -37,6 +37,7 @@ export type HostErrorCode =
   | "plugin.not_applicable"
   | "plugin.unavailable"
   | "plugin.no_descriptors"
+  | "plugin.refused"
   | "plugin.disabled"
   | "plugin.memory_exceeded"
   | "plugin.pids_exceeded"

@@ -100,7 +100,7 @@ async function wrapped(
   { plugin, instance }: ResolvedPlugin,
   hook: string,
   { agent_path, session_id, request_id }: HookContext,
-  { injections, injected }: PluginScope,
+  { injections, injected, blocks }: PluginScope,
   audit: Audit,
 ): Promise<HookResponse | null> {
   if (!response?.additionalContext?.length) return response;
@@ -114,6 +114,7 @@ async function wrapped(
     audit.emit("plugin.hook.injected", { name: plugin, instance }, data, request_id);
     additionalContext.push(block.text);
     injected.push(injection);
+    blocks.set(block.text, injection);
   }
   return { ...response, additionalContext };
 }

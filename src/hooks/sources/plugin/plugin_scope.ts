@@ -44,6 +44,8 @@ export class PluginScope {
   readonly reports: HookReport[] = [];
   /** Records of the text that goes before the model. */
   readonly injected: Injection[] = [];
+  /** The same records by the text as it stands in its block: a compaction may have no room for some. */
+  readonly blocks: Map<string, Injection> = new Map();
   /** Texts that observers of a compaction want kept. */
   readonly retained: { readonly plugin: string; readonly text: string }[] = [];
   /** Parts of answers that were left out. */
