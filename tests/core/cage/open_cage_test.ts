@@ -45,7 +45,16 @@ test("openCage() refuses a runtime that does not let it look into a cage", async
   const target: typeof files.target = (path) =>
     path.startsWith("/proc/self/root") ? Promise.reject(new Error("Requires all access")) : files.target(path);
   const limited = { ...runtime, files: { ...files, target } };
-  await assert.rejects(openCage(requestOf({}, places), limited), { code: "cage.no_permission", hint: /-A/ });
+  await assert.rejects(openCage(requestOf({}, places), limited), {
+    code: "cage.no_permission",
+    hint: /docs\/embed-deno\.md/,
+  });
+  const lacking = { ...runtime, missingPermissions: () => ["--allow-env", "--allow-run"] };
+  await assert.rejects(openCage(requestOf({}, places), lacking), {
+    code: "cage.no_permission",
+    message: "Cannot cage plugins without --allow-env --allow-run",
+    data: { missing: ["--allow-env", "--allow-run"] },
+  });
 });
 
 test("openCage() refuses other systems and a machine without bash", async (t) => {
