@@ -414,6 +414,8 @@ export type HostErrorCode =
   | "jobs.folder_busy"
   | "jobs.library_missing"
   | "jobs.store_unavailable"
+  | "audit.busy"
+  | "audit.invalid_query"
   | "addons.unknown_event"
   | "addons.invalid_option"
   | "addons.webhook_refused"
