@@ -9,6 +9,7 @@ import { lineHash, parseLine } from "./chain.ts";
 import type { Trail } from "./events.ts";
 import { firstLine } from "./resume_chain.ts";
 import { trailFiles, type TrailPlace } from "./trail_files.ts";
+import { linesBackward, MAX_LINE_BYTES } from "./trail_lines.ts";
 
 /** The events to read; an event has to fit every field that is given. */
 export interface TrailQuery {
@@ -54,10 +55,6 @@ export interface TrailPage {
   readonly next: string | null;
 }
 
-const LF = 0x0a;
-const PIECE_BYTES = 64 * 1024;
-/** A longer line is no event of ours: it is skipped without being held in memory. */
-const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Bytes that one page reads at most, so that a search for what is not there ends soon. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 /** The clock may have been set back by this much between two events: reading goes on so far behind `since`. */
@@ -72,7 +69,7 @@ const MAX_LIMIT = 1000;
  */
 export async function readTrail(place: TrailPlace, query: TrailQuery, files: Files): Promise<TrailPage> {
   const limit = Math.min(Math.max(1, query.limit ?? 100), MAX_LIMIT);
-  const fits = matcher(query);
+  const fits = trailMatcher(query);
   const stopMs = query.since === undefined ? -Infinity : Date.parse(query.since) - CLOCK_SLACK_MS;
   const events: StoredEvent[] = [];
   let budget = MAX_PAGE_BYTES;
@@ -106,63 +103,16 @@ function parseCursor(cursor: string): { readonly id: string; readonly offset: nu
   return { id, offset: Number(offset) };
 }
 
-/** Yields the lines that end before byte `end`, the last first, with the byte each begins at; null for one too long. */
-async function* linesBackward(
-  path: string,
-  end: number,
-  files: Files,
-): AsyncGenerator<{ readonly start: number; readonly text: string | null }> {
-  const decoder = new TextDecoder();
-  let pieces: Uint8Array[] = []; // Of the line that is being put together, the last piece first.
-  let held = 0;
-  let isWhole = false; // Behind the last line break stands the half of a line, or nothing.
-  const take = (): string | null => {
-    const text = held > MAX_LINE_BYTES ? null : decoder.decode(joined(pieces.reverse(), held));
-    [pieces, held] = [[], 0];
-    return text;
-  };
-  for (let position = end; position > 0;) {
-    const from = Math.max(0, position - PIECE_BYTES);
-    const piece = await files.readRange(path, from, position - from);
-    let until = piece.length;
-    for (let at = piece.lastIndexOf(LF); at >= 0; at = at === 0 ? -1 : piece.lastIndexOf(LF, at - 1)) {
-      hold(piece.subarray(at + 1, until));
-      const text = take();
-      if (isWhole) yield { start: from + at + 1, text };
-      isWhole = true;
-      until = at;
-    }
-    hold(piece.subarray(0, until));
-    position = from;
-  }
-  if (isWhole && held > 0) yield { start: 0, text: take() };
-
-  function hold(piece: Uint8Array): void {
-    if (held <= MAX_LINE_BYTES) pieces.push(piece);
-    else pieces = [];
-    held += piece.length;
-  }
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
-
-function eventIn(text: string): StoredEvent | null {
+/** Reads the event in a line; null for a line that holds none. */
+export function eventIn(text: string): StoredEvent | null {
   const event = parseLine(text);
   return event && typeof event.type === "string" && typeof event.timestamp === "string"
     ? { name: "host", instance: "host", request_id: null, data: {}, ...event } as unknown as StoredEvent
     : null;
 }
 
-function matcher(query: TrailQuery): (event: StoredEvent, line: string) => boolean {
+/** Returns a test of whether an event, and the line it was read from, fit a query. Throws `audit.invalid_query`. */
+export function trailMatcher(query: TrailQuery): (event: StoredEvent, line: string) => boolean {
   const { types, plugin, agent, session, text } = query;
   const sinceMs = timeOf("since", query.since) ?? -Infinity;
   const untilMs = timeOf("until", query.until) ?? Infinity;

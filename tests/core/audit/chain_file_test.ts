@@ -70,15 +70,6 @@ test("a trail cut at its end goes on behind the head, so that the missing lines 
   assert.deepEqual(found[1], [4, "audit.gap", { after_seq: 1, head_seq: 3 }]);
 });
 
-test("processes that write to one trail take turns and make one chain", async (t) => {
-  const { open, store, lines } = await trailGround(t);
-  const writers = [open({ maxBytes: 4000 }), open({ maxBytes: 4000 }), open({ maxBytes: 4000 })];
-  await Promise.all(writers.map(async ({ audit }, at) => {
-    for (let rate = 0; rate < 20; rate++) await store(audit, at * 100 + rate);
-  }));
-  assert.equal((await lines()).at(-1).seq, 60);
-});
-
 test("files are deleted when their newest event is older than the retention, and an event says which", async (t) => {
   const { open, store, clock, names, lines } = await trailGround(t);
   const { audit } = open({ maxBytes: 1, retention_days: 10 });
