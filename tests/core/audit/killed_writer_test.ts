@@ -27,9 +27,9 @@ test("verify passes after 20 kills in the middle of writing, each mended by the 
     if (last !== undefined && last !== 0x0a) torn++;
   }
   await store(open().audit, 1);
+  assert.ok(torn > 0, "no kill tore a line");
   const verdict = await verifyTrail(place, files);
   assert.deepEqual([verdict.ok, verdict.broken, verdict.torn_bytes, verdict.lost], [true, null, 0, 0]);
   const { events } = await readTrail(place, { types: ["audit.mended"] }, files);
   assert.deepEqual([events.length, verdict.mended], [torn, torn]);
-  t.diagnostic(`${torn} of 20 kills tore a line`);
 });
