@@ -106,9 +106,9 @@ function parseCursor(cursor: string): { readonly id: string; readonly offset: nu
 /** Reads the event in a line; null for a line that holds none. */
 export function eventIn(text: string): StoredEvent | null {
   const event = parseLine(text);
-  return event && typeof event.type === "string" && typeof event.timestamp === "string"
-    ? { name: "host", instance: "host", request_id: null, data: {}, ...event } as unknown as StoredEvent
-    : null;
+  if (typeof event?.type !== "string" || typeof event.timestamp !== "string") return null;
+  const { name = "host", instance = "host", request_id = null, data = {} } = event;
+  return { ...event, name, instance, request_id, data } as unknown as StoredEvent;
 }
 
 /** Returns a test of whether an event, and the line it was read from, fit a query. Throws `audit.invalid_query`. */

@@ -65,6 +65,15 @@ export async function sealedFiles(place: TrailPlace, files: Files): Promise<Seal
   }).sort((a, b) => a.firstSeq - b.firstSeq);
 }
 
+/** Returns the names of the trails in an operator's folder: ids of projects, and `_operator`. */
+export async function trailsIn(home: string, files: Files): Promise<string[]> {
+  const names = [...await namesIn(`${home}/audit`, files), ...await namesIn(`${home}/calls`, files)];
+  const found = names.flatMap((name) =>
+    /^(_operator|[a-z][a-z0-9-]{0,63})\.(?:jsonl|head|[0-9]{12,}\.jsonl)$/.exec(name)?.[1] ?? []
+  );
+  return [...new Set(found)].sort();
+}
+
 /** Returns the files of a trail, the newest first; those from before the audit trail was chained come last. */
 export async function trailFiles(place: TrailPlace, trail: Trail, files: Files): Promise<string[]> {
   if (trail === "calls") return await rotatedFiles(callsPath(place), files);

@@ -156,7 +156,7 @@ class Check {
     if (before === null) this.#begin = { seq, hash: prev, file };
     else if (seq !== before.seq + 1) this.#failOrder(at, seq, before.seq + 1);
     else if (prev !== before.hash) {
-      const message = `Line ${seq} holds the SHA-256 of another line ${seq - 1}`;
+      const message = `Line ${seq - 1} was changed: line ${seq} holds another SHA-256 of it`;
       this.#fail({ file: before.file, line: before.number, seq: before.seq, reason: "changed", message });
     }
     for (const known of [this.#kept, this.#against]) {

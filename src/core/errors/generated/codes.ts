@@ -415,6 +415,7 @@ export type HostErrorCode =
   | "jobs.library_missing"
   | "jobs.store_unavailable"
   | "audit.busy"
+  | "audit.trail_unknown"
   | "audit.invalid_query"
   | "addons.unknown_event"
   | "addons.invalid_option"
