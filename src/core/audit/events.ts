@@ -36,8 +36,11 @@ export interface InstalledAudit {
 
 /** One version of a plugin in the place of another. */
 export interface VersionAudit {
+  /** As in the manifest that was replaced. */
   old_version: string;
+  /** As in the manifest that is in its place. */
   new_version: string;
+  /** Capabilities that only one of the two asks for. */
   capability_diff: { added: string[]; removed: string[] };
 }
 
