@@ -40,6 +40,8 @@ export interface LineFile {
 }
 
 const LF = 0x0a;
+/** Characters of a text from which the system is asked for the size of the file afterwards. */
+const ASK_FROM = 16 * 1024;
 
 /** Returns a file at `path`. Its folder must exist with the first line. */
 export function lineFile(
@@ -125,14 +127,15 @@ function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: reado
       head = "";
     }
     const text = `${head}${lines.join("\n")}\n`;
-    const bytes = encoder.encode(text);
     try {
       await files.append(path, text);
     } catch (error) {
-      await takeBack(bytes, size).catch(() => {}); // The next write then starts a new line.
+      await takeBack(encoder.encode(text), size).catch(() => {}); // The next write then starts a new line.
       throw error;
     }
-    knownSize = size + bytes.length;
+    // Writing encodes the text already: asking for the size costs less than doing that to a long one once more.
+    const isLong = text.length > ASK_FROM;
+    knownSize = isLong ? (await files.info(path))?.size ?? null : size + encoder.encode(text).length;
   }
 
   /** A full disk takes the beginning of a text: where that, and nothing else, stands at the end, it is cut off again. */
