@@ -5,7 +5,7 @@
  */
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import type { AuditData } from "../core/audit/events.ts";
-import { jsonlFile } from "../core/audit/jsonl_file.ts";
+import { openTrails } from "../core/audit/open_trails.ts";
 import { countTokens } from "../core/compaction/messages.ts";
 import { runCompaction } from "../core/compaction/run_compaction.ts";
 import type { CompactionPorts, CompactionResult } from "../core/compaction/types.ts";
@@ -105,7 +105,8 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   await recordProject(loaded.resolved, home, runtime);
   const warn = (message: string): void => (options.onWarning ?? console.error)(message);
   const model = new HostModel(loaded.resolved);
-  const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile(options, projectId)] });
+  const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
+  const audit = createAudit({ clock, sinks: options.audit ?? [trails] });
   const ground: Ground = {
     options,
     loaded,
@@ -233,14 +234,6 @@ function openCalls(
     idleWindowMs,
   });
   return { callPlugin: toPlugin, chain, sessions };
-}
-
-async function auditFile(
-  { home, runtime: { files, clock } }: HostCoreOptions,
-  projectId: string,
-): Promise<ReturnType<typeof jsonlFile>> {
-  await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
-  return jsonlFile({ path: `${home}/audit/${projectId}.jsonl`, files, clock });
 }
 
 const listenerWarning =

@@ -22,6 +22,7 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Mend the cause that the message names, then reload the plugin",
     ],
     disabled: ["The operator has not enabled the plugin", "Run kaged plugin enable"],
+    flood: ["The plugin wrote too many lines that are no messages", "Have it write its logs to stderr"],
     memory_exceeded: [
       "The plugin used more memory than it may",
       "Mend the plugin, or raise memory_mb under limits in config.toml",
