@@ -44,10 +44,12 @@ export async function verifyMounts(
   }));
   const places = [...granted, ...overlays.map(({ dest }) => ({ path: dest, access: "read" as const }))];
   const mounts = await files.readText(`/proc/${pid}/mountinfo`).catch(() => "");
-  const open = mounts === "" ? ["mounts that cannot be seen"] : writableMounts(mounts).filter((at) => {
+  const writable = writableMounts(mounts).filter((at) => {
     if (OWN.includes(at) || (!isRoot && NODE_PATHS.includes(at))) return false;
     return deepest(at, places)?.access !== "write";
   });
+  const reachable = await Promise.all(writable.map((at) => canReach(`${root}${at}`, files)));
+  const open = mounts === "" ? ["mounts that cannot be seen"] : writable.filter((_, index) => reachable[index]);
   if (open.length === 0 || await isGone()) return;
   throw new HostError("cage.walls_missing", `Cannot trust the cage: it can change ${open.join(", ")}`, {
     data: { faults: open.map((at) => `it can change ${at}`) },
@@ -66,6 +68,14 @@ export function writableMounts(text: string): string[] {
   const isCovered = (id?: string, path?: string): boolean =>
     mounts.some((other) => other.parent === id && other.path === path);
   return mounts.filter(({ id, path, isOpen }) => isOpen && !isCovered(id, path)).map(({ path }) => path);
+}
+
+/**
+ * Whether the host's user, who is the plugin's too, gets to a path. Bubblewrap leaves a mount writable where it may not go
+ * itself, such as another user's FUSE mount below a folder granted for reading.
+ */
+async function canReach(path: string, files: Files): Promise<boolean> {
+  return await files.target(path).then((info) => info !== null, (error) => error.code !== "EACCES");
 }
 
 /** The planned place nearest above a mount: a folder for reading may lie in one for writing. */

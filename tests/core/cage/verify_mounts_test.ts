@@ -21,7 +21,7 @@ async function faultsOf(mounts: string | null, { isRoot = true, isGone = false }
     ...files,
     readText: () => mounts === null ? Promise.reject(new Error("EINVAL")) : Promise.resolve(mounts),
     target: (path) =>
-      Promise.resolve(
+      path.endsWith("/closed") ? Promise.reject(Object.assign(new Error(), { code: "EACCES" })) : Promise.resolve(
         isGone
           ? null
           : { kind: "directory", dev: 1, ino: 2, mode: 0, uid: 0, size: 0, allocatedBytes: 0, modifiedMs: path.length },
@@ -42,6 +42,12 @@ test("verifyMounts() passes the cage's own folders, write grants with what is mo
     assert.deepEqual(await faultsOf(whole + line(60, at, "rw")), [`it can change ${at}`], at);
   }
   assert.deepEqual(await faultsOf(whole + line(60, "/a\\040b", "rw")), ["it can change /a b"]);
+});
+
+test("verifyMounts() minds no writable mount that the host's user, and so the plugin, cannot get to", async () => {
+  const whole = `${line(1, "/", "ro", 0)}${line(20, "/srv/read", "ro")}`;
+  assert.deepEqual(await faultsOf(whole + line(21, "/srv/read/closed", "rw")), []);
+  assert.equal((await faultsOf(whole + line(21, "/srv/read/open", "rw"))).length, 1);
 });
 
 test("verifyMounts() asks for read-only device nodes under root, whose own they are, and not under a user", async () => {
