@@ -19,6 +19,7 @@ import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
+import { printWarning } from "../core/values/printable.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
 import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";
@@ -103,7 +104,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
-  const warn = (message: string): void => (options.onWarning ?? console.error)(message);
+  const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
   const model = new HostModel(loaded.resolved);
   const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile(options, projectId)] });
   const ground: Ground = {

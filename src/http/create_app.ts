@@ -8,6 +8,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Host } from "../host/types.ts";
 import type { HttpConnection, HttpHandler } from "../core/ports/http.ts";
 import type { Clock } from "../core/ports/ports.ts";
+import { printWarning } from "../core/values/printable.ts";
 import { addRoutes, type RouteApp } from "./add_routes.ts";
 import { CONSOLE_FILES } from "./generated/console_files.ts";
 import { checkOrigin, checkToken } from "./guard.ts";
@@ -57,7 +58,7 @@ const PATTERNS: readonly { readonly method: string; readonly pattern: RegExp }[]
 /** Returns the API of a host. Its streams can go back to the events since this call. */
 export function createApp(options: AppOptions): App {
   const { host, token, allowedHosts = [], callsPerSecond = CALLS_PER_SECOND, mount = [] } = options;
-  const warn = options.onWarning ?? ((message: string) => console.error(message));
+  const warn = options.onWarning ?? printWarning;
   const observed = observe(host);
   const api = { host, ...observed };
   const takeCall = callLimit(callsPerSecond, host.view.clock);

@@ -123,7 +123,8 @@ function print({ found, judged }: OpenedHookFiles, rows: readonly Row[], { line,
   }
   for (const { id, reason } of found.leftOut) line(paint.dim(printable(`left out: ${id}: ${reason}`)));
   if (judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
-    line("\nLook at them and decide: kaged hooks trust");
+    line();
+    line("Look at them and decide: kaged hooks trust");
   }
 }
 

@@ -16,7 +16,7 @@ import { didYouMean } from "../../core/values/nearest_word.ts";
 import { unlessAborted } from "../interrupt.ts";
 import { printError } from "../print_error.ts";
 import { addRunOptions, parseObject, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 interface CallFlags extends RunFlags {
   readonly timeout?: number;
@@ -75,8 +75,7 @@ async function callOnce(call: Call, terminal: Terminal): Promise<boolean> {
       for (const failure of failures) printError(failure, terminal, { json: false });
     }
   });
-  const text = JSON.stringify(flags.json ? { result: result ?? null } : result ?? null, null, 2);
-  terminal.out.line(flags.json ? text : printable(text));
+  terminal.out.json(flags.json ? { result: result ?? null } : result ?? null);
   return failures.length === 0;
 }
 
@@ -118,8 +117,8 @@ async function callIn(
     storageAvailable: isStorageAvailable(runtime),
     onRequest: (client, request, audit) => storage.handle(client, request, audit),
     tap,
-    onLog: ({ line }) => {
-      if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(printable(line)));
+    onLog: ({ plugin, line }) => {
+      if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(`${plugin}: ${line}`));
     },
   });
   const found = await findPlugin(dir, { home, files: runtime.files, terminal });

@@ -14,6 +14,7 @@ import { EventStream, type StreamEvent, type StreamReader } from "../../jobs/eve
 import { isFinal, type JobStatus } from "../../jobs/types.ts";
 import type { HttpConnection } from "../../core/ports/http.ts";
 import type { Clock } from "../../core/ports/ports.ts";
+import { printWarning } from "../../core/values/printable.ts";
 import { addRoutes, type RouteApp } from "../add_routes.ts";
 import type { Answers } from "../answers.ts";
 import { type Route, route } from "../route.ts";
@@ -171,7 +172,7 @@ export function jobRoutes({ jobs, clock, scope = () => undefined, onWarning }: J
   addRoutes(app, JOB_ROUTES, {
     clock,
     prefix: API_PATH,
-    warn: onWarning ?? ((message) => console.error(message)),
+    warn: onWarning ?? printWarning,
     async api(_, request) {
       const scopeId = await scope(request);
       return { jobs, clock, ...(scopeId !== undefined && { scopeId }) };
