@@ -43,6 +43,8 @@ export interface Terminal {
   readonly out: Printer;
   /** Standard error, for failures and logs. */
   readonly err: Printer;
+  /** Hides from now on, in everything that is printed, what `by` hides: a host's or a plugin's secrets. */
+  hide(by: Hide): void;
   /** Folder the command was started in. */
   readonly cwd: string;
   /** Whether a person sits at both ends: one that can read a question and answer it. */
@@ -53,13 +55,24 @@ export interface Terminal {
   runtime(): Promise<Runtime>;
 }
 
+/** Returns a JSON value without what nobody may read. */
+type Hide = <T>(value: T) => T;
+
+/** Returns the {@link Terminal.hide} of a terminal, and what its printers pass their texts through. */
+export function hiding(): { readonly hide: (by: Hide) => void; readonly hidden: Hide } {
+  const all: Hide[] = [];
+  return { hide: (by) => void all.push(by), hidden: (value) => all.reduce((shown, by) => by(shown), value) };
+}
+
 /** Returns the terminal of this process. */
 export function processTerminal(): Terminal {
   // A reader that went away (`kaged … | head -1`) is no failure of ours: go on, and clean up at the end.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  const { hide, hidden } = hiding();
   return {
-    out: printer(process.stdout),
-    err: printer(process.stderr),
+    out: printer(process.stdout, hidden),
+    err: printer(process.stderr, hidden),
+    hide,
     cwd: process.cwd(),
     isInteractive: process.stdin.isTTY === true && process.stdout.isTTY === true,
     async readInput(): Promise<string> {
@@ -73,18 +86,23 @@ export function processTerminal(): Terminal {
 
 const encoder = new TextEncoder();
 
-function printer(stream: NodeJS.WriteStream): Printer {
+function printer(stream: NodeJS.WriteStream, hidden: Hide): Printer {
   const colours = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
-  return createPrinter((text) => void stream.write(text), paint(colours));
+  return createPrinter((text) => void stream.write(text), paint(colours), hidden);
 }
 
-/** Returns a printer that writes whole lines, each with its line end. */
-export function createPrinter(write: (text: string) => void, paint: Paint): Printer {
-  const line = (text = ""): void => write(`${coloured(printable(text))}\n`);
+/** Returns a printer that writes whole lines, each with its line end and what `hidden` leaves of it. */
+export function createPrinter(
+  write: (text: string) => void,
+  paint: Paint,
+  hidden: Hide = (value) => value,
+): Printer {
+  const line = (text = ""): void => write(`${coloured(printable(hidden(text)))}\n`);
   const lines = (all: readonly string[]): void => all.forEach((text) => line(text));
   return {
     line,
-    json: (value, { isLine } = { isLine: false }) => lines(JSON.stringify(value, null, isLine ? 0 : 2).split("\n")),
+    json: (value, { isLine } = { isLine: false }) =>
+      lines(JSON.stringify(hidden(value), null, isLine ? 0 : 2).split("\n")),
     quote: (text) => lines(quotedLines(text)),
     document: (text) => lines(text.trimEnd().split("\n")),
     done: (text) => line(`${paint.green("✓")} ${text}`),

@@ -59,7 +59,7 @@ export async function openHost(
 ): Promise<Host> {
   const { createHost } = await import("../create_host.ts");
   const { line, paint } = terminal.err;
-  return await createHost({
+  const host = await createHost({
     ...await placesOf(flags, terminal),
     project: resolve(terminal.cwd, flags.project),
     plugins: pluginFolders(flags, terminal),
@@ -68,6 +68,8 @@ export async function openHost(
     },
     ...own,
   });
+  terminal.hide((value) => host.view.hide(value));
+  return host;
 }
 
 /** Prints a warning for each plugin that does not run. */

@@ -6,6 +6,7 @@
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import type { AuditData } from "../core/audit/events.ts";
 import { jsonlFile } from "../core/audit/jsonl_file.ts";
+import { maskedAudit } from "../core/audit/masked_audit.ts";
 import { countTokens } from "../core/compaction/messages.ts";
 import { runCompaction } from "../core/compaction/run_compaction.ts";
 import type { CompactionPorts, CompactionResult } from "../core/compaction/types.ts";
@@ -20,6 +21,7 @@ import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
 import { printWarning } from "../core/values/printable.ts";
+import { SecretMask } from "../core/values/secret_mask.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
 import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";
@@ -64,6 +66,8 @@ export interface HostRooms {
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
   readonly audit: Audit;
+  /** The secrets of plugins, hidden wherever people read: it learns them with each config. */
+  readonly secrets: SecretMask;
   /** Events for observers, where the embedder asked for them. */
   readonly emitter: Emitter | null;
   /** Spans, where the embedder asked for them. */
@@ -106,12 +110,15 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   await recordProject(loaded.resolved, home, runtime);
   const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
   const model = new HostModel(loaded.resolved);
-  const audit = createAudit({ clock, sinks: options.audit ?? [await auditFile(options, projectId)] });
+  const secrets = new SecretMask();
+  const trails = createAudit({ clock, sinks: options.audit ?? [await auditFile(options, projectId)] });
+  const audit = maskedAudit(trails, secrets);
   const ground: Ground = {
     options,
     loaded,
     model,
     audit,
+    secrets,
     warn,
     tracing,
     emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
@@ -157,7 +164,10 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
 
 /** The rooms that stand on no other. */
 type Ground =
-  & Pick<HostRooms, "options" | "model" | "audit" | "emitter" | "tracing" | "storage" | "logs" | "compactions">
+  & Pick<
+    HostRooms,
+    "options" | "model" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
+  >
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };
 
@@ -165,27 +175,33 @@ type Ground =
 type Calling = Ground & Pick<HostRooms, "chain"> & { readonly hooks: HookDispatcher };
 
 function openSupervisor(
-  { options, loaded: { operator }, model, audit, storage, logs, warn }: Ground,
+  { options, loaded: { operator }, model, audit, secrets, storage, logs, warn }: Ground,
 ): Pick<HostRooms, "supervisor" | "recorder"> {
   const { runtime, home, operatorId = null } = options;
   const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
-  const recorder = options.record === undefined ? null : tapeFolder({ dir: options.record, runtime, onFailure });
-  const supervisor = createSupervisor({
-    runtime,
-    home,
-    operatorId,
-    ...hostLimits(options.limits, operator),
-    storageAvailable: storage.isAvailable,
-    onRequest: storage.handle,
-    onTools: (plugin) => registerTools(plugin, model, audit),
-    logLevel: operator.logLevel,
-    runtimes: operator.runtimes,
-    ...(recorder && { tap: recorder.tap }),
-    onLog(line) {
-      logs.write(line);
-      options.onLog?.(line);
+  const recorder = options.record === undefined
+    ? null
+    : tapeFolder({ dir: options.record, runtime, secrets, onFailure });
+  const supervisor = createSupervisor(
+    {
+      runtime,
+      home,
+      operatorId,
+      ...hostLimits(options.limits, operator),
+      storageAvailable: storage.isAvailable,
+      onRequest: storage.handle,
+      onTools: (plugin) => registerTools(plugin, model, audit),
+      logLevel: operator.logLevel,
+      runtimes: operator.runtimes,
+      ...(recorder && { tap: recorder.tap }),
+      onLog(line) {
+        logs.write(line);
+        options.onLog?.(line);
+      },
     },
-  }, audit);
+    audit,
+    secrets,
+  );
   return { supervisor, recorder };
 }
 

@@ -5,6 +5,7 @@
  */
 import { describeCapability } from "../packages/consent/describe_capability.ts";
 import type { Runtime } from "../core/ports/ports.ts";
+import type { SecretMask } from "../core/values/secret_mask.ts";
 import type { CompactionLog } from "./compaction_log.ts";
 import type { HostStorage } from "./host_storage.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
@@ -13,6 +14,7 @@ import type { HostView } from "./view_types.ts";
 
 /** The rooms that a view reads. */
 export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" | "jobs"> {
+  readonly secrets: SecretMask;
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
   readonly compactions: CompactionLog;
@@ -21,12 +23,13 @@ export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" 
 
 /** Returns a view of a host. */
 export function hostView(ports: ViewPorts): HostView {
-  const { model, supervisor, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
+  const { model, supervisor, secrets, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
   return {
     project: { id: model.project.id, dir: model.project.dir },
     home,
     clock: runtime.clock,
     ids: runtime.ids,
+    hide: (value) => secrets.value(value),
     sessions,
     jobs,
     plugin(name) {

@@ -95,6 +95,8 @@ export interface HostView {
   readonly clock: Clock;
   /** The host's own source of ids. */
   readonly ids: Ids;
+  /** Returns a JSON value with the operator's secrets replaced by `[secret:<field>]`, for people to read. */
+  hide<T>(value: T): T;
   /** Returns a plugin of the project by the name in its manifest. Throws `plugin.unknown`. */
   plugin(name: string): PluginView;
   /** Ids of the open sessions. */

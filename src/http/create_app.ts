@@ -13,7 +13,7 @@ import { addRoutes, type RouteApp } from "./add_routes.ts";
 import { CONSOLE_FILES } from "./generated/console_files.ts";
 import { checkOrigin, checkToken } from "./guard.ts";
 import { observe } from "./observe.ts";
-import { failureResponse, problemResponse } from "./problem.ts";
+import { failureResponse, type Hide, problemResponse } from "./problem.ts";
 import { ROUTES } from "./routes/routes.ts";
 
 /** Options of {@link createApp}. */
@@ -60,6 +60,7 @@ export function createApp(options: AppOptions): App {
   const { host, token, allowedHosts = [], callsPerSecond = CALLS_PER_SECOND, mount = [] } = options;
   const warn = options.onWarning ?? printWarning;
   const observed = observe(host);
+  const hide: Hide = (value) => host.view.hide(value);
   const api = { host, ...observed };
   const takeCall = callLimit(callsPerSecond, host.view.clock);
   const guard = token === null ? null : { token, allowedHosts: allowedHosts.map((name) => name.toLowerCase()) };
@@ -67,6 +68,7 @@ export function createApp(options: AppOptions): App {
   const hono: RouteApp = new Hono();
   addRoutes(hono, ROUTES, {
     clock: host.view.clock,
+    hide,
     warn,
     api(route) {
       if (route.isCall) takeCall();
@@ -88,7 +90,7 @@ export function createApp(options: AppOptions): App {
 
   return {
     async fetch(request, connection) {
-      const response = await answer(request, connection).catch((error) => failureResponse(error, warn));
+      const response = await answer(request, connection).catch((error) => failureResponse(error, warn, hide));
       for (const [name, value] of Object.entries(HEADERS)) {
         if (!response.headers.has(name)) response.headers.set(name, value);
       }

@@ -26,16 +26,27 @@ export interface Problem {
 /** Seconds after which a busy plugin is worth another try. */
 const RETRY_SEC = 1;
 
+/** Returns a JSON value without what nobody may read. */
+export type Hide = <T>(value: T) => T;
+
 /** Returns a failure as it is sent. An error of another class may hold secrets: its message goes to `warn` alone. */
-export function failureResponse(thrown: unknown, warn: (message: string) => void): Response {
-  if (thrown instanceof HostError) return problemResponse(thrown);
+export function failureResponse(
+  thrown: unknown,
+  warn: (message: string) => void,
+  hide: Hide = (value) => value,
+): Response {
+  if (thrown instanceof HostError) return problemResponse(thrown, {}, hide);
   warn(`A request failed: ${String((thrown as Error)?.stack ?? thrown)}`);
   const hint = "See the host's own output";
   return problemResponse(new HostError("host.internal", "The host could not answer this request", { hint }));
 }
 
 /** Returns a failure as it is sent; where waiting helps, it has a `Retry-After`. */
-export function problemResponse(error: HostError, headers: Readonly<Record<string, string>> = {}): Response {
+export function problemResponse(
+  error: HostError,
+  headers: Readonly<Record<string, string>> = {},
+  hide: Hide = (value) => value,
+): Response {
   const { code, http: status, rpc, message: detail, hint, data } = error;
   const problem: Problem = {
     type: `urn:kaged:error:${code}`,
@@ -47,7 +58,7 @@ export function problemResponse(error: HostError, headers: Readonly<Record<strin
     ...(data !== undefined && { data }),
   };
   const retry = rpc === -32005 ? { "Retry-After": `${RETRY_SEC}` } : {};
-  return new Response(JSON.stringify(problem), {
+  return new Response(JSON.stringify(hide(problem)), {
     status,
     headers: { "Content-Type": "application/problem+json", ...retry, ...headers },
   });

@@ -363,5 +363,8 @@ test("a failure that is the host's own mistake reveals nothing of its inside", a
 
 test("USUAL is what the other tests stand on: its plugin knows the operator's secret", async () => {
   await using s = await served(USUAL);
-  assert.equal((await s.ask(`${PLUGIN}/call/echo.config`)).body.result.token, SECRET);
+  assert.equal(
+    (await s.h.host.callMethod("echo", "echo.config", {}, { agent: "primary" }) as { token: string }).token,
+    SECRET,
+  );
 });

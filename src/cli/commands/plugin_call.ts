@@ -107,20 +107,27 @@ async function callIn(
   tap: Tap,
 ): Promise<unknown> {
   const { createSupervisor } = await import("../../core/supervisor/supervisor.ts");
+  const { SecretMask } = await import("../../core/values/secret_mask.ts");
   const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");
   await using storage = createStorage({ runtime, home });
-  await using supervisor = createSupervisor({
-    runtime,
-    home,
-    runtimes,
-    ...limits,
-    storageAvailable: isStorageAvailable(runtime),
-    onRequest: (client, request, audit) => storage.handle(client, request, audit),
-    tap,
-    onLog: ({ plugin, line }) => {
-      if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(`${plugin}: ${line}`));
+  const secrets = new SecretMask();
+  terminal.hide((value) => secrets.value(value));
+  await using supervisor = createSupervisor(
+    {
+      runtime,
+      home,
+      runtimes,
+      ...limits,
+      storageAvailable: isStorageAvailable(runtime),
+      onRequest: (client, request, audit) => storage.handle(client, request, audit),
+      tap,
+      onLog: ({ plugin, line }) => {
+        if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(`${plugin}: ${line}`));
+      },
     },
-  });
+    undefined,
+    secrets,
+  );
   const found = await findPlugin(dir, { home, files: runtime.files, terminal });
   const { instance, manifest } = await supervisor.register({ ...found, config, projectDir });
   refuseUnknown(method, manifest);

@@ -5,6 +5,7 @@ export type HostErrorCode =
   | "host.internal"
   | "host.misuse"
   | "host.file_unreadable"
+  | "host.home_exposed"
   | "host.interrupted"
   | "host.tracing_missing"
   | "host.runtime_old"
