@@ -20,6 +20,7 @@ import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
+import { markerEscaper } from "../core/values/escape_markers.ts";
 import { printWarning } from "../core/values/printable.ts";
 import { SecretMask } from "../core/values/secret_mask.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
@@ -205,6 +206,11 @@ function openSupervisor(
   return { supervisor, recorder };
 }
 
+/** Turn markers of this machine and of this program, beside the usual ones. */
+function turnMarkers({ options, loaded }: Pick<Ground, "options" | "loaded">): string[] {
+  return [...loaded.operator.hooks.turn_markers, ...options.hooks?.turnMarkers ?? []];
+}
+
 /** Joins the hook chain, the gate and the sessions: they need each other. */
 function openCalls(
   ground: Ground & Pick<HostRooms, "supervisor">,
@@ -234,7 +240,7 @@ function openCalls(
       clock,
     },
     runtime,
-    options.hooks,
+    { ...options.hooks, turnMarkers: turnMarkers(ground) },
   );
   const toPlugin = callPlugin(supervisor);
   const gate = { engine: chain.engine, callPlugin: toPlugin, audit, emitter, tracing, clock, contextOf };
@@ -300,7 +306,7 @@ async function compactWindow(request: CompactionRequest, rooms: Calling): Promis
 }
 
 function compactionPorts(
-  { options, model, hooks, chain, audit }: Calling,
+  { options, loaded, model, hooks, chain, audit }: Calling,
   context: HookContext,
 ): CompactionPorts {
   const { project_id, agent_path, session_id, request_id } = context;
@@ -318,6 +324,7 @@ function compactionPorts(
       audit.emit(type, subject, { ...data, agent_path, session_id } as AuditData[typeof type], request_id);
     },
     countTokens: count,
+    escape: markerEscaper(turnMarkers({ options, loaded })),
     ...(summarize && { summarize }),
     clock,
     ids,
