@@ -77,7 +77,6 @@ function literal(text: string): string {
 /** Nothing to see: control and format characters, combining marks, characters a reader is to ignore. */
 const INVISIBLE = /[\p{C}\p{M}\p{Default_Ignorable_Code_Point}]/u;
 const BLANK = /[\s\p{Z}]/u;
-// deno-lint-ignore no-control-regex
 const ASCII = /^[\t\n\r\u0020-\u007e]*$/;
 
 /**
