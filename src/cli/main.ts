@@ -6,6 +6,7 @@
 import { Command, CommanderError } from "commander";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
+import { addAudit } from "./commands/audit.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
@@ -89,6 +90,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .description("Shows which plugins the agents of a project have, with their config; installs those it lacks.");
   addProjectResolve(project, terminal, exit);
   addProjectLoad(project, terminal, exit);
+  addAudit(kaged, terminal, exit);
   addHooks(kaged, terminal, exit);
   addHookspec(kaged, terminal, exit);
   addReplay(kaged, terminal, exit);

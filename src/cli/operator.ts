@@ -42,27 +42,32 @@ async function withOperator(
   terminal: Terminal,
   work: (operator: Operator) => Promise<void>,
 ): Promise<void> {
-  const [{ createAudit }, { jsonlFile }, { settlePackages }, { TREE_LIMITS }, { readLocalConfig }] = await Promise.all([
+  const [
+    { createAudit },
+    { openTrails },
+    { OPERATOR_TRAIL },
+    { settlePackages },
+    { TREE_LIMITS },
+    { readLocalConfig },
+    { readOperatorConfig },
+  ] = await Promise.all([
     import("../core/audit/audit.ts"),
-    import("../core/audit/jsonl_file.ts"),
+    import("../core/audit/open_trails.ts"),
+    import("../core/audit/trail_files.ts"),
     import("../packages/install/install_ports.ts"),
     import("../core/files/tree.ts"),
     import("../core/project/local_config.ts"),
+    import("../core/project/operator_config.ts"),
   ]);
   const { runtime, home } = await placesOf(flags, terminal);
   const { files, clock } = runtime;
   const { json = false } = flags;
   await sweepConsolePages(home, runtime);
-  const auditFiles = {
-    ...files,
-    async append(path: string, text: string): Promise<void> {
-      await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
-      await files.append(path, text);
-    },
-  };
-  // No project has an id that starts with an underscore: the file is nobody else's.
-  const path = `${home}/audit/_operator.jsonl`;
-  const audit = createAudit({ clock, sinks: [jsonlFile({ path, files: auditFiles, clock })] });
+  // While config.toml cannot be read, nobody knows how long to keep the trail: then nothing of it is deleted.
+  const kept = { retention_days: Infinity, min_free_mb: 0 };
+  const retention = await readOperatorConfig(home, files).then(({ audit }) => audit, () => kept);
+  const sinks = [openTrails({ home, project: OPERATOR_TRAIL, runtime, ...retention })];
+  const audit = createAudit({ clock, sinks });
   const limits = flags.maxSize === undefined ? {} : { limits: { ...TREE_LIMITS, maxBytes: flags.maxSize * 1024 ** 2 } };
   try {
     await interruptible((signal) => {

@@ -5,8 +5,8 @@
  */
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import type { AuditData } from "../core/audit/events.ts";
-import { jsonlFile } from "../core/audit/jsonl_file.ts";
 import { maskedAudit } from "../core/audit/masked_audit.ts";
+import { openTrails } from "../core/audit/open_trails.ts";
 import { countTokens } from "../core/compaction/messages.ts";
 import { runCompaction } from "../core/compaction/run_compaction.ts";
 import type { CompactionPorts, CompactionResult } from "../core/compaction/types.ts";
@@ -112,8 +112,8 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
   const model = new HostModel(loaded.resolved);
   const secrets = new SecretMask();
-  const trails = createAudit({ clock, sinks: options.audit ?? [await auditFile(options, projectId)] });
-  const audit = maskedAudit(trails, secrets);
+  const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
+  const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
   const ground: Ground = {
     options,
     loaded,
@@ -255,14 +255,6 @@ function openCalls(
     idleWindowMs,
   });
   return { callPlugin: toPlugin, chain, sessions };
-}
-
-async function auditFile(
-  { home, runtime: { files, clock } }: HostCoreOptions,
-  projectId: string,
-): Promise<ReturnType<typeof jsonlFile>> {
-  await files.makeDir(`${home}/audit`, { recursive: true, mode: 0o700 });
-  return jsonlFile({ path: `${home}/audit/${projectId}.jsonl`, files, clock });
 }
 
 const listenerWarning =

@@ -61,7 +61,10 @@ export interface HostOptions {
   readonly waitUntil?: (work: Promise<unknown>) => void;
   /** How portable hooks are traced and bounded; handlers are added to {@link Host.hooks}. */
   readonly hooks?: HostHookOptions;
-  /** Where audit events go, besides {@link Host.onAudit}. Default: `audit/<project_id>.jsonl` in the operator's folder. */
+  /**
+   * Where audit events go, besides {@link Host.onAudit}. Default: the trails
+   * `audit/<project_id>.jsonl` and `calls/<project_id>.jsonl` in the operator's folder.
+   */
   readonly audit?: readonly AuditSink[];
   /** Called with each line that plugins write to stderr. */
   readonly onLog?: (line: PluginLogLine) => void;

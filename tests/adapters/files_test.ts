@@ -41,6 +41,22 @@ test("readTail() gives the last bytes, fewer when the file is shorter", async (t
   assert.equal(new TextDecoder().decode(await files.readTail(path, 100)), "one\ntwo\n");
 });
 
+test("readRange() gives bytes from within a file, none behind its end", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  await files.write(path, "one\ntwo\n");
+  const text = async (from: number, count: number) =>
+    new TextDecoder().decode(await files.readRange(path, from, count));
+  assert.deepEqual([await text(2, 4), await text(6, 100), await text(9, 5)], ["e\ntw", "o\n", ""]);
+  await assert.rejects(files.readRange(`${path}/none`, 0, 1));
+});
+
+test("freeBytes() gives the space that is left on a disk, and null where there is no such path", async (t) => {
+  const dir = await scratchDir(t);
+  const free = await files.freeBytes(dir);
+  assert.ok(free !== null && free > 0 && Number.isSafeInteger(free), `${free}`);
+  assert.equal(await files.freeBytes(`${dir}/missing`), null);
+});
+
 test("truncate() keeps the first bytes of a file", async (t) => {
   const path = `${await scratchDir(t)}/a`;
   await files.write(path, "one\ntwo\n");

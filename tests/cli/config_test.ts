@@ -50,7 +50,10 @@ test("config names the setting that was meant, and every slip in a file that a p
       ["plugin_limits.notes.pid", 'Did you mean "plugin_limits.notes.pids"?'],
       ["loglevel", 'Did you mean "log_level"?'],
       ["plugin_limits.<plugin>.pids", /^Did you mean|^Settings/],
-      ["secret", /^Settings: log_level, limits\.memory_mb, .*http\.calls_per_second$/],
+      [
+        "secret",
+        /^Settings: log_level, limits\.memory_mb, .*http\.calls_per_second, audit\.retention_days, audit\.min_free_mb$/,
+      ],
     ] as const
   ) {
     const { code, stdout } = await config("set", key, "1", "--json");

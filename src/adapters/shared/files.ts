@@ -16,6 +16,7 @@ export const files: Files = {
   readBytes: (path) => fs.readFile(path),
   readHead: (path, count) => readPart(path, count, () => 0),
   readTail: (path, count) => readPart(path, count, (size) => Math.max(0, size - count)),
+  readRange: (path, from, count) => readPart(path, count, () => from),
   write: (path, content, mode = 0o600) => fs.writeFile(path, content, { mode }),
   append: (path, text) => fs.appendFile(path, text, { mode: 0o600 }),
   truncate: (path, size) => fs.truncate(path, size),
@@ -37,6 +38,7 @@ export const files: Files = {
   digest: (path, options) => readWhole(path, options, () => {}),
   copyFile,
   sync,
+  freeBytes: (path) => fs.statfs(path).then(({ bavail, bsize }) => bavail * bsize, () => null),
   findSocket,
 };
 

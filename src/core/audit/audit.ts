@@ -33,20 +33,26 @@ export interface Audit {
 export function createAudit(
   { clock, sinks = [] }: { readonly clock: Clock; readonly sinks?: readonly AuditSink[] },
 ): Audit {
-  const listeners = new Set<(event: AuditEvent) => void>(sinks.map((sink) => (event) => sink.write(event)));
+  const stores = sinks.map((sink) => (event: AuditEvent) => sink.write(event));
+  const listeners = new Set<(event: AuditEvent) => void>(stores);
   const stamp = timestamps(clock);
   let listenerErrors = 0;
+
+  function hand(event: AuditEvent, hearers: Iterable<(event: AuditEvent) => void>): void {
+    for (const hear of hearers) {
+      try {
+        hear(event);
+      } catch {
+        listenerErrors++;
+      }
+    }
+  }
+
+  for (const sink of sinks) sink.hear?.((event) => hand(event, [...listeners].slice(stores.length)));
   return {
     emit(type, { name, instance }, data, requestId = null) {
       if (listeners.size === 0) return;
-      const event = { type, timestamp: stamp(), name, instance, request_id: requestId, data } as AuditEvent;
-      for (const listener of listeners) {
-        try {
-          listener(event);
-        } catch {
-          listenerErrors++;
-        }
-      }
+      hand({ type, timestamp: stamp(), name, instance, request_id: requestId, data } as AuditEvent, listeners);
     },
     on(listener) {
       const own = (event: AuditEvent) => listener(event); // The same function may be added twice.

@@ -162,6 +162,26 @@ export interface AuditData extends CompactionAuditData {
   };
   /** A setting of it was turned. */
   "plugin.knob_write": { knob: string; agent_path: string };
+  /** More events of one type than a minute takes: the first ones were recorded, these were counted. */
+  "plugin.repeated": { event: string; count: number; since: string };
+  /** It sent so many lines that are no messages that the host ended it. */
+  "plugin.flood": { lines: number; seconds: number };
+  /** Events that could not be written, and why. */
+  "audit.lost": { count: number; reason: string };
+  /** The trail was left unfinished by a crash: a line cut in half was removed, or the head file written anew. */
+  "audit.mended": { reason: "torn_line" | "head_missing"; cut_bytes: number };
+  /** Lines that the head file counts are missing from the trail; it goes on behind them. */
+  "audit.gap": { after_seq: number; head_seq: number };
+  /** A file of events from before the trail was chained, kept under another name. */
+  "audit.set_aside": { file: string };
+  /** A sealed file was deleted, because of its age or for want of disk space. */
+  "audit.expired": {
+    file: string;
+    first_seq: number;
+    last_seq: number;
+    last_hash: string;
+    reason: "age" | "disk";
+  };
 }
 
 /** Type of an audit event, such as `plugin.crashed`. */
@@ -184,10 +204,78 @@ export type AuditEvent = {
   [T in AuditType]: AuditBase & { readonly type: T; readonly data: Readonly<AuditData[T]> };
 }[AuditType];
 
+/** The files that events go to: evidence, chained and kept by time, or chatter, rotated by size. */
+export type Trail = "audit" | "calls";
+
+/** The trail of every event. Calls and what a plugin prints can come at any rate: they must not push evidence out. */
+export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
+  "compaction.triggered": "audit",
+  "compactor_dropped_always_keep": "audit",
+  "compaction.failed": "audit",
+  "compaction.completed": "audit",
+  "plugin.spawned": "audit",
+  "plugin.initialized": "audit",
+  "plugin.method_called": "calls",
+  "plugin.method_returned": "calls",
+  "plugin.method_unavailable": "audit",
+  "plugin.notification": "calls",
+  "plugin.notification_flood": "audit",
+  "plugin.stdout_noise": "calls",
+  "plugin.health_fail": "audit",
+  "plugin.crashed": "audit",
+  "plugin.exited": "audit",
+  "plugin.stopped": "audit",
+  "plugin.killed": "audit",
+  "plugin.reloaded": "audit",
+  "plugin.reload_failed": "audit",
+  "plugin.failed": "audit",
+  "plugin.enabled": "audit",
+  "plugin.disabled": "audit",
+  "plugin.installed": "audit",
+  "plugin.upgraded": "audit",
+  "plugin.uninstalled": "audit",
+  "plugin.consent_requested": "audit",
+  "plugin.consent_granted": "audit",
+  "plugin.consent_declined": "audit",
+  "plugin.storage_dropped": "audit",
+  "plugin.protocol_violation": "audit",
+  "plugin.initialize_timeout": "audit",
+  "plugin.api_mismatch": "audit",
+  "plugin.name_mismatch": "audit",
+  "plugin.version_mismatch": "audit",
+  "plugin.capability_overreach": "audit",
+  "plugin.net_opened": "audit",
+  "plugin.net_refused": "audit",
+  "plugin.storage_denied": "audit",
+  "plugin.config_rejected": "audit",
+  "plugin.hook.fired": "calls",
+  "plugin.hook.returned": "calls",
+  "plugin.hook.timeout": "audit",
+  "plugin.hook.failed": "audit",
+  "plugin.hook.injected": "audit",
+  "plugin.hook.illegal": "audit",
+  "plugin.tool_registered": "audit",
+  "plugin.tool_blocked": "audit",
+  "plugin.tools_listed": "audit",
+  "plugin.tool_name_collision": "audit",
+  "plugin.role_violation": "audit",
+  "plugin.config_validation_failed": "audit",
+  "plugin.knob_write": "audit",
+  "plugin.repeated": "audit",
+  "plugin.flood": "audit",
+  "audit.lost": "audit",
+  "audit.mended": "audit",
+  "audit.gap": "audit",
+  "audit.set_aside": "audit",
+  "audit.expired": "audit",
+};
+
 /** A destination of audit events. A sink never throws: it counts the events that it cannot store. */
 export interface AuditSink {
   /** Called with every event, in order. */
   write(event: AuditEvent): void;
   /** Resolves when every event so far is stored. */
   flush?(): Promise<void>;
+  /** Calls `listener` with events that the sink itself makes and stores, such as `audit.mended`. */
+  hear?(listener: (event: AuditEvent) => void): void;
 }

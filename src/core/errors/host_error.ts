@@ -5,6 +5,7 @@
  * @module
  */
 import { ADDONS_ERRORS } from "./addons.ts";
+import { AUDIT_ERRORS } from "./audit.ts";
 import { CAGE_ERRORS } from "./cage.ts";
 import { CHECK_ERRORS } from "./check.ts";
 import { HOOK_ERRORS } from "./hook.ts";
@@ -40,6 +41,7 @@ export const ERRORS: Readonly<Record<HostErrorCode, ErrorRow>> = {
   ...INSTALL_ERRORS,
   ...HTTP_ERRORS,
   ...JOBS_ERRORS,
+  ...AUDIT_ERRORS,
   ...ADDONS_ERRORS,
 } as Readonly<Record<HostErrorCode, ErrorRow>>;
 

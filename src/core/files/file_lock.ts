@@ -19,18 +19,25 @@ export interface FileLock {
   close(): Promise<void>;
 }
 
-/** SQLite itself waits this long at each try; then the rest of the program has a turn. */
+/** SQLite itself waits this long at each try, if nothing else is asked; then the rest of the program has a turn. */
 const STEP_MS = 5;
 /** SQLITE_BUSY: another process has the lock. */
 const BUSY = 5;
 
-/** Opens the lock at `path`, in a folder that exists. {@link FileLock.hold} rejects with `busy()` after `waitMs`. */
+/**
+ * Opens the lock at `path`, in a folder that exists. {@link FileLock.hold} rejects with `busy()` after `waitMs`. With
+ * `stepMs` 0 no try holds up the program: for a lock that is held for moments, by one that serves calls meanwhile.
+ */
 export function openFileLock(
   path: string,
   { clock, databases, files }: LockPorts,
-  { waitMs, busy }: { readonly waitMs: number; readonly busy: () => HostError },
+  { waitMs, busy, stepMs = STEP_MS }: {
+    readonly waitMs: number;
+    readonly busy: () => HostError;
+    readonly stepMs?: number;
+  },
 ): FileLock {
-  const lock = databases.open(path, { busyMs: STEP_MS });
+  const lock = databases.open(path, { busyMs: stepMs });
   const inTurn = permits(1);
 
   async function held<T>(work: () => Promise<T>): Promise<T> {

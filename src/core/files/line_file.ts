@@ -1,27 +1,33 @@
 /**
- * A file that lines are appended to, and that is rotated by size.
+ * Lines on their way to a file: a bounded queue with one writer, and a file that is rotated by size.
  *
  * @module
  */
 import { messageOf } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 
-/** How such a file is kept. */
-interface LineFileOptions {
-  /** Absolute path of the newest file; older ones get `.1`, `.2` and so on. */
-  readonly path: string;
-  readonly files: Files;
+/** How lines reach their file. */
+interface LineQueueOptions {
+  /** Appends lines, given without their ends. One call at a time; a rejection loses these lines. */
+  append(lines: readonly string[]): Promise<void>;
   /** Returns the line that stands where `count` others are missing. */
   lossLine(count: number, reason: string): string;
-  /** A file this large is set aside before the next write. Default 16 MiB. */
-  readonly maxBytes?: number;
-  /** How many older files are kept. Default 5. */
-  readonly keep?: number;
   /** Most characters waiting to be written; what comes above is counted and dropped. Default 4 Mi. */
   readonly maxWaiting?: number;
 }
 
-/** Such a file, and the count of the lines it lost. */
+/** How a file that is rotated by size is kept. */
+interface LineFileOptions extends Omit<LineQueueOptions, "append"> {
+  /** Absolute path of the newest file; older ones get `.1`, `.2` and so on. */
+  readonly path: string;
+  readonly files: Files;
+  /** A file this large is set aside before the next write. Default 16 MiB. */
+  readonly maxBytes?: number;
+  /** How many older files are kept. Default 5. */
+  readonly keep?: number;
+}
+
+/** Takes lines, and counts those it lost. */
 export interface LineFile {
   /** Takes a line, without its end. Never throws. */
   write(line: string): void;
@@ -36,9 +42,14 @@ export interface LineFile {
 const LF = 0x0a;
 
 /** Returns a file at `path`. Its folder must exist with the first line. */
-export function lineFile(options: LineFileOptions): LineFile {
-  const { path, files, lossLine, maxBytes = 16 * 1024 * 1024, keep = 5, maxWaiting = 4 * 1024 * 1024 } = options;
-  const append = appenderOf({ path, files, maxBytes, keep });
+export function lineFile(
+  { path, files, maxBytes = 16 * 1024 * 1024, keep = 5, ...queue }: LineFileOptions,
+): LineFile {
+  return lineQueue({ ...queue, append: appenderOf({ path, files, maxBytes, keep }) });
+}
+
+/** Returns a queue whose lines go to `append`, as many at once as came while the last ones were written. */
+export function lineQueue({ append, lossLine, maxWaiting = 4 * 1024 * 1024 }: LineQueueOptions): LineFile {
   let waiting: string[] = [];
   let waitingLength = 0;
   let lost = 0;
@@ -57,11 +68,11 @@ export function lineFile(options: LineFileOptions): LineFile {
       waiting = [];
       waitingLength = 0;
       if (unreported > 0) {
-        lines.unshift(`${lossLine(unreported, lastError ?? "Lines came faster than they could be written")}\n`);
+        lines.unshift(lossLine(unreported, lastError ?? "Lines came faster than they could be written"));
       }
       const reported = unreported;
       try {
-        await append(lines.join(""));
+        await append(lines);
         unreported -= reported;
         lastError = null;
       } catch (error) {
@@ -72,11 +83,10 @@ export function lineFile(options: LineFileOptions): LineFile {
   }
 
   return {
-    write(text) {
-      const line = `${text}\n`;
-      if (waitingLength + line.length > maxWaiting) return lose(1);
+    write(line) {
+      if (waitingLength + line.length >= maxWaiting) return lose(1);
       waiting.push(line);
-      waitingLength += line.length;
+      waitingLength += line.length + 1;
       writing ??= writeWaiting().finally(() => writing = null);
     },
     async flush() {
@@ -91,17 +101,17 @@ export function lineFile(options: LineFileOptions): LineFile {
   };
 }
 
-type DiskOptions = Required<Pick<LineFileOptions, "path" | "files" | "maxBytes" | "keep">>;
+type DiskOptions = Required<Omit<LineFileOptions, keyof LineQueueOptions>>;
 
 /**
  * Returns a function that appends whole lines, and rotates the files first where the newest is full. It rejects when
  * not everything was written. One call at a time.
  */
-function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: string) => Promise<void> {
+function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: readonly string[]) => Promise<void> {
   const encoder = new TextEncoder();
   let knownSize: number | null = null;
 
-  async function append(lines: string): Promise<void> {
+  async function append(lines: readonly string[]): Promise<void> {
     let size = knownSize;
     let head = "";
     knownSize = null; // A write that fails leaves it unknown: the next one looks again.
@@ -114,7 +124,7 @@ function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: strin
       size = 0;
       head = "";
     }
-    const text = head + lines;
+    const text = `${head}${lines.join("\n")}\n`;
     const bytes = encoder.encode(text);
     try {
       await files.append(path, text);

@@ -134,6 +134,8 @@ export interface Files {
   readHead(path: string, count: number): Promise<Uint8Array>;
   /** Reads the last `count` bytes, fewer when the file is shorter. */
   readTail(path: string, count: number): Promise<Uint8Array>;
+  /** Reads up to `count` bytes from byte `from` on; none behind the end of the file. */
+  readRange(path: string, from: number, count: number): Promise<Uint8Array>;
   /** Writes a whole file, replacing what was there, created with `mode` (default 0o600). */
   write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
   /** Appends to a file, created 0600 when missing. */
@@ -178,6 +180,8 @@ export interface Files {
   copyFile(from: string, to: string, options: ReadWhole & { readonly mode: number }): Promise<FileDigest>;
   /** Resolves when a file, or the names in a folder, are on the disk. */
   sync(path: string): Promise<void>;
+  /** Bytes that this user may still write to the disk that `path` is on, or null where the system does not say. */
+  freeBytes(path: string): Promise<number | null>;
   /** The first unix socket at or below `path`, links not followed, or null. Folders that cannot be read are left out. */
   findSocket(path: string): Promise<string | null>;
 }

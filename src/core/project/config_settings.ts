@@ -7,6 +7,7 @@ import { HostError } from "../errors/host_error.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { isMap } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
+import { AUDIT_RULES } from "./audit_settings.ts";
 import { HOOK_RULES } from "./hook_settings.ts";
 import { HTTP_RULES } from "./http_settings.ts";
 import { LIMIT_RULES } from "./operator_config.ts";
@@ -30,6 +31,7 @@ export const CONFIG_SETTINGS: Readonly<Record<string, SettingKind>> = {
   "runtimes.<name>": "text",
   ...under("hooks", HOOK_RULES),
   ...under("http", HTTP_RULES),
+  ...under("audit", AUDIT_RULES),
 };
 
 /**

@@ -7,6 +7,7 @@ import type { DocumentKind } from "../documents/document_report.ts";
 import { Fields } from "../documents/fields.ts";
 import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";
 import type { Files } from "../ports/ports.ts";
+import { AUDIT_RULES, type Retention } from "./audit_settings.ts";
 import { DEFAULT_HOOK_SETTINGS, HOOK_RULES, type HookSettings, UNSANDBOXED_RULES } from "./hook_settings.ts";
 import { HTTP_RULES, type HttpSettings } from "./http_settings.ts";
 import { readSettings, rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
@@ -49,6 +50,8 @@ export interface OperatorConfig {
   readonly hooks: HookSettings;
   /** Settings of the HTTP API: `[http]`. */
   readonly http: HttpSettings;
+  /** How long audit trails are kept: `[audit]`. */
+  readonly audit: Retention;
   /** Least level that plugins are asked to log. Default `info`. */
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Keys that are allowed and look like slips. */
@@ -57,7 +60,7 @@ export interface OperatorConfig {
 
 /** Levels of log lines, the most talkative first. */
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks", "http", "log_level"];
+const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks", "http", "audit", "log_level"];
 
 const RUNTIME_RULE = rule(
   "text",
@@ -105,6 +108,7 @@ export function operatorConfigOf({ data, report }: TomlDocument): OperatorConfig
     pluginLimits: named(pluginLimits, (name) => readSettings(pluginLimits.fields(name), LIMIT_RULES)),
     hooks: { ...DEFAULT_HOOK_SETTINGS, ...hooks },
     http: readSettings(root.fields("http"), HTTP_RULES),
+    audit: readSettings(root.fields("audit"), AUDIT_RULES),
     logLevel: root.choice("log_level", LOG_LEVELS) ?? "info",
   };
   report.throwErrors();

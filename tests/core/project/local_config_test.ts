@@ -118,7 +118,7 @@ test("a file that is not there says nothing; one that is too large or no text is
   assert.deepEqual((await readOperatorConfig(home, files)).limits, { memory_mb: 64 });
 });
 
-test("config.toml: runtimes, limits, hooks, http and the log level", async () => {
+test("config.toml: runtimes, limits, hooks, http, audit and the log level", async () => {
   const config = await parseOperatorConfig(
     `log_level = "debug"
 [runtimes]
@@ -132,6 +132,8 @@ cpu_shares = 128
 git_writable = true
 [http]
 port = 8080
+[audit]
+retention_days = 30
 `,
     { file: "config.toml" },
   );
@@ -142,6 +144,7 @@ port = 8080
     pluginLimits: { "memory-markdown": { pids: 20, cpu_shares: 128 } },
     hooks: { ...DEFAULT_HOOK_SETTINGS, git_writable: true },
     http: { port: 8080 },
+    audit: { retention_days: 30 },
     logLevel: "debug",
     warnings: [],
   });

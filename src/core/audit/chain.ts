@@ -1,0 +1,75 @@
+/**
+ * The chain of an audit trail: each line holds its number and the SHA-256 of the line before it.
+ *
+ * @module
+ */
+import { isMap } from "../values/plain_data.ts";
+
+/** The place in a chain that one line takes. */
+export interface Link {
+  readonly seq: number;
+  /** SHA-256 of the line before, without its line break, in hex. */
+  readonly prev: string;
+}
+
+/** The newest line of a chain: its number and the SHA-256 of its bytes without the line break. */
+export interface ChainHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** The head of a chain without lines: the first line gets seq 1 and 64 zeros. */
+export const NO_LINES: ChainHead = { seq: 0, hash: "0".repeat(64) };
+
+const encoder = new TextEncoder();
+
+/** Returns the SHA-256 of a line, in hex. */
+export async function lineHash(line: string | Uint8Array): Promise<string> {
+  const bytes = typeof line === "string" ? encoder.encode(line) : line;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Returns events, each a JSON object as text, as lines that continue the chain behind `head`, and the new head. */
+export async function chainLines(
+  events: readonly string[],
+  head: ChainHead,
+): Promise<{ lines: string; head: ChainHead }> {
+  let { seq, hash } = head;
+  let lines = "";
+  for (const event of events) {
+    const line = `{"seq":${++seq},"prev":"${hash}",${event.slice(1)}`;
+    hash = await lineHash(line);
+    lines += `${line}\n`;
+  }
+  return { lines, head: { seq, hash } };
+}
+
+/** Reads a line of a trail; null for one that is no JSON object. */
+export function parseLine(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isMap(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the link in a parsed line, or null where it has none. */
+export function linkOf(line: Readonly<Record<string, unknown>> | null): Link | null {
+  const { seq, prev } = line ?? {};
+  return Number.isSafeInteger(seq) && typeof prev === "string" ? { seq: seq as number, prev } : null;
+}
+
+const HEAD = /^([0-9]{1,15}):([0-9a-f]{64})$/;
+
+/** Returns a head as one word, to be kept elsewhere. */
+export function headText({ seq, hash }: ChainHead): string {
+  return `${seq}:${hash}`;
+}
+
+/** Reads {@link headText}; null for another text. */
+export function parseHead(text: string): ChainHead | null {
+  const [, seq, hash] = HEAD.exec(text.trim()) ?? [];
+  return seq === undefined ? null : { seq: Number(seq), hash: hash! };
+}
