@@ -43,8 +43,17 @@ export async function hostsWith(
 export async function runningStates(home: string): Promise<Map<string, string[]>> {
   const states = new Map<string, string[]>();
   for (const host of await liveHosts(home)) {
-    const { plugins } = await get(host, "GET /api/v1/plugins") ?? { plugins: [] };
-    for (const { plugin, state } of plugins) states.set(plugin, [...states.get(plugin) ?? [], state]);
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const query: string = cursor === "" ? "" : `&cursor=${cursor}`;
+      const page: Answers["GET /api/v1/plugins"] | null = await get(
+        host,
+        "GET /api/v1/plugins",
+        "",
+        `?limit=1000${query}`,
+      );
+      for (const { plugin, state } of page?.plugins ?? []) states.set(plugin, [...states.get(plugin) ?? [], state]);
+      cursor = page?.next ?? null;
+    }
   }
   return states;
 }
@@ -98,8 +107,13 @@ export async function turnInHost(
   return true;
 }
 
-async function get<K extends keyof Answers>(host: LiveHost, route: K, plugin = ""): Promise<Answers[K] | null> {
-  const path = route.split(" ")[1]!.replace("{name}", encodeURIComponent(plugin));
+async function get<K extends keyof Answers>(
+  host: LiveHost,
+  route: K,
+  plugin = "",
+  query = "",
+): Promise<Answers[K] | null> {
+  const path = route.split(" ")[1]!.replace("{name}", encodeURIComponent(plugin)) + query;
   const response = await host.request(new Request(`http://kaged${path}`)).catch(() => null);
   if (response?.ok) return await response.json();
   await response?.body?.cancel();

@@ -5,7 +5,9 @@
  */
 import type { HostErrorCode } from "../../core/errors/host_error.ts";
 import type { HostPluginInfo } from "../../host/view_types.ts";
+import { pageOf } from "../../core/values/page_of.ts";
 import type { Failure, Instance, Plugin } from "../answers.ts";
+import { pageQuery } from "../page.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedPlugin } from "../schemas.ts";
 
@@ -14,7 +16,12 @@ export const PLUGIN_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/api/v1/plugins",
     summary: "Every instance of every plugin of the project",
-    run: (_, { host }) => ({ plugins: host.plugins().map(instanceJson) }),
+    query: pageQuery,
+    errors: ["http.cursor_gone"],
+    run({ query }, { host }) {
+      const { items, next } = pageOf(host.plugins(), ({ instance }) => instance, query);
+      return { plugins: items.map(instanceJson), next };
+    },
   }),
   route({
     method: "GET",

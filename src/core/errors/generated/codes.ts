@@ -397,6 +397,7 @@ export type HostErrorCode =
   | "http.body_too_large"
   | "http.body_timeout"
   | "http.media_type"
+  | "http.cursor_gone"
   | "http.rate_limited"
   | "http.port_taken"
   | "http.listen_failed"
