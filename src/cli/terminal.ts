@@ -26,6 +26,8 @@ export interface Printer {
   json(value: unknown, layout?: { readonly isLine: boolean }): void;
   /** Prints text of others that has lines of its own, each behind a margin that no line of ours has. */
   quote(text: string): void;
+  /** Prints a line for a program exactly as it is; on a terminal as {@link line} does. */
+  exact(text: string): void;
   /** Prints a whole document that is the command's result, such as its help, line by line and without a margin. */
   document(text: string): void;
   /** Prints `✓` and the text. */
@@ -88,7 +90,7 @@ const encoder = new TextEncoder();
 
 function printer(stream: NodeJS.WriteStream, hidden: Hide): Printer {
   const colours = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
-  return createPrinter((text) => void stream.write(text), paint(colours), hidden);
+  return createPrinter((text) => void stream.write(text), paint(colours), hidden, stream.isTTY === true);
 }
 
 /** Returns a printer that writes whole lines, each with its line end and what `hidden` leaves of it. */
@@ -96,6 +98,7 @@ export function createPrinter(
   write: (text: string) => void,
   paint: Paint,
   hidden: Hide = (value) => value,
+  isTerminal = false,
 ): Printer {
   const line = (text = ""): void => write(`${coloured(printable(hidden(text)))}\n`);
   const lines = (all: readonly string[]): void => all.forEach((text) => line(text));
@@ -104,6 +107,7 @@ export function createPrinter(
     json: (value, { isLine } = { isLine: false }) =>
       lines(JSON.stringify(hidden(value), null, isLine ? 0 : 2).split("\n")),
     quote: (text) => lines(quotedLines(text)),
+    exact: (text) => isTerminal ? line(text) : write(`${text}\n`),
     document: (text) => lines(text.trimEnd().split("\n")),
     done: (text) => line(`${paint.green("✓")} ${text}`),
     warning: (text) => line(`${paint.yellow("warning")}: ${text}`),

@@ -78,7 +78,10 @@ export function warnOfMissing(
   { warning }: Printer,
 ): void {
   for (const { instance, error } of failed) warning(`${instance} does not run: ${error.message}`);
-  for (const { package: pkg } of pending) warning(`${pkg} is not installed`);
+  for (const { package: pkg, version } of pending) {
+    // Another version may be installed: the range is what is missing.
+    warning(version === null ? `${pkg} is not installed` : `${pkg} is not installed in a version that fits ${version}`);
+  }
 }
 
 /** Reads a JSON file; `-` is standard input. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { ERRORS, HostError } from "../core/errors/host_error.ts";
+import { isMap } from "../core/values/plain_data.ts";
 
 /** The body of an answer with a status of 400 or more. */
 export interface Problem {
@@ -23,8 +24,12 @@ export interface Problem {
   readonly data?: unknown;
 }
 
-/** Seconds after which a busy plugin is worth another try. */
+/** Seconds after which a busy plugin, or one that is being restarted, is worth another try. */
 const RETRY_SEC = 1;
+/** Failures of a plugin that may pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set(["plugin.unavailable", "protocol.timeout", "protocol.closed"]);
+/** States of a plugin that end when somebody acts, and not before. */
+const LASTING: ReadonlySet<unknown> = new Set(["disabled", "failed", "stopped"]);
 
 /** Returns a JSON value without what nobody may read. */
 export type Hide = <T>(value: T) => T;
@@ -57,7 +62,8 @@ export function problemResponse(
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),
   };
-  const retry = rpc === -32005 ? { "Retry-After": `${RETRY_SEC}` } : {};
+  const isPassing = PASSING.has(code) && !(isMap(data) && LASTING.has(data.status));
+  const retry = rpc === -32005 || isPassing ? { "Retry-After": `${RETRY_SEC}` } : {};
   return new Response(JSON.stringify(hide(problem)), {
     status,
     headers: { "Content-Type": "application/problem+json", ...retry, ...headers },

@@ -46,6 +46,16 @@ test("a terminal shows the command's own colours, and none of a plugin's", () =>
   assert.equal(printed(({ line, paint }) => line(paint.red("x"))), "x\n");
 });
 
+test("a line whose bytes count is exact in a pipe, and printable on a terminal", () => {
+  const shown = (isTerminal: boolean): string => {
+    let text = "";
+    createPrinter((more) => text += more, paint(false), undefined, isTerminal).exact('{"a":"\u202e"}');
+    return text;
+  };
+  assert.equal(shown(false), '{"a":"\u202e"}\n');
+  assert.equal(shown(true), '{"a":"\\u202e"}\n');
+});
+
 test("JSON for a program holds the text as the plugin wrote it", () => {
   assert.deepEqual(JSON.parse(printed(({ json }) => json({ [FORGED]: FORGED }))), { [FORGED]: FORGED });
 });
@@ -120,6 +130,8 @@ test("nothing of the host prints but through the printer, the questions and the 
     "src/cli/terminal.ts",
     "src/sdk/mod.ts",
   ]);
+  // Lines whose bytes count, as those of a chain do; on a terminal they are made printable too.
+  assert.deepEqual(await found(/\.exact\(/), ["src/cli/commands/audit_export.ts"]);
   // A document has lines without a margin, so it may hold nothing but the command's own text, or the result itself.
   assert.deepEqual(await found(/\.document\(/), ["src/cli/commands/hooks_convert.ts", "src/cli/main.ts"]);
 });
