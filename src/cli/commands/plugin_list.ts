@@ -5,7 +5,9 @@
  */
 import type { Command } from "commander";
 import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
+import { pageOf, type PageQuery } from "../../core/values/page_of.ts";
 import { operate, type Operator } from "../operator.ts";
+import { wholeNumber } from "../options.ts";
 import { shownCapability } from "../print_plan.ts";
 import { runningStates } from "../running_hosts.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
@@ -15,6 +17,8 @@ export function addPluginList(parent: Command, terminal: Terminal): void {
     .summary("show installed plugins and their states")
     .description("Shows every installed plugin with its version, its state and the projects it serves.")
     .option("-v, --verbose", "show homepage, source, package, licence and capabilities too")
+    .option("-n, --limit <count>", "how many plugins", wholeNumber("a number from 1 to 1000", 1, 1000), 100)
+    .option("--cursor <cursor>", "go on where the page before ended")
     .addHelpText("after", JSON_SHAPE);
   operate(command, terminal, list);
 }
@@ -23,18 +27,25 @@ const JSON_SHAPE = `
 States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, tampered, files missing,
 disabled (invalid manifest).
 With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
-"license", "homepage", "package", "source", "hash", "capabilities", "problem" } ] }.`;
+"license", "homepage", "package", "source", "hash", "capabilities", "problem" } ],
+"next": "<cursor>" | null }.`;
 
-async function list(operator: Operator, { verbose }: { readonly verbose?: boolean }): Promise<void> {
+interface ListFlags extends PageQuery {
+  readonly verbose?: boolean;
+}
+
+async function list(operator: Operator, { verbose, ...page }: ListFlags): Promise<void> {
   const { listInstalled, statusOf } = await import("../../packages/install/list_installed.ts");
   const [installed, states] = await Promise.all([listInstalled(operator), runningStates(operator.home)]);
-  const rows = installed.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));
-  const { out } = operator.terminal;
-  if (operator.json) return out.json({ plugins: rows.map(({ plugin, status }) => installedJson(plugin, status)) });
+  const { items, next } = pageOf(installed, ({ record }) => record.name, page);
+  const rows = items.map((plugin) => ({ plugin, status: statusOf(plugin, states.get(plugin.record.name)) }));
+  const { out, err } = operator.terminal;
+  if (operator.json) return out.json({ plugins: rows.map((row) => installedJson(row.plugin, row.status)), next });
   if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
   printTable(rows.map(cellsOf), out, (index) => {
     if (verbose) printMore(rows[index]!.plugin, out);
   });
+  if (next !== null) err.line(err.paint.dim(`more plugins: --cursor ${next}`));
 }
 
 interface Row {
