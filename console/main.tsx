@@ -13,6 +13,7 @@ import "./model/theme.ts";
 import { Layout } from "./parts/layout.tsx";
 import { Empty } from "./parts/states.tsx";
 import { AgentsView } from "./views/agents.tsx";
+import { AuditView } from "./views/audit.tsx";
 import { ConsentsView } from "./views/consents.tsx";
 import { JobsView } from "./views/jobs.tsx";
 import { PluginView } from "./views/plugin.tsx";
@@ -40,6 +41,8 @@ function View(): JSX.Element {
       return <AgentsView path={about} />;
     case "timeline":
       return <TimelineView />;
+    case "audit":
+      return <AuditView />;
     case "jobs":
       return <JobsView />;
     default:

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { detectRuntime } from "./adapters/default.ts";
 import type { LiveHost } from "./adapters/shared/live_hosts.ts";
 import { requirePermissions } from "./core/cage/require_permissions.ts";
-import { homeFolder } from "./core/files/home.ts";
+import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
 import type { ControlSocket } from "./host/host_rooms.ts";
 import type { Host, HostOptions } from "./host/types.ts";
@@ -38,6 +38,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const plugins = Object.entries(options.plugins ?? {}).map(([pkg, dir]) => [pkg, resolve(dir)]);
   await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
   const realHome = await runtime.files.realPath(home);
+  await checkHome(realHome, runtime);
   const { createHost: createOn } = await import("./host/create_host.ts"); // Most of the package: for who asks.
   return await createOn({
     ...options,

@@ -4,7 +4,7 @@
  * @module
  */
 import { detectRuntime } from "./adapters/default.ts";
-import { homeFolder } from "./core/files/home.ts";
+import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
 import type { Storage, StorageOptions } from "./core/storage/storage.ts";
 
@@ -34,5 +34,7 @@ export interface CreateStorageOptions extends Omit<StorageOptions, "runtime" | "
 export async function createStorage(options: CreateStorageOptions = {}): Promise<Storage> {
   const runtime = options.runtime ?? await detectRuntime();
   const { createStorage: createOn } = await import("./core/storage/storage.ts");
-  return createOn({ ...options, runtime, home: homeFolder(options.home, runtime.env) });
+  const home = homeFolder(options.home, runtime.env);
+  await checkHome(home, runtime);
+  return createOn({ ...options, runtime, home });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { detectRuntime } from "./adapters/default.ts";
-import { homeFolder } from "./core/files/home.ts";
+import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
 import type { Supervisor, SupervisorOptions } from "./core/supervisor/types.ts";
 
@@ -32,5 +32,7 @@ export interface CreateSupervisorOptions extends Omit<SupervisorOptions, "runtim
 export async function createSupervisor(options: CreateSupervisorOptions = {}): Promise<Supervisor> {
   const runtime = options.runtime ?? await detectRuntime();
   const { createSupervisor: createOn } = await import("./core/supervisor/supervisor.ts");
-  return createOn({ ...options, runtime, home: homeFolder(options.home, runtime.env) });
+  const home = homeFolder(options.home, runtime.env);
+  await checkHome(home, runtime);
+  return createOn({ ...options, runtime, home });
 }

@@ -51,6 +51,26 @@ export async function ask<K extends keyof Answers>(route: K, params: Params = {}
   return await (await send(pathOf(path, params), { method, json })).json();
 }
 
+/** A route whose answer is one page of a list. */
+type PagedRoute = {
+  [K in keyof Answers]: Answers[K] extends { readonly next: string | null } ? K : never;
+}[keyof Answers];
+
+/** Asks for every page of a list, and returns its items. */
+export async function askAll<K extends PagedRoute, T>(
+  route: K,
+  itemsOf: (page: Answers[K]) => readonly T[],
+): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ask(route, { limit: 1000, cursor });
+    items.push(...itemsOf(page));
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return items;
+}
+
 /** Returns the address of a path such as `/api/v1/plugins/{name}`. */
 export function pathOf(path: string, params: Params): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name]!));

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { printable } from "../../src/core/values/printable.ts";
 import type { TimelineEntry } from "./state.ts";
 
 /** The colour class of an entry. */
@@ -46,7 +47,7 @@ export function wordsOf(entry: TimelineEntry): string {
     .filter(([name, value]) => !ELSEWHERE.has(name) && value !== null && value !== undefined)
     .map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" · ");
-  return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words;
+  return printable(words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
 }
 
 function factsOf({ kind, data }: TimelineEntry): Record<string, unknown> {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ApiError, ask, follow, token } from "./api.ts";
+import { ApiError, ask, askAll, follow, token } from "./api.ts";
 import type { ServerEvent } from "./sse_parser.ts";
 import { addEntries, agents, connection, consents, host, instances, timeline, type TimelineEntry } from "./state.ts";
 
@@ -20,14 +20,14 @@ const MATTERS =
 export async function refresh(): Promise<void> {
   const [about, list, tree, asked] = await Promise.all([
     ask("GET /api/v1/host"),
-    ask("GET /api/v1/plugins"),
-    ask("GET /api/v1/agents"),
-    ask("GET /api/v1/consents"),
+    askAll("GET /api/v1/plugins", ({ plugins }) => plugins),
+    askAll("GET /api/v1/agents", ({ agents }) => agents),
+    askAll("GET /api/v1/consents", ({ consents }) => consents),
   ]);
   host.value = about;
-  instances.value = list.plugins;
-  agents.value = tree.agents;
-  consents.value = asked.consents;
+  instances.value = list;
+  agents.value = tree;
+  consents.value = asked;
 }
 
 /** Stays connected until `signal` is aborted or the person signs out. */

@@ -8,10 +8,11 @@ import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 
 /** A labelled list to choose from; the empty text stands for any value. */
-export function Choice({ label, of, values }: {
+export function Choice({ label, of, values, any = "any" }: {
   label: string;
   of: Signal<string>;
   values: readonly string[];
+  any?: string;
 }): JSX.Element {
   const id = useId();
   // The chosen value stays in the list when its last entry is gone.
@@ -20,7 +21,7 @@ export function Choice({ label, of, values }: {
     <span class="choice">
       <label for={id}>{label}</label>
       <select id={id} value={of.value} onChange={({ currentTarget }) => of.value = currentTarget.value}>
-        <option value="">any</option>
+        <option value="">{any}</option>
         {all.map((one) => <option key={one} value={one}>{one}</option>)}
       </select>
     </span>

@@ -15,6 +15,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   consents: "Consent",
   compaction: "Compaction",
   timeline: "Timeline",
+  audit: "Audit",
   jobs: "Jobs",
 };
 const LINES: Readonly<Record<string, string>> = { connecting: "connecting", live: "live", lost: "reconnecting" };

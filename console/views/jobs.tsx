@@ -31,7 +31,7 @@ export function JobsView(): JSX.Element {
         <h1>Jobs</h1>
         {loaded.value && (
           <p class="quiet">
-            {loaded.value.before !== null && "the newest "}
+            {loaded.value.next !== null && "the newest "}
             {counted(loaded.value.jobs.length, "job")}
           </p>
         )}

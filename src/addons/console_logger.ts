@@ -4,6 +4,7 @@
  * @module
  */
 import type { AnyEvent, EmittedEvents, EmittedName, TokenUsage } from "../events/types.ts";
+import { printable } from "../core/values/printable.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
 
 /** Selects the events to print, and their form. */
@@ -43,29 +44,21 @@ export function createConsoleLogger(source: EventSource, options: ConsoleLoggerO
 
 /** JSON escapes most control characters; the rest is escaped here, which JSON reads as the same text. */
 function jsonLine(event: AnyEvent): string {
-  return visible(JSON.stringify(event));
+  return printable(JSON.stringify(event));
 }
 
 /** Width of the longest tag, `[agent]`. */
 const TAG_WIDTH = 7;
-// Controls and direction marks: an agent's error must not write elsewhere on the terminal, or be read backwards.
-// deno-lint-ignore no-control-regex
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Returns the line, without a line break. */
 function prettyLine(event: AnyEvent): string {
   const text = (LINES[event.type] as (event: AnyEvent) => string)(event);
   const family = event.type.slice(0, event.type.indexOf(":"));
-  return `${`[${TAGS[family] ?? family}]`.padEnd(TAG_WIDTH)} ${visible(text)}`;
+  return `${`[${TAGS[family] ?? family}]`.padEnd(TAG_WIDTH)} ${printable(text)}`;
 }
 
 /** Families of events that stand under another tag than their own name. */
 const TAGS: Readonly<Record<string, string>> = { delegate: "agent", compaction: "agent" };
-
-/** Returns text with the characters that a terminal would obey written as escapes. */
-function visible(text: string): string {
-  return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
 
 const LINES: { readonly [E in EmittedName]: (event: EmittedEvents[E]) => string } = {
   "agent:start": ({ agentName }) => `${agentName} started`,

@@ -6,6 +6,7 @@
 import { HostError } from "../core/errors/host_error.ts";
 import { type AnyEvent, type EmittedName, EVENT_NAMES, type EventName, type Events } from "../events/types.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
+import { printWarning } from "../core/values/printable.ts";
 
 /** Something that can be listened to, such as a host that was given `events`. */
 export interface EventSource {
@@ -43,9 +44,7 @@ function checkEventNames(names: readonly string[]): void {
 }
 
 /** Returns a function that calls `onWarning`, by default `console.error`, and never throws. */
-export function warner(
-  onWarning: (message: string) => void = (message) => console.error(message),
-): (message: string) => void {
+export function warner(onWarning: (message: string) => void = printWarning): (message: string) => void {
   return (message) => {
     try {
       onWarning(message);

@@ -60,8 +60,8 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => terminal.out.line(text.trimEnd()),
-      writeErr: (text) => terminal.err.line(text.trimEnd()), // The help, where a command was left out.
+      writeOut: (text) => terminal.out.document(text),
+      writeErr: (text) => terminal.err.document(text), // The help, where a command was left out.
       outputError: () => {}, // Failures are printed in one place: main().
     })
     .addHelpText("after", EXAMPLES + EXIT_CODES);

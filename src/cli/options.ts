@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
-import { homeFolder } from "../core/files/home.ts";
+import { checkHome, homeFolder } from "../core/files/home.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -36,7 +36,9 @@ export interface Places {
 export async function placesOf({ home }: HomeFlags, terminal: Terminal): Promise<Places> {
   const runtime = await terminal.runtime();
   const folder = homeFolder(home === undefined ? undefined : resolve(terminal.cwd, home), runtime.env);
-  return { runtime, home: await runtime.files.realPath(folder).catch(() => folder) };
+  const real = await runtime.files.realPath(folder).catch(() => folder);
+  await checkHome(real, runtime);
+  return { runtime, home: real };
 }
 
 export interface ProjectFlags extends HomeFlags {

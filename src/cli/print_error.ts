@@ -5,20 +5,33 @@
  */
 import type { HostError } from "../core/errors/host_error.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { isMap } from "../core/values/plain_data.ts";
+import type { Printer, Terminal } from "./terminal.ts";
 
 /** Prints a failure: for a person on standard error, for a program as JSON on standard output. */
 export function printError(error: HostError, terminal: Terminal, { json }: { readonly json: boolean }): void {
   if (json) return terminal.out.json({ error: errorJson(error) });
   const { line, paint } = terminal.err;
-  line(`${paint.red(`error[${error.code}]`)}: ${printable(error.message)}`);
+  line(`${paint.red(`error[${error.code}]`)}: ${error.message}`);
   const details = manifestLines(error);
-  for (const detail of details) line(`  ${printable(detail)}`);
+  for (const detail of details) line(`  ${detail}`);
   if (details.length > 0) return;
   terminal.err.hint(error.hint);
   // Without a hint of ours the error is the plugin's own, and so is its data.
   if (error.hint === undefined && isWire(error) && error.data !== undefined) {
-    line(`  data: ${printable(JSON.stringify(error.data))}`);
+    printData(error.data, terminal.err);
+  }
+}
+
+/** Prints the data of a plugin's error as JSON; a text of several lines in it, such as a stack, is quoted below. */
+function printData(data: unknown, { line, quote }: Printer): void {
+  const isLong = (value: unknown): value is string => typeof value === "string" && value.trimEnd().includes("\n");
+  if (!isMap(data)) return isLong(data) ? quote(data) : line(`  data: ${JSON.stringify(data)}`);
+  const [long, short] = [true, false].map((is) => Object.entries(data).filter(([, value]) => isLong(value) === is));
+  if (short!.length > 0 || long!.length === 0) line(`  data: ${JSON.stringify(Object.fromEntries(short!))}`);
+  for (const [name, text] of long!) {
+    line(`  ${name}:`);
+    quote(text as string);
   }
 }
 

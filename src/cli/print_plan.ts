@@ -10,7 +10,7 @@ import type { InstallPlan } from "../packages/install/plan.ts";
 import { sourceText } from "../packages/install/source.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
 import type { Operator } from "./operator.ts";
-import { printable, type Printer } from "./terminal.ts";
+import type { Printer } from "./terminal.ts";
 
 /** Prints the plan that the operator is asked about. */
 export function printPlan(plan: InstallPlan, operator: Operator): void {
@@ -25,7 +25,7 @@ export function printPlan(plan: InstallPlan, operator: Operator): void {
   }
   printContributions(contributionsOf(plan.manifest), out);
   for (const { path, message } of plan.warnings) {
-    out.line(out.paint.yellow(printable(`  warning: ${path === "" ? "" : `${path}: `}${message}`)));
+    out.line(out.paint.yellow(`  warning: ${path === "" ? "" : `${path}: `}${message}`));
   }
   out.line();
 }
@@ -35,11 +35,11 @@ function printUpgrade(plan: InstallPlan, operator: Operator): void {
   const { out } = operator.terminal;
   const { line, paint } = out;
   const { record } = installed!;
-  line(printable(`Plugin ${name} is already installed (version ${installed!.version}).`));
-  line(printable(`New version: ${version}`) + (version === installed!.version ? ", with other files" : ""));
-  if (license !== undefined) line(printable(`License: ${license}`));
+  line(`Plugin ${name} is already installed (version ${installed!.version}).`);
+  line(`New version: ${version}` + (version === installed!.version ? ", with other files" : ""));
+  if (license !== undefined) line(`License: ${license}`);
   if (record.source !== undefined && record.source !== sourceText(source)) {
-    line(printable(`Source: ${sourceText(source)} (was ${record.source})`));
+    line(`Source: ${sourceText(source)} (was ${record.source})`);
   }
   if (installed!.isTampered) line(paint.yellow("Its installed files were changed: every capability counts as new."));
   line();
@@ -47,10 +47,10 @@ function printUpgrade(plan: InstallPlan, operator: Operator): void {
   line("Capability changes:");
   const width = Math.max(...[...added, ...removed].map((capability) => capability.length)) + 2;
   for (const description of describeAll({ name, capabilities: added }, operator)) {
-    line(paint.green(printable(`  + ${description.capability.padEnd(width)}(NEW)`)));
+    line(paint.green(`  + ${description.capability.padEnd(width)}(NEW)`));
     explain(description, out);
   }
-  for (const capability of removed) line(paint.red(printable(`  - ${capability.padEnd(width)}(REMOVED)`)));
+  for (const capability of removed) line(paint.red(`  - ${capability.padEnd(width)}(REMOVED)`));
 }
 
 /** Returns the capabilities of a plugin in plain words, for whatever project uses it. */
@@ -65,7 +65,7 @@ export function describeAll(
 /** Prints the facts that are known, one on each line. */
 export function printFacts(facts: Readonly<Record<string, unknown>>, { line }: Printer): void {
   for (const [key, value] of Object.entries(facts)) {
-    if (value !== undefined && value !== null) line(printable(`  ${key}: ${value}`));
+    if (value !== undefined && value !== null) line(`  ${key}: ${value}`);
   }
 }
 
@@ -78,7 +78,7 @@ export function printCapabilities(
   out.line(capabilities.length === 0 ? "  capabilities: none" : "  capabilities:");
   for (const description of capabilities) {
     const { capability } = description;
-    out.line(printable(`    - ${shownCapability(capability)}${added.includes(capability) ? "  (NEW)" : ""}`));
+    out.line(`    - ${shownCapability(capability)}${added.includes(capability) ? "  (NEW)" : ""}`);
     explain(description, out);
   }
 }
@@ -87,13 +87,13 @@ export function printCapabilities(
 export function printContributions({ roles, hooks, tools, protocol }: Contributions, { line }: Printer): void {
   const named = protocol === "mcp_stdio" ? ["an MCP server lists them when it runs"] : tools.map(({ name }) => name);
   for (const [what, names] of Object.entries({ roles, hooks, tools: named })) {
-    if (names.length > 0) line(printable(`  ${what}: ${names.join(", ")}`));
+    if (names.length > 0) line(`  ${what}: ${names.join(", ")}`);
   }
 }
 
 function explain({ text, danger }: CapabilityDescription, { line, paint }: Printer): void {
-  line(paint.dim(printable(`      ${text}`)));
-  if (danger !== null) line(paint.yellow(printable(`      danger: ${danger}`)));
+  line(paint.dim(`      ${text}`));
+  if (danger !== null) line(paint.yellow(`      danger: ${danger}`));
 }
 
 /** Returns a capability as manifests write it, where that differs: `net: []`. */

@@ -7,7 +7,7 @@ import process from "node:process";
 import { HostError } from "../core/errors/host_error.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
-/** A person who can be asked, or nobody. */
+/** A person who can be asked, or nobody. Every text is made printable here: a question may name a plugin's words. */
 export interface Questions {
   /** Whether anybody can answer. */
   readonly canAsk: boolean;
@@ -37,7 +37,7 @@ export function questions(
   const ask = async (message: string, kind: "text" | "password"): Promise<string> => {
     if (!canAsk) return "";
     const { isCancel, [kind]: prompt } = await import("@clack/prompts");
-    const answer = await prompt({ message, signal, withGuide: false });
+    const answer = await prompt({ message: printable(message), signal, withGuide: false });
     if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
     return answer ?? "";
   };
@@ -46,7 +46,7 @@ export function questions(
     async confirm(message) {
       if (!canAsk) return false;
       const { confirm, isCancel } = await import("@clack/prompts");
-      const question = `${message} [y/N]`;
+      const question = `${printable(message)} [y/N]`;
       const answer = await confirm({ message: question, initialValue: false, signal, withGuide: false });
       if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
       process.stdout.write(`${question} ${answer ? "y" : "n"}\n\n`); // The prompt clears its own lines.

@@ -6,6 +6,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../core/errors/host_error.ts";
+import { checkHome } from "../core/files/home.ts";
 import { type HostLimits, hostLimits } from "../host/host_limits.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { interruptible } from "./interrupt.ts";
@@ -85,6 +86,7 @@ async function inPlaces<T>(
   if (flags.home !== undefined) {
     await files.makeDir(at(flags.home), { recursive: true, mode: 0o700 });
     const home = await files.realPath(at(flags.home));
+    await checkHome(home, runtime);
     const { readOperatorConfig } = await import("../core/project/operator_config.ts");
     const operator = await readOperatorConfig(home, files);
     const limits = hostLimits({}, operator);

@@ -48,10 +48,22 @@ export interface RunningInstance extends Instance {
 /** Returns the instances of every plugin in every running host, by plugin. */
 export async function runningInstances(home: string): Promise<Map<string, RunningInstance[]>> {
   const hosts = await Promise.all((await liveHosts(home)).map(async (host) => {
-    const [about, list] = await Promise.all([get(host, "GET /api/v1/host"), get(host, "GET /api/v1/plugins")]);
-    return about && list ? list.plugins.map((one) => ({ ...one, project: about.project.id })) : [];
+    const [about, list] = await Promise.all([get(host, "GET /api/v1/host"), everyInstance(host)]);
+    return about ? list.map((one) => ({ ...one, project: about.project.id })) : [];
   }));
   return Map.groupBy(hosts.flat(), ({ plugin }) => plugin);
+}
+
+/** Returns the instances of one host, page by page. */
+async function everyInstance(host: LiveHost): Promise<Instance[]> {
+  const found: Instance[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const query: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const page: Answers["GET /api/v1/plugins"] | null = await get(host, "GET /api/v1/plugins", "", `?limit=1000${query}`);
+    found.push(...page?.plugins ?? []);
+    cursor = page?.next ?? null;
+  }
+  return found;
 }
 
 /**
@@ -114,8 +126,13 @@ export async function turnInHost(
   return true;
 }
 
-async function get<K extends keyof Answers>(host: LiveHost, route: K, plugin = ""): Promise<Answers[K] | null> {
-  const path = route.split(" ")[1]!.replace("{name}", encodeURIComponent(plugin));
+async function get<K extends keyof Answers>(
+  host: LiveHost,
+  route: K,
+  plugin = "",
+  query = "",
+): Promise<Answers[K] | null> {
+  const path = route.split(" ")[1]!.replace("{name}", encodeURIComponent(plugin)) + query;
   const response = await host.request(new Request(`http://kaged${path}`)).catch(() => null);
   if (response?.ok) return await response.json();
   await response?.body?.cancel();

@@ -59,7 +59,7 @@ export async function openHost(
 ): Promise<Host> {
   const { createHost } = await import("../create_host.ts");
   const { line, paint } = terminal.err;
-  return await createHost({
+  const host = await createHost({
     ...await placesOf(flags, terminal),
     project: resolve(terminal.cwd, flags.project),
     plugins: pluginFolders(flags, terminal),
@@ -68,6 +68,8 @@ export async function openHost(
     },
     ...own,
   });
+  terminal.hide((value) => host.view.hide(value));
+  return host;
 }
 
 /** Prints a warning for each plugin that does not run. */
@@ -76,7 +78,10 @@ export function warnOfMissing(
   { warning }: Printer,
 ): void {
   for (const { instance, error } of failed) warning(`${instance} does not run: ${error.message}`);
-  for (const { package: pkg } of pending) warning(`${pkg} is not installed`);
+  for (const { package: pkg, version } of pending) {
+    // Another version may be installed: the range is what is missing.
+    warning(version === null ? `${pkg} is not installed` : `${pkg} is not installed in a version that fits ${version}`);
+  }
 }
 
 /** Reads a JSON file; `-` is standard input. */

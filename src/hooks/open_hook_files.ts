@@ -9,6 +9,7 @@ import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
 import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { HookSettings } from "../core/project/hook_settings.ts";
+import { checkHome } from "../core/files/home.ts";
 import { cageLimitsOf, readOperatorConfig } from "../core/project/operator_config.ts";
 import { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
 import { type HeldHookFile, heldHookFiles, heldRegistrations } from "./files/held_gates.ts";
@@ -85,6 +86,7 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   const { runtime, home } = options;
   const { files } = runtime;
   const userHome = options.userHome === undefined ? runtime.env("HOME") : options.userHome;
+  await checkHome(home, runtime);
   const config = await readOperatorConfig(home, files);
   const settings = config.hooks;
   const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });

@@ -12,6 +12,11 @@ export interface HostHookOptions {
   readonly onTrace?: (trace: HookTrace) => void;
   /** Bytes that handlers other than plugins may inject in one firing. Default 128 KiB. */
   readonly injectBudgetBytes?: number;
+  /**
+   * Turn markers that injected text must not carry, beside the usual ones and those of `config.toml`, such as
+   * `"<|my_turn|>"`, `"<context>"` or `"Narrator:"`.
+   */
+  readonly turnMarkers?: readonly string[];
 }
 
 /** The handler that blocked a moment, and its reason; both absent when none did. */

@@ -8,6 +8,7 @@ import type { CompactionPorts } from "../core/compaction/types.ts";
 import { canonicalHook, PRIMARY } from "../core/contract/hook_names.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { byteLength } from "../core/values/cut_text.ts";
+import { type EscapeMarkers, markerEscaper } from "../core/values/escape_markers.ts";
 import { checkInput } from "../hooks/dispatch/boundary.ts";
 import { type ContextRoom, openContextRoom } from "../hooks/engine/context_room.ts";
 import { createHookEngine, type HookEngine, type HookEngineOptions } from "../hooks/engine/engine.ts";
@@ -15,7 +16,7 @@ import { requireHook } from "../hooks/engine/names.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
 import type { HookEvent } from "../hooks/engine/types.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
-import { escapePluginTags, INJECTION_LIMITS, openInjections } from "../hooks/sources/plugin/injections.ts";
+import { INJECTION_LIMITS, type Injections, openInjections } from "../hooks/sources/plugin/injections.ts";
 import * as lifecycle from "../hooks/sources/plugin/lifecycle.ts";
 import { type PluginHookPorts, pluginRegistrations } from "../hooks/sources/plugin/plugin_hooks.ts";
 import { type PluginFiring, PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
@@ -44,12 +45,13 @@ export interface HostHooks {
 export function hostHooks(
   ports: PluginHookPorts & Required<Pick<HookEngineOptions, "isGatedTool">>,
   { asyncStorage, clock }: Pick<Runtime, "asyncStorage" | "clock">,
-  { onTrace, injectBudgetBytes = INJECTION_LIMITS.totalBytes }: HostHookOptions = {},
+  { onTrace, injectBudgetBytes = INJECTION_LIMITS.totalBytes, turnMarkers = [] }: HostHookOptions = {},
 ): HostHooks {
+  const escape = markerEscaper(turnMarkers);
   const engine = createHookEngine({
     clock,
     isGatedTool: ports.isGatedTool,
-    openRoom: () => hostRoom(injectBudgetBytes),
+    openRoom: () => hostRoom(injectBudgetBytes, escape),
     ...(onTrace && { onTrace }),
     ...(asyncStorage && { asyncStorage }),
   });
@@ -61,7 +63,7 @@ export function hostHooks(
   const isWanted = (hook: string): boolean => engine.list(hook).some(({ source }) => source.kind !== "plugin");
 
   const fireOwn: FireOwn = async (hook, event, given) => {
-    const scope = new PluginScope(given);
+    const scope = new PluginScope({ injections: openInjections(INJECTION_LIMITS, escape), ...given });
     const { agent_path: agent, session_id: sessionId } = given.context;
     const result = await engine.fire({ ...event, hook, sessionId, agent }, { scope });
     return { result, scope };
@@ -101,7 +103,7 @@ export function hostHooks(
       const reports = trace.flatMap(({ source }) => scope.reports.filter(({ instance }) => instance === source.id));
       return { reports, text: texts.join("\n\n"), injected: scope.injected, warnings, ...blockIn(result) };
     },
-    observer: (context) => observerOf(context, fireOwn, isWanted),
+    observer: (context) => observerOf(context, openInjections(INJECTION_LIMITS, escape), fireOwn, isWanted),
   };
 }
 
@@ -114,10 +116,10 @@ type FireOwn = (
 /** The texts of both hooks go into one window, so they share one room. */
 function observerOf(
   context: HookContext,
+  injections: Injections,
   fireOwn: FireOwn,
   isWanted: (hook: string) => boolean,
 ): CompactionPorts["observe"] {
-  const injections = openInjections();
   return async ({ hook, params, window, before, after, except }) => {
     const shown = isWanted(hook) ? window : undefined;
     const details = { trigger: params.trigger, strategy: params.strategy, before, ...(after && { after }) };
@@ -136,13 +138,16 @@ function blockIn({ blocked, blockedBy, reason }: HookResult): Blockable {
   return blocked ? { blocked: { by: blockedBy!, reason: reason! } } : {};
 }
 
-/** Plugins' texts come wrapped and cut to their own room; no other handler's text can pass for a plugin's block. */
-function hostRoom(budgetBytes: number): ContextRoom {
+/**
+ * Plugins' texts come wrapped and cut to their own room. No other handler's text can pass for a plugin's block, or for
+ * another turn of the conversation.
+ */
+function hostRoom(budgetBytes: number, escape: EscapeMarkers): ContextRoom {
   const others = openContextRoom(budgetBytes);
   return {
     take(source, text) {
       if (source.kind === "plugin") return { text, bytes: byteLength(text), cut: false };
-      return others.take(source, escapePluginTags(text).text);
+      return others.take(source, escape(text).text);
     },
     giveBack(source, bytes) {
       if (source.kind !== "plugin") others.giveBack(source, bytes);

@@ -5,6 +5,7 @@
  */
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import type { AuditData } from "../core/audit/events.ts";
+import { maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
 import { countTokens } from "../core/compaction/messages.ts";
 import { runCompaction } from "../core/compaction/run_compaction.ts";
@@ -19,6 +20,9 @@ import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
+import { markerEscaper } from "../core/values/escape_markers.ts";
+import { printWarning } from "../core/values/printable.ts";
+import { SecretMask } from "../core/values/secret_mask.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
 import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";
@@ -63,6 +67,8 @@ export interface HostRooms {
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
   readonly audit: Audit;
+  /** The secrets of plugins, hidden wherever people read: it learns them with each config. */
+  readonly secrets: SecretMask;
   /** Events for observers, where the embedder asked for them. */
   readonly emitter: Emitter | null;
   /** Spans, where the embedder asked for them. */
@@ -103,15 +109,17 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
-  const warn = (message: string): void => (options.onWarning ?? console.error)(message);
+  const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
   const model = new HostModel(loaded.resolved);
+  const secrets = new SecretMask();
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
-  const audit = createAudit({ clock, sinks: options.audit ?? [trails] });
+  const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
   const ground: Ground = {
     options,
     loaded,
     model,
     audit,
+    secrets,
     warn,
     tracing,
     emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
@@ -158,7 +166,10 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
 
 /** The rooms that stand on no other. */
 type Ground =
-  & Pick<HostRooms, "options" | "model" | "audit" | "emitter" | "tracing" | "storage" | "logs" | "compactions">
+  & Pick<
+    HostRooms,
+    "options" | "model" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
+  >
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };
 
@@ -166,28 +177,39 @@ type Ground =
 type Calling = Ground & Pick<HostRooms, "chain"> & { readonly hooks: HookDispatcher };
 
 function openSupervisor(
-  { options, loaded: { operator }, model, audit, storage, logs, warn }: Ground,
+  { options, loaded: { operator }, model, audit, secrets, storage, logs, warn }: Ground,
 ): Pick<HostRooms, "supervisor" | "recorder"> {
   const { runtime, home, operatorId = null } = options;
   const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
-  const recorder = options.record === undefined ? null : tapeFolder({ dir: options.record, runtime, onFailure });
-  const supervisor = createSupervisor({
-    runtime,
-    home,
-    operatorId,
-    ...hostLimits(options.limits, operator),
-    storageAvailable: storage.isAvailable,
-    onRequest: storage.handle,
-    onTools: (plugin) => registerTools(plugin, model, audit),
-    logLevel: operator.logLevel,
-    runtimes: operator.runtimes,
-    ...(recorder && { tap: recorder.tap }),
-    onLog(line) {
-      logs.write(line);
-      options.onLog?.(line);
+  const recorder = options.record === undefined
+    ? null
+    : tapeFolder({ dir: options.record, runtime, secrets, onFailure });
+  const supervisor = createSupervisor(
+    {
+      runtime,
+      home,
+      operatorId,
+      ...hostLimits(options.limits, operator),
+      storageAvailable: storage.isAvailable,
+      onRequest: storage.handle,
+      onTools: (plugin) => registerTools(plugin, model, audit),
+      logLevel: operator.logLevel,
+      runtimes: operator.runtimes,
+      ...(recorder && { tap: recorder.tap }),
+      onLog(line) {
+        logs.write(line);
+        options.onLog?.(line);
+      },
     },
-  }, audit);
+    audit,
+    secrets,
+  );
   return { supervisor, recorder };
+}
+
+/** Turn markers of this machine and of this program, beside the usual ones. */
+function turnMarkers({ options, loaded }: Pick<Ground, "options" | "loaded">): string[] {
+  return [...loaded.operator.hooks.turn_markers, ...options.hooks?.turnMarkers ?? []];
 }
 
 /** Joins the hook chain, the gate and the sessions: they need each other. */
@@ -219,7 +241,7 @@ function openCalls(
       clock,
     },
     runtime,
-    options.hooks,
+    { ...options.hooks, turnMarkers: turnMarkers(ground) },
   );
   const toPlugin = callPlugin(supervisor);
   const gate = { engine: chain.engine, callPlugin: toPlugin, audit, emitter, tracing, clock, contextOf };
@@ -278,7 +300,7 @@ async function compactWindow(request: CompactionRequest, rooms: Calling): Promis
 }
 
 function compactionPorts(
-  { options, model, hooks, chain, audit }: Calling,
+  { options, loaded, model, hooks, chain, audit }: Calling,
   context: HookContext,
 ): CompactionPorts {
   const { project_id, agent_path, session_id, request_id } = context;
@@ -297,6 +319,7 @@ function compactionPorts(
     },
     countTokens: count,
     mayInject: ["pre_compact", "post_compact"].some(chain.isWanted),
+    escape: markerEscaper(turnMarkers({ options, loaded })),
     ...(summarize && { summarize }),
     clock,
     ids,

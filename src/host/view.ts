@@ -3,8 +3,13 @@
  *
  * @module
  */
+import type { Audit } from "../core/audit/audit.ts";
+import { readTrail } from "../core/audit/read_trail.ts";
+import type { TrailPlace } from "../core/audit/trail_files.ts";
+import { verifyTrail } from "../core/audit/verify_trail.ts";
 import { describeCapability } from "../packages/consent/describe_capability.ts";
 import type { Runtime } from "../core/ports/ports.ts";
+import type { SecretMask } from "../core/values/secret_mask.ts";
 import type { CompactionLog } from "./compaction_log.ts";
 import type { HostStorage } from "./host_storage.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
@@ -13,20 +18,33 @@ import type { HostView, PluginView } from "./view_types.ts";
 
 /** The rooms that a view reads. */
 export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" | "jobs"> {
+  readonly secrets: SecretMask;
+  readonly audit: Pick<Audit, "flush">;
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
   readonly compactions: CompactionLog;
-  readonly runtime: Pick<Runtime, "clock" | "ids" | "env">;
+  readonly runtime: Pick<Runtime, "clock" | "ids" | "env" | "files">;
 }
+
+/** The trail of commands: no project has an id that starts with an underscore. */
+const OPERATOR_TRAIL = "_operator";
 
 /** Returns a view of a host. */
 export function hostView(ports: ViewPorts): HostView {
-  const { model, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
+  /** Returns the place of a trail, with every event so far in its file. */
+  const trailOf = async (of: "project" | "operator"): Promise<TrailPlace> => {
+    await ports.audit.flush();
+    return { home: ports.home, project: of === "operator" ? OPERATOR_TRAIL : ports.model.project.id };
+  };
+  const { model, secrets, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
   return {
     project: { id: model.project.id, dir: model.project.dir },
     home,
     clock: runtime.clock,
     ids: runtime.ids,
+    hide: (value) => secrets.value(value),
+    audit: async (of, query) => await readTrail(await trailOf(of), query, runtime.files),
+    verifyAudit: async (of) => await verifyTrail(await trailOf(of), runtime.files),
     sessions,
     jobs,
     plugin(name) {

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { TrailPage, TrailQuery } from "../core/audit/read_trail.ts";
+import type { TrailVerdict } from "../core/audit/verify_trail.ts";
 import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { CapabilityDescription } from "../packages/consent/describe_capability.ts";
 import type { HostError } from "../core/errors/host_error.ts";
@@ -97,6 +99,8 @@ export interface HostView {
   readonly clock: Clock;
   /** The host's own source of ids. */
   readonly ids: Ids;
+  /** Returns a JSON value with the operator's secrets replaced by `[secret:<field>]`, for people to read. */
+  hide<T>(value: T): T;
   /** Returns a plugin of the project by the name in its manifest. Throws `plugin.unknown`. */
   plugin(name: string): PluginView;
   /** Ids of the open sessions. */
@@ -107,6 +111,13 @@ export interface HostView {
   compaction(agent: string): CompactionView;
   /** Measures the tables of a plugin. Rejects with `plugin.unknown`. */
   storage(plugin: string): Promise<StorageReport>;
+  /**
+   * Reads stored audit events, the newest first: of the project, or of the operator's commands. Nothing is stored where
+   * the embedder gave sinks of its own. Rejects with `audit.invalid_query`.
+   */
+  audit(of: "project" | "operator", query: TrailQuery): Promise<TrailPage>;
+  /** Checks the chain of an audit trail. */
+  verifyAudit(of: "project" | "operator"): Promise<TrailVerdict>;
   /** The newest lines that a plugin wrote to stderr. Throws `plugin.unknown`. */
   logs(plugin: string): Feed;
 }

@@ -6,7 +6,7 @@
 import type { Hono } from "hono";
 import type { HttpConnection } from "../core/ports/http.ts";
 import type { Clock } from "../core/ports/ports.ts";
-import { failureResponse } from "./problem.ts";
+import { failureResponse, type Hide } from "./problem.ts";
 import { readInput } from "./read_input.ts";
 import type { Route } from "./route.ts";
 
@@ -20,23 +20,25 @@ export interface RouteSetting<A> {
   readonly prefix?: string;
   /** Returns the second argument of the route's `run`, once the request is known to be well-formed. */
   api(route: Route<A>, request: Request): A | Promise<A>;
+  /** Hides what nobody may read in an answer. Default: nothing. */
+  readonly hide?: Hide;
   /** Receives failures that are the host's own mistakes. */
   warn(message: string): void;
 }
 
 /** Adds routes to an app, and the answer to their failures. */
 export function addRoutes<A>(app: RouteApp, routes: readonly Route<A>[], setting: RouteSetting<A>): void {
-  const { clock, prefix = "", api, warn } = setting;
+  const { clock, prefix = "", api, warn, hide = (value) => value } = setting;
   for (const route of routes) {
     const path = route.path.slice(prefix.length).replace(/\{(\w+)\}/g, ":$1");
     app.on(route.method, path, async ({ req, env }) => {
       const { raw: request } = req;
       const input = await readInput(route, request, { params: req.param(), clock });
       const answer = await route.run({ ...input, request, connection: env } as never, await api(route, request));
-      return answer instanceof Response ? answer : jsonResponse(answer);
+      return answer instanceof Response ? answer : jsonResponse(hide(answer));
     });
   }
-  app.onError((error) => failureResponse(error, warn));
+  app.onError((error) => failureResponse(error, warn, hide));
 }
 
 /** Not `Response.json`: runtimes differ in the type it names. */

@@ -4,11 +4,13 @@
  *
  * @module
  */
+import type { TrailPage } from "../core/audit/read_trail.ts";
+import type { TrailVerdict } from "../core/audit/verify_trail.ts";
 import type { Knob, Manifest } from "../core/manifest/manifest.ts";
 import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { TokenUsage } from "../events/types.ts";
 import type { PluginLogEntry } from "../host/plugin_logs.ts";
-import type { ToolOutcome } from "../host/types.ts";
+import type { HostTool, ToolOutcome } from "../host/types.ts";
 import type { CompactionView, HostPluginInfo, HostView, PluginView } from "../host/view_types.ts";
 import type { Job } from "../jobs/types.ts";
 import type { ConsentRequest } from "../packages/install/consent_types.ts";
@@ -18,7 +20,7 @@ export interface Answers {
   "GET /healthz": { readonly ok: true };
   "GET /openapi.json": { readonly openapi: string; readonly [field: string]: unknown };
   "GET /api/v1/host": HostInfo;
-  "GET /api/v1/plugins": { readonly plugins: readonly Instance[] };
+  "GET /api/v1/plugins": Paged & { readonly plugins: readonly Instance[] };
   "GET /api/v1/plugins/{name}": Plugin;
   "POST /api/v1/plugins/{name}/enable": Plugin;
   "POST /api/v1/plugins/{name}/disable": Plugin;
@@ -31,9 +33,10 @@ export interface Answers {
   "GET /api/v1/plugins/{name}/knobs": PluginKnobs;
   "PUT /api/v1/plugins/{name}/knobs/{knob}": PluginKnobs;
   "GET /api/v1/plugins/{name}/schemas": ConfigSchemas;
-  "GET /api/v1/agents": { readonly agents: readonly Agent[] };
+  "GET /api/v1/agents": Paged & { readonly agents: readonly Agent[] };
   "GET /api/v1/agents/{agent}": Agent;
   "GET /api/v1/agents/{agent}/compaction": AgentCompaction;
+  "GET /api/v1/agents/{agent}/tools": Paged & { readonly tools: readonly AgentTool[] };
   "POST /api/v1/agents/{agent}/tools/{tool}": ToolOutcome;
   "POST /api/v1/agents/{agent}": RunResult;
   "POST /api/v1/agents/{agent} 202": { readonly jobId: string };
@@ -41,11 +44,19 @@ export interface Answers {
   "GET /api/v1/jobs/{id}": Job;
   "DELETE /api/v1/jobs/{id}": Success;
   "POST /api/v1/jobs/{id}/cancel": Success;
-  "GET /api/v1/consents": { readonly consents: readonly Consent[] };
+  "GET /api/v1/consents": Paged & { readonly consents: readonly Consent[] };
   "POST /api/v1/consents/{id}/approve": Consent;
   "POST /api/v1/consents/{id}/decline": Consent;
   "POST /api/v1/consents/{id}/ask-again": Consent;
   "GET /api/v1/events": EventPage;
+  "GET /api/v1/audit": TrailPage;
+  "GET /api/v1/audit/verify": TrailVerdict;
+}
+
+/** Where a page of a list ends. */
+export interface Paged {
+  /** Goes into `cursor` to ask for the page that follows; null on the last one. */
+  readonly next: string | null;
 }
 
 /** A failure that is part of a good answer, such as why a plugin is down. */
@@ -141,6 +152,12 @@ export interface Agent {
   readonly plugins: readonly AgentPlugin[];
 }
 
+/** A tool that an agent may call. */
+export interface AgentTool extends Pick<HostTool, "name" | "alias" | "description" | "plugin"> {
+  /** JSON Schema of its arguments. */
+  readonly parameters_schema: Readonly<Record<string, unknown>>;
+}
+
 /** The compaction settings of an agent, the plugins that take part, and its newest compactions. */
 export interface AgentCompaction extends CompactionView {
   /** Agent path. */
@@ -156,11 +173,9 @@ export interface RunResult {
   readonly conversationId: string;
 }
 
-/** Jobs of a page, oldest first. */
-export interface JobPage {
+/** Jobs of a page, oldest first; the page that follows has older ones. */
+export interface JobPage extends Paged {
   readonly jobs: readonly Job[];
-  /** The id to ask the next, older page with, or null on the last one. */
-  readonly before: string | null;
 }
 
 /** The request was carried out. */
@@ -202,7 +217,7 @@ export interface EventPage extends FeedPage {
   readonly entries: readonly EventEntry[];
 }
 
-/** The newest log lines of a plugin, oldest first. */
-export interface LogPage extends FeedPage {
+/** Log lines of a plugin, oldest first; the page that follows has older ones. */
+export interface LogPage extends FeedPage, Paged {
   readonly entries: readonly LogEntry[];
 }

@@ -8,11 +8,12 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Host } from "../host/types.ts";
 import type { HttpConnection, HttpHandler } from "../core/ports/http.ts";
 import type { Clock } from "../core/ports/ports.ts";
+import { printWarning } from "../core/values/printable.ts";
 import { addRoutes, type RouteApp } from "./add_routes.ts";
 import { CONSOLE_FILES } from "./generated/console_files.ts";
 import { checkOrigin, checkToken } from "./guard.ts";
 import { observe } from "./observe.ts";
-import { failureResponse, problemResponse } from "./problem.ts";
+import { failureResponse, type Hide, problemResponse } from "./problem.ts";
 import { ROUTES } from "./routes/routes.ts";
 
 /** Options of {@link createApp}. */
@@ -57,8 +58,9 @@ const PATTERNS: readonly { readonly method: string; readonly pattern: RegExp }[]
 /** Returns the API of a host. Its streams can go back to the events since this call. */
 export function createApp(options: AppOptions): App {
   const { host, token, allowedHosts = [], callsPerSecond = CALLS_PER_SECOND, mount = [] } = options;
-  const warn = options.onWarning ?? ((message: string) => console.error(message));
+  const warn = options.onWarning ?? printWarning;
   const observed = observe(host);
+  const hide: Hide = (value) => host.view.hide(value);
   const api = { host, ...observed };
   const takeCall = callLimit(callsPerSecond, host.view.clock);
   const guard = token === null ? null : { token, allowedHosts: allowedHosts.map((name) => name.toLowerCase()) };
@@ -66,6 +68,7 @@ export function createApp(options: AppOptions): App {
   const hono: RouteApp = new Hono();
   addRoutes(hono, ROUTES, {
     clock: host.view.clock,
+    hide,
     warn,
     api(route) {
       if (route.isCall) takeCall();
@@ -87,7 +90,7 @@ export function createApp(options: AppOptions): App {
 
   return {
     async fetch(request, connection) {
-      const response = await answer(request, connection).catch((error) => failureResponse(error, warn));
+      const response = await answer(request, connection).catch((error) => failureResponse(error, warn, hide));
       for (const [name, value] of Object.entries(HEADERS)) {
         if (!response.headers.has(name)) response.headers.set(name, value);
       }

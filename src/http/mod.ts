@@ -38,6 +38,9 @@ export type {
   CompactionAuditData,
   ConsentAudit,
   InstalledAudit,
+  Trail,
   VersionAudit,
 } from "../core/audit/events.ts";
 export type { CompactionAudit } from "../core/compaction/types.ts";
+export type { StoredEvent, TrailPage, TrailQuery } from "../core/audit/read_trail.ts";
+export type { TrailBreak, TrailVerdict } from "../core/audit/verify_trail.ts";

@@ -4,6 +4,7 @@
  * @module
  */
 import { ERRORS, HostError } from "../core/errors/host_error.ts";
+import { isMap } from "../core/values/plain_data.ts";
 import type { Failure } from "./answers.ts";
 
 /** The body of an answer with a status of 400 or more. */
@@ -24,12 +25,23 @@ export interface Problem {
   readonly data?: unknown;
 }
 
-/** Seconds after which a busy plugin is worth another try. */
+/** Seconds after which a busy plugin, or one that is being restarted, is worth another try. */
 const RETRY_SEC = 1;
+/** Failures of a plugin that may pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set(["plugin.unavailable", "protocol.timeout", "protocol.closed"]);
+/** States of a plugin that end when somebody acts, and not before. */
+const LASTING: ReadonlySet<unknown> = new Set(["disabled", "failed", "stopped"]);
+
+/** Returns a JSON value without what nobody may read. */
+export type Hide = <T>(value: T) => T;
 
 /** Returns a failure as it is sent. An error of another class may hold secrets: its message goes to `warn` alone. */
-export function failureResponse(thrown: unknown, warn: (message: string) => void): Response {
-  if (thrown instanceof HostError) return problemResponse(thrown);
+export function failureResponse(
+  thrown: unknown,
+  warn: (message: string) => void,
+  hide: Hide = (value) => value,
+): Response {
+  if (thrown instanceof HostError) return problemResponse(thrown, {}, hide);
   warn(`A request failed: ${String((thrown as Error)?.stack ?? thrown)}`);
   const hint = "See the host's own output";
   return problemResponse(new HostError("host.internal", "The host could not answer this request", { hint }));
@@ -41,7 +53,11 @@ export function failureJson({ code, message, hint }: HostError): Failure {
 }
 
 /** Returns a failure as it is sent; where waiting helps, it has a `Retry-After`. */
-export function problemResponse(error: HostError, headers: Readonly<Record<string, string>> = {}): Response {
+export function problemResponse(
+  error: HostError,
+  headers: Readonly<Record<string, string>> = {},
+  hide: Hide = (value) => value,
+): Response {
   const { code, http: status, rpc, message: detail, hint, data } = error;
   const problem: Problem = {
     type: `urn:kaged:error:${code}`,
@@ -52,8 +68,9 @@ export function problemResponse(error: HostError, headers: Readonly<Record<strin
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),
   };
-  const retry = rpc === -32005 ? { "Retry-After": `${RETRY_SEC}` } : {};
-  return new Response(JSON.stringify(problem), {
+  const isPassing = PASSING.has(code) && !(isMap(data) && LASTING.has(data.status));
+  const retry = rpc === -32005 || isPassing ? { "Retry-After": `${RETRY_SEC}` } : {};
+  return new Response(JSON.stringify(hide(problem)), {
     status,
     headers: { "Content-Type": "application/problem+json", ...retry, ...headers },
   });

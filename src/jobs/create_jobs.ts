@@ -7,6 +7,7 @@ import { clock as systemClock } from "../adapters/shared/clock.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
+import { printWarning } from "../core/values/printable.ts";
 import type { AgentContext, AgentRun, RunRequest, RunResult } from "./agent.ts";
 import { placeOf, type StreamReader } from "./event_stream.ts";
 import { lifeOf } from "./job_ends.ts";
@@ -48,7 +49,7 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
     const { backend = memoryJobs({ clock, ids }), pollMs = 1000 } = options;
     const { keepFinishedMs: maxAgeMs = 30 * DAY_MS, maxFinished = 100_000 } = options;
     const { store, queue } = backend;
-    const onProblem = options.onProblem ?? ((error: unknown) => console.error(error));
+    const onProblem = options.onProblem ?? printWarning;
     this.#options = options;
     this.#backend = backend;
     this.#ids = ids;

@@ -75,7 +75,7 @@ test("an agent's text cannot write elsewhere on the terminal, in either format",
     // deno-lint-ignore no-control-regex
     assert.doesNotMatch(lines[0]!, /[\x00-\x1f\x7f-\x9f\u202e]/);
     if (format === "json") assert.equal(JSON.parse(lines[0]!).error, error);
-    else assert.match(lines[0]!, /failed: one\\u000atwo \\u001b\[2J \\u009b31m \\u202egpj \(450ms\)$/);
+    else assert.match(lines[0]!, /failed: one\\ntwo \\u001b\[2J \\u009b31m \\u202egpj \(450ms\)$/);
   }
 });
 

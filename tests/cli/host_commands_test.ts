@@ -42,7 +42,7 @@ test("kaged hooks fire shows what each plugin answers and what goes before the m
   const plain = await runKaged(["hooks", "fire", "on_session_start", ...flags]);
   assert.match(
     plain.stdout,
-    /^✓ answers-hooks {2}\{"inject":"Known"\} {2}\d+ ms\n\n<plugin:answers-hooks>\nKnown\n<\/plugin:answers-hooks>\n$/,
+    /^✓ answers-hooks {2}\{"inject":"Known"\} {2}\d+ ms\n\n {2}│ <plugin:answers-hooks>\n {2}│ Known\n {2}│ <\/plugin:answers-hooks>\n$/,
   );
   assert.deepEqual(await processesIn(plugin.dir), []);
 });
@@ -97,7 +97,10 @@ test("kaged compact makes a window smaller and prints what is left", async (t) =
   const result = JSON.parse(json.stdout);
   assert.deepEqual([json.code, result.by, result.superseded], [0, "compactor", ["m0", "m1", "m2", "m3", "m4"]]);
   const plain = await runKaged(args);
-  assert.match(plain.stdout, /^Compacted by compactor: 6 → 2 messages, \d+ → \d+ tokens\nSummary: Took 5 messages\n/);
+  assert.match(
+    plain.stdout,
+    /^Compacted by compactor: 6 → 2 messages, \d+ → \d+ tokens\nSummary:\n {2}│ Took 5 messages\n/,
+  );
 });
 
 test("kaged compact says what is wrong with its window", async (t) => {

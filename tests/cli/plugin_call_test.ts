@@ -80,7 +80,7 @@ test("kaged plugin call shows the logs of the plugin on stderr, disarmed, unless
   await using plugin = await fixturePlugin("echo");
   const args = ["plugin", "call", plugin.dir, "echo.log", '{"text":"a \\u001b[2J line\\n"}'];
   const loud = await runKaged(args);
-  assert.deepEqual([loud.code, loud.stderr], [0, "a \\u001b[2J line\n"]);
+  assert.deepEqual([loud.code, loud.stderr], [0, "echo: a \\u001b[2J line\n"]);
   assert.equal((await runKaged([...args, "-q"])).stderr, "");
 });
 
@@ -143,7 +143,11 @@ test("kaged plugin call stops the plugin at Ctrl-C, leaves nothing behind and ex
       env: { TMPDIR: tmp },
       onStart: (child) => child.stderr?.once("data", () => signalKaged(child, "SIGINT")),
     });
-    assert.deepEqual([code, stderr], [130, "reached\nerror[host.interrupted]: Stopped by SIGINT\n"], step);
+    assert.deepEqual(
+      [code, stderr],
+      [130, "never-answers: reached\nerror[host.interrupted]: Stopped by SIGINT\n"],
+      step,
+    );
     assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []], step);
   }
 });

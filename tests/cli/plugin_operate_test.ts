@@ -10,6 +10,7 @@ import type { Runtime } from "../../src/core/ports/ports.ts";
 import { createHost } from "../../src/create_host.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { gitServer } from "../support/git_server.ts";
+import { putInstalled } from "../support/installed.ts";
 import { runKaged, signalKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { until } from "../support/until.ts";
@@ -469,4 +470,22 @@ test("K-054 project load without a source says so, and takes one", async (t) => 
     "kaged:storage:write",
   );
   assert.ok(given.stdout.endsWith("✓ Installed echo 1.0.0\n✓ Project music is ready\n"), given.stdout + given.stderr);
+});
+
+test("kaged plugin list pages by cursor", async (t) => {
+  const home = join(await scratchDir(t), "home");
+  await using plugin = await fixturePlugin("echo");
+  for (const name of ["a", "b", "c"]) await putInstalled(home, name, plugin.dir);
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const more: string[] = cursor === "" ? [] : ["--cursor", cursor];
+    const { code, stdout } = await runKaged(["plugin", "list", "--json", "--limit", "2", "--home", home, ...more]);
+    assert.equal(code, 0, stdout);
+    const page: { plugins: { name: string }[]; next: string | null } = JSON.parse(stdout);
+    seen.push(...page.plugins.map(({ name }) => name));
+    cursor = page.next;
+  }
+  assert.deepEqual(seen, ["a", "b", "c"]);
+  const plain = await runKaged(["plugin", "list", "-n", "2", "--home", home]);
+  assert.match(plain.stderr, /^more plugins: --cursor [0-9a-f]+\n$/);
 });

@@ -16,7 +16,9 @@ test("kaged plugin call --record writes a tape without secrets, and kaged replay
   const config = '{"api_key":"s3cret-value"}';
   const args = ["plugin", "call", plugin.dir, "echo.config", "--config", config, "--record", "echo.jsonl", "--json"];
   const called = await runKaged(args, { cwd: dir });
-  assert.deepEqual([called.code, JSON.parse(called.stdout), called.stderr], [0, { result: JSON.parse(config) }, ""]);
+  assert.deepEqual([called.code, JSON.parse(called.stdout), called.stderr], [0, {
+    result: { api_key: "[secret:api_key]" },
+  }, ""]);
   assert.deepEqual([(await stat(tape)).mode & 0o777, /s3cret/.test(await readFile(tape, "utf8"))], [0o600, false]);
 
   const same = await runKaged(["replay", tape, "--config", '{"api_key":"another"}']);

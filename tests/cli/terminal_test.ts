@@ -2,22 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { paint, printable } from "../../src/cli/terminal.ts";
 import { gitServer } from "../support/git_server.ts";
 import { canCage } from "../support/hook_repo.ts";
 import { canUseTerminal, onTerminal } from "../support/pty.ts";
 import { runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
-
-test("paint() colours a terminal and leaves a pipe alone", () => {
-  assert.equal(paint(true).red("x"), "\u001b[31mx\u001b[39m");
-  assert.equal(paint(false).red("x"), "x");
-});
-
-test("printable() disarms what a plugin wrote to fool a terminal", () => {
-  assert.equal(printable("\u001b[2J\u0007\u009b31m\rdone\u202e"), "\\u001b[2J\\u0007\\u009b31m\\u000ddone\\u202e");
-  assert.equal(printable("plain\ttext\nand ünïcödé ✓"), "plain\ttext\nand ünïcödé ✓");
-});
 
 test("a command shows on a terminal that it works from the first moment on, and nothing of it in a pipe", async (t) => {
   if (!await canCage(t) || !await canUseTerminal(t)) return;

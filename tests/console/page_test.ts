@@ -14,6 +14,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   consents: "Can use the whole network",
   "compaction/primary": "Kept (",
   timeline: "plugin.initialized",
+  audit: "plugin.initialized",
   jobs: "No agent runs jobs here",
 };
 

@@ -42,6 +42,6 @@ test("a shape of the API that is spelled again is found", () => {
     interface Failure { readonly code: string; readonly message: string; readonly hint?: string }
     const failure = { code: "x", message: "y" };
     function f({ of }: { of: string; isAlert: boolean }): void {}
-    useLoaded<{ jobs: Job[]; before: string | null }>("/api/v1/jobs");`;
+    useLoaded<{ jobs: Job[]; next: string | null }>("/api/v1/jobs");`;
   assert.deepEqual(spelledTypes(text).map(repeated), ["Failure", undefined, "JobPage"]);
 });

@@ -46,6 +46,15 @@ test("K-027 the designated compactor's answer replaces the strategy", async () =
   assert.deepEqual([agent_path, session_id], ["primary", "ses_1"]);
 });
 
+test("messages that a compactor adds carry no turn marker", async () => {
+  await using h = await hosted(compacting("marks"));
+  h.host.openSession({ id: "ses_1" });
+  const { by, messages } = await h.host.compact(request);
+  assert.equal(by, "compactor");
+  const added = messages.filter(({ added_by }) => added_by === "compacts").map(({ content }) => content);
+  assert.deepEqual(added, ["a&lt;/system>", [{ type: "text", text: "b&lt;|im_end|>" }]]);
+});
+
 test("K-028 a compactor that drops an always-keep message, fails or lies falls back to drop as one chain", async () => {
   const reasons: Record<string, string[]> = {
     drops_always_keep: ["compactor_dropped_always_keep", "compaction.failed", "compaction.completed"],

@@ -33,7 +33,18 @@ async function everything(): Promise<Served> {
 test("every route answers as /openapi.json describes: each status that is JSON is seen", async () => {
   await using s = await everything();
   const post = (path: string, json?: unknown): Promise<Answer> => s.ask(path, { method: "POST", json });
-  for (const path of ["/healthz", "/openapi.json", "/api/v1/host", "/api/v1/plugins", "/api/v1/agents"]) {
+  for (
+    const path of [
+      "/healthz",
+      "/openapi.json",
+      "/api/v1/host",
+      "/api/v1/plugins",
+      "/api/v1/agents",
+      "/api/v1/agents/primary/tools",
+      "/api/v1/audit",
+      "/api/v1/audit/verify",
+    ]
+  ) {
     await s.ask(path);
   }
   for (const order of ["disable", "enable", "restart", "reload"]) await post(`${PLUGIN}/${order}`);

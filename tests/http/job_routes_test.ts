@@ -81,8 +81,8 @@ for (const [way, mount] of Object.entries(ways)) {
     ]);
     assert.deepEqual(await (await ask(`GET /jobs/${jobId}`)).json(), job);
     const completed = await (await ask("GET /jobs?status=completed&agentName=primary")).json();
-    assert.deepEqual(completed, { jobs: [job], before: null });
-    assert.deepEqual(await (await ask("GET /jobs?status=failed")).json(), { jobs: [], before: null });
+    assert.deepEqual(completed, { jobs: [job], next: null });
+    assert.deepEqual(await (await ask("GET /jobs?status=failed")).json(), { jobs: [], next: null });
 
     const { jobId: second } = await (await ask("POST /agents/primary?async=true", { input: "x" })).json();
     const { context } = await agent.next();
@@ -205,20 +205,20 @@ test("T-009 a client that asks only for the head of a stream leaves no reader be
   assert.match(await new Response(body).text(), /event: lost/, "the grace began without a reader");
 });
 
-test("T-010 GET /jobs returns the newest hundred, or the limit, and the id of the page before", async () => {
+test("T-010 GET /jobs returns the newest hundred, or the limit, and the cursor of the page before", async () => {
   const { jobs, ask } = await stage();
   heldAgent(jobs);
   for (let at = 0; at < 103; at++) await jobs.start({ agentName: "primary", input: `${at}` });
   const page = async (query: string) => {
-    const { jobs, before } = await (await ask(`GET /jobs${query}`)).json() as { jobs: Job[]; before: string | null };
-    return { inputs: jobs.map(({ input }) => Number(input)), before };
+    const { jobs, next } = await (await ask(`GET /jobs${query}`)).json() as { jobs: Job[]; next: string | null };
+    return { inputs: jobs.map(({ input }) => Number(input)), next };
   };
   const first = await page("");
   assert.deepEqual([first.inputs.length, first.inputs[0], first.inputs.at(-1)], [100, 3, 102]);
-  assert.deepEqual(await page(`?before=${first.before}`), { inputs: [0, 1, 2], before: null });
-  const two = await page(`?limit=2&before=${first.before}&agentName=primary`);
+  assert.deepEqual(await page(`?cursor=${first.next}`), { inputs: [0, 1, 2], next: null });
+  const two = await page(`?limit=2&cursor=${first.next}&agentName=primary`);
   assert.deepEqual(two.inputs, [1, 2]);
-  assert.deepEqual(await page(`?limit=1&before=${two.before}`), { inputs: [0], before: null });
+  assert.deepEqual(await page(`?limit=1&cursor=${two.next}`), { inputs: [0], next: null });
 });
 
 test("T-009 a quiet stream sends a comment every 15 seconds", async () => {
@@ -253,7 +253,7 @@ test("T-010 each caller sees the jobs of its own scope alone", async () => {
       assert.deepEqual(await problem(await ask(line, undefined, headers)), [404, "jobs.unknown"], line);
     }
   }
-  assert.deepEqual(await (await ask("GET /jobs", undefined, yours)).json(), { jobs: [], before: null });
+  assert.deepEqual(await (await ask("GET /jobs", undefined, yours)).json(), { jobs: [], next: null });
 });
 
 test("T-008 bad requests are answered with the mistake", async () => {
@@ -274,7 +274,7 @@ test("T-008 bad requests are answered with the mistake", async () => {
     ["GET /jobs?limit=0", undefined, [400, "http.input_invalid"]],
     ["GET /jobs?limit=1001", undefined, [400, "http.input_invalid"]],
     ["GET /jobs?limit=1&limit=2", undefined, [400, "http.input_invalid"]],
-    ["GET /jobs?before=job_none", undefined, [404, "jobs.unknown"]],
+    ["GET /jobs?cursor=job_none", undefined, [404, "jobs.unknown"]],
     ["GET /jobs?more=1", undefined, [400, "http.input_invalid"]],
     ["GET /jobs/job_1?more=1", undefined, [400, "http.input_invalid"]],
     ["GET /jobs/..%2Fsecret", undefined, [400, "http.input_invalid"]],

@@ -68,7 +68,7 @@ test("T-011 /openapi.json describes agents' runs and their jobs, with every stat
   assert.ok(["200", "204", "404"].every((status) => statuses("/jobs/{id}/stream", "get").includes(status)));
   assert.ok(["200", "404", "409"].every((status) => statuses("/jobs/{id}", "delete").includes(status)));
   const { parameters, responses } = DOCUMENT.paths["/api/v1/jobs"].get;
-  assert.deepEqual(parameters.map(({ name }: { name: string }) => name), ["status", "agentName", "limit", "before"]);
+  assert.deepEqual(parameters.map(({ name }: { name: string }) => name), ["status", "agentName", "limit", "cursor"]);
   const page = followed(responses["200"].content["application/json"].schema) as {
     properties: { jobs: { items: Json } };
   };

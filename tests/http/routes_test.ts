@@ -166,6 +166,18 @@ test("K-017 a plugin's number becomes the status of the table; one that is busy 
   }
 });
 
+test("a plugin that is down for a moment is a 502 that says when to try again; one that stays down is not", async () => {
+  await using s = await served({ primary: { crash: {} }, fixtures: { "@test/crash": "crashes_on_call" } });
+  const call = () => s.ask("/api/v1/plugins/crashes-on-call/call/fixture.call", { method: "POST", json: {} });
+  for (const answer of [await call(), await call()]) {
+    assert.deepEqual([answer.status, answer.body.code], [502, "plugin.unavailable"]);
+    assert.equal(answer.headers.get("retry-after"), "1");
+  }
+  await s.h.host.disable("crashes-on-call");
+  const { status, headers } = await call();
+  assert.deepEqual([status, headers.get("retry-after")], [502, null]);
+});
+
 test("K-013 a call that comes to no end is a 502 when its time is up", async () => {
   await using s = await served({
     primary: { slow: {} },
@@ -377,5 +389,8 @@ test("a failure that is the host's own mistake reveals nothing of its inside", a
 
 test("USUAL is what the other tests stand on: its plugin knows the operator's secret", async () => {
   await using s = await served(USUAL);
-  assert.equal((await s.ask(`${PLUGIN}/call/echo.config`)).body.result.token, SECRET);
+  assert.equal(
+    (await s.h.host.callMethod("echo", "echo.config", {}, { agent: "primary" }) as { token: string }).token,
+    SECRET,
+  );
 });

@@ -212,7 +212,7 @@ export async function consoleProject(
   for (const [key, { fixture, manifest }] of Object.entries(more)) {
     plugins[`@harbor/${key}`] = await folder(fixture, { name: key, ...manifest });
   }
-  const host = await createHost({ project: dir, home, plugins, audit: [], control: false, ...options });
+  const host = await createHost({ project: dir, home, plugins, control: false, ...options });
   let served: ServedHost = await serveHost({ host, runtime, port: 0 });
   const { address, token } = served;
   await host.start();

@@ -10,7 +10,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { main } from "../../src/cli/main.ts";
-import { createPrinter, paint, type Terminal } from "../../src/cli/terminal.ts";
+import { createPrinter, hiding, paint, type Terminal } from "../../src/cli/terminal.ts";
 import { compiledCode } from "./compiled_code.ts";
 
 /** How a run of the command ended. */
@@ -82,9 +82,11 @@ async function runHere(args: readonly string[], options: KagedOptions): Promise<
   const print = (text: string): string => (onPrint?.(text), text);
   const own: Readonly<Record<string, string>> = { ...BARE, ...env };
   const runtime = { ...await detectRuntime(), env: (name: string) => own[name] ?? null };
+  const { hide, hidden } = hiding();
   const terminal: Terminal = {
-    out: createPrinter((text) => stdout += print(text), paint(false)),
-    err: createPrinter((text) => stderr += print(text), paint(false)),
+    out: createPrinter((text) => stdout += print(text), paint(false), hidden),
+    err: createPrinter((text) => stderr += print(text), paint(false), hidden),
+    hide,
     cwd: cwd ?? process.cwd(),
     isInteractive: false,
     readInput: () => Promise.resolve(input),

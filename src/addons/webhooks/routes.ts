@@ -6,6 +6,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import { printWarning } from "../../core/values/printable.ts";
 import { failureResponse, problemResponse } from "../../http/problem.ts";
 import type { NewWebhook, WebhookManager } from "./manager.ts";
 
@@ -34,7 +35,7 @@ const MAX_BODY = 64 * 1024;
 export function webhookRoutes(manager: WebhookManager): WebhookRoutes {
   const routes = new Hono();
   routes.use(bodyLimit({ maxSize: MAX_BODY, onError: () => problemResponse(bodyProblem("it is larger than 64 KiB")) }));
-  routes.onError((error) => failureResponse(error, (message) => console.error(message)));
+  routes.onError((error) => failureResponse(error, printWarning));
   routes.post("/webhooks", async (c) => c.json(await manager.create(await bodyOf(c.req) as NewWebhook), 201));
   routes.get("/webhooks", (c) => c.json(manager.list()));
   routes.get("/webhooks/:id", (c) => c.json(manager.get(c.req.param("id"))));

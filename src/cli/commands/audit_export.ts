@@ -65,7 +65,7 @@ async function exportTrail(
   let waiting = "";
   for await (const line of chosenLines(place, { ...flags, ...defined({ text }) }, files)) {
     events++;
-    if (file === null) out.line(line);
+    if (file === null) out.exact(line);
     else if ((waiting += `${line}\n`).length >= PIECE) {
       await files.append(file, waiting);
       waiting = "";

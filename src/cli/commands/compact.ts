@@ -56,7 +56,7 @@ async function compact(flags: CompactFlags, terminal: Terminal): Promise<void> {
     ...(targetTokens !== undefined && { targetTokens }),
   };
   const result = await withHost(flags, terminal, (host, session) => host.compact({ ...request, session }));
-  if (flags.json) terminal.out.line(JSON.stringify(result, null, 2));
+  if (flags.json) terminal.out.json(result);
   else print(result, terminal.out);
 }
 
@@ -66,8 +66,14 @@ function print(result: CompactionResult, out: Printer): void {
   const size = `${before.messages} → ${after.messages} messages, ${before.tokens} → ${after.tokens} tokens`;
   line(`${paint.bold(by === "none" ? "Nothing to compact" : `Compacted by ${by}`)}: ${size}`);
   if (fallback) line(paint.yellow(`Fell back (${fallback.reason}): ${printable(fallback.detail)}`));
-  if (summary !== undefined) line(`Summary: ${printable(summary)}`);
-  for (const { plugin, text } of retained) line(`Retained by ${plugin}: ${printable(text)}`);
+  const texts = [
+    ...(summary === undefined ? [] : [{ title: "Summary", text: summary }]),
+    ...retained.map(({ plugin, text }) => ({ title: `Retained by ${plugin}`, text })),
+  ];
+  for (const { title, text } of texts) {
+    line(`${title}:`);
+    out.quote(text);
+  }
   for (const { plugin, bytes } of leftOut) {
     line(paint.yellow(`Left out: the text of ${plugin}, ${bytes} bytes, for which the window has no room`));
   }

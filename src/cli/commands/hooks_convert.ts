@@ -52,7 +52,7 @@ async function convert(given: string, flags: ConvertFlags, { cwd, out, err }: Te
   const { text, carried, notes } = await convertHooks(parsed, flags.to, agent);
   if (flags.output !== undefined) await writeNew(resolve(cwd, flags.output), text);
   if (flags.json) return out.json({ text, carried, notes, warnings: parsed.warnings });
-  if (flags.output === undefined) out.line(text.trimEnd());
+  if (flags.output === undefined) out.document(text);
   printIssues(parsed.warnings, "warning", err);
   for (const { path, line, kind, text } of notes) {
     const colour = kind === "lost" ? err.paint.red : err.paint.yellow;

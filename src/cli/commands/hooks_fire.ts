@@ -49,7 +49,7 @@ async function fire(hook: string, flags: FireFlags, terminal: Terminal): Promise
     await using _hooks = await addTrustedHooks(host, await terminal.runtime(), terminal);
     return { session, fired: await host.fireHook(hook, params, { agent, session }) };
   });
-  if (flags.json) terminal.out.line(JSON.stringify({ hook, agent, session, ...asJson(fired) }, null, 2));
+  if (flags.json) terminal.out.json({ hook, agent, session, ...asJson(fired) });
   else print(hook, agent, fired, terminal.out);
   return fired.reports.every(({ outcome }) => outcome === "ok") ? 0 : 1;
 }
@@ -71,7 +71,9 @@ function print(hook: string, agent: string, { reports, text, blocked }: HookFire
   if (reports.length === 0 && !blocked) return line(paint.dim(printable(`No plugin of "${agent}" takes ${hook}`)));
   for (const report of reports) line(reportLine(report, out));
   if (blocked) line(paint.yellow(printable(`blocked by ${blocked.by}: ${blocked.reason}`)));
-  if (text !== "") line(`\n${printable(text)}`);
+  if (text === "") return;
+  line();
+  out.quote(text);
 }
 
 function reportLine({ plugin, outcome, result, error, durationMs }: HookReport, { paint }: Printer): string {

@@ -127,7 +127,8 @@ function print({ found, judged, held }: OpenedHookFiles, rows: readonly Row[], o
   for (const file of held) printHeld(file, found.dir, out);
   for (const { id, reason } of found.leftOut) line(paint.dim(printable(`left out: ${id}: ${reason}`)));
   if (judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
-    line("\nLook at them and decide: kaged hooks trust");
+    line();
+    line("Look at them and decide: kaged hooks trust");
   }
 }
 

@@ -85,7 +85,10 @@ async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise
   if (flags.json) terminal.out.json({ ...result, commands });
   else {
     printHookRun(kept, terminal.out);
-    for (const text of result.context) terminal.out.line(`\n${printable(text)}`);
+    for (const text of result.context) {
+      terminal.out.line();
+      terminal.out.quote(text);
+    }
     printIssues(found.found.errors, "error", terminal.err);
     warnOfUntrusted(found, terminal.err);
   }

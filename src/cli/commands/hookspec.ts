@@ -109,12 +109,16 @@ async function check(flags: HookspecFlags, terminal: Terminal): Promise<boolean>
   }
   const { line, paint } = terminal.out;
   for (const file of stale) printDrift(file, terminal.out);
-  for (const { path } of leftovers) line(`${paint.bold(printable(path))} is left over: nothing gives it any more\n`);
+  for (const { path } of leftovers) {
+    line(`${paint.bold(printable(path))} is left over: nothing gives it any more`);
+    line();
+  }
   const summary = isOk ? `${all.length} files follow from the hookspec` : [
     ...(stale.length > 0 ? [`${stale.length} of ${all.length} files differ`] : []),
     ...(leftovers.length > 0 ? [`${leftovers.length} left over`] : []),
   ].join(", ");
-  line(isOk ? paint.green(summary) : `${paint.red(summary)}\n  hint: Run kaged hookspec emit`);
+  line((isOk ? paint.green : paint.red)(summary));
+  terminal.out.hint(isOk ? undefined : "Run kaged hookspec emit");
   return isOk;
 }
 
@@ -129,9 +133,8 @@ function diffOf({ text, found }: FollowingFile): string[] {
 }
 
 function printDrift(file: FollowingFile, { line, paint }: Printer): void {
-  if (file.found === null) return line(`${paint.bold(printable(file.path))} is missing\n`);
-  line(paint.bold(printable(file.path)));
-  for (const text of diffOf(file)) {
+  line(paint.bold(printable(file.path)) + (file.found === null ? " is missing" : ""));
+  for (const text of file.found === null ? [] : diffOf(file)) {
     const colour = text.startsWith("+") ? paint.green : text.startsWith("-") ? paint.red : paint.dim;
     line(colour(printable(text)));
   }

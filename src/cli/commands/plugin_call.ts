@@ -16,7 +16,7 @@ import { unlessAborted } from "../interrupt.ts";
 import { type PluginPlace, withPlugin } from "../plugin_place.ts";
 import { printError } from "../print_error.ts";
 import { addRunOptions, parseObject, type RunFlags, type RunPlaces } from "../run_options.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 interface CallFlags extends RunFlags {
   readonly timeout?: number;
@@ -75,8 +75,7 @@ async function callOnce(call: Call, terminal: Terminal): Promise<boolean> {
       for (const failure of failures) printError(failure, terminal, { json: false });
     }
   });
-  const text = JSON.stringify(flags.json ? { result: result ?? null } : result ?? null, null, 2);
-  terminal.out.line(flags.json ? text : printable(text));
+  terminal.out.json(flags.json ? { result: result ?? null } : result ?? null);
   return failures.length === 0;
 }
 
@@ -108,6 +107,7 @@ async function callIn(
   tap: Tap,
 ): Promise<unknown> {
   const { createSupervisor } = await import("../../core/supervisor/supervisor.ts");
+  const { SecretMask } = await import("../../core/values/secret_mask.ts");
   const { createStorage, isStorageAvailable } = await import("../../core/storage/storage.ts");
   const { readManifest } = await import("../../core/manifest/read_manifest.ts");
   const { runConfig } = await import("../../operator/run_config.ts");
@@ -116,18 +116,24 @@ async function callIn(
   await checkTool(method, params, manifest);
   const config = await runConfig(manifest, { config: given, ...(secrets && { secrets }) }, runtime.env);
   await using storage = createStorage({ runtime, home });
-  await using supervisor = createSupervisor({
-    runtime,
-    home,
-    runtimes,
-    ...limits,
-    storageAvailable: isStorageAvailable(runtime),
-    onRequest: (client, request, audit) => storage.handle(client, request, audit),
-    tap,
-    onLog: ({ line }) => {
-      if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(printable(line)));
+  const mask = new SecretMask();
+  terminal.hide((value) => mask.value(value));
+  await using supervisor = createSupervisor(
+    {
+      runtime,
+      home,
+      runtimes,
+      ...limits,
+      storageAvailable: isStorageAvailable(runtime),
+      onRequest: (client, request, audit) => storage.handle(client, request, audit),
+      tap,
+      onLog: ({ plugin, line }) => {
+        if (!flags.quiet) terminal.err.line(terminal.err.paint.dim(`${plugin}: ${line}`));
+      },
     },
-  });
+    undefined,
+    mask,
+  );
   const { instance } = await supervisor.register({ dir, ...(hash !== undefined && { hash }), config, projectDir });
   await unlessAborted(supervisor.start(instance), signal);
   // An MCP server says what its tools take once it runs.

@@ -5,7 +5,9 @@
  */
 import type { Command } from "commander";
 import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
+import { pageOf, type PageQuery } from "../../core/values/page_of.ts";
 import { operate, type Operator } from "../operator.ts";
+import { wholeNumber } from "../options.ts";
 import { shownCapability } from "../print_plan.ts";
 import { HostError, isErrorCode } from "../../core/errors/host_error.ts";
 import { type RunningInstance, runningInstances } from "../running_hosts.ts";
@@ -20,6 +22,8 @@ export function addPluginList(parent: Command, terminal: Terminal): void {
         "the projects it serves; and why a host refuses it.",
     )
     .option("-v, --verbose", "show homepage, source, package, licence and capabilities too")
+    .option("-n, --limit <count>", "how many plugins", wholeNumber("a number from 1 to 1000", 1, 1000), 100)
+    .option("--cursor <cursor>", "go on where the page before ended")
     .addHelpText("after", JSON_SHAPE);
   operate(command, terminal, list);
 }
@@ -28,26 +32,33 @@ const JSON_SHAPE = `
 States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, refused (a running host does not
 run it as its project declares it), tampered, files missing, disabled (invalid manifest).
 With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
-"license", "homepage", "package", "source", "hash", "capabilities", "problem" } ] }.`;
+"license", "homepage", "package", "source", "hash", "capabilities", "problem" } ],
+"next": "<cursor>" | null }.`;
 
-async function list(operator: Operator, { verbose }: { readonly verbose?: boolean }): Promise<void> {
+interface ListFlags extends PageQuery {
+  readonly verbose?: boolean;
+}
+
+async function list(operator: Operator, { verbose, ...page }: ListFlags): Promise<void> {
   const { listInstalled, statusOf } = await import("../../packages/install/list_installed.ts");
   const [installed, running] = await Promise.all([listInstalled(operator), runningInstances(operator.home)]);
   const known = new Set(installed.map(({ record }) => record.name));
   const others = [...running].filter(([name]) => !known.has(name)).map(([name, own]) => runningPlugin(name, own));
-  const rows = [...installed, ...others].map((plugin): Row => {
+  const { items, next } = pageOf([...installed, ...others], ({ record }) => record.name, page);
+  const rows = items.map((plugin): Row => {
     const own = running.get(plugin.record.name) ?? [];
     const status = statusOf(plugin, own.map(({ state }) => state));
     return { plugin: { ...plugin, problem: plugin.problem ?? problemOf(own) }, status };
   });
-  const { out } = operator.terminal;
-  if (operator.json) return out.json({ plugins: rows.map(({ plugin, status }) => installedJson(plugin, status)) });
+  const { out, err } = operator.terminal;
+  if (operator.json) return out.json({ plugins: rows.map((row) => installedJson(row.plugin, row.status)), next });
   if (rows.length === 0) return out.line("No plugin is installed. → kaged plugin install <folder>");
   printTable(rows.map(cellsOf), out, (index) => {
     const { plugin, status } = rows[index]!;
     if (verbose) printMore(plugin, out);
     else if (status === "refused" && plugin.problem) printProblem(plugin.problem, out);
   });
+  if (next !== null) err.line(err.paint.dim(`more plugins: --cursor ${next}`));
 }
 
 /** Returns why the first refused instance is refused, or null. */

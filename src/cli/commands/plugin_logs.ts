@@ -37,7 +37,7 @@ async function logs(operator: Operator, name: string, { follow, lines }: LogFlag
   requirePluginName(name);
   const { home, json, signal, runtime: { files }, terminal: { out, err } } = operator;
   const onLine = ({ timestamp, instance, line }: PluginLogEntry): void => {
-    if (json) out.line(JSON.stringify({ timestamp, instance, line }));
+    if (json) out.json({ timestamp, instance, line }, { isLine: true });
     else out.line(`${out.paint.dim(printable(`${timestamp} ${instance ?? "host"}`))} ${printable(line)}`);
   };
   // Taken before the file is read: a line that comes meanwhile is shown twice rather than never.

@@ -119,7 +119,7 @@ async function run(
   warnOfMissing({ failed, pending }, err);
   if (flags.json) {
     const down = failed.map(({ instance, error: { code, message } }) => ({ instance, code, message }));
-    out.line(JSON.stringify({ address, token_file: `${home}/token`, project: project.id, running, failed: down }));
+    out.json({ address, token_file: `${home}/token`, project: project.id, running, failed: down }, { isLine: true });
   } else {
     // The link carries the token, so it is printed to a terminal only, never to a log file.
     const link = process.stdout.isTTY ? `${address}/#token=${token}` : `${address}/ (the token is in ${home}/token)`;

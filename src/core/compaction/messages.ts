@@ -5,6 +5,8 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Ids } from "../ports/ports.ts";
+import { type EscapeMarkers, markerEscaper } from "../values/escape_markers.ts";
+import { isMap } from "../values/plain_data.ts";
 
 /** One message of a context window. Fields beyond these are carried through untouched. */
 export interface Message {
@@ -99,4 +101,15 @@ function countedBy(count: CountTokens, message: Message): number | null {
   } catch {
     return null;
   }
+}
+
+/** Returns a message with the turn markers in its texts made harmless, whatever the shape of its content. */
+export function withoutMarkers(message: Message, escape: EscapeMarkers = markerEscaper()): Message {
+  const harmless = (value: unknown): unknown => {
+    if (typeof value === "string") return escape(value).text;
+    if (Array.isArray(value)) return value.map(harmless);
+    if (!isMap(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, harmless(item)]));
+  };
+  return { ...message, content: harmless(message.content) as Message["content"] };
 }

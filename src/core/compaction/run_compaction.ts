@@ -5,7 +5,15 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
-import { assignIds, type IdentifiedMessage, type Message, type Size, sizeOf, tokenCounter } from "./messages.ts";
+import {
+  assignIds,
+  type IdentifiedMessage,
+  type Message,
+  type Size,
+  sizeOf,
+  tokenCounter,
+  withoutMarkers,
+} from "./messages.ts";
 import { askForSummary } from "./ask_for_summary.ts";
 import {
   type CompactionTarget,
@@ -191,7 +199,7 @@ class Compaction {
       beingCompacted: new Set(this.#split.beingCompacted.map(({ id }) => id)),
       alwaysKeep: this.#keep,
       countTokens: this.#count,
-      adopt: (added) => this.#adopt(added, compactor.plugin),
+      adopt: (added) => this.#adopt(withoutMarkers(added, this.#ports.escape), compactor.plugin),
     });
     if (verdict.ok) return { by: verdict.superseded.length > 0 ? "compactor" : "none", ...verdict };
     const ids = verdict.droppedAlwaysKeep;

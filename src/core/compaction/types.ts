@@ -6,6 +6,7 @@
 import type { CountTokens, Message, Size } from "./messages.ts";
 import type { Clock, Ids } from "../ports/ports.ts";
 import type { CompactionSettings } from "../project/types.ts";
+import type { EscapeMarkers } from "../values/escape_markers.ts";
 
 /** The record of a text that a plugin put before a model. */
 export interface Injection {
@@ -185,6 +186,8 @@ export interface CompactionPorts {
   askCompactor(params: CompactionHookParams, plugin: CompactionPlugin): Promise<CompactorOutcome>;
   audit<T extends keyof CompactionAudit>(type: T, data: CompactionAudit[T]): void;
   readonly countTokens: CountTokens;
+  /** Makes turn markers harmless in messages that a compactor adds. Default: the usual ones. */
+  readonly escape?: EscapeMarkers;
   readonly ids: Ids;
   readonly clock: Clock;
   /** Whether handlers that are no plugins hear these hooks: the strategies keep room free for their text. Default false. */

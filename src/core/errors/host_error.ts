@@ -75,12 +75,17 @@ export class HostError extends Error {
   /** Facts for a program, in JSON. */
   readonly data?: unknown;
 
+  static {
+    // On the prototype it is in the stack from the start, and a bundler that renames the class changes no trace.
+    this.prototype.name = "HostError";
+    Object.defineProperty(this, "name", { value: "HostError" });
+  }
+
   /** Makes an error of the table: message for a person, data for a program, hint for the next step. */
   constructor(code: HostErrorCode, message: string, options: HostErrorOptions = {}) {
     const known = ERRORS[code];
     if (known === undefined) throw new TypeError(`No row "${code}" in the error table`);
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = "HostError";
     this.code = code;
     this.rpc = options.rpc ?? known.rpc;
     this.http = known.http;

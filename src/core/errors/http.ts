@@ -23,6 +23,7 @@ export const HTTP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "http.body_too_large": row(-32602, 413, "The body is larger than the limit", "Send less than 4 MiB"),
   "http.body_timeout": row(-32602, 408, "The body took too long to arrive", "Send all of it within 30 seconds"),
   "http.media_type": row(-32602, 415, "The body is not sent as JSON", "Send Content-Type: application/json"),
+  "http.cursor_gone": row(-32602, 410, "The list has changed since the page before", "Start again without a cursor"),
   ...rows("http", -32005, 429, {
     rate_limited: ["More calls arrived in a second than the limit allows", "Wait as long as Retry-After says"],
   }),

@@ -25,6 +25,8 @@ export interface HookSettings {
   readonly surface: "cli" | "cloud";
   /** Hooks and files that are switched off, by id or by name. */
   readonly disable: readonly string[];
+  /** Turn markers that injected text must not carry, beside the usual ones: those of plugins and of hooks alike. */
+  readonly turn_markers: readonly string[];
 }
 
 /** Settings of a machine without a `[hooks]` table. */
@@ -37,6 +39,7 @@ export const DEFAULT_HOOK_SETTINGS: HookSettings = {
   agent_hooks: false,
   surface: "cli",
   disable: [],
+  turn_markers: [],
 };
 
 /** The rules of the settings in `[hooks]`. */
@@ -49,6 +52,7 @@ export const HOOK_RULES: SettingRules<keyof HookSettings> = {
   agent_hooks: any("flag"),
   surface: rule("text", (value) => value === "cli" || value === "cloud", 'It is neither "cli" nor "cloud"'),
   disable: any("list"),
+  turn_markers: rule("list", (marker) => String(marker).trim().length > 1, "A marker has fewer than two characters"),
 };
 
 /** `unsandboxed` of other hosts: only `false` is true here. */

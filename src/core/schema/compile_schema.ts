@@ -123,6 +123,19 @@ function checkable(schema: unknown): JsonSchema | boolean {
     if (name === undefined) copy[keyword] = checkable(inner);
     else (copy[keyword] as Record<string, unknown>)[name] = checkable(inner);
   }
+  return withoutProto(copy);
+}
+
+/** Moves a property called `__proto__` to a pattern of that name: the library would make it the prototype of its map. */
+function withoutProto(copy: Record<string, unknown>): JsonSchema {
+  const { properties, patternProperties } = copy;
+  if (!isMap(properties) || !Object.hasOwn(properties, "__proto__")) return copy;
+  const { ["__proto__"]: schema, ...rest } = properties;
+  const patterns: Record<string, unknown> = Object.assign(Object.create(null), patternProperties);
+  const before = patterns["^__proto__$"];
+  patterns["^__proto__$"] = before === undefined ? schema : { allOf: [before, schema] };
+  copy.properties = Object.assign(Object.create(null), rest);
+  copy.patternProperties = patterns;
   return copy;
 }
 

@@ -7,8 +7,10 @@
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
+import { learnSecrets } from "../manifest/secret_fields.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { didYouMean } from "../values/nearest_word.ts";
+import type { SecretMask } from "../values/secret_mask.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
 import { STUCK_TIMEOUTS } from "./health.ts";
@@ -39,6 +41,7 @@ export interface InstanceOptions {
   /** The manifest as it was when the plugin was registered. */
   readonly manifest: Manifest;
   readonly audit: Audit;
+  readonly secrets: SecretMask;
   readonly subject: AuditSubject;
   readonly onNotification?: (notification: PluginNotification) => void;
   /** Calls the tools of an MCP server by the server's own names, and lists none of them. Default: false. */
@@ -144,6 +147,7 @@ export class PluginInstance {
   /** Hands it a new config. When it refuses, or cannot be asked, the old one stays. */
   async updateConfig(config: Readonly<Record<string, unknown>>): Promise<void> {
     await this.#next?.settled; // A process that takes over meanwhile is the one to ask.
+    learnSecrets(this.#options.secrets, this.#manifest, config);
     const live = this.#current;
     if (live?.profile && !await live.dialect.updateConfig(config)) this.#audit.configIgnored(config);
     this.#config = config;
@@ -245,17 +249,18 @@ export class PluginInstance {
   }
 
   #spawn(source: PluginSource, checkWanted: () => void): Promise<PluginProcess> {
-    const { host, audit, subject, onNotification, byWireName = false } = this.#options;
+    const { host, audit, secrets, subject, onNotification, byWireName = false } = this.#options;
     const { instance, name: plugin } = subject;
     return spawnPlugin(source, {
       runtime: host.runtime,
+      secrets,
       audit,
       subject,
       byWireName,
       checkWanted,
       maxTimeouts: host.maxTimeouts?.(plugin) ?? STUCK_TIMEOUTS,
       tap: (manifest) => host.tap?.(this.info(manifest)) ?? null,
-      onLog: (line) => host.onLog?.({ plugin, instance, line }),
+      onLog: (line) => host.onLog?.({ plugin, instance, line: secrets.text(line) }),
       onNotification: (method, params) => onNotification?.({ instance, method, params }),
       onRequest: (manifest, request) => this.#onRequest(manifest, request),
       onTools: (live, tools) => this.#onTools(live, tools),
@@ -264,6 +269,7 @@ export class PluginInstance {
 
   #handshake(live: PluginProcess, config: Readonly<Record<string, unknown>>): Promise<PluginProfile> {
     const storageAvailable = this.#options.host.storageAvailable ?? false;
+    learnSecrets(this.#options.secrets, live.manifest, config); // From here on the plugin knows them.
     return live.handshake({ config, projects: this.#projects, storageAvailable });
   }
 

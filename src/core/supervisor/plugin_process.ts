@@ -19,14 +19,18 @@ import type { Dialect, DialectPorts, HandshakeOptions, PluginProfile } from "./d
 import { type HealthWatch, quietly, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
+import { maskedDialect, maskedError } from "./masked_dialect.ts";
 import type { PluginSource } from "./plugin_source.ts";
 import { startFailure } from "./start_failure.ts";
 import { endingOf } from "../values/ending_of.ts";
+import type { SecretMask } from "../values/secret_mask.ts";
 
 /** How a process reports to its instance. */
 export interface PluginProcessOptions
   extends Pick<DialectPorts, "audit" | "subject" | "byWireName" | "onLog" | "onNotification"> {
   readonly runtime: Runtime;
+  /** The operator's secrets, hidden in logs and errors. */
+  readonly secrets: SecretMask;
   readonly onRequest: (manifest: Manifest, request: IncomingRequest) => unknown;
   readonly onTools: (live: PluginProcess, tools: readonly McpTool[]) => void;
   /** Returns the listener to the wire of this process, or null. */
@@ -89,22 +93,25 @@ export class PluginProcess {
 
   /** Called by {@link spawnPlugin}, which also starts the process. */
   constructor(manifest: Manifest, options: PluginProcessOptions) {
-    const { audit, subject } = options;
+    const { audit, subject, secrets } = options;
     this.manifest = manifest;
     this.#options = options;
     this.#tap = options.tap(manifest);
     this.ended = this.#ending.promise;
     const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
-    this.dialect = dialect({
-      ...options,
-      manifest,
-      clock: options.runtime.clock,
-      onRequest: (request) => options.onRequest(manifest, request),
-      onTools: (tools) => options.onTools(this, tools),
-      connect: (listeners) => this.#connection = this.#connect(listeners),
-      endInput: () => this.#endInput(),
-      kill: (cause) => this.kill(cause),
-    });
+    this.dialect = maskedDialect(
+      dialect({
+        ...options,
+        manifest,
+        clock: options.runtime.clock,
+        onRequest: (request) => options.onRequest(manifest, request),
+        onTools: (tools) => options.onTools(this, tools),
+        connect: (listeners) => this.#connection = this.#connect(listeners),
+        endInput: () => this.#endInput(),
+        kill: (cause) => this.kill(maskedError(cause, secrets)),
+      }),
+      secrets,
+    );
     this.#health = watchHealth({
       ping: (timeoutMs) => this.dialect.call("ping", {}, null, { timeoutMs }),
       intervalMs: manifest.health_interval_sec * 1000,

@@ -4,20 +4,25 @@
  * @module
  */
 import { type Audit, createAudit } from "../audit/audit.ts";
+import { maskedAudit } from "../audit/masked_audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
+import { SecretMask } from "../values/secret_mask.ts";
 import { type InstanceOptions, PluginInstance } from "./instance.ts";
 import { manifestReader, pluginSource } from "./plugin_source.ts";
 import type { PluginCallContext, PluginNotification, PluginSpec, Supervisor, SupervisorOptions } from "./types.ts";
 
 /**
- * Returns a supervisor that looks after nothing yet. A host around it passes the audit that both write to; its sinks
- * stand in for `options.audit`.
+ * Returns a supervisor that looks after nothing yet. A host around it passes the audit that both write to, whose sinks
+ * stand in for `options.audit`, and the mask that hides the secrets of its plugins, which learns them here.
  */
 export function createSupervisor(
   options: SupervisorOptions,
-  audit: Audit = createAudit({ clock: options.runtime.clock, sinks: options.audit ?? [] }),
+  given?: Audit,
+  secrets: SecretMask = new SecretMask(),
 ): Supervisor {
   const { runtime, operatorId = null } = options;
+  const audit = given ??
+    maskedAudit(createAudit({ clock: options.runtime.clock, sinks: options.audit ?? [] }), secrets);
   const { ids } = runtime;
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
@@ -36,7 +41,7 @@ export function createSupervisor(
     async register(spec) {
       const onNotification = (notification: PluginNotification): void =>
         listeners.forEach((listener) => quietly(() => listener(notification)));
-      const instance = await newInstance(spec, { host: options, audit, onNotification });
+      const instance = await newInstance(spec, { host: options, audit, secrets, onNotification });
       const { instance: id } = instance.subject;
       if (instances.has(id)) {
         throw new HostError("plugin.duplicate", `Plugin instance "${id}" is registered already`, {
@@ -94,7 +99,7 @@ export function createSupervisor(
 /** Reads the manifest of a plugin and returns an instance of it that has not started. */
 async function newInstance(
   spec: PluginSpec,
-  { host, ...ports }: Pick<InstanceOptions, "host" | "audit" | "onNotification">,
+  { host, ...ports }: Pick<InstanceOptions, "host" | "audit" | "secrets" | "onNotification">,
 ): Promise<PluginInstance> {
   const readManifest = manifestReader(spec.dir, host.runtime.files);
   const manifest = await readManifest();

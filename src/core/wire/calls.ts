@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { asHostError, HostError } from "../errors/host_error.ts";
+import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
 import type { Clock } from "../ports/ports.ts";
 import type { MessageId } from "./codec.ts";
 import type { CallOptions, IncomingRequest } from "./connection_types.ts";
@@ -33,9 +33,11 @@ interface CallWatch {
   readonly cancel: () => void;
 }
 
-/** The error of a call that its caller cancelled. */
-export function cancelledError(method: string, signal: AbortSignal): HostError {
-  return new HostError("protocol.cancelled", `The call of "${method}" was cancelled`, { cause: signal.reason });
+/** The error of a call that its caller cancelled, with the reason where the caller gave one. */
+export function cancelledError(method: string, { reason }: AbortSignal): HostError {
+  const isGiven = reason !== undefined && !(reason instanceof DOMException && reason.name === "AbortError");
+  const why = isGiven ? `: ${messageOf(reason)}` : "";
+  return new HostError("protocol.cancelled", `The call of "${method}" was cancelled${why}`, { cause: reason });
 }
 
 /** Keeps the calls of one side, their ids and their deadlines. */

@@ -147,6 +147,26 @@ export const OPENAPI_TEXT: string = `{
       "get": {
         "operationId": "getPlugins",
         "summary": "Every instance of every plugin of the project, refused plugins included",
+        "parameters": [
+          {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$",
+              "default": "100"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/Cursor"
+            }
+          }
+        ],
         "responses": {
           "200": {
             "description": "Done",
@@ -155,6 +175,17 @@ export const OPENAPI_TEXT: string = `{
                 "schema": {
                   "type": "object",
                   "properties": {
+                    "next": {
+                      "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
                     "plugins": {
                       "type": "array",
                       "items": {
@@ -163,6 +194,7 @@ export const OPENAPI_TEXT: string = `{
                     }
                   },
                   "required": [
+                    "next",
                     "plugins"
                   ],
                   "additionalProperties": false
@@ -178,6 +210,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
@@ -914,6 +949,26 @@ export const OPENAPI_TEXT: string = `{
       "get": {
         "operationId": "getAgents",
         "summary": "Every agent with the plugins that it declares",
+        "parameters": [
+          {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$",
+              "default": "100"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/Cursor"
+            }
+          }
+        ],
         "responses": {
           "200": {
             "description": "Done",
@@ -922,6 +977,17 @@ export const OPENAPI_TEXT: string = `{
                 "schema": {
                   "type": "object",
                   "properties": {
+                    "next": {
+                      "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
                     "agents": {
                       "type": "array",
                       "items": {
@@ -930,6 +996,7 @@ export const OPENAPI_TEXT: string = `{
                     }
                   },
                   "required": [
+                    "next",
                     "agents"
                   ],
                   "additionalProperties": false
@@ -945,6 +1012,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
@@ -1203,6 +1273,94 @@ export const OPENAPI_TEXT: string = `{
         }
       }
     },
+    "/api/v1/agents/{agent}/tools": {
+      "get": {
+        "operationId": "getAgentsAgentTools",
+        "summary": "The tools that an agent may call",
+        "parameters": [
+          {
+            "name": "agent",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "$ref": "#/components/schemas/AgentPath"
+            }
+          },
+          {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$",
+              "default": "100"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/Cursor"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object",
+                  "properties": {
+                    "next": {
+                      "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
+                    "tools": {
+                      "type": "array",
+                      "items": {
+                        "$ref": "#/components/schemas/AgentTool"
+                      }
+                    }
+                  },
+                  "required": [
+                    "next",
+                    "tools"
+                  ],
+                  "additionalProperties": false
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/agent.unknown"
+          },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
     "/api/v1/agents/{agent}/tools/{tool}": {
       "post": {
         "operationId": "postAgentsAgentToolsTool",
@@ -1318,7 +1476,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/jobs": {
       "get": {
         "operationId": "getJobs",
-        "summary": "The newest jobs, the oldest of them first; before=<id> for those before",
+        "summary": "The newest jobs, the oldest of them first; cursor=<next> for those before",
         "parameters": [
           {
             "name": "status",
@@ -1355,7 +1513,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           {
-            "name": "before",
+            "name": "cursor",
             "in": "query",
             "required": false,
             "schema": {
@@ -1614,6 +1772,26 @@ export const OPENAPI_TEXT: string = `{
       "get": {
         "operationId": "getConsents",
         "summary": "Plugins the project declares and lacks, or lacks in that version, with the capabilities each asks for",
+        "parameters": [
+          {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$",
+              "default": "100"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/Cursor"
+            }
+          }
+        ],
         "responses": {
           "200": {
             "description": "Done",
@@ -1622,6 +1800,17 @@ export const OPENAPI_TEXT: string = `{
                 "schema": {
                   "type": "object",
                   "properties": {
+                    "next": {
+                      "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
                     "consents": {
                       "type": "array",
                       "items": {
@@ -1630,6 +1819,7 @@ export const OPENAPI_TEXT: string = `{
                     }
                   },
                   "required": [
+                    "next",
                     "consents"
                   ],
                   "additionalProperties": false
@@ -1645,6 +1835,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
@@ -1967,6 +2160,23 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/EventId"
+            }
+          },
+          {
             "name": "last_event_id",
             "in": "query",
             "required": false,
@@ -2007,6 +2217,197 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
+    "/api/v1/audit": {
+      "get": {
+        "operationId": "getAudit",
+        "summary": "Stored audit events, the newest first: of the project or of the operator's commands, by time, type, plugin, agent, session and text",
+        "parameters": [
+          {
+            "name": "of",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "enum": [
+                "project",
+                "operator"
+              ],
+              "type": "string",
+              "default": "project"
+            }
+          },
+          {
+            "name": "trail",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "enum": [
+                "audit",
+                "calls"
+              ],
+              "type": "string",
+              "default": "audit"
+            }
+          },
+          {
+            "name": "since",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "minLength": 4,
+              "maxLength": 40
+            }
+          },
+          {
+            "name": "until",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "minLength": 4,
+              "maxLength": 40
+            }
+          },
+          {
+            "name": "types",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^[a-z][a-z_.]{0,63}\\\\*?(,[a-z][a-z_.]{0,63}\\\\*?){0,49}$"
+            }
+          },
+          {
+            "name": "plugin",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/PluginName"
+            }
+          },
+          {
+            "name": "agent",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/AgentPath"
+            }
+          },
+          {
+            "name": "session",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/SessionId"
+            }
+          },
+          {
+            "name": "text",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 200
+            }
+          },
+          {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$",
+              "default": "100"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/Cursor"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/TrailPage"
+                }
+              }
+            }
+          },
+          "400": {
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`audit.invalid_query\`: The query of a trail has a cursor or a time that is none",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
+    "/api/v1/audit/verify": {
+      "get": {
+        "operationId": "getAuditVerify",
+        "summary": "Whether the chain of an audit trail is whole, and the first line that does not fit",
+        "parameters": [
+          {
+            "name": "of",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "enum": [
+                "project",
+                "operator"
+              ],
+              "type": "string",
+              "default": "project"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/TrailVerdict"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
@@ -2065,6 +2466,16 @@ export const OPENAPI_TEXT: string = `{
       },
       "http.body_too_large": {
         "description": "\`http.body_too_large\`: The body is larger than the limit",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "http.cursor_gone": {
+        "description": "\`http.cursor_gone\`: The list has changed since the page before",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -2902,7 +3313,7 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "LogPage": {
-        "description": "The newest log lines of a plugin, oldest first.",
+        "description": "Log lines of a plugin, oldest first; the page that follows has older ones.",
         "type": "object",
         "properties": {
           "last_event_id": {
@@ -2912,6 +3323,17 @@ export const OPENAPI_TEXT: string = `{
           "missed": {
             "description": "Whether entries after the one the client named are no longer kept.",
             "type": "boolean"
+          },
+          "next": {
+            "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
           },
           "entries": {
             "type": "array",
@@ -2923,6 +3345,7 @@ export const OPENAPI_TEXT: string = `{
         "required": [
           "last_event_id",
           "missed",
+          "next",
           "entries"
         ],
         "additionalProperties": false
@@ -3508,6 +3931,40 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "AgentTool": {
+        "description": "A tool that an agent may call.",
+        "type": "object",
+        "properties": {
+          "name": {
+            "description": "Full name: \`<plugin>.<tool>\`.",
+            "type": "string"
+          },
+          "alias": {
+            "description": "The name as chat APIs take it, which refuse the dot: \`<plugin>__<tool>\`.",
+            "type": "string"
+          },
+          "description": {
+            "description": "Text for the model.",
+            "type": "string"
+          },
+          "plugin": {
+            "description": "Name of the plugin that offers it.",
+            "type": "string"
+          },
+          "parameters_schema": {
+            "description": "JSON Schema of its arguments.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "name",
+          "alias",
+          "description",
+          "plugin",
+          "parameters_schema"
+        ],
+        "additionalProperties": false
+      },
       "ToolOutcome": {
         "description": "The outcome of a tool call.",
         "type": "object",
@@ -3667,17 +4124,11 @@ export const OPENAPI_TEXT: string = `{
         "additionalProperties": false
       },
       "JobPage": {
-        "description": "Jobs of a page, oldest first.",
+        "description": "Jobs of a page, oldest first; the page that follows has older ones.",
         "type": "object",
         "properties": {
-          "jobs": {
-            "type": "array",
-            "items": {
-              "$ref": "#/components/schemas/Job"
-            }
-          },
-          "before": {
-            "description": "The id to ask the next, older page with, or null on the last one.",
+          "next": {
+            "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
             "anyOf": [
               {
                 "type": "string"
@@ -3686,11 +4137,17 @@ export const OPENAPI_TEXT: string = `{
                 "type": "null"
               }
             ]
+          },
+          "jobs": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Job"
+            }
           }
         },
         "required": [
-          "jobs",
-          "before"
+          "next",
+          "jobs"
         ],
         "additionalProperties": false
       },
@@ -4018,6 +4475,210 @@ export const OPENAPI_TEXT: string = `{
           "entries"
         ],
         "additionalProperties": false
+      },
+      "StoredEvent": {
+        "description": "An event as it stands in a file, perhaps written by an earlier version.",
+        "type": "object",
+        "properties": {
+          "seq": {
+            "description": "Number in the chain; absent in the calls trail.",
+            "type": "number"
+          },
+          "prev": {
+            "description": "SHA-256 of the line before; absent in the calls trail.",
+            "type": "string"
+          },
+          "type": {
+            "type": "string"
+          },
+          "timestamp": {
+            "type": "string"
+          },
+          "name": {
+            "type": "string"
+          },
+          "instance": {
+            "type": "string"
+          },
+          "request_id": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "data": {
+            "type": "object"
+          }
+        },
+        "required": [
+          "type",
+          "timestamp",
+          "name",
+          "instance",
+          "request_id",
+          "data"
+        ],
+        "additionalProperties": false
+      },
+      "TrailPage": {
+        "description": "Some events, the newest first.",
+        "type": "object",
+        "properties": {
+          "events": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/StoredEvent"
+            }
+          },
+          "next": {
+            "description": "The cursor of older events, or null at the end. A page of a long search may be short, or empty, and still have one.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "events",
+          "next"
+        ],
+        "additionalProperties": false
+      },
+      "TrailBreak": {
+        "description": "The first line that does not fit.",
+        "type": "object",
+        "properties": {
+          "file": {
+            "description": "Name of the file in the folder of the trail.",
+            "type": "string"
+          },
+          "line": {
+            "description": "Number of the line in the file, from 1; 0 where the file has none.",
+            "type": "number"
+          },
+          "seq": {
+            "description": "The number that the line itself holds, or null where it holds none.",
+            "anyOf": [
+              {
+                "type": "number"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "reason": {
+            "enum": [
+              "unreadable",
+              "changed",
+              "missing",
+              "out_of_order",
+              "cut",
+              "no_head",
+              "against"
+            ]
+          },
+          "message": {
+            "description": "The same in words.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "file",
+          "line",
+          "seq",
+          "reason",
+          "message"
+        ],
+        "additionalProperties": false
+      },
+      "TrailVerdict": {
+        "description": "The outcome of a check.",
+        "type": "object",
+        "properties": {
+          "project": {
+            "type": "string"
+          },
+          "ok": {
+            "type": "boolean"
+          },
+          "broken": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/TrailBreak"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "files": {
+            "type": "number"
+          },
+          "lines": {
+            "type": "number"
+          },
+          "head": {
+            "description": "The last line as \`headText\`, or null for a trail without lines. Keep it elsewhere to check against it later.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "mended": {
+            "description": "Times that a start mended what a crash had left.",
+            "type": "number"
+          },
+          "expired": {
+            "description": "Sealed files that were deleted by the rules of retention, as the trail itself says.",
+            "type": "number"
+          },
+          "lost": {
+            "description": "Events that could not be written, as the trail itself says.",
+            "type": "number"
+          },
+          "torn_bytes": {
+            "description": "Bytes of a last line that is being written, or that a crash tore: the next start mends it.",
+            "type": "number"
+          },
+          "unchained": {
+            "description": "Files from before the trail was chained: nothing is known about them.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          }
+        },
+        "required": [
+          "project",
+          "ok",
+          "broken",
+          "files",
+          "lines",
+          "head",
+          "mended",
+          "expired",
+          "lost",
+          "torn_bytes",
+          "unchained"
+        ],
+        "additionalProperties": false
+      },
+      "Cursor": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9_.-]{1,2000}$"
       },
       "PluginName": {
         "type": "string",

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { pageOf } from "../../core/values/page_of.ts";
 import type { Agent } from "../answers.ts";
+import { pageQuery } from "../page.ts";
 import { failureJson } from "../problem.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedAgent } from "../schemas.ts";
@@ -13,7 +15,12 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/api/v1/agents",
     summary: "Every agent with the plugins that it declares",
-    run: (_, api) => ({ agents: api.host.agents().map(({ path }) => agentJson(path, api)) }),
+    query: pageQuery,
+    errors: ["http.cursor_gone"],
+    run({ query }, api) {
+      const { items, next } = pageOf(api.host.agents(), ({ path }) => path, query);
+      return { agents: items.map(({ path }) => agentJson(path, api)), next };
+    },
   }),
   route({
     method: "GET",

@@ -4,6 +4,8 @@
  * @module
  */
 import * as v from "valibot";
+import { pageOf } from "../../core/values/page_of.ts";
+import { pageQuery } from "../page.ts";
 import { type Route, route } from "../route.ts";
 import { textLike } from "../schemas.ts";
 
@@ -15,7 +17,12 @@ export const CONSENT_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/api/v1/consents",
     summary: "Plugins the project declares and lacks, or lacks in that version, with the capabilities each asks for",
-    run: (_, { host }) => ({ consents: host.consents() }),
+    query: pageQuery,
+    errors: ["http.cursor_gone"],
+    run({ query }, { host }) {
+      const { items: consents, next } = pageOf(host.consents(), ({ id }) => id, query);
+      return { consents, next };
+    },
   }),
   route({
     method: "POST",

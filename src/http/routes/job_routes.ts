@@ -14,10 +14,12 @@ import { EventStream, type StreamEvent, type StreamReader } from "../../jobs/eve
 import { isFinal, type JobStatus } from "../../jobs/types.ts";
 import type { HttpConnection } from "../../core/ports/http.ts";
 import type { Clock } from "../../core/ports/ports.ts";
+import { printWarning } from "../../core/values/printable.ts";
 import { addRoutes, type RouteApp } from "../add_routes.ts";
 import type { Answers } from "../answers.ts";
 import { type Route, route } from "../route.ts";
-import { numberLike, textLike } from "../schemas.ts";
+import { pageFields } from "../page.ts";
+import { textLike } from "../schemas.ts";
 import { SSE_HEADERS, sseResponse, type SseSource, sseText } from "../sse.ts";
 
 /** Where a host's API has these routes; {@link jobRoutes} serves them without it. */
@@ -75,19 +77,20 @@ const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "GET",
     path: "/api/v1/jobs",
-    summary: "The newest jobs, the oldest of them first; before=<id> for those before",
+    summary: "The newest jobs, the oldest of them first; cursor=<next> for those before",
     query: v.strictObject({
       status: v.exactOptional(status),
       agentName: v.exactOptional(agentName),
-      limit: v.optional(numberLike(/^([1-9][0-9]{0,2}|1000)$/, "It is no number from 1 to 1000"), "100"),
-      before: v.exactOptional(jobId),
+      limit: pageFields.limit,
+      cursor: v.exactOptional(jobId),
     }),
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.store_unavailable"],
-    async run({ query: { limit, ...filter } }, { jobs, scopeId }: JobsApi) {
+    async run({ query: { limit, cursor, ...filter } }, { jobs, scopeId }: JobsApi) {
       const scope = scopeId === undefined ? {} : { scopeId };
-      const found = await jobs.list({ ...filter, ...scope, limit: limit + 1 }); // One more shows whether there are older ones.
+      const before = cursor === undefined ? {} : { before: cursor };
+      const found = await jobs.list({ ...filter, ...scope, ...before, limit: limit + 1 }); // One more shows whether there are older ones.
       const page = found.slice(-limit);
-      return { jobs: page, before: found.length > limit ? page[0]!.id : null };
+      return { jobs: page, next: found.length > limit ? page[0]!.id : null };
     },
   }),
   route({
@@ -161,7 +164,7 @@ export interface JobRoutes {
  *
  * - `POST /agents/:name` runs an agent and answers with its result, or with its events when `?stream=true`;
  * - `POST /agents/:name?async=true` starts a job and answers 202 with `{ jobId }`;
- * - `GET /jobs`, with `?status=`, `?agentName=`, `?limit=` and `?before=`; `GET /jobs/:id`; `GET /jobs/:id/stream`;
+ * - `GET /jobs`, with `?status=`, `?agentName=`, `?limit=` and `?cursor=`; `GET /jobs/:id`; `GET /jobs/:id/stream`;
  * - `POST /jobs/:id/cancel`; `DELETE /jobs/:id`.
  *
  * A failure is answered as `application/problem+json`.
@@ -171,7 +174,7 @@ export function jobRoutes({ jobs, clock, scope = () => undefined, onWarning }: J
   addRoutes(app, JOB_ROUTES, {
     clock,
     prefix: API_PATH,
-    warn: onWarning ?? ((message) => console.error(message)),
+    warn: onWarning ?? printWarning,
     async api(_, request) {
       const scopeId = await scope(request);
       return { jobs, clock, ...(scopeId !== undefined && { scopeId }) };

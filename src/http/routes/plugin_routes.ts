@@ -5,7 +5,9 @@
  */
 import type { HostErrorCode } from "../../core/errors/host_error.ts";
 import type { HostPluginInfo } from "../../host/view_types.ts";
+import { pageOf } from "../../core/values/page_of.ts";
 import type { Instance, Plugin } from "../answers.ts";
+import { pageQuery } from "../page.ts";
 import { failureJson } from "../problem.ts";
 import { type Api, type Route, route } from "../route.ts";
 import { namedPlugin } from "../schemas.ts";
@@ -15,7 +17,12 @@ export const PLUGIN_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/api/v1/plugins",
     summary: "Every instance of every plugin of the project, refused plugins included",
-    run: (_, { host }) => ({ plugins: host.plugins().map(instanceJson) }),
+    query: pageQuery,
+    errors: ["http.cursor_gone"],
+    run({ query }, { host }) {
+      const { items, next } = pageOf(host.plugins(), ({ instance }) => instance, query);
+      return { plugins: items.map(instanceJson), next };
+    },
   }),
   route({
     method: "GET",

@@ -10,6 +10,7 @@ import type { EventEntry, FeedPage, LogEntry } from "../answers.ts";
 import { feedEvents, feedPage, sendOverWebSocket, type Subscription } from "../event_stream.ts";
 import { isWebSocketRequest, offeredProtocols, WS_PROTOCOL } from "../guard.ts";
 import { type Route, route } from "../route.ts";
+import { pageFields } from "../page.ts";
 import { eventId, namedPlugin, numberLike, pluginName } from "../schemas.ts";
 import { sseResponse } from "../sse.ts";
 
@@ -46,14 +47,22 @@ export const STREAM_ROUTES: readonly Route[] = [
     params: namedPlugin,
     query: v.strictObject({
       tail: v.optional(numberLike(/^[0-9]{1,4}$/, "It is no number of lines"), "100"),
+      limit: v.exactOptional(pageFields.limit.wrapped),
+      cursor: v.exactOptional(eventId),
       last_event_id: v.exactOptional(eventId),
     }),
     types,
     errors: ["plugin.unknown"],
-    run({ params: { name }, query: { tail, last_event_id }, request }, { host }) {
+    run({ params: { name }, query: { tail, limit = tail, cursor, last_event_id }, request }, { host }) {
       const feed = host.view.logs(name);
-      const from = placeOf(feed, last_event_id ?? lastEventId(request), Math.max(0, feed.newest - tail));
-      return feedAnswer<LogEntry>({ feed, from, wants: () => true }, request, host.view.clock);
+      const end = cursor === undefined ? feed.newest : feed.placeOf(cursor).seq - 1;
+      const from = placeOf(feed, last_event_id ?? lastEventId(request), Math.max(0, end - limit));
+      const wants = ({ seq }: FeedEntry): boolean => seq <= end;
+      if (wantsStream(request)) return sseResponse(feedEvents({ feed, from, wants: () => true }), host.view.clock);
+      const page = feedPage<LogEntry>({ feed, from, wants });
+      const oldest = page.entries[0]?.id;
+      const hasOlder = oldest !== undefined && feed.after(0).entries[0]!.id !== oldest;
+      return { ...page, next: hasOlder ? oldest : null };
     },
   }),
 ];

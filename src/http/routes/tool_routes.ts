@@ -6,11 +6,32 @@
 import * as v from "valibot";
 import type { ToolOutcome } from "../../host/types.ts";
 import { type Api, type Route, route } from "../route.ts";
-import { agentPath, anyMap, sessionId } from "../schemas.ts";
+import { pageOf } from "../../core/values/page_of.ts";
+import { pageQuery } from "../page.ts";
+import { agentPath, anyMap, namedAgent, sessionId } from "../schemas.ts";
 import { CALL_ERRORS } from "./call_routes.ts";
 
 /** The routes of this file. */
 export const TOOL_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/api/v1/agents/{agent}/tools",
+    summary: "The tools that an agent may call",
+    params: namedAgent,
+    query: pageQuery,
+    errors: ["agent.unknown", "http.cursor_gone"],
+    run({ params: { agent }, query }, { host }) {
+      const { items, next } = pageOf(host.tools(agent), ({ name }) => name, query);
+      const tools = items.map(({ name, alias, description, plugin, parametersSchema }) => ({
+        name,
+        alias,
+        description,
+        plugin,
+        parameters_schema: { ...parametersSchema },
+      }));
+      return { tools, next };
+    },
+  }),
   route({
     method: "POST",
     path: "/api/v1/agents/{agent}/tools/{tool}",

@@ -8,7 +8,7 @@ import type { Clock, Exit } from "../../core/ports/ports.ts";
 import { parseLine } from "../../core/wire/codec.ts";
 import type { OpenWire, PluginWire } from "../plugin_wire.ts";
 import { firstDifference, type IgnoredPlace } from "./first_difference.ts";
-import { revealSecrets, secretFields, SecretKeeper } from "../../core/wire/tape/secrets.ts";
+import { revealSecrets, SecretKeeper } from "../../core/wire/tape/secrets.ts";
 import type { Tape, TapeEntry, TapeMessage } from "../../core/wire/tape/tape.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
 
@@ -100,7 +100,7 @@ class Replay {
 
   constructor(options: ReplayOptions) {
     this.#options = options;
-    this.#secrets = new SecretKeeper(secretFields(options.manifest));
+    this.#secrets = new SecretKeeper(options.manifest);
     this.#isWhole = options.tape.entries.some((entry) => "exit" in entry);
     this.#awaited = options.tape.entries.flatMap((entry, index) =>
       "message" in entry && entry.from === "plugin" ? [{ line: index + 2, t: entry.t, message: entry.message }] : []

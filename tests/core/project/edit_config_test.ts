@@ -140,6 +140,7 @@ test("every setting that commands know is one that hosts read, and holds what th
     "hooks.writable": ["/srv"],
     "hooks.env": ["LANG"],
     "hooks.disable": ["a"],
+    "hooks.turn_markers": ["<turn>"],
     "hooks.surface": "cloud",
     "http.host": "::1",
     "http.allowed_hosts": ["a"],

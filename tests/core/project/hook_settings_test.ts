@@ -19,6 +19,7 @@ git_writable = true
 agent_hooks = true
 surface = "cloud"
 disable = [".github/hooks/a.json"]
+turn_markers = ["<turn>"]
 unsandboxed = false
 `;
   assert.deepEqual(await parse(text), {
@@ -30,6 +31,7 @@ unsandboxed = false
     agent_hooks: true,
     surface: "cloud",
     disable: [".github/hooks/a.json"],
+    turn_markers: ["<turn>"],
   });
 });
 

@@ -109,6 +109,18 @@ test("fields with the names of object methods are fields like others", async () 
   }
 });
 
+test("a property called __proto__ is checked like any other", async () => {
+  const schema = JSON.parse(`{
+    "properties": { "__proto__": { "type": "number" }, "a": {} }, "additionalProperties": false, "required": ["__proto__"]
+  }`);
+  const wrong = [{ path: "__proto__", message: "Expected number, got string" }];
+  assert.deepEqual(await issuesOf(schema, JSON.parse('{ "__proto__": "foo" }')), wrong);
+  assert.deepEqual(await issuesOf(schema, JSON.parse('{ "__proto__": 1, "a": 2 }')), []);
+  assert.equal((await issuesOf(schema, {})).length, 1);
+  const both = { ...schema, patternProperties: { "^__proto__$": { minimum: 5 } } };
+  assert.equal((await issuesOf(both, JSON.parse('{ "__proto__": 1 }'))).length, 1);
+});
+
 test("a schema that doubles its work at every level is given up, and so is a value that does", async () => {
   const $defs: Record<string, unknown> = { d0: { type: "string" } };
   for (let index = 1; index < 40; index++) {

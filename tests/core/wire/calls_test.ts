@@ -195,6 +195,7 @@ test("cancelling rejects at once and notifies a plugin that understands it", asy
   controller.abort(new Error("changed my mind"));
   const error = (await call)!;
   assert.deepEqual([error["code"], (error.cause as Error).message], ["protocol.cancelled", "changed my mind"]);
+  assert.match(error.message, /^The call of "[^"]+" was cancelled: changed my mind$/);
   assert.deepEqual((await peer.sent())[1], { jsonrpc: "2.0", method: "system.cancel", params: { id: 1 } });
 });
 

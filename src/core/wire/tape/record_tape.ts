@@ -12,7 +12,8 @@ import { hashTree } from "../../files/tree.ts";
 import type { Manifest } from "../../manifest/manifest.ts";
 import type { WireTap } from "../wire_tap.ts";
 import { API_VERSION } from "../../values/version.ts";
-import { secretFields, SecretKeeper } from "./secrets.ts";
+import type { SecretMask } from "../../values/secret_mask.ts";
+import { SecretKeeper } from "./secrets.ts";
 import { TAPE_FORMAT, TAPE_VERSION, type TapeEntry, type TapeHeader, type TapeMessage } from "./tape.ts";
 
 /** The plugin whose process is recorded. */
@@ -33,6 +34,8 @@ interface RecordOptions {
   /** Whether the file's folder is made when it is missing. Default false. */
   readonly makesFolder?: boolean;
   readonly runtime: Pick<Runtime, "files" | "clock" | "bytes">;
+  /** Secrets of other plugins, which the tape hides too. Default: none. */
+  readonly secrets?: SecretMask;
   /** Called once when the tape cannot be written on: `tape.exists` or `tape.unwritable`. */
   readonly onFailure: (error: HostError) => void;
 }
@@ -49,11 +52,13 @@ const MAX_WAITING = 64 * 1024 * 1024;
 const MAX_NOISE = 10_000;
 
 /** Starts a tape. Its file is made with mode 0600 and holds no secret of the plugin's config. */
-export function recordTape({ path, plugin, runtime, onFailure, makesFolder = false }: RecordOptions): Recording {
+export function recordTape(
+  { path, plugin, runtime, onFailure, secrets: others, makesFolder = false }: RecordOptions,
+): Recording {
   const { files, clock, bytes } = runtime;
   const startedMs = clock.monotonic();
   const started = new Date(clock.now()).toISOString();
-  const secrets = new SecretKeeper(secretFields(plugin.manifest));
+  const secrets = new SecretKeeper(plugin.manifest, others);
   const head = async (): Promise<string> => {
     const { plugin: name, version, dir, instance } = plugin;
     if (makesFolder) await files.makeDir(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
@@ -162,6 +167,8 @@ interface RecorderOptions {
   /** Absolute path of the folder, made with the first tape. */
   readonly dir: string;
   readonly runtime: Pick<Runtime, "files" | "clock" | "bytes">;
+  /** Secrets of all plugins of the host. Default: none. */
+  readonly secrets?: SecretMask;
   /** Called for each tape that could not be written on. */
   readonly onFailure: (error: HostError) => void;
 }
@@ -175,13 +182,13 @@ export interface Recorder {
 }
 
 /** Returns a recorder that has made nothing yet. */
-export function tapeFolder({ dir, runtime, onFailure }: RecorderOptions): Recorder {
+export function tapeFolder({ dir, ...options }: RecorderOptions): Recorder {
   const recordings = new Set<Recording>();
   let count = 0;
   return {
     tap(plugin) {
-      const path = `${dir}/${tapeName(plugin.instance, runtime.clock.now(), ++count)}`;
-      const recording = recordTape({ path, plugin, runtime, onFailure, makesFolder: true });
+      const path = `${dir}/${tapeName(plugin.instance, options.runtime.clock.now(), ++count)}`;
+      const recording = recordTape({ ...options, path, plugin, makesFolder: true });
       recordings.add(recording);
       return {
         ...recording,

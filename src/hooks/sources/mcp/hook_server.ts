@@ -21,6 +21,7 @@ import { filledIn } from "../../files/mcp_server.ts";
 import type { McpServerEntry } from "../../files/types.ts";
 import { endingOf } from "../../../core/values/ending_of.ts";
 import { unlessAborted } from "../../../core/values/unless_aborted.ts";
+import { SecretMask } from "../../../core/values/secret_mask.ts";
 
 const ENTER = `umask 022; cd -- "$1" && shift && exec "$@"`;
 /** Failures that are no fault of the server: they reach the caller as they are. */
@@ -63,6 +64,7 @@ export class HookServer {
       source: { spec: { dir }, prepare: async () => await programCageRequest(program, await verify(), options) },
       manifest: fileManifest(program, options),
       audit: createAudit({ clock: runtime.clock, sinks: [] }),
+      secrets: new SecretMask(), // It has no config.
       subject: { name, instance: name },
       byWireName: true,
     });

@@ -114,13 +114,27 @@ test("a secret of any characters is hidden, and one that holds another as a whol
 test("a secret that is a word of the protocol leaves the messages readable", async (t) => {
   const set = await setting(t);
   const tape = start(set);
-  tape.host(line({ id: 2, method: "config.update", params: { api_key: "json", pin: "secret" } }));
-  tape.plugin(bytes(line({ id: 2, result: ["jsonrpc", "a secret"] })));
+  tape.host(line({ id: 2, method: "config.update", params: { api_key: "jsonrpc", pin: "result" } }));
+  tape.plugin(bytes(line({ id: 2, result: ["jsonrpc", "a result"] })));
   await tape.flush();
   const [asked, answer] = (await read(set)).entries as readonly { message: Message }[];
   const params = { api_key: "[secret:api_key]", pin: "[secret:pin]" };
   assert.deepEqual(asked!.message, { jsonrpc: "2.0", id: 2, method: "config.update", params });
-  assert.deepEqual(answer!.message, { jsonrpc: "2.0", id: 2, result: ["[secret:api_key]rpc", "a [secret:pin]"] });
+  assert.deepEqual(answer!.message, { jsonrpc: "2.0", id: 2, result: ["[secret:api_key]", "a [secret:pin]"] });
+});
+
+test("a secret that is a number is hidden as a number and as text, and comes back as it was", async (t) => {
+  const set = await setting(t);
+  const tape = start(set);
+  tape.host(line({ id: 2, method: "config.update", params: { pin: 84213377 } }));
+  const said = [84213377, "pin 84213377", 184213377, { id: 84213377 }];
+  tape.plugin(bytes(line({ id: 2, result: said }) + "84213377\n"));
+  await tape.flush();
+  assert.doesNotMatch(await readFile(set.path, "utf8"), /\b84213377/);
+  const [asked, answer] = (await read(set)).entries as readonly { message: Message }[];
+  const hidden = ["[secret:pin]", "pin [secret:pin]", 184213377, { id: "[secret:pin]" }];
+  assert.deepEqual([asked!.message.params, answer!.message.result], [{ pin: "[secret:pin]" }, hidden]);
+  assert.deepEqual(revealSecrets(answer!.message, { pin: 84213377 }).result, said);
 });
 
 test("revealSecrets() puts given values back, of any type in the config, as text elsewhere", () => {

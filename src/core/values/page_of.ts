@@ -1,0 +1,44 @@
+/**
+ * A long list, page by page.
+ *
+ * @module
+ */
+import { HostError } from "../errors/host_error.ts";
+
+/** The page that is asked for. */
+export interface PageQuery {
+  /** Most items of the page. */
+  readonly limit: number;
+  /** {@link Page.next} of the page before; absent for the first. */
+  readonly cursor?: string;
+}
+
+/** Some items of a list, in its order. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The cursor of the page that follows, or null on the last one. */
+  readonly next: string | null;
+}
+
+/**
+ * Returns one page. The cursor names the last item of the page before by its key, so that items that come and go
+ * elsewhere in the list neither repeat an item nor leave one out.
+ *
+ * @throws {HostError} `http.cursor_gone` when the item that the cursor names is no longer in the list.
+ */
+export function pageOf<T>(all: readonly T[], keyOf: (item: T) => string, { limit, cursor }: PageQuery): Page<T> {
+  const from = cursor === undefined ? 0 : all.findIndex((item) => cursorOf(keyOf(item)) === cursor) + 1;
+  if (cursor !== undefined && from === 0) {
+    throw new HostError("http.cursor_gone", "The list has changed: the item that the cursor names is gone", {
+      data: { cursor },
+      hint: "Start again without a cursor",
+    });
+  }
+  const items = all.slice(from, from + limit);
+  return { items, next: from + limit < all.length ? cursorOf(keyOf(items.at(-1)!)) : null };
+}
+
+/** A key as it can stand in an address. */
+function cursorOf(key: string): string {
+  return Array.from(new TextEncoder().encode(key), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pageOf } from "../../../src/core/values/page_of.ts";
+
+const key = (item: string): string => item;
+
+/** Every item, page by page; `change` may change the list after each page. */
+function walked(list: string[], limit: number, change: (page: number) => void = () => {}): string[] {
+  const seen: string[] = [];
+  let next: string | null = null;
+  let pages = 0;
+  do {
+    const page: ReturnType<typeof pageOf<string>> = pageOf(list, key, {
+      limit,
+      ...(next !== null && { cursor: next }),
+    });
+    seen.push(...page.items);
+    next = page.next;
+    change(++pages);
+  } while (next !== null);
+  return seen;
+}
+
+test("pages hold every item once and in order, whatever their size", () => {
+  const list = ["a", "ä/ö", "c d", "🎈", "e"];
+  for (let limit = 1; limit <= 6; limit++) assert.deepEqual(walked(list, limit), list);
+  assert.deepEqual(pageOf([], key, { limit: 3 }), { items: [], next: null });
+});
+
+test("items that come and go between pages repeat nothing and leave nothing out", () => {
+  const list = ["a", "b", "c", "d"];
+  const seen = walked(list, 2, (page) => {
+    if (page === 1) list.splice(0, 1, "new first", "another");
+  });
+  assert.deepEqual(seen, ["a", "b", "c", "d"]);
+});
+
+test("a cursor whose item is gone, or that is none, is refused with the way on", () => {
+  const { next } = pageOf(["a", "b"], key, { limit: 1 });
+  for (const cursor of [next!, "zz"]) {
+    assert.throws(() => pageOf(["b"], key, { limit: 1, cursor }), {
+      code: "http.cursor_gone",
+      hint: "Start again without a cursor",
+    });
+  }
+});
