@@ -136,6 +136,6 @@ async function measureAll(ways: [string, OpenHost][]): Promise<Record<string, Fi
 }
 
 function trailBytes(): number {
-  const folder = join(dir, "home/audit");
+  const folder = join(dir, "home/calls");
   return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }

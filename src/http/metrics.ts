@@ -60,6 +60,9 @@ export function createMetrics(): Metrics {
           return hooks.add({ plugin, hook: event.data.hook, outcome: "failed" });
         case "compaction.completed":
           return compactions.add({ agent: event.data.agent_path, by: event.data.by });
+        case "plugin.repeated":
+          if (PROBLEMS.has(event.data.event)) problems.add({ plugin, type: event.data.event }, event.data.count);
+          return;
         default:
           if (PROBLEMS.has(event.type)) problems.add({ plugin, type: event.type });
       }
@@ -86,6 +89,7 @@ export function createMetrics(): Metrics {
 const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.stdout_noise",
   "plugin.notification_flood",
+  "plugin.flood",
   "plugin.health_fail",
   "plugin.crashed",
   "plugin.killed",
@@ -98,12 +102,12 @@ const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.config_rejected",
 ]);
 
-function counter(name: string, help: string): { add(labels: Labels): void; text(): string } {
+function counter(name: string, help: string): { add(labels: Labels, count?: number): void; text(): string } {
   const counts = new Map<string, [Labels, number]>();
   return {
-    add(labels) {
+    add(labels, count = 1) {
       const key = labelText(labels);
-      counts.set(key, [labels, (counts.get(key)?.[1] ?? 0) + 1]);
+      counts.set(key, [labels, (counts.get(key)?.[1] ?? 0) + count]);
     },
     text: () => family(name, "counter", help, [...counts.values()]),
   };

@@ -33,7 +33,14 @@ export type {
 export type { CompactionView, HostView, PluginUse, PluginView } from "../host/view_types.ts";
 export type { CompactionRecord } from "../host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "../core/values/feed.ts";
-export type { AuditPlace, CompactionAuditData, ConsentAudit, Trail } from "../core/audit/events.ts";
+export type {
+  AuditPlace,
+  CompactionAuditData,
+  ConsentAudit,
+  InstalledAudit,
+  Trail,
+  VersionAudit,
+} from "../core/audit/events.ts";
 export type { CompactionAudit } from "../core/compaction/types.ts";
 export type { StoredEvent, TrailPage, TrailQuery } from "../core/audit/read_trail.ts";
 export type { TrailBreak, TrailVerdict } from "../core/audit/verify_trail.ts";

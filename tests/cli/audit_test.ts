@@ -67,7 +67,10 @@ test("kaged audit names the trails of the home when none, or an unknown one, is 
   await write("_operator", (audit) => audit.emit("plugin.enabled", echo, {}));
   const { code, stderr } = await kaged("list");
   assert.equal(code, 1);
-  assert.match(stderr, /^error\[audit\.trail_unknown\]: ".*" has 2 audit trails\n  hint: Trails: _operator, music\n$/);
+  assert.match(
+    stderr,
+    /^error\[audit\.trail_unknown\]: ".*" has 2 audit trails\n {2}hint: Trails: _operator, music\n$/,
+  );
   assert.match((await kaged("list", "musik")).stderr, /hint: Did you mean "music"\?\n$/);
   assert.match((await kaged("list", "../music")).stderr, /^error\[audit\.trail_unknown\]/);
   assert.match(
@@ -80,7 +83,7 @@ test("kaged audit verify passes, or names the line that does not fit and ends wi
   const { kaged, trail } = await ground(t);
   assert.deepEqual(await kaged("verify"), { code: 0, stdout: "✓ music: 3 lines in 1 file fit\n", stderr: "" });
   await appendFile(trail, '{"half');
-  assert.match((await kaged("verify")).stdout, /^✓ .*\n  unfinished last line: 6 bytes; the next start mends it\n$/);
+  assert.match((await kaged("verify")).stdout, /^✓ .*\n {2}unfinished last line: 6 bytes; the next start mends it\n$/);
   await writeFile(trail, (await readFile(trail, "utf8")).replace("SELECT ?", "SELECT !"));
   const { code, stdout } = await kaged("verify", "music");
   const text = "✗ music: Line 1 was changed: line 2 holds another SHA-256 of it [changed] (music.jsonl:1, seq 1)\n";

@@ -6,6 +6,7 @@
 import type { Clock } from "../ports/ports.ts";
 import { timestamps } from "../values/timestamps.ts";
 import type { AuditData, AuditEvent, AuditSink, AuditType } from "./events.ts";
+import { eventLimit } from "./limit_events.ts";
 
 /** The plugin instance that an event is about. */
 export interface AuditSubject {
@@ -17,7 +18,10 @@ export interface AuditSubject {
 
 /** Makes audit events and hands them on. */
 export interface Audit {
-  /** Emits one event. Never throws: a listener that does is counted in {@link listenerErrors}. */
+  /**
+   * Emits one event. Never throws: a listener that does is counted in {@link listenerErrors}. Of events that a plugin
+   * causes by itself, those above 100 in a minute are counted in one `plugin.repeated`.
+   */
   emit<T extends AuditType>(type: T, subject: AuditSubject, data: AuditData[T], requestId?: string | null): void;
   /** Calls `listener` with every event until the returned function is called. */
   on(listener: (event: AuditEvent) => void): () => void;
@@ -48,11 +52,16 @@ export function createAudit(
     }
   }
 
+  const limit = eventLimit(clock, (subject, counted) => make("plugin.repeated", subject, counted, null));
+
+  function make(type: AuditType, { name, instance }: AuditSubject, data: object, requestId: string | null): void {
+    hand({ type, timestamp: stamp(), name, instance, request_id: requestId, data } as AuditEvent, listeners);
+  }
+
   for (const sink of sinks) sink.hear?.((event) => hand(event, [...listeners].slice(stores.length)));
   return {
-    emit(type, { name, instance }, data, requestId = null) {
-      if (listeners.size === 0) return;
-      hand({ type, timestamp: stamp(), name, instance, request_id: requestId, data } as AuditEvent, listeners);
+    emit(type, subject, data, requestId = null) {
+      if (listeners.size > 0 && limit.takes(type, subject, data)) make(type, subject, data, requestId);
     },
     on(listener) {
       const own = (event: AuditEvent) => listener(event); // The same function may be added twice.
@@ -60,6 +69,7 @@ export function createAudit(
       return () => void listeners.delete(own);
     },
     async flush() {
+      limit.report();
       await Promise.all(sinks.map((sink) => sink.flush?.()));
     },
     get active() {

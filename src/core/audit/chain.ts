@@ -30,19 +30,26 @@ export async function lineHash(line: string | Uint8Array): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Returns events, each a JSON object as text, as lines that continue the chain behind `head`, and the new head. */
-export async function chainLines(
-  events: readonly string[],
-  head: ChainHead,
-): Promise<{ lines: string; head: ChainHead }> {
-  let { seq, hash } = head;
-  let lines = "";
+/** Lines that continue a chain. */
+export interface ChainedLines {
+  /** The lines with their breaks, and the number of bytes they take. */
+  readonly text: string;
+  readonly size: number;
+  readonly head: ChainHead;
+}
+
+/** Returns events, each a JSON object as text, as lines that continue the chain behind `head`. */
+export async function chainLines(events: readonly string[], { seq, hash }: ChainHead): Promise<ChainedLines> {
+  const lines: string[] = [];
+  let size = 0;
   for (const event of events) {
     const line = `{"seq":${++seq},"prev":"${hash}",${event.slice(1)}`;
-    hash = await lineHash(line);
-    lines += `${line}\n`;
+    const bytes = encoder.encode(line);
+    hash = await lineHash(bytes);
+    lines.push(line);
+    size += bytes.length + 1;
   }
-  return { lines, head: { seq, hash } };
+  return { text: `${lines.join("\n")}\n`, size, head: { seq, hash } };
 }
 
 /** Reads a line of a trail; null for one that is no JSON object. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import { type LockPorts, openFileLock } from "../files/file_lock.ts";
+import { type FileLock, type LockPorts, openFileLock } from "../files/file_lock.ts";
 import { lineQueue } from "../files/line_file.ts";
 import type { Retention } from "../project/audit_settings.ts";
 import { chainLines, headText } from "./chain.ts";
@@ -37,17 +37,22 @@ export function chainFile(options: ChainFileOptions): JsonlFile {
     const timestamp = new Date(clock.now()).toISOString();
     return { type, timestamp, name: "host", instance: project, request_id: null, data } as AuditEvent;
   };
+  const appender = chainAppender(options, (own) => {
+    const made = event(own);
+    hear(made);
+    return JSON.stringify(made);
+  });
   const queue = lineQueue({
-    append: chainAppender(options, (own) => {
-      const made = event(own);
-      hear(made);
-      return JSON.stringify(made);
-    }),
+    append: appender.append,
+    clock,
     lossLine: (count, reason) => JSON.stringify(event({ type: "audit.lost", data: { count, reason } })),
   });
   return {
     write: (one) => queue.write(JSON.stringify(one)),
-    flush: () => queue.flush(),
+    async flush() {
+      await queue.flush();
+      await appender.close();
+    },
     hear: (listener) => void (hear = listener),
     get lost() {
       return queue.lost;
@@ -58,11 +63,14 @@ export function chainFile(options: ChainFileOptions): JsonlFile {
   };
 }
 
-/** Returns a function that appends events to the trail; `own` makes the line of an event of the writer's own. */
-function chainAppender(
-  options: ChainFileOptions,
-  own: (event: OwnEvent) => string,
-): (events: readonly string[]) => Promise<void> {
+/** Appends to a trail, and lets go of its lock when the writer is done for now. */
+interface ChainAppender {
+  append(events: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Returns the appender of a trail; `own` makes the line of an event of the writer's own. */
+function chainAppender(options: ChainFileOptions, own: (event: OwnEvent) => string): ChainAppender {
   const { runtime: { files, clock }, maxBytes = 16 * MIB, retention_days = 400 } = options;
   const paths = chainPaths(options);
   const sealAfterMs = Math.min(SEAL_AFTER_DAYS, retention_days) * DAY_MS;
@@ -78,11 +86,11 @@ function chainAppender(
     if (now === null || !isOurs) ({ end: now, found } = await resumeChain(options, paths, files));
     const isFull = now.size >= maxBytes || (now.firstMs !== null && clock.now() - now.firstMs > sealAfterMs);
     if (isFull && now.size > 0) now = await seal(now);
-    const expired = await expire(isFull || !isOurs);
-    const { lines, head } = await chainLines([...found, ...expired.events].map(own).concat(events), now.head);
+    const expired = await expire(isFull || !isOurs, now.size);
+    const { text, size, head } = await chainLines([...found, ...expired.events].map(own).concat(events), now.head);
     await expired.deleteFirst();
     try {
-      await files.append(paths.open, lines);
+      await files.append(paths.open, text);
     } catch (error) {
       // Nobody else writes while the lock is held: the part that a full disk took is ours to cut off.
       if (now.ino !== null) await files.truncate(paths.open, now.size).catch(() => {});
@@ -90,8 +98,8 @@ function chainAppender(
     }
     await writeHead(headText(head)).catch(() => {}); // The events are stored: an older head still fits them.
     await expired.deleteLast();
-    const written = await files.info(paths.open);
-    end = { ...now, head, size: written?.size ?? 0, ino: written?.ino ?? null, firstMs: now.firstMs ?? clock.now() };
+    const ino = now.ino ?? (await files.info(paths.open))?.ino ?? null;
+    end = { ...now, head, size: now.size + size, ino, firstMs: now.firstMs ?? clock.now() };
   }
 
   async function seal({ head, firstSeq }: TrailEnd): Promise<TrailEnd> {
@@ -109,15 +117,21 @@ function chainAppender(
     await files.rename(`${paths.head}.tmp`, paths.head);
   }
 
-  return async (events) => {
-    await files.makeDir(paths.folder, { recursive: true, mode: 0o700 });
-    const limits = { waitMs: LOCK_WAIT_MS, busy: () => busy(paths.lock), stepMs: 0 };
-    const lock = openFileLock(paths.lock, options.runtime, limits);
-    try {
+  let lock: FileLock | null = null;
+  return {
+    async append(events) {
+      if (lock === null) {
+        await files.makeDir(paths.folder, { recursive: true, mode: 0o700 });
+        const limits = { waitMs: LOCK_WAIT_MS, busy: () => busy(paths.lock), stepMs: 0 };
+        lock = openFileLock(paths.lock, options.runtime, limits);
+      }
       await lock.hold(() => append(events));
-    } finally {
-      await lock.close();
-    }
+    },
+    async close() {
+      const opened = lock;
+      lock = null;
+      await opened?.close();
+    },
   };
 }
 
@@ -130,16 +144,18 @@ interface Expired {
 
 const NONE_EXPIRED: Expired = { events: [], deleteFirst: () => Promise.resolve(), deleteLast: () => Promise.resolve() };
 
-/** Returns a function that looks for sealed files to delete: when `isDue`, once a day, and now and then for the disk. */
+/**
+ * Returns a function that looks for sealed files to delete: when `isDue`, once a day, and whenever the open file, now of
+ * this `size`, has grown by some.
+ */
 function expirer(
   { runtime: { files, clock }, retention_days = 400, min_free_mb = 64, ...place }: ChainFileOptions,
-): (isDue: boolean) => Promise<Expired> {
-  const { folder, open } = chainPaths(place);
+): (isDue: boolean, size: number) => Promise<Expired> {
+  const { folder } = chainPaths(place);
   let lookedMs = -Infinity;
   let lookedSize = 0;
 
-  return async (isDue) => {
-    const size = (await files.info(open))?.size ?? 0;
+  return async (isDue, size) => {
     if (!isDue && clock.now() - lookedMs < DAY_MS && size - lookedSize < LOOK_EVERY_BYTES) return NONE_EXPIRED;
     [lookedMs, lookedSize] = [clock.now(), size];
     const sealed = await sealedFiles(place, files);

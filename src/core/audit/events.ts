@@ -24,6 +24,26 @@ export interface ConsentAudit {
   project_id: string;
 }
 
+/** The files of a plugin as the operator agreed to them. */
+export interface InstalledAudit {
+  /** Folder or address they came from. */
+  source: string;
+  /** Hash of the whole tree, as in `local.toml`. */
+  hash: string;
+  /** Capabilities that the operator granted. */
+  capabilities: string[];
+}
+
+/** One version of a plugin in the place of another. */
+export interface VersionAudit {
+  /** As in the manifest that was replaced. */
+  old_version: string;
+  /** As in the manifest that is in its place. */
+  new_version: string;
+  /** Capabilities that only one of the two asks for. */
+  capability_diff: { added: string[]; removed: string[] };
+}
+
 /** Data of the events of a compaction, by type. */
 export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
@@ -61,7 +81,7 @@ export interface AuditData extends CompactionAuditData {
   /** The host ended its process with SIGKILL. */
   "plugin.killed": { reason: string };
   /** Another process of it, ready already, took over; `duration_ms` from its start to then. */
-  "plugin.reloaded": AuditData["plugin.upgraded"] & { duration_ms: number };
+  "plugin.reloaded": VersionAudit & { duration_ms: number };
   /** Its reload failed; the process that ran goes on. */
   "plugin.reload_failed": { error_code: string; error_message: string };
   /** It is not started again until an operator enables it. */
@@ -71,13 +91,9 @@ export interface AuditData extends CompactionAuditData {
   /** An operator, or its failures, disabled it. */
   "plugin.disabled": { reason: string };
   /** An operator installed it; `local` for every project. */
-  "plugin.installed": { version: string; source: string; local: boolean };
+  "plugin.installed": InstalledAudit & { version: string; local: boolean };
   /** An operator installed another version in its place. */
-  "plugin.upgraded": {
-    old_version: string;
-    new_version: string;
-    capability_diff: { added: string[]; removed: string[] };
-  };
+  "plugin.upgraded": InstalledAudit & VersionAudit;
   /** An operator removed it from the home. */
   "plugin.uninstalled": { version: string };
   /** A project lacks it, or lacks a version that fits: an operator is asked. */

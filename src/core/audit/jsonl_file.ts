@@ -35,7 +35,7 @@ export interface JsonlFile extends AuditSink {
 
 /** Returns a sink that appends to `path`. Its folder must exist. */
 export function jsonlFile({ clock, ...options }: JsonlFileOptions): JsonlFile {
-  const file = lineFile({ ...options, lossLine: (count, reason) => lossLine(count, reason, clock) });
+  const file = lineFile({ ...options, clock, lossLine: (count, reason) => lossLine(count, reason, clock) });
   return {
     write: (event) => file.write(JSON.stringify(event)),
     flush: () => file.flush(),

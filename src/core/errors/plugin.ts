@@ -17,6 +17,7 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("plugin", -32603, 502, {
     unavailable: ["The plugin is not running", "See kaged plugin check, then enable it again"],
     disabled: ["The operator has not enabled the plugin", "Run kaged plugin enable"],
+    flood: ["The plugin wrote too many lines that are no messages", "Have it write its logs to stderr"],
     memory_exceeded: [
       "The plugin used more memory than it may",
       "Mend the plugin, or raise memory_mb under limits in config.toml",

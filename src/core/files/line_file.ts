@@ -4,7 +4,7 @@
  * @module
  */
 import { messageOf } from "../errors/host_error.ts";
-import type { Files } from "../ports/ports.ts";
+import type { Clock, Files } from "../ports/ports.ts";
 
 /** How lines reach their file. */
 interface LineQueueOptions {
@@ -14,6 +14,8 @@ interface LineQueueOptions {
   lossLine(count: number, reason: string): string;
   /** Most characters waiting to be written; what comes above is counted and dropped. Default 4 Mi. */
   readonly maxWaiting?: number;
+  /** With a clock, a write begins {@link REST_MS} after the last one at the earliest, and takes the lines of that time. */
+  readonly clock?: Clock;
 }
 
 /** How a file that is rotated by size is kept. */
@@ -40,6 +42,12 @@ export interface LineFile {
 }
 
 const LF = 0x0a;
+/** Each write costs system calls, however few its lines: under load, 50 writes in a second are enough. */
+const REST_MS = 20;
+/** With this many characters waiting a write is worth its cost: holding them longer would only keep memory busy. */
+const HURRY_FROM = 32 * 1024;
+/** Characters of a text from which the system is asked for the size of the file afterwards. */
+const ASK_FROM = 16 * 1024;
 
 /** Returns a file at `path`. Its folder must exist with the first line. */
 export function lineFile(
@@ -49,13 +57,30 @@ export function lineFile(
 }
 
 /** Returns a queue whose lines go to `append`, as many at once as came while the last ones were written. */
-export function lineQueue({ append, lossLine, maxWaiting = 4 * 1024 * 1024 }: LineQueueOptions): LineFile {
+export function lineQueue({ append, lossLine, clock, maxWaiting = 4 * 1024 * 1024 }: LineQueueOptions): LineFile {
   let waiting: string[] = [];
   let waitingLength = 0;
   let lost = 0;
   let unreported = 0;
   let lastError: string | null = null;
   let writing: Promise<void> | null = null;
+  let restUntilMs = -Infinity;
+  let flushes = 0;
+  let wake: (() => void) | null = null;
+
+  async function rest(): Promise<void> {
+    const leftMs = clock === undefined ? 0 : restUntilMs - clock.monotonic();
+    if (leftMs <= 0 || flushes > 0 || waitingLength > HURRY_FROM) return;
+    await new Promise<void>((resolve) => {
+      // The lines have to reach the file also when nothing else keeps the program alive.
+      const cancel = clock!.after(leftMs, resolve, { keepAlive: true });
+      wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+    wake = null;
+  }
 
   function lose(count: number): void {
     lost += count;
@@ -64,6 +89,7 @@ export function lineQueue({ append, lossLine, maxWaiting = 4 * 1024 * 1024 }: Li
 
   async function writeWaiting(): Promise<void> {
     while (waiting.length > 0 || (unreported > 0 && lastError === null)) {
+      await rest();
       const lines = waiting;
       waiting = [];
       waitingLength = 0;
@@ -79,6 +105,7 @@ export function lineQueue({ append, lossLine, maxWaiting = 4 * 1024 * 1024 }: Li
         lastError = messageOf(error);
         lose(lines.length - (reported > 0 ? 1 : 0));
       }
+      restUntilMs = (clock?.monotonic() ?? 0) + REST_MS;
     }
   }
 
@@ -88,9 +115,13 @@ export function lineQueue({ append, lossLine, maxWaiting = 4 * 1024 * 1024 }: Li
       waiting.push(line);
       waitingLength += line.length + 1;
       writing ??= writeWaiting().finally(() => writing = null);
+      if (waitingLength > HURRY_FROM) wake?.();
     },
     async flush() {
+      flushes++;
+      wake?.();
       while (writing) await writing;
+      flushes--;
     },
     get lost() {
       return lost;
@@ -125,14 +156,15 @@ function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: reado
       head = "";
     }
     const text = `${head}${lines.join("\n")}\n`;
-    const bytes = encoder.encode(text);
     try {
       await files.append(path, text);
     } catch (error) {
-      await takeBack(bytes, size).catch(() => {}); // The next write then starts a new line.
+      await takeBack(encoder.encode(text), size).catch(() => {}); // The next write then starts a new line.
       throw error;
     }
-    knownSize = size + bytes.length;
+    // Writing encodes the text already: asking for the size costs less than doing that to a long one once more.
+    const isLong = text.length > ASK_FROM;
+    knownSize = isLong ? (await files.info(path))?.size ?? null : size + encoder.encode(text).length;
   }
 
   /** A full disk takes the beginning of a text: where that, and nothing else, stands at the end, it is cut off again. */

@@ -8,7 +8,7 @@ import type { Connection, IncomingRequest, Irregularity } from "../wire/connecti
 import type { Dialect, DialectPorts } from "./dialect.ts";
 import { sendConfig, shakeHands } from "./handshake.ts";
 import { quietly } from "./health.ts";
-import { auditIrregularity, irregularityDetail, notificationGate, NOTIFICATIONS_PER_SECOND } from "./wire_audit.ts";
+import { irregularityDetail, irregularityGate, notificationGate, NOTIFICATIONS_PER_SECOND } from "./wire_audit.ts";
 
 const NOTIFICATION_NAME = /^(?!kaged\.|system\.)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){1,3}$/;
 
@@ -19,6 +19,7 @@ export function kagedDialect(ports: DialectPorts): Dialect {
   const isTaken = notificationGate(ports, () => {
     quietly(() => connection.notify("system.rate_limited", { limit_per_second: NOTIFICATIONS_PER_SECOND }));
   });
+  const auditIrregularity = irregularityGate(ports);
   const connection: Connection = connect({ onRequest, onNotification, onIrregularity });
 
   function onRequest(request: IncomingRequest): unknown {
@@ -44,7 +45,7 @@ export function kagedDialect(ports: DialectPorts): Dialect {
 
   function onIrregularity(irregularity: Irregularity): void {
     const isHarmless = irregularity.kind === "noise" || irregularity.kind === "oversize" || phase !== "initializing";
-    if (isHarmless) return auditIrregularity(irregularity, ports);
+    if (isHarmless) return auditIrregularity(irregularity);
     violate(`${irregularity.kind}_before_initialize`, irregularityDetail(irregularity));
   }
 

@@ -12,7 +12,7 @@ import { readToolResult } from "../mcp/tool_result.ts";
 import type { Connection, IncomingRequest } from "../wire/connection_types.ts";
 import type { Dialect, DialectPorts, PluginProfile } from "./dialect.ts";
 import { HANDSHAKE_TIMEOUT_MS, handshakeStep } from "./handshake.ts";
-import { auditIrregularity, notificationGate } from "./wire_audit.ts";
+import { irregularityGate, notificationGate } from "./wire_audit.ts";
 
 /** Least time between two looks at a server's tools, however often it says that they changed. */
 const RELIST_MS = 5_000;
@@ -27,7 +27,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
   const connection: Connection = ports.connect({
     onRequest,
     onNotification,
-    onIrregularity: (irregularity) => auditIrregularity(irregularity, ports),
+    onIrregularity: irregularityGate(ports),
     notices: MCP_NOTICES,
   });
   const tools = new ServerTools(connection, ports);

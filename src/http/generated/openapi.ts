@@ -4260,18 +4260,23 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "type": {
+            "description": "Type of the event, such as \`plugin.crashed\`.",
             "type": "string"
           },
           "timestamp": {
+            "description": "ISO 8601.",
             "type": "string"
           },
           "name": {
+            "description": "Name of the plugin; \`host\` for events of the host itself.",
             "type": "string"
           },
           "instance": {
+            "description": "Instance id; the project's id for events of the host itself.",
             "type": "string"
           },
           "request_id": {
+            "description": "Ties the event to a call, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -4282,6 +4287,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "data": {
+            "description": "Facts of the event; their shape depends on the type.",
             "type": "object"
           }
         },
@@ -4300,6 +4306,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "events": {
+            "description": "At most as many as the query's limit.",
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/StoredEvent"
@@ -4347,6 +4354,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "reason": {
+            "description": "Names the kind of break, for a program.",
             "enum": [
               "unreadable",
               "changed",
@@ -4376,12 +4384,15 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "project": {
+            "description": "Id of the project, or \`_operator\`.",
             "type": "string"
           },
           "ok": {
+            "description": "Whether every line fits.",
             "type": "boolean"
           },
           "broken": {
+            "description": "The first line that does not fit, or null.",
             "anyOf": [
               {
                 "$ref": "#/components/schemas/TrailBreak"
@@ -4392,9 +4403,11 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "files": {
+            "description": "Number of chained files that were read.",
             "type": "number"
           },
           "lines": {
+            "description": "Number of lines that fit.",
             "type": "number"
           },
           "head": {

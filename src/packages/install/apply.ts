@@ -98,18 +98,20 @@ function recordOf({ manifest, hash, source, installed, package: pkg }: InstallPl
 }
 
 function audit(
-  { manifest: { name, version }, source, diff, installed }: InstallPlan,
+  { manifest: { name, version, capabilities }, hash, source, diff, installed }: InstallPlan,
   consent: Consent,
   ports: InstallPorts,
 ) {
   const subject = { name, instance: name };
+  // Nothing is installed unless every capability was granted by name.
+  const agreed = { source: sourceText(source), hash, capabilities: [...capabilities] };
   if (installed) {
     const capability_diff = { added: [...diff.added], removed: [...diff.removed] };
     const versions = { old_version: installed.version, new_version: version };
-    ports.audit.emit("plugin.upgraded", subject, { ...versions, capability_diff });
+    ports.audit.emit("plugin.upgraded", subject, { ...agreed, ...versions, capability_diff });
   } else {
     const local = consent.projectId === null;
-    ports.audit.emit("plugin.installed", subject, { version, source: sourceText(source), local });
+    ports.audit.emit("plugin.installed", subject, { ...agreed, version, local });
   }
 }
 

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { files } from "../../../src/adapters/shared/files.ts";
-import { type LineFile, lineFile } from "../../../src/core/files/line_file.ts";
+import { type LineFile, lineFile, lineQueue } from "../../../src/core/files/line_file.ts";
 import type { Files } from "../../../src/core/ports/ports.ts";
+import { createFakeClock } from "../../support/fake_clock.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
+import { until } from "../../support/until.ts";
 
 /** A file on a disk that is full when told so: it takes the first bytes of what is written, then refuses. */
 async function onSmallDisk(t: TestContext, onFull = async (_path: string): Promise<void> => {}) {
@@ -52,4 +54,24 @@ test("K-059 a line that a crash cut short does not take the next one with it", a
   await writeFile(path, "whole\nhal");
   await write("next", "last");
   assert.equal(await read(), "whole\nhal\nnext\nlast\n");
+});
+
+test("with a clock, lines that come soon after a write go into one write; a flush, or many of them, wait for nothing", async () => {
+  const clock = createFakeClock();
+  const writes: string[][] = [];
+  const append = (lines: readonly string[]): Promise<void> => Promise.resolve(void writes.push([...lines]));
+  const queue = lineQueue({ append, lossLine: String, clock });
+  queue.write("a");
+  await until(() => writes.length === 1, "the first write", "turn");
+  for (const line of ["b", "c"]) queue.write(line);
+  await until(() => clock.keepingAlive === 1, "the rest before the next write", "turn");
+  queue.write("d");
+  clock.advance(20);
+  await until(() => writes.length === 2, "the second write", "turn");
+  queue.write("e");
+  await queue.flush();
+  assert.deepEqual(writes, [["a"], ["b", "c", "d"], ["e"]]);
+  queue.write("f".repeat(40_000));
+  await until(() => writes.length === 4, "a write of many characters", "turn");
+  assert.equal(clock.waiting, 0);
 });

@@ -32,8 +32,23 @@ test("K-052 manual install happy path: the files are in the store, read-only, an
   assert.deepEqual([event?.type, event?.name, event?.data], ["plugin.installed", "oh-my-pi", {
     version: "1.4.2",
     source: dir,
+    hash: plan.hash,
+    capabilities: plan.manifest.capabilities,
     local: true,
   }]);
+});
+
+test("plugin.installed and plugin.upgraded hold the granted capabilities, the hash of the files and their source", async (t) => {
+  const stage = await installStage(t);
+  const agreed: unknown[] = [];
+  for (const [version, capability] of [["1.0.0", "kaged:storage:read"], ["2.0.0", "kaged:storage:write"]] as const) {
+    const dir = await stage.plugin(`v${version}`, { version, capabilities: [capability] });
+    const plan = await stage.plan(dir);
+    await applyInstall(plan, { hash: plan.hash, projectId: null, granted: [capability] }, stage.ports);
+    agreed.push({ source: dir, hash: plan.hash, capabilities: [capability] });
+  }
+  const events = stage.events.map(({ data }) => data as Record<string, unknown>);
+  assert.deepEqual(events.map(({ source, hash, capabilities }) => ({ source, hash, capabilities })), agreed);
 });
 
 test("K-052 invalid manifest rejection: a missing name field, and nothing is installed", async (t) => {
@@ -80,6 +95,9 @@ test("K-055 upgrade with capability diff: what is new needs its own yes, and the
   assert.deepEqual(await stage.names(), ["oh-my-pi"]);
   const upgraded = stage.events.find(({ type }) => type === "plugin.upgraded");
   assert.deepEqual(upgraded?.data, {
+    source: v2,
+    hash: plan.hash,
+    capabilities: plan.manifest.capabilities,
     old_version: "1.4.2",
     new_version: "2.0.0",
     capability_diff: { added: ["net:api.openai.com:443"], removed: ["exec:bash:/opt/oh-my-pi"] },

@@ -37,6 +37,7 @@ export type HostErrorCode =
   | "plugin.not_applicable"
   | "plugin.unavailable"
   | "plugin.disabled"
+  | "plugin.flood"
   | "plugin.memory_exceeded"
   | "plugin.pids_exceeded"
   | "plugin.reloading"
