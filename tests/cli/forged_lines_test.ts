@@ -70,8 +70,11 @@ test("no text of a plugin becomes a line of the command, whatever the command", 
   await mkdir(join(dir, "music/.claude"), { recursive: true });
   const use = { package: "forges-lines", version: "^1.0.0" };
   await writeFile(join(dir, "music/project.yaml"), JSON.stringify({ primary: { plugins: { memory: use } } }));
-  const hook = { matcher: `Bash|${FORGED}`, hooks: [{ type: "command", command: `echo${FORGED}` }] };
+  const hook = { matcher: "Bash", hooks: [{ type: "command", command: `echo${FORGED}` }] };
   await writeFile(join(dir, "music/.claude/settings.json"), JSON.stringify({ hooks: { PreToolUse: [hook] } }));
+  const entry = { timestamp: "2026-01-01T00:00:00.000Z", instance: `forges-lines${FORGED}`, line: FORGED };
+  await mkdir(join(dir, "home/logs"), { recursive: true });
+  await writeFile(join(dir, "home/logs/forges-lines.jsonl"), `${JSON.stringify(entry)}\n`);
   const home = ["--home", join(dir, "home")];
   const project = ["--project", join(dir, "music")];
   const local = ["--plugin", `forges-lines=${plugin.dir}`];
@@ -94,10 +97,17 @@ test("no text of a plugin becomes a line of the command, whatever the command", 
     ["doctor", ...home],
     [`nonsense${FORGED}`],
   ];
+  let reached = 0;
   for (const args of commands) {
     const { stdout, stderr } = await runKaged(args, { cwd: dir });
     checkLines(stdout + stderr, args.join(" "));
+    const isThere = /Installed safe 1\.0/.test(stdout + stderr);
+    if (isThere) reached++;
+    if (/^(?:plugin logs|plugin call|hooks)/.test(args.join(" "))) {
+      assert.ok(isThere, `${args.join(" ")}: ${stdout}${stderr}`);
+    }
   }
+  assert.ok(reached >= 10, `${reached} commands printed it`);
 });
 
 test("a plugin's stack is shown as lines of its own, below the error and behind a margin", async (t) => {

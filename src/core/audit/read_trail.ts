@@ -25,6 +25,7 @@ export interface TrailQuery {
   readonly plugin?: string;
   /** Path of the agent. */
   readonly agent?: string;
+  /** Id of the session. */
   readonly session?: string;
   /** A text that stands somewhere in the event, whatever its case. */
   readonly text?: string;
@@ -40,16 +41,23 @@ export interface StoredEvent {
   readonly seq?: number;
   /** SHA-256 of the line before; absent in the calls trail. */
   readonly prev?: string;
+  /** Type of the event, such as `plugin.crashed`. */
   readonly type: string;
+  /** ISO 8601. */
   readonly timestamp: string;
+  /** Name of the plugin; `host` for events of the host itself. */
   readonly name: string;
+  /** Instance id; the project's id for events of the host itself. */
   readonly instance: string;
+  /** Ties the event to a call, or null. */
   readonly request_id: string | null;
+  /** Facts of the event; their shape depends on the type. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** Some events, the newest first. */
 export interface TrailPage {
+  /** At most as many as the query's limit. */
   readonly events: StoredEvent[];
   /** The cursor of older events, or null at the end. A page of a long search may be short, or empty, and still have one. */
   readonly next: string | null;

@@ -19,6 +19,7 @@ export interface TrailBreak {
   readonly line: number;
   /** The number that the line itself holds, or null where it holds none. */
   readonly seq: number | null;
+  /** Names the kind of break, for a program. */
   readonly reason: "unreadable" | "changed" | "missing" | "out_of_order" | "cut" | "no_head" | "against";
   /** The same in words. */
   readonly message: string;
@@ -26,10 +27,15 @@ export interface TrailBreak {
 
 /** The outcome of a check. */
 export interface TrailVerdict {
+  /** Id of the project, or `_operator`. */
   readonly project: string;
+  /** Whether every line fits. */
   readonly ok: boolean;
+  /** The first line that does not fit, or null. */
   readonly broken: TrailBreak | null;
+  /** Number of chained files that were read. */
   readonly files: number;
+  /** Number of lines that fit. */
   readonly lines: number;
   /** The last line as {@link headText}, or null for a trail without lines. Keep it elsewhere to check against it later. */
   readonly head: string | null;

@@ -4489,18 +4489,23 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "type": {
+            "description": "Type of the event, such as \`plugin.crashed\`.",
             "type": "string"
           },
           "timestamp": {
+            "description": "ISO 8601.",
             "type": "string"
           },
           "name": {
+            "description": "Name of the plugin; \`host\` for events of the host itself.",
             "type": "string"
           },
           "instance": {
+            "description": "Instance id; the project's id for events of the host itself.",
             "type": "string"
           },
           "request_id": {
+            "description": "Ties the event to a call, or null.",
             "anyOf": [
               {
                 "type": "string"
@@ -4511,6 +4516,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "data": {
+            "description": "Facts of the event; their shape depends on the type.",
             "type": "object"
           }
         },
@@ -4529,6 +4535,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "events": {
+            "description": "At most as many as the query's limit.",
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/StoredEvent"
@@ -4576,6 +4583,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "reason": {
+            "description": "Names the kind of break, for a program.",
             "enum": [
               "unreadable",
               "changed",
@@ -4605,12 +4613,15 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "project": {
+            "description": "Id of the project, or \`_operator\`.",
             "type": "string"
           },
           "ok": {
+            "description": "Whether every line fits.",
             "type": "boolean"
           },
           "broken": {
+            "description": "The first line that does not fit, or null.",
             "anyOf": [
               {
                 "$ref": "#/components/schemas/TrailBreak"
@@ -4621,9 +4632,11 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "files": {
+            "description": "Number of chained files that were read.",
             "type": "number"
           },
           "lines": {
+            "description": "Number of lines that fit.",
             "type": "number"
           },
           "head": {
