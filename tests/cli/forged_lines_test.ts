@@ -131,6 +131,7 @@ test("nothing of the host prints but through the printer, the questions and the 
     "src/sdk/mod.ts", // Runs in the plugin.
   ]);
   assert.deepEqual(await found(/\b(?:stdout|stderr)\b[^;\n]*\.write\(|\{ (?:stdout|stderr)[^}]* \} = process/), [
+    "src/adapters/shared/kernel_files_child.ts", // Answers for the host that started it, in JSON.
     "src/cli/questions.ts", // Texts that it made printable.
     "src/sdk/mod.ts",
   ]);

@@ -97,7 +97,8 @@ test("plugin call, check and conformance refuse a plugin whose required secret i
   const local = join(home, "local.toml");
   await writeFile(local, `${await readFile(local, "utf8")}\n[plugins."@test/echo"]\napi_key = "mine"\n`);
   const { stdout } = await kaged("plugin", "call", "echo", "echo.config", "--json");
-  assert.equal(JSON.parse(stdout).result.api_key, "mine", "the operator's own values reach an installed plugin");
+  const { api_key } = JSON.parse(stdout).result;
+  assert.equal(api_key, "[secret:api_key]", "the operator's own values reach an installed plugin, and no output");
   const folder = await kaged("plugin", "call", "./echo", "echo.config");
   assert.match(folder.stderr, /project\.config_invalid/, "and no folder that only says it is that plugin");
 });

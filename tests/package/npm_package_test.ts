@@ -106,7 +106,7 @@ once("the installed command makes, checks and names itself on Node 24, Node 26, 
     const plugin = `greeter-${name.replace(" ", "")}`;
     assert.match(await consumer.run(command, ["--version"]), /^\d+\.\d+\.\d+\n$/, name);
     assert.match(await consumer.run(command, ["plugin", "new", plugin]), /Made/, name);
-    assert.match(await consumer.run(command, ["plugin", "check", plugin]), /All \d+ rules kept/, name);
+    assert.match(await consumer.run(command, ["plugin", "check", `./${plugin}`]), /All \d+ rules kept/, name);
   }
 });
 

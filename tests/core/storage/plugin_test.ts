@@ -80,7 +80,7 @@ test("kaged plugin info and export report a wrong name, home and file", async (t
   const home = await scratchDir(t);
   const nothing = await runKaged(["plugin", "info", "notes", "--home", home]);
   assert.deepEqual([nothing.code, nothing.stdout], [1, ""]);
-  assert.match(nothing.stderr, /^error\[plugin\.not_installed\]: No plugin "notes" is installed/);
+  assert.match(nothing.stderr, /^error\[plugin\.unknown\]: No plugin "notes" is known here/);
   const badName = await runKaged(["plugin", "info", "Notes_1", "--home", home]);
   assert.match(badName.stderr, /^error\[host\.misuse\]: "Notes_1" is no name of a plugin/);
   const noFile = await runKaged(["plugin", "export", "notes"]);
