@@ -32,7 +32,7 @@ async function place(t: TestContext): Promise<Place> {
   const notes = at("examples/plugins/notes");
   return {
     home,
-    flags: ["--allow-run", "--allow-env", "--allow-sys=uid", "--allow-read", `--allow-write=${home}`],
+    flags: ["--allow-run", "--allow-env", "--allow-sys=uid,statfs", "--allow-read", `--allow-write=${home}`],
     async run(flags) {
       const how = ["run", "--no-prompt", "--quiet", "--no-check", "--config", at("deno.json"), ...flags];
       const words = [process.execPath, ...how, at("tests/host/fixtures/few_permissions.ts"), home, project, notes];

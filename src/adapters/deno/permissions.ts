@@ -20,7 +20,8 @@ export function missingPermissions(home: string | null): string[] {
   const needs: readonly Need[] = [
     { flag: "--allow-run", name: "run" },
     { flag: "--allow-env", name: "env" },
-    { flag: "--allow-sys=uid", name: "sys", kind: "uid" },
+    { flag: "--allow-sys=uid,statfs", name: "sys", kind: "uid" },
+    { flag: "--allow-sys=uid,statfs", name: "sys", kind: "statfs" },
     { flag: "--allow-read", name: "read", path: "/usr" },
     ...(home === null ? [] : [
       { flag: "--allow-read", name: "read", path: home } as const,

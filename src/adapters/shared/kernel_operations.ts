@@ -8,7 +8,7 @@ import type { Files } from "../../core/ports/ports.ts";
 /** An operation whose first argument may be a path of the kernel; no other operation of the host gets one. */
 export type KernelOperation = Extract<
   keyof Files,
-  "readText" | "write" | "makeDir" | "remove" | "removeDir" | "list" | "info" | "target" | "readLink"
+  "readText" | "write" | "makeDir" | "remove" | "removeDir" | "list" | "info" | "target" | "usedBytes" | "readLink"
 >;
 
 /** Each {@link KernelOperation}. */
@@ -21,6 +21,7 @@ export const KERNEL_OPERATIONS: readonly KernelOperation[] = [
   "list",
   "info",
   "target",
+  "usedBytes",
   "readLink",
 ];
 
@@ -47,7 +48,7 @@ export function isKernelPath(path: string): boolean {
 
 /** Links of a process that lead out of `/proc`: to its root and folder, and to files it has open. */
 const LEADS_OUT = /^\/proc\/(?:.+\/)?(?:root|cwd|exe|fd\/[^/]+|map_files\/[^/]+)(?:\/|$)/;
-const LOOKS: readonly KernelOperation[] = ["info", "target", "readLink"];
+const LOOKS: readonly KernelOperation[] = ["info", "target", "usedBytes", "readLink"];
 
 /** Whether the helper answers: for paths of the kernel, and behind the links that lead elsewhere with no content. */
 export function isAnswered({ op, args: [path] }: KernelQuestion): boolean {

@@ -79,6 +79,21 @@ function misuse(index: number, fault: string): HostError {
   });
 }
 
+/** Returns a window as a handler modified it. Throws for one that cannot be used, or is larger than it was `before`. */
+export function modifiedWindow(
+  modified: unknown,
+  before: Size,
+  { count, ids }: { readonly count: CountTokens; readonly ids: Ids },
+): IdentifiedMessage[] {
+  if (!Array.isArray(modified) || (modified.length === 0 && before.messages > 0)) {
+    throw new Error("A modified window was left out: it is no list of messages, or an empty one");
+  }
+  const window = assignIds(structuredClone(modified), ids); // Handlers' values are frozen, messages are not.
+  const { tokens } = sizeOf(window, count);
+  if (tokens <= before.tokens) return window;
+  throw new Error(`A modified window was left out: it has ${tokens} tokens, after ${before.tokens}`);
+}
+
 /**
  * Returns a count that asks once for each message and always gives a number of at least 0: where `count` throws or
  * gives none, the rough count stands in.

@@ -9,6 +9,7 @@ import {
   assignIds,
   type IdentifiedMessage,
   type Message,
+  modifiedWindow,
   type Size,
   sizeOf,
   tokenCounter,
@@ -279,22 +280,12 @@ class Compaction {
       this.#retained.push(...round.retained);
       for (const { plugin, problem } of round.ignored) this.#ignored.push({ plugin, hook, problem });
       this.#blocked = round.blocked;
-      return round.modified === undefined ? null : this.#readWindow(round.modified);
+      if (round.modified === undefined) return null;
+      return modifiedWindow(round.modified, this.#before, { count: this.#count, ids: this.#ports.ids });
     } catch (error) {
       this.#ignored.push({ plugin: "host", hook, problem: clipped(messageOf(error)) });
       return null;
     }
-  }
-
-  /** Throws for a modified window that cannot be used; the caller's own copy is used then. */
-  #readWindow(modified: unknown): IdentifiedMessage[] {
-    if (!Array.isArray(modified) || (modified.length === 0 && this.#window.length > 0)) {
-      throw new Error("A modified window was left out: it is no list of messages, or an empty one");
-    }
-    const window = assignIds(structuredClone(modified), this.#ports.ids); // Handlers' values are frozen, messages are not.
-    const { tokens } = sizeOf(window, this.#count);
-    if (tokens <= this.#before.tokens) return window;
-    throw new Error(`A modified window was left out: it has ${tokens} tokens, after ${this.#before.tokens}`);
   }
 
   /** Adds the observers' texts that fit: within the target, and no larger than the window was. */
