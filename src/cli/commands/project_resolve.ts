@@ -58,7 +58,8 @@ export function problemsOf({ refusals, missing }: Pick<ResolvedProject, "refusal
 }
 
 function notInstalled({ package: pkg, source, version }: MissingPlugin): HostError {
-  return new HostError("plugin.not_installed", `Plugin "${pkg}" is not installed`, {
+  const fitting = version === null ? "" : ` in a version that fits ${version}`;
+  return new HostError("plugin.not_installed", `Plugin "${pkg}" is not installed${fitting}`, {
     data: { package: pkg, source, version },
     hint: source === null ? `Install it, or pass --plugin ${pkg}=<dir>` : `Install it from ${source}`,
   });
