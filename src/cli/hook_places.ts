@@ -11,7 +11,7 @@ import type { DocumentIssue } from "../core/documents/document_report.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { Host } from "../host/types.ts";
 import { addHomeOptions, type HomeFlags, type Places } from "./options.ts";
-import { printable, type Printer, type Terminal } from "./terminal.ts";
+import type { Printer, Terminal } from "./terminal.ts";
 
 export interface HookFlags extends HomeFlags {
   readonly dir: string;
@@ -77,7 +77,7 @@ export function printIssues(issues: readonly DocumentIssue[], kind: "error" | "w
   const paint = kind === "error" ? out.paint.red : out.paint.yellow;
   for (const { code, file, line, column, path, message, hint } of issues) {
     const subject = path === "" ? message : `${path}: ${message}`;
-    out.line(`${paint(`${kind}[${code}]`)} ${printable(`${file}:${line}:${column}  ${subject}`)}`);
+    out.line(`${paint(`${kind}[${code}]`)} ${file}:${line}:${column}  ${subject}`);
     out.hint(hint);
   }
 }

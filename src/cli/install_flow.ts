@@ -9,7 +9,6 @@ import { type Source, sourceText } from "../packages/install/source.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
 import { declined, grantQuestion, type ProgressTexts } from "./questions.ts";
-import { printable } from "./terminal.ts";
 
 export interface InstallWish {
   readonly source: Source;
@@ -68,8 +67,8 @@ export function fetching(address: string): ProgressTexts {
 
 /** Asks whether the address may be fetched at all. Off a terminal, naming it in the command is the agreement. */
 async function agreeToFetch(url: string, { terminal, ask }: Operator): Promise<void> {
-  if (!ask.canAsk) terminal.err.line(printable(`Fetching ${url}`));
-  else if (!await ask.confirm(`Fetch ${printable(url)}?`)) throw declined();
+  if (!ask.canAsk) terminal.err.line(`Fetching ${url}`);
+  else if (!await ask.confirm(`Fetch ${url}?`)) throw declined();
 }
 
 /** Asks whether exactly these files may be installed, with the capabilities that they ask for. */

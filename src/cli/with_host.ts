@@ -10,7 +10,7 @@ import type { Host, HostOptions } from "../host/types.ts";
 import { interruptible, unlessAborted } from "./interrupt.ts";
 import { addProjectOptions, placesOf, pluginFolders, type ProjectFlags } from "./options.ts";
 import { readText } from "./read_text.ts";
-import { printable, type Printer, type Terminal } from "./terminal.ts";
+import type { Printer, Terminal } from "./terminal.ts";
 
 export interface HostFlags extends ProjectFlags {
   readonly project: string;
@@ -64,7 +64,7 @@ export async function openHost(
     project: resolve(terminal.cwd, flags.project),
     plugins: pluginFolders(flags, terminal),
     onLog: (log) => {
-      if (!flags.quiet) line(paint.dim(printable(`${log.plugin}: ${log.line}`)));
+      if (!flags.quiet) line(paint.dim(`${log.plugin}: ${log.line}`));
     },
     ...own,
   });

@@ -10,7 +10,7 @@ import { defined } from "../../core/values/plain_data.ts";
 import { addEventOptions, type EventFlags, queryOf, TRAIL_ARGUMENT, trailNamed } from "../audit_options.ts";
 import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 import { addAuditExport } from "./audit_export.ts";
 import { addAuditVerify } from "./audit_verify.ts";
 
@@ -100,7 +100,5 @@ function eventLine({ timestamp, type, name, instance, data, seq }: StoredEvent, 
   const subject = name === "host" ? "host" : instance;
   const facts = Object.entries(data).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(" ");
   const number = seq === undefined ? "" : `${seq} `;
-  return `${paint.dim(printable(`${number}${timestamp}`))} ${printable(`${type} ${subject}`)} ${
-    paint.dim(printable(facts))
-  }`.trimEnd();
+  return `${paint.dim(`${number}${timestamp}`)} ${type} ${subject} ${paint.dim(facts)}`.trimEnd();
 }

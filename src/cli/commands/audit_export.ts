@@ -11,7 +11,7 @@ import type { Files } from "../../core/ports/ports.ts";
 import { defined } from "../../core/values/plain_data.ts";
 import { addEventOptions, type EventFlags, queryOf, TRAIL_ARGUMENT, trailNamed } from "../audit_options.ts";
 import { operate, type Operator } from "../operator.ts";
-import { counted, printable, type Terminal } from "../terminal.ts";
+import { counted, type Terminal } from "../terminal.ts";
 import { printVerdict } from "./audit_verify.ts";
 
 interface ExportFlags extends EventFlags {
@@ -74,7 +74,7 @@ async function exportTrail(
   if (file !== null) await files.append(file, waiting);
   if (verdict?.ok === false) exit(1);
   if (json && file !== null) return out.json({ file, events, verdict });
-  if (file !== null) out.line(printable(`${file}: ${counted(events, "event")}`));
+  if (file !== null) out.line(`${file}: ${counted(events, "event")}`);
   if (verdict !== null) printVerdict(verdict, err);
 }
 

@@ -9,7 +9,7 @@ import type { TrailVerdict } from "../../core/audit/verify_trail.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { trailNamed } from "../audit_options.ts";
 import { operate, type Operator } from "../operator.ts";
-import { counted, printable, type Printer, type Terminal } from "../terminal.ts";
+import { counted, type Printer, type Terminal } from "../terminal.ts";
 
 interface VerifyFlags {
   readonly head?: boolean;
@@ -85,7 +85,7 @@ export function printVerdict(verdict: TrailVerdict, printer: Printer): void {
   if (broken !== null) {
     const { file, line: number, seq, reason, message } = broken;
     const place = `${file}:${number}${seq === null ? "" : `, seq ${seq}`}`;
-    line(`${paint.red("✗")} ${printable(`${project}: ${message} [${reason}] (${place})`)}`);
+    line(`${paint.red("✗")} ${project}: ${message} [${reason}] (${place})`);
   }
   const notes = [
     ...mended > 0 ? [`mended after a crash: ${counted(mended, "time")}`] : [],
@@ -94,5 +94,5 @@ export function printVerdict(verdict: TrailVerdict, printer: Printer): void {
     ...torn_bytes > 0 ? [`unfinished last line: ${counted(torn_bytes, "byte")}; the next start mends it`] : [],
     ...unchained.length > 0 ? [`from before the chain, not verified: ${unchained.join(", ")}`] : [],
   ];
-  for (const note of notes) line(paint.dim(printable(`  ${note}`)));
+  for (const note of notes) line(paint.dim(`  ${note}`));
 }

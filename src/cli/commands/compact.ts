@@ -8,7 +8,7 @@ import type { CompactionResult } from "../../core/compaction/types.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Message } from "../../core/compaction/messages.ts";
 import { wholeNumber } from "../options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";
 
 interface CompactFlags extends HostFlags {
@@ -65,7 +65,7 @@ function print(result: CompactionResult, out: Printer): void {
   const { line, paint } = out;
   const size = `${before.messages} → ${after.messages} messages, ${before.tokens} → ${after.tokens} tokens`;
   line(`${paint.bold(by === "none" ? "Nothing to compact" : `Compacted by ${by}`)}: ${size}`);
-  if (fallback) line(paint.yellow(`Fell back (${fallback.reason}): ${printable(fallback.detail)}`));
+  if (fallback) line(paint.yellow(`Fell back (${fallback.reason}): ${fallback.detail}`));
   const texts = [
     ...(summary === undefined ? [] : [{ title: "Summary", text: summary }]),
     ...retained.map(({ plugin, text }) => ({ title: `Retained by ${plugin}`, text })),
@@ -79,7 +79,7 @@ function print(result: CompactionResult, out: Printer): void {
   }
   for (const { id, role, content } of messages) {
     const text = typeof content === "string" ? content : JSON.stringify(content);
-    const oneLine = printable(text.replaceAll(/\s+/g, " "));
+    const oneLine = text.replaceAll(/\s+/g, " ");
     line(`  ${paint.dim(String(id))} ${role}  ${oneLine.length > 100 ? `${oneLine.slice(0, 100)}…` : oneLine}`);
   }
 }

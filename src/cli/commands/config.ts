@@ -10,7 +10,7 @@ import { CONFIG_SETTINGS, type Setting, settingOf } from "../../core/project/con
 import type { TomlValue } from "../../core/documents/edit_toml.ts";
 import { operate, type Operator } from "../operator.ts";
 import { jsonOr } from "../options.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 /** Adds `config list`, `get`, `set` and `unset`. */
 export function addConfig(parent: Command, terminal: Terminal): void {
@@ -77,8 +77,8 @@ async function listAll({ home, runtime, json, terminal: { out, err } }: Operator
     err.warning(`${file}:${line}:${column}: ${message}. ${hint}`);
   }
   if (json) return out.json({ file, settings: Object.fromEntries(settings) });
-  if (settings.size === 0) return out.line(printable(`${file} sets nothing`));
-  for (const [key, value] of settings) out.line(printable(`${key} = ${JSON.stringify(value)}`));
+  if (settings.size === 0) return out.line(`${file} sets nothing`);
+  for (const [key, value] of settings) out.line(`${key} = ${JSON.stringify(value)}`);
 }
 
 async function getOne({ home, runtime, json, terminal: { out } }: Operator, key: string): Promise<void> {
@@ -93,7 +93,7 @@ async function getOne({ home, runtime, json, terminal: { out } }: Operator, key:
   }
   const value = settings.get(key);
   if (json) out.json({ key, value });
-  else out.line(printable(typeof value === "string" ? value : JSON.stringify(value)));
+  else out.line(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 /** Sets a setting to the value in the words; null removes it. */

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import type { MachineReport, MachineRow } from "../../operator/doctor/report.ts";
 import type { HomeFlags } from "../options.ts";
 import { printReport, withPlaces } from "../run_options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code of an examination that ran to its end. */
 export function addDoctor(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -42,6 +42,6 @@ function printMachine({ ok, checks }: MachineReport, out: Printer): void {
 function printRow({ id, status, detail, hint, code, optional }: MachineRow, width: number, out: Printer): void {
   const { line, paint } = out;
   const colour = status === "ok" ? paint.green : status === "degraded" || optional ? paint.yellow : paint.red;
-  line(`${colour(status.padEnd(8))}  ${id.padEnd(width)}  ${printable(detail)}${code ? paint.dim(` [${code}]`) : ""}`);
+  line(`${colour(status.padEnd(8))}  ${id.padEnd(width)}  ${detail}${code ? paint.dim(` [${code}]`) : ""}`);
   out.hint(hint, " ".repeat(width + 12));
 }

@@ -11,7 +11,7 @@ import { convertHooks, type ConvertTarget } from "../../hooks/files/convert_hook
 import { parseHookFile } from "../../hooks/files/parse_hook_file.ts";
 import { printIssues } from "../hook_places.ts";
 import { readText } from "../read_text.ts";
-import { counted, printable, type Terminal } from "../terminal.ts";
+import { counted, type Terminal } from "../terminal.ts";
 
 interface ConvertFlags {
   readonly to: ConvertTarget;
@@ -56,7 +56,7 @@ async function convert(given: string, flags: ConvertFlags, { cwd, out, err }: Te
   printIssues(parsed.warnings, "warning", err);
   for (const { path, line, kind, text } of notes) {
     const colour = kind === "lost" ? err.paint.red : err.paint.yellow;
-    err.line(`${colour(kind)}  ${printable(`${given}:${line}  ${path}: ${text}`)}`);
+    err.line(`${colour(kind)}  ${given}:${line}  ${path}: ${text}`);
   }
   const lost = parsed.hooks.length + parsed.tools.length - carried;
   const count = `${counted(carried, "hook")} carried over`;

@@ -9,7 +9,7 @@ import type { HookFired, HookReport } from "../../host/types.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import { addTrustedHooks } from "../hook_places.ts";
 import { errorJson } from "../print_error.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 import { addHostOptions, type HostFlags, readJson, withHost } from "../with_host.ts";
 
 interface FireFlags extends HostFlags {
@@ -68,9 +68,9 @@ function asJson({ reports, ...rest }: HookFired): Record<string, unknown> {
 
 function print(hook: string, agent: string, { reports, text, blocked }: HookFired, out: Printer): void {
   const { line, paint } = out;
-  if (reports.length === 0 && !blocked) return line(paint.dim(printable(`No plugin of "${agent}" takes ${hook}`)));
+  if (reports.length === 0 && !blocked) return line(paint.dim(`No plugin of "${agent}" takes ${hook}`));
   for (const report of reports) line(reportLine(report, out));
-  if (blocked) line(paint.yellow(printable(`blocked by ${blocked.by}: ${blocked.reason}`)));
+  if (blocked) line(paint.yellow(`blocked by ${blocked.by}: ${blocked.reason}`));
   if (text === "") return;
   line();
   out.quote(text);
@@ -78,6 +78,6 @@ function print(hook: string, agent: string, { reports, text, blocked }: HookFire
 
 function reportLine({ plugin, outcome, result, error, durationMs }: HookReport, { paint }: Printer): string {
   const took = paint.dim(`${Math.round(durationMs)} ms`);
-  if (error) return `${paint.red("✗")} ${plugin}  ${outcome}: ${printable(error.message)}  ${took}`;
-  return `${paint.green("✓")} ${plugin}  ${printable(JSON.stringify(result))}  ${took}`;
+  if (error) return `${paint.red("✗")} ${plugin}  ${outcome}: ${error.message}  ${took}`;
+  return `${paint.green("✓")} ${plugin}  ${JSON.stringify(result)}  ${took}`;
 }

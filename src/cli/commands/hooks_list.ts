@@ -12,7 +12,7 @@ import type { TrustState } from "../../hooks/files/trust_store.ts";
 import type { OpenedHookFiles } from "../../hooks/open_hook_files.ts";
 import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_places.ts";
 import { placesOf } from "../options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 import { printHeld } from "./hooks_trust.ts";
 
 /** Adds the command; `exit` takes the exit code. */
@@ -113,19 +113,19 @@ const WORDS: Readonly<Record<TrustState, string>> = {
 
 function print({ found, judged, held }: OpenedHookFiles, rows: readonly Row[], out: Printer): void {
   const { line, paint } = out;
-  if (rows.length === 0) line(paint.dim(printable(`No hooks in ${found.dir}`)));
+  if (rows.length === 0) line(paint.dim(`No hooks in ${found.dir}`));
   let moment = "";
   for (const { hook, trust, place } of rows) {
     if (hook.hook !== moment) line(paint.bold(hook.hook));
     moment = hook.hook;
     const colour = trust === "untrusted" || trust === "changed" ? paint.yellow : paint.green;
-    line(`  ${place}. ${printable("tool" in hook ? `MCP tool ${hook.tool}` : hook.script)}`);
-    const facts = paint.dim(printable(factsOf(hook).join(", ")));
-    const parts = [`     ${printable(`${hook.file}:${hook.line}`)}`, facts, colour(WORDS[trust])];
+    line(`  ${place}. ${"tool" in hook ? `MCP tool ${hook.tool}` : hook.script}`);
+    const facts = paint.dim(factsOf(hook).join(", "));
+    const parts = [`     ${hook.file}:${hook.line}`, facts, colour(WORDS[trust])];
     line(parts.filter((part) => part !== "").join("  "));
   }
   for (const file of held) printHeld(file, found.dir, out);
-  for (const { id, reason } of found.leftOut) line(paint.dim(printable(`left out: ${id}: ${reason}`)));
+  for (const { id, reason } of found.leftOut) line(paint.dim(`left out: ${id}: ${reason}`));
   if (judged.some(({ trust }) => trust === "untrusted" || trust === "changed")) {
     line();
     line("Look at them and decide: kaged hooks trust");

@@ -16,7 +16,7 @@ import type { HookTrace } from "../../hooks/engine/result.ts";
 import { addHookOptions, type HookFlags, openHooks, printIssues, warnOfUntrusted } from "../hook_places.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { addHomeOptions, type HomeFlags, placesOf } from "../options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 import { readJson } from "../with_host.ts";
 
 interface RunFlags extends HookFlags {
@@ -100,7 +100,7 @@ async function why(flags: HomeFlags, terminal: Terminal): Promise<void> {
   const { readHookRun } = await import("../../hooks/sources/command/last_run.ts");
   const run = await readHookRun(home, runtime);
   if (flags.json) return terminal.out.json(run);
-  terminal.out.line(terminal.out.paint.dim(printable(`${run.at}  ${run.dir}`)));
+  terminal.out.line(terminal.out.paint.dim(`${run.at}  ${run.dir}`));
   printHookRun(run, terminal.out);
 }
 
@@ -110,15 +110,15 @@ function printHookRun({ hook, blocked, blockedBy, reason, trace, warnings }: Hoo
   if (blocked) {
     const by = trace.find(({ source }) => source.id === blockedBy)?.source;
     const where = by?.file === undefined ? "" : ` (${by.file}:${by.line})`;
-    line(`${paint.red("blocked")} ${hook} by ${printable(`${blockedBy}${where}`)}`);
-    line(`  ${printable(reason ?? "")}`);
+    line(`${paint.red("blocked")} ${hook} by ${blockedBy}${where}`);
+    line(`  ${reason ?? ""}`);
   } else {line(
       `${paint.green("passed")} ${hook}: ${
         trace.length === 0 ? "no hook that may run is for it" : "nothing was blocked"
       }`,
     );}
   for (const each of trace) line(`  ${traceLine(each, out)}`);
-  for (const warning of warnings) line(`  ${paint.yellow("warning")}: ${printable(warning)}`);
+  for (const warning of warnings) line(`  ${paint.yellow("warning")}: ${warning}`);
 }
 
 function traceLine(trace: HookTrace, { paint }: Printer): string {
@@ -131,8 +131,8 @@ function traceLine(trace: HookTrace, { paint }: Printer): string {
     ...(hadNoSay ? ["had no say"] : []),
     ...(outcome === "broke" || outcome === "skipped" ? [reason ?? ""] : []),
   ];
-  const facts = did.length === 0 ? "" : `  ${printable(did.join(", "))}`;
-  return `${colour(outcome)}  ${printable(source.id)}${facts}  ${paint.dim(`${Math.round(durationMs)} ms`)}`;
+  const facts = did.length === 0 ? "" : `  ${did.join(", ")}`;
+  return `${colour(outcome)}  ${source.id}${facts}  ${paint.dim(`${Math.round(durationMs)} ms`)}`;
 }
 
 type FieldType = "an object" | "a text" | "anything";

@@ -19,7 +19,7 @@ import { addHookOptions, type HookFlags, openHooks, printIssues } from "../hook_
 import { interruptible } from "../interrupt.ts";
 import { placesOf } from "../options.ts";
 import { type Questions, questions } from "../questions.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 
 interface TrustFlags extends HookFlags {
   readonly yes?: readonly string[];
@@ -79,7 +79,7 @@ async function untrust(names: readonly string[], flags: HookFlags, terminal: Ter
   }
   for (const name of names) await untrustHookFile({ home, dir, name }, runtime);
   if (flags.json) return terminal.out.json({ dir, untrusted: names });
-  for (const name of names) terminal.out.line(`no longer trusted: ${printable(name)}`);
+  for (const name of names) terminal.out.line(`no longer trusted: ${name}`);
 }
 
 const EXAMPLES = `
@@ -107,10 +107,10 @@ async function trust(
     const { evidence } = judged;
     if (!flags.json) show(judged, opened, out);
     const isNamed = yes.some((hash) => evidence.hash.startsWith(hash));
-    const isYes = isNamed || await ask.confirm(`Let ${printable(evidence.name)} run?`);
+    const isYes = isNamed || await ask.confirm(`Let ${evidence.name} run?`);
     if (isYes) await trustHookFile({ home: places.home, dir: opened.found.dir, evidence }, places.runtime);
     else stays.push(judged);
-    if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${printable(evidence.name)}`);
+    if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${evidence.name}`);
   }
   if (flags.json) out.json(asJson(asked, stays, opened));
   else {
@@ -164,24 +164,22 @@ function show(
 ): void {
   const { line, paint } = out;
   line(
-    `${paint.bold(printable(file.name))}  ${
-      paint.yellow(trust === "changed" ? "changed since you trusted it" : "not trusted")
-    }`,
+    `${paint.bold(file.name)}  ${paint.yellow(trust === "changed" ? "changed since you trusted it" : "not trusted")}`,
   );
   for (const hook of file.hooks) {
     line(`  ${describeHook(hook)}  ${paint.dim(`line ${hook.line}`)}`);
-    for (const text of hook.script.split("\n")) line(`    ${printable(text)}`);
-    if (hook.cwd !== undefined && hook.cwd !== ".") line(paint.dim(printable(`    in ${hook.cwd}`)));
+    for (const text of hook.script.split("\n")) line(`    ${text}`);
+    if (hook.cwd !== undefined && hook.cwd !== ".") line(paint.dim(`    in ${hook.cwd}`));
     showVariables(hook.env, out);
   }
   for (const tool of file.tools) {
-    line(`  ${printable(describeTool(tool))}  ${paint.dim(`line ${tool.line}`)}`);
+    line(`  ${describeTool(tool)}  ${paint.dim(`line ${tool.line}`)}`);
     const server = servedTool(tool.tool, file.servers)?.server;
-    line(`    ${printable((server?.command ?? []).join(" "))}`);
+    line(`    ${(server?.command ?? []).join(" ")}`);
     showVariables(server?.env ?? {}, out);
   }
-  for (const text of describeCage(found.dir, settings)) line(paint.dim(printable(`  ${text}`)));
-  line(`  Covers ${printable(evidence.files.map(({ path }) => path).join(", "))}`);
+  for (const text of describeCage(found.dir, settings)) line(paint.dim(`  ${text}`));
+  line(`  Covers ${evidence.files.map(({ path }) => path).join(", ")}`);
   line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));
   if (record !== null) {
     showChanges(record.files, evidence.files, out);
@@ -191,7 +189,7 @@ function show(
 }
 
 function showVariables(env: Readonly<Record<string, string>>, { line, paint }: Printer): void {
-  for (const [name, value] of Object.entries(env)) line(paint.dim(printable(`    with ${name}=${value}`)));
+  for (const [name, value] of Object.entries(env)) line(paint.dim(`    with ${name}=${value}`));
 }
 
 function showChanges(
@@ -202,7 +200,7 @@ function showChanges(
   for (const path of new Set([...before, ...now].map(({ path }) => path))) {
     const [old, fresh] = [before.find((file) => file.path === path), now.find((file) => file.path === path)];
     if (old?.sha256 === fresh?.sha256) continue;
-    line(paint.bold(printable(`  ${fresh === undefined ? "gone" : old === undefined ? "new" : "changed"}: ${path}`)));
+    line(paint.bold(`  ${fresh === undefined ? "gone" : old === undefined ? "new" : "changed"}: ${path}`));
     const text = fresh === undefined ? "" : utf8Text(fresh.bytes);
     if (text === null || (old !== undefined && old.text === undefined)) {
       line("    its text is too long, or no text, to be compared");
@@ -210,7 +208,7 @@ function showChanges(
     }
     for (const { mark, text: shown } of lineDiff(old?.text ?? "", text)) {
       const colour = mark === "+" ? paint.green : mark === "-" ? paint.red : paint.dim;
-      line(colour(printable(`    ${mark}${shown}`)));
+      line(colour(`    ${mark}${shown}`));
     }
   }
 }
@@ -220,7 +218,7 @@ function showEnding(before: readonly HookGate[], now: readonly HookGate[], { lin
   const left = now.map(describeGate);
   for (const gate of before.map(describeGate)) {
     const at = left.indexOf(gate);
-    if (at === -1) line(paint.red(printable(`  no longer blocks on failure: ${gate}`)));
+    if (at === -1) line(paint.red(`  no longer blocks on failure: ${gate}`));
     else left.splice(at, 1);
   }
 }
@@ -228,8 +226,8 @@ function showEnding(before: readonly HookGate[], now: readonly HookGate[], { lin
 /** Prints a file whose gates block. */
 export function printHeld(file: HeldHookFile, dir: string, { line, hint: printHint, paint }: Printer): void {
   const { reason, hint } = heldText(file, dir);
-  line(paint.red(printable(`held: ${reason}`)));
-  for (const gate of file.gates) line(printable(`  blocks ${describeGate(gate)}`));
+  line(paint.red(`held: ${reason}`));
+  for (const gate of file.gates) line(`  blocks ${describeGate(gate)}`);
   printHint(hint);
 }
 

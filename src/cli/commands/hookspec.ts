@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import { lineDiff } from "../../hooks/files/line_diff.ts";
 import type { KindDiff } from "../../hookspec/diff/diff_hookspec.ts";
 import { claimOut, type FollowingFile, followingFiles, type HookspecFlags } from "../hookspec_files.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 
 /** Adds the commands; `exit` takes the exit code of one that ran to its end. */
 export function addHookspec(kaged: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -92,8 +92,8 @@ async function emit(flags: HookspecFlags, terminal: Terminal): Promise<void> {
     const rows = all.map(({ path, language, text, found }) => ({ path, language, written: text !== found }));
     return terminal.out.json({ files: rows, removed });
   }
-  for (const { path } of stale) terminal.out.line(`wrote ${printable(path)}`);
-  for (const { path } of leftovers) terminal.out.line(`removed ${printable(path)}`);
+  for (const { path } of stale) terminal.out.line(`wrote ${path}`);
+  for (const { path } of leftovers) terminal.out.line(`removed ${path}`);
   const removed = leftovers.length > 0 ? `, ${leftovers.length} removed` : "";
   terminal.out.line(`${all.length} files, ${stale.length} written${removed}`);
 }
@@ -110,7 +110,7 @@ async function check(flags: HookspecFlags, terminal: Terminal): Promise<boolean>
   const { line, paint } = terminal.out;
   for (const file of stale) printDrift(file, terminal.out);
   for (const { path } of leftovers) {
-    line(`${paint.bold(printable(path))} is left over: nothing gives it any more`);
+    line(`${paint.bold(path)} is left over: nothing gives it any more`);
     line();
   }
   const summary = isOk ? `${all.length} files follow from the hookspec` : [
@@ -133,10 +133,10 @@ function diffOf({ text, found }: FollowingFile): string[] {
 }
 
 function printDrift(file: FollowingFile, { line, paint }: Printer): void {
-  line(paint.bold(printable(file.path)) + (file.found === null ? " is missing" : ""));
+  line(paint.bold(file.path) + (file.found === null ? " is missing" : ""));
   for (const text of file.found === null ? [] : diffOf(file)) {
     const colour = text.startsWith("+") ? paint.green : text.startsWith("-") ? paint.red : paint.dim;
-    line(colour(printable(text)));
+    line(colour(text));
   }
   line();
 }
@@ -160,9 +160,9 @@ function printKind({ kind, from, to, needed, isEnough, changes }: KindDiff, { li
   const verdict = isEnough
     ? paint.green(changes.length === 0 ? "unchanged" : "enough")
     : paint.red(needed === null ? "gone" : `needs ${needed}`);
-  line(`${paint.bold(printable(kind))} ${printable(versions ?? "")}: ${verdict}`);
+  line(`${paint.bold(kind)} ${versions ?? ""}: ${verdict}`);
   const colours = { breaking: paint.red, compatible: paint.green, wording: paint.dim };
   for (const { path, effect, message } of changes) {
-    line(`  ${colours[effect](effect.padEnd(10))}  ${printable(path)}: ${printable(message)}`);
+    line(`  ${colours[effect](effect.padEnd(10))}  ${path}: ${message}`);
   }
 }

@@ -11,7 +11,7 @@ import { manifestLines } from "../print_error.ts";
 import { collected, parseObject } from "../options.ts";
 import { withPlugin } from "../plugin_place.ts";
 import { addRunOptions, printReport, type RunFlags } from "../run_options.ts";
-import { counted, printable, type Printer, type Terminal } from "../terminal.ts";
+import { counted, type Printer, type Terminal } from "../terminal.ts";
 
 interface CheckFlags extends RunFlags {
   readonly trace?: boolean;
@@ -86,17 +86,16 @@ function printCheck(check: Check, out: Printer): void {
   const { line, paint } = out;
   const { id, ok, skipped, detail, hint, code, warnings = [], log = [], grants = [] } = check;
   const mark = ok ? paint.green("✓") : skipped ? paint.dim("-") : paint.red("✗");
-  const text = printable(detail);
-  line(`${mark} ${id.padEnd(WIDTH)}  ${skipped ? paint.dim(text) : text}${code ? paint.dim(` [${code}]`) : ""}`);
+  line(`${mark} ${id.padEnd(WIDTH)}  ${skipped ? paint.dim(detail) : detail}${code ? paint.dim(` [${code}]`) : ""}`);
   const indent = " ".repeat(WIDTH + 4);
   const details = manifestLines(check);
-  for (const detail of details) line(indent + printable(detail));
+  for (const detail of details) line(indent + detail);
   for (const { text, danger } of grants) {
-    line(indent + printable(text));
-    if (danger !== null) line(indent + paint.yellow(`danger: ${printable(danger)}`));
+    line(indent + text);
+    if (danger !== null) line(indent + paint.yellow(`danger: ${danger}`));
   }
-  for (const warning of warnings) line(indent + paint.yellow(`warning: ${printable(warning)}`));
-  for (const said of log) line(indent + paint.dim(`stderr: ${printable(said)}`));
+  for (const warning of warnings) line(indent + paint.yellow(`warning: ${warning}`));
+  for (const said of log) line(indent + paint.dim(`stderr: ${said}`));
   if (details.length === 0) out.hint(hint, indent);
 }
 
@@ -113,11 +112,11 @@ function printSummary({ ok, checks, trace }: CheckReport, out: Printer): void {
 function printRule(result: RuleResult, width: number, { line, paint }: Printer): void {
   const { id, requirement, written, expected, status, detail, sent, came, log = [], hint = "" } = result;
   const mark = { ok: paint.green("✓"), failed: paint.red("✗"), skipped: paint.dim("-") }[status];
-  const reason = status === "skipped" ? paint.dim(` (${printable(detail)})`) : "";
+  const reason = status === "skipped" ? paint.dim(` (${detail})`) : "";
   line(`${mark} ${id.padEnd(width)}  ${expected}${reason}`);
   if (status !== "failed") return;
-  const detailLine = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(7))}  ${printable(text)}`);
-  line(`    ${paint.red(printable(detail))}`);
+  const detailLine = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(7))}  ${text}`);
+  line(`    ${paint.red(detail)}`);
   for (const text of sent) detailLine("sent", text);
   for (const text of came) detailLine("came", text);
   for (const text of log) detailLine("stderr", text);
@@ -139,20 +138,20 @@ function printTrace({ notes, grants, denied, smallest }: GrantReport, { line, pa
   if (grants.length === 0) line("  Nothing was granted");
   for (const { capability, used, examples } of grants) {
     const state = used === null ? paint.dim("not watched") : used ? paint.green("used") : paint.yellow("not used");
-    line(`  ${printable(capability)}  ${state}`);
-    for (const example of examples) line(paint.dim(`    ${printable(example)}`));
+    line(`  ${capability}  ${state}`);
+    for (const example of examples) line(paint.dim(`    ${example}`));
   }
   if (denied.length > 0) {
     line();
     line(paint.bold("What it asked for in vain"));
     for (const { kind, what, capability } of denied) {
       const way = capability === null ? "never granted" : `would need ${capability}`;
-      line(`  ${kind} ${printable(what)}  ${paint.dim(printable(way))}`);
+      line(`  ${kind} ${what}  ${paint.dim(way)}`);
     }
   }
   line();
   line(paint.bold("Smallest list that covers the run"));
   line("  capabilities:" + (smallest.length === 0 ? " []" : ""));
   for (const capability of smallest) line(`    - ${JSON.stringify(capability)}`);
-  for (const note of notes) line(paint.yellow(`note: ${printable(note)}`));
+  for (const note of notes) line(paint.yellow(`note: ${note}`));
 }

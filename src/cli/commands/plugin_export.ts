@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import { operate, type Operator, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function addPluginExport(parent: Command, terminal: Terminal): void {
   const command = parent.command("export")
@@ -38,5 +38,5 @@ async function exportData(operator: Operator, name: string, { output }: { readon
     throw new HostError("host.misuse", `No plugin keeps anything in "${home}"`, { hint: "Name the home with --home" });
   }
   if (json) return out.json({ file, tables });
-  out.line(printable(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`));
+  out.line(`${file}: ${tables.length === 0 ? "no tables" : tables.join(", ")}`);
 }

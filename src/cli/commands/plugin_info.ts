@@ -12,7 +12,7 @@ import { operate, type Operator, unknownPlugin, withStorage } from "../operator.
 import { requirePluginName } from "../options.ts";
 import { describeAll, printCapabilities, printFacts } from "../print_plan.ts";
 import { hostsWith } from "../running_hosts.ts";
-import { counted, printable, type Terminal } from "../terminal.ts";
+import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
 
 export function addPluginInfo(parent: Command, terminal: Terminal): void {
@@ -72,7 +72,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   const { out } = operator.terminal;
   const { line, paint } = out;
   const { record, manifest, problem } = installed ?? {};
-  line(`${paint.bold(name)} ${printable(record?.version ?? manifest?.version ?? "")}  ${status}`.trimEnd());
+  line(`${paint.bold(name)} ${record?.version ?? manifest?.version ?? ""}  ${status}`.trimEnd());
   const facts = {
     description: manifest?.description,
     license: manifest?.license,
@@ -83,14 +83,14 @@ function printInfo(name: string, info: Info, operator: Operator): void {
     hash: record?.hash,
   };
   printFacts(facts, out);
-  if (problem) line(paint.yellow(printable(`  problem: ${problem.message}`)));
+  if (problem) line(paint.yellow(`  problem: ${problem.message}`));
   out.hint(problem?.hint);
   if (manifest) printCapabilities(describeAll(manifest, operator), out);
   for (const { project, sessions, instances } of hosts) {
     for (const { instance, state, error } of instances) {
       const fact = state === "refused" ? "does not run" : "runs";
-      line(printable(`  ${fact}: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`));
-      if (error) line(paint.yellow(printable(`    problem: ${error.message}`)));
+      line(`  ${fact}: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`);
+      if (error) line(paint.yellow(`    problem: ${error.message}`));
       out.hint(error?.hint, "    ");
     }
   }
@@ -98,7 +98,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
   line(`  storage: ${counted(storage.tables.length, "table")}, ${storage.bytes} bytes`);
   for (const { name, rows, bytes } of storage.tables) {
-    line(printable(`    ${name}  ${rows === null ? "? rows" : counted(rows, "row")}, ${bytes} bytes`));
+    line(`    ${name}  ${rows === null ? "? rows" : counted(rows, "row")}, ${bytes} bytes`);
   }
 }
 

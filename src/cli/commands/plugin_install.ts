@@ -15,7 +15,7 @@ import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
 import { sourceOf } from "../plugin_place.ts";
 import { notifyHosts } from "../running_hosts.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 interface InstallFlags extends GrantFlags {
   readonly allowHttp?: boolean;
@@ -124,7 +124,7 @@ async function runFlow(
 function printDone({ kind, manifest: { name, version }, installed }: InstallPlan, { out }: Terminal): void {
   if (kind === "same") {
     const { local, projects } = installed!.record;
-    const whom = local ? "" : printable(`, for ${projects.length === 0 ? "no project" : projects.join(", ")}`);
+    const whom = local ? "" : `, for ${projects.length === 0 ? "no project" : projects.join(", ")}`;
     return out.line(`Plugin ${name} ${version} is installed already${whom}: nothing to do`);
   }
   if (kind === "upgrade") return out.done(`Upgraded ${name} to ${version}`);

@@ -10,7 +10,7 @@ import type { ResolvedPlugin } from "../../core/project/types.ts";
 import { operate, type Operator } from "../operator.ts";
 import { addPluginOption, jsonOr, pluginFolders, type ProjectFlags } from "../options.ts";
 import { turnInHost } from "../running_hosts.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 interface KnobFlags extends ProjectFlags {
   readonly project: string;
@@ -91,7 +91,7 @@ async function show(operator: Operator, name: string, knob: string | undefined, 
   if (operator.json) return out.json({ name, agent: flags.agent, knobs: shown });
   if (Object.keys(shown).length === 0) return out.line(`${name} has no knobs`);
   for (const [key, { type, label, value }] of Object.entries(shown)) {
-    out.line(printable(`${key} = ${JSON.stringify(value)}  `) + out.paint.dim(printable(`${label} (${type})`)));
+    out.line(`${key} = ${JSON.stringify(value)}  ` + out.paint.dim(`${label} (${type})`));
   }
 }
 

@@ -108,16 +108,16 @@ function printMore({ record, manifest, problem }: InstalledPlugin, out: Printer)
   const { homepage, license, author } = manifest ?? {};
   const { source, package: pkg, hash } = record;
   for (const [key, value] of Object.entries({ homepage, author, license, package: pkg, source, hash })) {
-    if (value !== undefined) line(paint.dim(printable(`    ${key}: ${value}`)));
+    if (value !== undefined) line(paint.dim(`    ${key}: ${value}`));
   }
   for (const capability of manifest?.capabilities ?? []) {
-    line(paint.dim(printable(`    may: ${shownCapability(capability)}`)));
+    line(paint.dim(`    may: ${shownCapability(capability)}`));
   }
   if (problem) printProblem(problem, out);
 }
 
 function printProblem({ message, hint }: HostError, { line, paint, hint: printHint }: Printer): void {
-  line(paint.yellow(printable(`    problem: ${message}`)));
+  line(paint.yellow(`    problem: ${message}`));
   printHint(hint, "    ");
 }
 

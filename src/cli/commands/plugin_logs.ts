@@ -9,7 +9,7 @@ import { followLog, type LogFollower } from "../follow_log.ts";
 import { operate, type Operator, unknownPlugin } from "../operator.ts";
 import { requirePluginName, wholeNumber } from "../options.ts";
 import { hostsWith } from "../running_hosts.ts";
-import { printable, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 interface LogFlags {
   readonly follow?: boolean;
@@ -38,7 +38,7 @@ async function logs(operator: Operator, name: string, { follow, lines }: LogFlag
   const { home, json, signal, runtime: { files }, terminal: { out, err } } = operator;
   const onLine = ({ timestamp, instance, line }: PluginLogEntry): void => {
     if (json) out.json({ timestamp, instance, line }, { isLine: true });
-    else out.line(`${out.paint.dim(printable(`${timestamp} ${instance ?? "host"}`))} ${printable(line)}`);
+    else out.line(`${out.paint.dim(`${timestamp} ${instance ?? "host"}`)} ${line}`);
   };
   // Taken before the file is read: a line that comes meanwhile is shown twice rather than never.
   const offset = (await files.info(logPath(home, name)))?.size ?? null;
@@ -49,9 +49,9 @@ async function logs(operator: Operator, name: string, { follow, lines }: LogFlag
     if (!isKnown) throw unknownPlugin(name, local);
   }
   entries.forEach(onLine);
-  if (entries.length === 0 && !json) err.line(printable(`${name} has logged nothing`));
+  if (entries.length === 0 && !json) err.line(`${name} has logged nothing`);
   if (!follow) return;
   const onHost: LogFollower["onHost"] = ({ host: { pid }, project: { id } }, isFollowed) =>
-    err.line(err.paint.dim(printable(`${isFollowed ? "following" : "no longer following"} ${id} (pid ${pid})`)));
+    err.line(err.paint.dim(`${isFollowed ? "following" : "no longer following"} ${id} (pid ${pid})`));
   await followLog({ home, plugin: name, offset: offset ?? 0, files, signal, onLine, onHost });
 }

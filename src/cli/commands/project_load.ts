@@ -18,7 +18,7 @@ import { sourceOf } from "../plugin_place.ts";
 import { printCapabilities, printContributions, printFacts } from "../print_plan.ts";
 import { declined, grantQuestion, type Questions } from "../questions.ts";
 import { notifyHosts } from "../running_hosts.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 import { maxSizeOption } from "./plugin_install.ts";
 import { printProblems, type Problem, problemJson, problemsOf } from "./project_resolve.ts";
 
@@ -126,7 +126,7 @@ async function settle(id: string, desk: ConsentDesk, asking: Asking): Promise<vo
   try {
     const { package: pkg, agents, version, state } = current();
     const wanted = version === null ? pkg : `${pkg} ${version}`;
-    if (!json) out.line(printable(`${wanted}: declared by ${agents.join(", ")}, not installed`));
+    if (!json) out.line(`${wanted}: declared by ${agents.join(", ")}, not installed`);
     if (state === "declined" && !flags.install?.includes(pkg)) {
       if (!flags.askAgain) throw declinedBefore(pkg);
       await desk.askAgain(id);
@@ -144,7 +144,7 @@ async function settle(id: string, desk: ConsentDesk, asking: Asking): Promise<vo
     const { code, message, hint } = error;
     failures.set(id, { code, message, ...(hint !== undefined && { hint }) });
     if (json) return;
-    err.line(`${err.paint.yellow("pending")}: ${printable(message)}`);
+    err.line(`${err.paint.yellow("pending")}: ${message}`);
     err.hint(hint);
   }
 }
@@ -161,7 +161,7 @@ async function offerOf(
   if (step === "source") await desk.approve(id, { source: await sourceFor(pkg, asking), allowHttp });
   else if (step === "fetch") {
     const address = source!;
-    if (!fetch.includes(address)) await agree(ask, `Fetch ${printable(address)}?`, `--fetch '${address}'`);
+    if (!fetch.includes(address)) await agree(ask, `Fetch ${address}?`, `--fetch '${address}'`);
     await ask.during(desk.approve(id, { allowHttp }), fetching(address));
   } else if (offer === null) await desk.approve(id);
   return current().offer!;
@@ -203,7 +203,7 @@ async function sourceFor(pkg: string, { flags, ask, terminal }: Asking): Promise
   const { source: sources = {} } = flags;
   const text = Object.hasOwn(sources, pkg)
     ? sources[pkg]!
-    : await ask.text(`${printable(pkg)}: source not specified. Folder or address to install it from`);
+    : await ask.text(`${pkg}: source not specified. Folder or address to install it from`);
   if (text === "") {
     throw new HostError("install.source_unspecified", `${pkg}: source not specified`, {
       data: { package: pkg },
@@ -224,7 +224,7 @@ function printOffer(offer: ConsentOffer, out: Printer): void {
   const version = isNewer ? `${installed} → ${offer.version}, for the projects it serves already too` : offer.version;
   printFacts({ name, version, kaged_api, description, license, source }, out);
   printCapabilities(capabilities, out, isNewer ? added : []);
-  for (const capability of removed) out.line(out.paint.red(printable(`    - ${capability}  (REMOVED)`)));
+  for (const capability of removed) out.line(out.paint.red(`    - ${capability}  (REMOVED)`));
   printContributions(offer, out);
 }
 
@@ -247,8 +247,8 @@ function report({ project, installed, pending, problems }: Outcome, { json, term
   printProblems(problems, err);
   if (state === "ready") return out.done(`Project ${project} is ready`);
   if (pending.length > 0) {
-    out.line(printable(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`));
-  } else out.line(printable(`Project ${project} is not ready: see the errors above`));
+    out.line(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`);
+  } else out.line(`Project ${project} is not ready: see the errors above`);
 }
 
 async function existing(path: string, realPath: (path: string) => Promise<string>): Promise<string> {

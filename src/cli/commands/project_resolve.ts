@@ -9,7 +9,7 @@ import { HostError } from "../../core/errors/host_error.ts";
 import type { Issue, MissingPlugin, ResolvedPlugin, ResolvedProject } from "../../core/project/types.ts";
 import { errorJson } from "../print_error.ts";
 import { addProjectOptions, placesOf, pluginFolders, type ProjectFlags } from "../options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 
 /** Adds the command; `exit` takes the exit code of a run that came to its end. */
 export function addProjectResolve(parent: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -86,17 +86,17 @@ export function problemJson({ agent, key, error }: Problem): Record<string, unkn
 function print({ agents, warnings }: ResolvedProject, problems: readonly Problem[], out: Printer): void {
   const { line, paint } = out;
   for (const { path, plugins } of agents) {
-    line(paint.bold(printable(path)));
+    line(paint.bold(path));
     if (plugins.length === 0) line(paint.dim("  no plugins"));
     for (const { key, plugin, package: pkg, isolation, instance, hooks, tools, shownConfig } of plugins) {
-      line(`  ${key}  ${paint.dim(printable(`${plugin} (${pkg}), ${isolation}, ${instance}`))}`);
+      line(`  ${key}  ${paint.dim(`${plugin} (${pkg}), ${isolation}, ${instance}`)}`);
       line(`    hooks   ${hooks.join(", ") || paint.dim("none")}`);
       line(`    tools   ${tools.join(", ") || paint.dim("none")}`);
       const config = Object.entries(shownConfig).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-      line(`    config  ${printable(config.join(", ")) || paint.dim("none")}`);
+      line(`    config  ${config.join(", ") || paint.dim("none")}`);
     }
   }
-  for (const warning of warnings) line(paint.yellow(`warning: ${printable(warningText(warning))}`));
+  for (const warning of warnings) line(paint.yellow(`warning: ${warningText(warning)}`));
   printProblems(problems, out);
 }
 
@@ -105,7 +105,7 @@ export function printProblems(problems: readonly Problem[], out: Printer): void 
   const { line, paint } = out;
   for (const { agent, error } of problems) {
     const whose = agent === "" ? "" : ` [${agent}]`;
-    line(paint.red(`error[${error.code}]${whose}: ${printable(error.message)}`));
+    line(paint.red(`error[${error.code}]${whose}: ${error.message}`));
     out.hint(error.hint);
   }
 }

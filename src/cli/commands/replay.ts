@@ -14,7 +14,7 @@ import { collected } from "../options.ts";
 import { questions } from "../questions.ts";
 import { withPlugin } from "../plugin_place.ts";
 import { addRunOptions, printReport, type RunFlags, type RunPlaces, withPlaces } from "../run_options.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 
 interface ReplayFlags extends RunFlags {
   readonly ignore?: readonly string[];
@@ -138,14 +138,14 @@ function print({ ok, plugin, version, sent, matched, difference, notes }: Replay
   if (ok) line(paint.green(`✓ ${who} is as on the tape: ${sent} messages sent, ${matched} compared`));
   else line(paint.red(`✗ ${who} is not as on the tape`));
   if (difference) printDifference(difference, out);
-  for (const note of notes) line(paint.dim(`note: ${printable(note)}`));
+  for (const note of notes) line(paint.dim(`note: ${note}`));
 }
 
 function printDifference(difference: Difference, { line, paint }: Printer): void {
   const { line: number, at, detail, expected, came } = difference;
-  const part = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(8))}  ${printable(text)}`);
+  const part = (what: string, text: string): void => line(`    ${paint.dim(what.padEnd(8))}  ${text}`);
   const place = at === undefined ? "" : ` at ${at}`;
-  line(`    ${printable(detail + place)}${number === null ? "" : paint.dim(` (line ${number} of the tape)`)}`);
+  line(`    ${detail + place}${number === null ? "" : paint.dim(` (line ${number} of the tape)`)}`);
   if (expected !== undefined) part("expected", shortened(expected));
   if (came !== undefined) part("came", shortened(came));
 }

@@ -14,7 +14,7 @@ import { interruptible, unlessAborted } from "../interrupt.ts";
 import { openConsole, sweepConsolePages } from "../open_console.ts";
 import { addProjectOptions, pluginFolders, wholeNumber } from "../options.ts";
 import { manifestLines } from "../print_error.ts";
-import { printable, type Printer, type Terminal } from "../terminal.ts";
+import type { Printer, Terminal } from "../terminal.ts";
 import { addTrustedHooks } from "../hook_places.ts";
 import { type HostFlags, openHost, warnOfMissing } from "../with_host.ts";
 
@@ -153,8 +153,8 @@ function printWatch(report: WatchReport, { line, done, hint: printHint, paint }:
   const { message, code, hint } = error;
   const cause = error.cause instanceof Error ? error.cause as { code?: string; data?: unknown } : error;
   const said = code === "plugin.reload_failed" ? message : `Plugin "${plugin}" does not run: ${message}`;
-  line(`${paint.red("✗")} ${printable(said)}`);
+  line(`${paint.red("✗")} ${said}`);
   const details = manifestLines({ ...(cause.code !== undefined && { code: cause.code }), data: cause.data });
-  for (const detail of details) line(`  ${printable(detail)}`);
+  for (const detail of details) line(`  ${detail}`);
   if (details.length === 0) printHint(hint);
 }
