@@ -136,6 +136,7 @@ test("nothing of the host prints but through the printer, the questions and the 
     "src/sdk/mod.ts",
   ]);
   assert.deepEqual(await found(/\bprocess\.(?:stdout|stderr)\b/), [
+    "src/adapters/shared/kernel_files_child.ts",
     "src/cli/commands/serve.ts", // Looks whether it is a terminal.
     "src/cli/questions.ts",
     "src/cli/terminal.ts",
