@@ -13,6 +13,7 @@ import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { rlimitPart } from "./limits/limit_parts.ts";
 import { netFiles, netMode, type NetRule, proxyEnv, relayed } from "./net/net_parts.ts";
+import { trustParts } from "./net/trust_parts.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 
@@ -30,7 +31,8 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   const programs = systemPrograms ? besideSystem(command.mounts) : command.mounts;
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
   const shown = { ...places, installDir: installDir.path };
-  const own = cageEnv(manifest, { places: shown, logLevel, proxy: proxyEnv(net) });
+  const trust = trustParts(facts.trust ?? null, facts.runDir);
+  const own = cageEnv(manifest, { places: shown, logLevel, proxy: { ...proxyEnv(net), ...trust.env } });
   const program = relayed({ command: command.argv, env: own }, net, facts);
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
@@ -45,7 +47,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     // After the grants: a writable folder around the plugin's own must not make it writable.
     ...grantArgs(installDir),
     ...overlays.flatMap(({ source, dest }) => ["--ro-bind", source, dest]),
-    ...program.mounts.flatMap(executableArgs),
+    ...[...program.mounts, ...trust.mounts].flatMap(executableArgs),
     ...rlimits.args,
     "--remount-ro",
     "/",
@@ -67,7 +69,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     tier,
     granted: [...grants, installDir],
     net,
-    files: program.files,
+    files: { ...program.files, ...trust.files },
   };
 }
 
