@@ -92,11 +92,17 @@ class BoundSession {
     this.#placeholders = new Placeholders(connection);
   }
 
-  /** Runs some work, and answers the failure of a request where nothing was answered yet. */
+  /**
+   * Runs some work and lets the client hear the last of it; answers the failure of a request where nothing was answered
+   * yet. An answer that failed half-way is cut off, so that nobody takes it for a whole one.
+   */
   async answering(work: () => Promise<unknown>): Promise<void> {
-    const { report, refuse } = this.#connection;
+    const { report, refuse, linger, reader } = this.#connection;
     try {
       await work();
+      this.#upstream?.socket.destroy();
+      linger();
+      while (await reader.read() !== null);
     } catch (error) {
       if (!(error instanceof RequestFailure)) throw error;
       if (error.event) report(error.event);
