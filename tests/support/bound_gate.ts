@@ -86,7 +86,13 @@ export async function rawUpstream(t: TestContext, serve: (socket: TLSSocket) => 
 export interface BoundGate extends Gate {
   readonly authority: Authority;
   /** Opens a tunnel and speaks TLS in it. */
-  secure(options?: { readonly target?: string; readonly name?: string }): Promise<Client>;
+  secure(options?: {
+    readonly target?: string;
+    /** Server name that the client asks for. */
+    readonly name?: string;
+    /** Whether it goes on with any certificate at all. */
+    readonly isCareless?: boolean;
+  }): Promise<Client>;
   /** Opens a tunnel and speaks in the clear. */
   plain(target?: string): Promise<Client>;
   /** Sends one request in a tunnel of its own and returns everything that is answered. */
@@ -146,10 +152,19 @@ export async function openBoundGate(t: TestContext, options: BoundGateOptions): 
     ...rest,
   });
   const plain = async (target = `${HOST}:443`): Promise<Client> => clientOf(t, await tunnel(t, gate, target));
-  const secure: BoundGate["secure"] = async ({ target = `${HOST}:443`, name = HOST } = {}) => {
+  const secure: BoundGate["secure"] = async ({ target = `${HOST}:443`, name = HOST, isCareless = false } = {}) => {
     const socket = await tunnel(t, gate, target);
-    const tls = connectTls({ socket, servername: name, ca: authority.certificate, ALPNProtocols: ["h2", "http/1.1"] });
-    await new Promise((resolve, reject) => tls.once("secureConnect", resolve).once("error", reject));
+    const tls = connectTls({
+      socket,
+      servername: name,
+      ca: authority.certificate,
+      rejectUnauthorized: !isCareless,
+      ALPNProtocols: ["h2", "http/1.1"], // As clients of HTTP/2 offer it: they must fall back.
+    });
+    await new Promise((resolve, reject) => tls.once("secureConnect", resolve).once("error", reject)).catch((error) => {
+      socket.destroy(); // Not every runtime ends the connection with the handshake.
+      throw error;
+    });
     return clientOf(t, tls);
   };
   return {

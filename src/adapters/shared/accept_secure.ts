@@ -16,17 +16,18 @@ const contexts = new WeakMap<TlsIdentity, SecureContext>();
 /** Ends TLS over a socket; see `Network.acceptSecure`. */
 export async function acceptSecure(socket: Socket, identity: TlsIdentity, signal: AbortSignal): Promise<SecureSocket> {
   signal.throwIfAborted();
-  const secure = new TLSSocket(streamOf(socket) as NetSocket, {
+  const stream = streamOf(socket);
+  const secure = new TLSSocket(stream as NetSocket, {
     isServer: true,
     secureContext: contextOf(identity),
     ALPNProtocols: ["http/1.1"],
   });
-  await shaken(secure, signal);
+  await shaken(secure, stream, signal);
   const { servername } = secure as { servername?: string | false | null };
   return { ...adopt(secure), serverName: servername || null };
 }
 
-function shaken(secure: TLSSocket, signal: AbortSignal): Promise<void> {
+function shaken(secure: TLSSocket, stream: Duplex, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (reason: unknown): void => {
       signal.removeEventListener("abort", abort);
@@ -37,9 +38,11 @@ function shaken(secure: TLSSocket, signal: AbortSignal): Promise<void> {
     const early = (): void => fail(new Error("The connection ended before TLS was agreed on"));
     signal.addEventListener("abort", abort, { once: true });
     secure.once("error", fail).once("close", early);
+    stream.once("end", early).once("close", early); // No runtime reports on TLS whose stream ends this early.
     secure.once("secure", () => {
       signal.removeEventListener("abort", abort);
       secure.off("error", fail).off("close", early);
+      stream.off("end", early).off("close", early);
       secure.pause();
       resolve();
     });

@@ -210,17 +210,19 @@ class Visit {
 
   /** Serves a connection to a bound host, whose client speaks TLS or plain HTTP. */
   async #serveBound(target: JudgedTarget, gate: BoundGate, established: Uint8Array): Promise<void> {
-    const { network, onNet } = this.#options;
+    const { network } = this.#options;
     await this.#client.write(established);
     const isSecure = await this.#reader.peek() === TLS_HANDSHAKE;
     if (isSecure) {
       const [client, reader] = [this.#client, this.#reader];
       const raw: Socket = { ...client, read: () => reader.read() };
-      const secure = await network.acceptSecure(raw, await gate.identityFor(target.host), this.#ended.signal);
+      const identity = await gate.identityFor(target.host);
+      const secure = await network.acceptSecure(raw, identity, this.#ended.signal).catch(() => null);
+      if (secure === null) return this.#report({ ...target, refused: "handshake" });
       [this.#client, this.#reader] = [secure, new ByteReader(secure)];
       const { serverName } = secure;
       if (serverName !== null && canonicalHost(serverName) !== target.host) {
-        return onNet({ kind: "refused", host: shownHost(serverName), port: target.port, reason: "not-allowed" });
+        return this.#report({ refused: "not-allowed", host: shownHost(serverName), port: target.port });
       }
     }
     await serveBound(this.#boundTo(target, gate, isSecure));

@@ -41,5 +41,6 @@ export const ADVICE: Readonly<Record<RefusalReason, (target: Refusal) => string>
   "bad-request": () => "send CONNECT host:port, or a request for http://host/, with lines that end in CR LF",
   "unresolved": ({ host }) => `${host} has no address`,
   "unreachable": ({ host, port }) => `nobody answers at ${host}:${port}`,
+  "handshake": ({ host }) => `trust the certificates of SSL_CERT_FILE for ${host}`,
   "too-many": () => "close some connections first",
 };
