@@ -17,7 +17,10 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
     nested: ["A container hides parts of /proc", "Run the container with an unmasked /proc"],
     no_permission: ["The runtime keeps the host from looking into /proc", "Start Deno with -A"],
     no_seccomp: ["The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"],
-    roots_unreadable: ["A file of trusted certificates cannot be read", "Correct SSL_CERT_FILE and NODE_EXTRA_CA_CERTS"],
+    roots_unreadable: [
+      "A file of trusted certificates cannot be read",
+      "Correct SSL_CERT_FILE and NODE_EXTRA_CA_CERTS",
+    ],
     path_vanished: ["A path went away while the plugin started", "Put it back and start again"],
     walls_missing: ["The program that started the plugin did not cage it", "Use the distribution's bubblewrap"],
     setup_failed: ["bubblewrap could not build the cage", "Run kaged doctor"],

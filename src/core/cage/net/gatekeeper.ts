@@ -13,7 +13,7 @@ import { type BoundConnection, forwardBound, serveBound } from "./bound/bound_se
 import { failed, type HostPort, type RefusalStatus, RequestFailure } from "./bound/refused.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { latin1Bytes } from "./bytes.ts";
-import { addressesOf, judgeTarget, literalAddress, type Refusal, type RefusalReason, shownHost } from "./judge_target.ts";
+import { addressesOf, judgeTarget, literalAddress, type Refusal, shownHost } from "./judge_target.ts";
 import type { NetEvent } from "./net_event.ts";
 import type { HostRule } from "./net_parts.ts";
 import { pour, type Source } from "./pour.ts";
@@ -235,8 +235,8 @@ class Visit {
       port,
       client: this.#client,
       reader: this.#reader,
+      isSecure,
       isPrivate: isSecure || isLoopback(host),
-      defaultPort: isSecure ? 443 : 80,
       secrets,
       limits,
       dial: async () => {
@@ -285,9 +285,8 @@ class Visit {
     const cancel = clock.after(CONNECT_TIMEOUT_MS, () => attempt.abort(new Error("It took too long")));
     try {
       const signal = AbortSignal.any([attempt.signal, this.#ended.signal]);
-      const upstream = await (tls
-        ? network.connectSecure(address, port, { ...tls, signal })
-        : network.connect(address, port, signal));
+      const upstream =
+        await (tls ? network.connectSecure(address, port, { ...tls, signal }) : network.connect(address, port, signal));
       if (this.#ended.signal.aborted) upstream.destroy();
       return this.#upstream = upstream;
     } catch (error) {

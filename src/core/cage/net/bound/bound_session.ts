@@ -18,7 +18,7 @@ import { bodyPieces, chunkOf, collect, LAST_CHUNK, type Pieces } from "./body_fl
 import { maskSwaps } from "./masks.ts";
 import type { Allowance, NetLimits } from "./net_limits.ts";
 import { type FilledHead, Placeholders } from "./placeholders.ts";
-import { failed, type HostPort, misused, refusedRequest, type RefusalStatus, RequestFailure } from "./refused.ts";
+import { failed, type HostPort, misused, type RefusalStatus, refusedRequest, RequestFailure } from "./refused.ts";
 import { headOf, MAX_SEARCHED_BYTES, pass, relayAnswer } from "./relay_answer.ts";
 import { ByteSwapper, type Swap, swapAll } from "./swap_bytes.ts";
 
@@ -30,10 +30,10 @@ export interface BoundConnection extends HostPort {
   /** Where answers go: inside TLS if the client speaks it. */
   readonly client: Socket;
   readonly reader: ByteReader;
+  /** Whether the client speaks TLS, and the server then too. */
+  readonly isSecure: boolean;
   /** Whether nobody on the way can read: TLS, or a connection that stays on this machine. */
   readonly isPrivate: boolean;
-  /** The port that a Host without one stands for. */
-  readonly defaultPort: number;
   /** Every secret of the cage. */
   readonly secrets: readonly BoundSecret[];
   readonly limits: NetLimits;
@@ -114,7 +114,8 @@ class BoundSession {
 
   /** Serves the next request; whether another may follow. */
   async next(): Promise<boolean> {
-    const { reader, defaultPort, host, port } = this.#connection;
+    const { reader, host, port } = this.#connection;
+    const defaultPort = this.#defaultPort();
     // A server that ends a connection between two requests ends the client's with it: the client knows what to do.
     const gone = this.#upstream?.reader.peek().then(() => true, () => true);
     const isGone = gone && await Promise.race([gone, reader.peek().then(() => false)]);
@@ -176,8 +177,14 @@ class BoundSession {
     return false;
   }
 
-  /** Ends the server's side when the client goes away before it has the whole answer. */
+  /** The port that a Host without one stands for. */
+  #defaultPort(): number {
+    return this.#connection.isSecure ? 443 : 80;
+  }
+
+  /** Ends the server's side when the client goes away before it has the whole answer; TLS has no other early end. */
   #endWithClient(socket: Socket): void {
+    if (!this.#connection.isSecure) return;
     this.#connection.reader.peek().then((byte) => byte === null && socket.destroy(), () => socket.destroy());
   }
 
@@ -198,12 +205,14 @@ class BoundSession {
   }
 
   #head(request: OriginRequest, filled: FilledHead, { framing }: Outgoing, isMasked: boolean): string {
-    const { host, port, defaultPort } = this.#connection;
+    const { host, port } = this.#connection;
     const dropped = isMasked ? ["expect", "accept-encoding"] : ["expect"];
     const lines = [
       `${request.method} ${filled.path} HTTP/1.1`,
-      `Host: ${host}${port === defaultPort ? "" : `:${port}`}`,
-      ...filled.fields.filter(([name]) => !dropped.includes(name.toLowerCase())).map(([name, value]) => `${name}: ${value}`),
+      `Host: ${host}${port === this.#defaultPort() ? "" : `:${port}`}`,
+      ...filled.fields.filter(([name]) => !dropped.includes(name.toLowerCase())).map(([name, value]) =>
+        `${name}: ${value}`
+      ),
       ...(isMasked ? ["Accept-Encoding: identity"] : []),
       ...framing,
       ...(request.upgrade ? ["Connection: Upgrade", "Upgrade: websocket"] : []),

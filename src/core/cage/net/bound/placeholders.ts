@@ -116,7 +116,6 @@ export class Placeholders {
   #fillField(value: string): string {
     let secretName = "";
     const filled = this.#fill(value, utf8AsLatin1);
-    // deno-lint-ignore no-control-regex
     if (filled === value || !/[\r\n\0]/.test(filled)) return filled;
     for (const { name, placeholder } of this.#options.secrets) if (value.includes(placeholder)) secretName = name;
     throw misused(secretName, this.#options, "unfit-value");

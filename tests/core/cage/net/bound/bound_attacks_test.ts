@@ -23,7 +23,11 @@ const other = secretFor({
 });
 const request = (line: string, ...fields: string[]): string =>
   [`${line} HTTP/1.1`, `Host: ${HOST}`, ...fields, "", ""].join("\r\n");
-const misuse = (reason: string, target: { host: string; port: number } = { host: HOST, port: 443 }, name = "token") => ({
+const misuse = (
+  reason: string,
+  target: { host: string; port: number } = { host: HOST, port: 443 },
+  name = "token",
+) => ({
   kind: "secret_misused",
   name,
   ...target,
@@ -66,8 +70,12 @@ test("a secret of another bound host is refused in every place of a request", as
     request("GET /", `Authorization: Basic ${btoa(`me:${OTHER}`)}`),
     request(`GET /?t=${OTHER}`),
     `${request("POST /", ...typed, `Content-Length: ${OTHER.length}`)}${OTHER}`,
-    `${request("POST /", ...typed, "Transfer-Encoding: chunked")}9\r\n${OTHER.slice(0, 9)}\r\n24\r\n${OTHER.slice(9)}\r\n0\r\n\r\n`,
-    `${request("POST /", ...typed, `Content-Length: ${2 * 1024 * 1024}`)}${OTHER}${"x".repeat(2 * 1024 * 1024 - OTHER.length)}`,
+    `${request("POST /", ...typed, "Transfer-Encoding: chunked")}9\r\n${OTHER.slice(0, 9)}\r\n24\r\n${
+      OTHER.slice(9)
+    }\r\n0\r\n\r\n`,
+    `${request("POST /", ...typed, `Content-Length: ${2 * 1024 * 1024}`)}${OTHER}${
+      "x".repeat(2 * 1024 * 1024 - OTHER.length)
+    }`,
   ];
   for (const text of requests) {
     const gate = await openBoundGate(t, { port: server.port, secrets: [secretFor(), other] });
@@ -234,7 +242,9 @@ test("a second request hidden in the body of the first stays a body", async (t) 
   const server = await secureUpstream(t);
   const gate = await openBoundGate(t, { port: server.port });
   const hidden = request("GET /hidden", `X-Token: ${PLACEHOLDER}`);
-  await gate.request(request("GET /1", `Content-Length: ${hidden.length}`) + hidden + request("GET /2", "Connection: close"));
+  await gate.request(
+    request("GET /1", `Content-Length: ${hidden.length}`) + hidden + request("GET /2", "Connection: close"),
+  );
   assert.deepEqual(server.heard.map(({ url }) => url), ["/1", "/2"]);
 });
 

@@ -150,7 +150,10 @@ test("a client that goes away ends the server's side of an answer that goes on",
   let isClosed = false;
   const port = await rawUpstream(t, (socket) => {
     socket.on("close", () => void (isClosed = true));
-    socket.once("data", () => void socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"));
+    socket.once(
+      "data",
+      () => void socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"),
+    );
   });
   const gate = await openBoundGate(t, { port });
   const client = await gate.secure();
@@ -183,7 +186,10 @@ test("WebSocket upgrades carry the secret in their head, and what follows passes
 
 test("a server that switches protocols unasked, or to HTTP/2, is not believed", async (t) => {
   const port = await rawUpstream(t, (socket) => {
-    socket.once("data", () => void socket.write("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\nx"));
+    socket.once(
+      "data",
+      () => void socket.write("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\nx"),
+    );
   });
   const gate = await openBoundGate(t, { port });
   for (const fields of [[], ["Connection: Upgrade", "Upgrade: h2c"]]) {
@@ -208,7 +214,10 @@ test("a secret goes out in plain HTTP only to this machine, through a tunnel or 
 
 test("a server whose certificate is not trusted, or for another name, gets nothing: 502 says why", async (t) => {
   const server = await secureUpstream(t);
-  const untrusted = await openBoundGate(t, { port: server.port, roots: [(await openBoundGate(t, {})).authority.certificate] });
+  const untrusted = await openBoundGate(t, {
+    port: server.port,
+    roots: [(await openBoundGate(t, {})).authority.certificate],
+  });
   const answer = await untrusted.request(request("GET /", [`X-Token: ${PLACEHOLDER}`]));
   assert.match(answer, /^HTTP\/1\.1 502 [^]*unreachable: .*certificate/);
   const other = await openBoundGate(t, {
