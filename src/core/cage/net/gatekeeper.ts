@@ -98,6 +98,8 @@ function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => 
 
 /** One connection of the plugin. */
 class Visit {
+  readonly #raw: Socket;
+  /** The plugin's side: from a handshake on inside TLS, over the raw connection. */
   #client: Socket;
   #reader: ByteReader;
   readonly #options: VisitOptions;
@@ -108,7 +110,7 @@ class Visit {
   #cancelTimer: () => void = () => {};
 
   constructor(client: Socket, options: VisitOptions) {
-    this.#client = client;
+    this.#raw = this.#client = client;
     this.#reader = new ByteReader(client);
     this.#options = options;
   }
@@ -133,6 +135,7 @@ class Visit {
   end(): void {
     this.#ended.abort(new Error("The connection ended"));
     this.#client.destroy();
+    this.#raw.destroy();
     this.#upstream?.destroy();
   }
 
@@ -153,12 +156,15 @@ class Visit {
     const request = readRequestHead(found.text);
     if (request.kind === "bad") {
       const { reason, target } = request;
-      for (const event of gate?.misusedIn(found.text) ?? []) onNet(event);
+      for (const event of gate?.misusedIn(found.text, "wrong-place") ?? []) onNet(event);
       const refused = { refused: reason, host: shownHost(target), port: 0 };
       return await this.#answer(refused, reason === "bad-request" ? 400 : 403);
     }
     const target = await this.#judge(request.host, request.port);
-    if ("refused" in target) return await this.#answer(target, isFault(target.refused) ? 502 : 403);
+    if ("refused" in target) {
+      for (const event of gate?.misusedIn(found.text, "other-host", target) ?? []) onNet(event);
+      return await this.#answer(target, isFault(target.refused) ? 502 : 403);
+    }
     if (request.kind === "forward" && gate && (gate.secrets.length > 0 || gate.covers(target))) {
       const whole = { ...request, authority: null, keepAlive: false, upgrade: false };
       return await forwardBound(this.#boundTo(target, gate, false), whole);
@@ -210,14 +216,16 @@ class Visit {
 
   /** Serves a connection to a bound host, whose client speaks TLS or plain HTTP. */
   async #serveBound(target: JudgedTarget, gate: BoundGate, established: Uint8Array): Promise<void> {
-    const { network } = this.#options;
+    const { network, clock } = this.#options;
     await this.#client.write(established);
     const isSecure = await this.#reader.peek() === TLS_HANDSHAKE;
     if (isSecure) {
-      const [client, reader] = [this.#client, this.#reader];
-      const raw: Socket = { ...client, read: () => reader.read() };
+      const reader = this.#reader;
+      const raw: Socket = { ...this.#raw, read: () => reader.read() };
       const identity = await gate.identityFor(target.host);
+      this.#cancelTimer = clock.after(HEAD_TIMEOUT_MS, () => this.end());
       const secure = await network.acceptSecure(raw, identity, this.#ended.signal).catch(() => null);
+      this.#cancelTimer();
       if (secure === null) return this.#report({ ...target, refused: "handshake" });
       [this.#client, this.#reader] = [secure, new ByteReader(secure)];
       const { serverName } = secure;
@@ -228,8 +236,9 @@ class Visit {
     await serveBound(this.#boundTo(target, gate, isSecure));
   }
 
-  #boundTo(target: JudgedTarget, { secrets, limits, roots }: BoundGate, isSecure: boolean): BoundConnection {
+  #boundTo(target: JudgedTarget, gate: BoundGate, isSecure: boolean): BoundConnection {
     const { host, port } = target;
+    const { secrets, limits, roots } = gate;
     return {
       host,
       port,
@@ -239,6 +248,7 @@ class Visit {
       isPrivate: isSecure || isLoopback(host),
       secrets,
       limits,
+      hold: (bytes) => gate.hold(bytes),
       dial: async () => {
         const upstream = await this.#dial(target, isSecure ? roots : null);
         if (!("refused" in upstream)) return upstream;

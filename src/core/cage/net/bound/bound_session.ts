@@ -37,6 +37,8 @@ export interface BoundConnection extends HostPort {
   /** Every secret of the cage. */
   readonly secrets: readonly BoundSecret[];
   readonly limits: NetLimits;
+  /** Makes room for a body to be held; the returned function gives it back. Throws a {@link RequestFailure}. */
+  hold(bytes: number): () => void;
   /** Opens a connection to the server. Rejects with a {@link RequestFailure}. */
   dial(): Promise<Socket>;
   report(event: NetEvent): void;
@@ -145,19 +147,16 @@ class BoundSession {
     const allowance = this.#connection.limits.judge(request, this.#connection);
     const filled = this.#placeholders.inHead(request);
     const masks = this.#masks(filled);
-    const body = await this.#outgoing(request, allowance);
-    const { socket } = this.#upstream ??= await this.#dial();
-    const head = latin1Bytes(this.#head(request, filled, body, masks.length > 0));
-    allowance.up(head.length);
-    await socket.write(joined([head, body.first]));
-    if (!body.send) {
+    const send = await this.#begin(request, { allowance, filled, isMasked: masks.length > 0 });
+    const { socket } = this.#upstream!;
+    if (!send) {
       this.#endWithClient(socket);
       return await this.#answer(request, masks, allowance);
     }
     let failure: unknown = null;
     let isSent = false;
     let isTaken = true;
-    const sending = body.send(async (bytes) => {
+    const sending = send(async (bytes) => {
       // A server may answer and close before it has read the body: its answer still counts.
       if (isTaken) isTaken = await socket.write(bytes).then(() => true, () => false);
     }).then(() => {
@@ -175,6 +174,25 @@ class BoundSession {
     await sending;
     if (failure !== null) throw failure;
     return false;
+  }
+
+  /** Sends the head, and a small body with it; returns the function that sends the rest, if there is any. */
+  async #begin(
+    request: OriginRequest,
+    { allowance, filled, isMasked }: { allowance: Allowance; filled: FilledHead; isMasked: boolean },
+  ): Promise<Outgoing["send"]> {
+    const { kind, bytes } = { bytes: 0, ...request.body };
+    const release = this.#connection.hold(kind === "length" && bytes <= MAX_SEARCHED_BYTES ? bytes : 0);
+    try {
+      const body = await this.#outgoing(request, allowance);
+      const { socket } = this.#upstream ??= await this.#dial();
+      const head = latin1Bytes(this.#head(request, filled, body, isMasked));
+      allowance.up(head.length);
+      await socket.write(joined([head, body.first]));
+      return body.send;
+    } finally {
+      release();
+    }
   }
 
   /** The port that a Host without one stands for. */
@@ -267,7 +285,7 @@ class BoundSession {
   }
 
   async #answer(request: OriginRequest, masks: readonly Swap[], allowance: Allowance): Promise<boolean> {
-    const { client } = this.#connection;
+    const { client, hold } = this.#connection;
     const { reader } = this.#upstream!;
     const answer = await this.#answerHead(request, allowance);
     if (answer.status === 101) {
@@ -279,6 +297,7 @@ class BoundSession {
       client,
       masks,
       keepAlive,
+      hold,
       readsChunks: request.version === "HTTP/1.1",
       onPiece: ({ length }) => allowance.down(length),
       onBegin: () => this.#hasBegun = true,

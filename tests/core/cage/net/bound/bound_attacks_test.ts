@@ -282,3 +282,53 @@ test("a secret without a value, or with a line break for a field, refuses the re
     assert.deepEqual(gate.events, [misuse(reason)]);
   }
 });
+
+test("a request to a host that is not granted is refused as before, and its placeholder is reported", async (t) => {
+  const gate = await openBoundGate(t, { port: 1 });
+  assert.match(
+    await gate.ask(`GET http://evil.example/?${PLACEHOLDER} HTTP/1.1\r\n\r\n`),
+    /^HTTP\/1\.1 403 [^]*not-allowed/,
+  );
+  const target = { host: "evil.example", port: 80 };
+  assert.deepEqual(gate.events, [misuse("other-host", target), { kind: "refused", ...target, reason: "not-allowed" }]);
+});
+
+test("a body full of placeholders does not become a hundred times as long", async (t) => {
+  const server = await secureUpstream(t);
+  const gate = await openBoundGate(t, { port: server.port, secrets: [secretFor({ value: () => "v".repeat(10_000) })] });
+  const body = PLACEHOLDER.repeat(1000);
+  await gate.request(`${request("POST /", "Connection: close", `Content-Length: ${body.length}`)}${body}`);
+  assert.equal(server.heard[0]?.body.match(/v{10000}/g)?.length, 104);
+  assert.deepEqual(reported(gate.events), [misuse("too-large")]);
+});
+
+test("a plugin has the host hold 32 MiB of bodies at most; one more request gets 503", async (t) => {
+  const gate = await openBoundGate(t, { port: 1 });
+  const head = request("POST /", `Content-Length: ${1024 * 1024}`);
+  const clients = await Promise.all(Array.from({ length: 32 }, () => gate.secure()));
+  for (const client of clients) client.send(`${head}x`);
+  const next = async (): Promise<string> => {
+    const client = await gate.secure();
+    client.send(head);
+    await until(() => client.text !== "", "an answer", "moment", 50).catch(() => {});
+    client.close();
+    return client.text;
+  };
+  assert.match(await until(next, "the refusal"), /^HTTP\/1\.1 503 [^]*busy/);
+  for (const client of clients) client.close();
+});
+
+test("close() ends a connection inside TLS on both sides", async (t) => {
+  let isClosed = false;
+  const port = await rawUpstream(t, (socket) => {
+    socket.on("close", () => void (isClosed = true)).on("end", () => void (isClosed = true));
+    socket.once("data", () => void socket.write("HTTP/1.1 200 OK\r\n\r\nbegin"));
+  });
+  const gate = await openBoundGate(t, { port });
+  const client = await gate.secure();
+  client.send(request("GET /"));
+  await client.until(/begin/);
+  await gate.close();
+  await client.ended();
+  await until(() => isClosed, "the end of the server's connection");
+});

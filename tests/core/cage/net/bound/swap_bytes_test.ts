@@ -7,8 +7,8 @@ import fc from "../../../../support/fast_check.ts";
 const swap = (find: string, put: string): Swap => ({ find: latin1Bytes(find), put: () => latin1Bytes(put) });
 
 /** Swaps in a text that comes in pieces; returns each piece that went on. */
-function swapped(pieces: readonly string[], swaps: readonly Swap[]): string[] {
-  const swapper = new ByteSwapper(swaps);
+function swapped(pieces: readonly string[], swaps: readonly Swap[], options = {}): string[] {
+  const swapper = new ByteSwapper(swaps, options);
   return [...pieces.map((piece) => latin1Text(swapper.push(latin1Bytes(piece)))), latin1Text(swapper.finish())];
 }
 
@@ -24,6 +24,15 @@ test("of two finds the earlier counts, and of two that begin together the longer
   assert.deepEqual(swapped(["xabcx"], [swap("ab", "1"), swap("abc", "2")]), ["x2x", ""]);
   assert.deepEqual(swapped(["xab", "cx"], [swap("ab", "1"), swap("abc", "2")]), ["x", "2x", ""]);
   assert.deepEqual(swapped(["xabc", "dx"], [swap("bc", "1"), swap("abcd", "2")]), ["x", "2x", ""]);
+});
+
+test("a short end can be let through, and is remembered: the replacement follows it", () => {
+  const swaps = [swap("secret", "***")];
+  assert.deepEqual(swapped(["a sec", "ret b"], swaps, { leastHeld: 4 }), ["a sec", "*** b", ""]);
+  assert.deepEqual(swapped(["a se", "c", "re", "t b"], swaps, { leastHeld: 4 }), ["a se", "c", "", "*** b", ""]);
+  assert.deepEqual(swapped(["a secr", "et b"], swaps, { leastHeld: 4 }), ["a ", "*** b", ""]);
+  assert.deepEqual(swapped(["a se", "cond secret"], swaps, { leastHeld: 4 }), ["a se", "cond ***", ""]);
+  assert.deepEqual(swapped(["a se", "cre", "do"], swaps, { leastHeld: 4 }), ["a se", "", "credo", ""]);
 });
 
 test("a swapper gives the same however its bytes are cut into pieces", () => {
