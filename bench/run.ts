@@ -26,6 +26,7 @@ import {
 import { benchCage, cageGoals } from "./cage/cage_bench.ts";
 import { benchEvents, eventsGoals } from "./events/events_bench.ts";
 import { benchJobs, jobsGoals } from "./jobs/jobs_bench.ts";
+import { benchNet, netGoals } from "./net/net_bench.ts";
 import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { benchChart } from "../scripts/pictures/bench_chart.ts";
 import { wireGoals } from "./wire/goals.ts";
@@ -41,6 +42,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   events    an event to 0, 1 and 20 subscribers beside other emitters; memory after 100,000
   jobs      background jobs in a second for each store, beside the bare writes under it
   memory    recall from a large memory
+  net       requests through the gatekeeper, opaque and with a bound secret, beside a plain proxy and none
   http      a call through the HTTP API beside the same call in process and a bare route
 
   --json    print the figures as JSON
@@ -62,6 +64,7 @@ const benches: Readonly<Record<string, Bench>> = {
   events: { run: benchEvents, goals: eventsGoals },
   jobs: { run: benchJobs, goals: jobsGoals },
   memory: { run: benchMemory, goals: memoryGoals },
+  net: { run: benchNet, goals: netGoals },
   http: { run: benchHttp, goals: httpGoals },
 };
 
