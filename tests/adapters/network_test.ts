@@ -10,7 +10,7 @@ import type { SecureSocket, Socket } from "../../src/core/ports/ports.ts";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { AUTHORITY, CERTIFICATE, KEY } from "../support/tls_identity.ts";
-import { until } from "../support/until.ts";
+import { turn, until } from "../support/until.ts";
 
 const { network } = await detectRuntime();
 const never = new AbortController().signal;
@@ -228,6 +228,52 @@ test("acceptSecure() ends TLS over a socket, gives the name that was asked for, 
   assert.equal(String(answer), "good bye");
   client.end();
   assert.equal(await socket.read(), null);
+  socket.destroy();
+});
+
+test("acceptSecure() takes in no more than its reader does, and gives out no more than can be sent", async (t) => {
+  const path = `${await scratchDir(t)}/paced`;
+  const size = 8 * 1024 * 1024;
+  const slowly = async (): Promise<void> => {
+    for (let count = 0; count < 5; count++) await turn();
+  };
+  let [pulled, read, given, sent, mostAhead, mostBehind] = [0, 0, 0, 0, 0, 0];
+  let settle: (socket: Promise<SecureSocket>) => void = () => {};
+  const accepted = new Promise<SecureSocket>((resolve) => settle = resolve);
+  const listener = await network.listen(path, (raw) => {
+    const counted: Socket = {
+      ...raw,
+      async read() {
+        const chunk = await raw.read();
+        pulled += chunk?.length ?? 0;
+        mostAhead = Math.max(mostAhead, pulled - read);
+        return chunk;
+      },
+      async write(chunk) {
+        await slowly();
+        await raw.write(chunk);
+        sent += chunk.length;
+      },
+    };
+    settle(network.acceptSecure(counted, { key: KEY, certificate: CERTIFICATE }, never));
+  });
+  t.after(() => listener.close());
+  const client = connectTls({ socket: connect({ path }), servername: "hooks.example", ca: AUTHORITY });
+  t.after(() => void client.destroy());
+  let answered = 0;
+  client.on("data", (chunk: Uint8Array) => void (answered += chunk.length));
+  client.write(new Uint8Array(size));
+  const socket = await accepted;
+  while (read < size) {
+    read += (await socket.read())?.length ?? NaN;
+    await slowly();
+  }
+  for (; given < size; given += 64 * 1024) {
+    await socket.write(new Uint8Array(64 * 1024));
+    mostBehind = Math.max(mostBehind, given - sent);
+  }
+  await until(() => answered === size, () => `${answered} of ${size} bytes`);
+  assert.ok(mostAhead < 1024 * 1024 && mostBehind < 1024 * 1024, `${mostAhead} in, ${mostBehind} out`);
   socket.destroy();
 });
 

@@ -29,7 +29,7 @@ const MAX_CONNECTIONS = 128;
 /** Addresses of one name that are tried. */
 const MAX_ADDRESSES = 4;
 const MINUTE_MS = 60_000;
-/** Different events passed on within a minute: a plugin may ask for a new host with each request. */
+/** Different events of one kind passed on within a minute: a plugin may ask for a new host with each request. */
 const MAX_EVENTS = 100;
 
 export type { NetEvent } from "./net_event.ts";
@@ -79,10 +79,19 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
   };
 }
 
-/** Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of them. */
+/**
+ * Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of a kind: no
+ * plugin can hide a misused secret behind hosts that it asks for in vain.
+ */
 function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => void {
-  const passedAtMs = new Map<string, number>();
+  const ofKind: Record<NetEvent["kind"], Map<string, number>> = {
+    opened: new Map(),
+    refused: new Map(),
+    secret_misused: new Map(),
+    request_refused: new Map(),
+  };
   return (event) => {
+    const passedAtMs = ofKind[event.kind];
     const key = Object.values(event).join(" ");
     const nowMs = clock.monotonic();
     // In the order in which they were passed on: the oldest come first.

@@ -332,3 +332,11 @@ test("close() ends a connection inside TLS on both sides", async (t) => {
   await client.ended();
   await until(() => isClosed, "the end of the server's connection");
 });
+
+test("a flood of refused hosts does not hide a misused secret", async (t) => {
+  const gate = await openBoundGate(t, { port: 1 });
+  for (let port = 1; port <= 101; port++) await gate.ask(`CONNECT evil.example:${port} HTTP/1.1\r\n\r\n`);
+  assert.equal(gate.events.length, 100);
+  await gate.request(request(`GET /${PLACEHOLDER}`));
+  assert.deepEqual(gate.events.slice(100), [misuse("wrong-place")]);
+});
