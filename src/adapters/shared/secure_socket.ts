@@ -27,7 +27,8 @@ export function pulledStream(socket: Socket): PulledStream {
   let ahead = 0;
   let isHeld = false;
   const pull = (): void => {
-    if (isHeld = !isWanted && ahead >= MAX_AHEAD_BYTES) return;
+    isHeld = !isWanted && ahead >= MAX_AHEAD_BYTES;
+    if (isHeld) return;
     socket.read().then((chunk) => {
       if (!isWanted) ahead += chunk?.length ?? 0;
       stream.push(chunk && Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
