@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
@@ -13,7 +14,7 @@ import { until, untilSettled } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files } = runtime;
-const own = { ownNetwork: true };
+const own = { ownNetwork: true, launcher: process.pid };
 /** The file system as it is, or as it is said to be, with a clock that leaps: a wall that is missing takes no time. */
 const ground = (shown: Files = files) => {
   let ms = 0;
@@ -66,7 +67,7 @@ test("verifyWalls() passes a real cage, and misses each wall that is not there",
       files.readLink(path.endsWith(`/${name}`) ? `/proc/self/ns/${name}` : path);
     const fault = `it shares ${name} with the host`;
     await assert.rejects(verifyWalls(pid, own, ground({ ...files, readLink })), { data: { faults: [fault] } }, name);
-    if (name === "net") await verifyWalls(pid, { ownNetwork: false }, ground({ ...files, readLink }));
+    if (name === "net") await verifyWalls(pid, { ...own, ownNetwork: false }, ground({ ...files, readLink }));
   }
   caged.child.endInput();
   await caged.end();
