@@ -5,7 +5,8 @@
  *
  * @module
  */
-import type { Runtime } from "../../ports/ports.ts";
+import { messageOf } from "../../errors/host_error.ts";
+import type { ProcessSpawner, Runtime } from "../../ports/ports.ts";
 import { outputOf } from "../output_of.ts";
 import { UNSHARE } from "../sealed_nodes.ts";
 
@@ -42,15 +43,17 @@ own_network "$1" && exec "$2" --unshare-user --cap-drop ALL --uid 65534 --gid 65
 `;
 
 /** Answers by bubblewrap: a machine does not change its mind while a host runs, and asking costs some processes. */
-const known = new Map<string, Promise<OwnNetwork>>();
+const known = new WeakMap<ProcessSpawner, Map<string, Promise<OwnNetwork>>>();
 
 /** Makes such a network once, with a cage in it, and returns whether that worked. Never rejects. */
 export async function tryOwnNetwork(
   { bash, bwrap }: { readonly bash: string; readonly bwrap: string },
   runtime: Runtime,
 ): Promise<OwnNetwork> {
-  const asked = known.get(bwrap) ?? probe(bash, bwrap, runtime);
-  known.set(bwrap, asked);
+  const answers = known.get(runtime.processes) ?? new Map<string, Promise<OwnNetwork>>();
+  known.set(runtime.processes, answers);
+  const asked = answers.get(bwrap) ?? probe(bash, bwrap, runtime);
+  answers.set(bwrap, asked);
   return await asked;
 }
 
@@ -61,6 +64,6 @@ async function probe(bash: string, bwrap: string, runtime: Runtime): Promise<Own
     const said = (await outputOf(runtime, UNSHARE, [...NETWORK_SPACES, "--", ...shell])).trim();
     return said === "ready" ? { hosts, why: "" } : { hosts: null, why: said.split("\n").at(-1) || "it says nothing" };
   } catch (error) {
-    return { hosts: null, why: error instanceof Error ? error.message : String(error) };
+    return { hosts: null, why: messageOf(error) };
   }
 }
