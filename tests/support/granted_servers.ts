@@ -77,6 +77,34 @@ const servers = (): Readonly<Record<number, Server>> => ({
   6379: createServer(redis),
 });
 
+/**
+ * Lets servers listen, and returns the host's own network but for one thing: each name of `names` leads to its address,
+ * and a connection to a port of a server goes to that server, whatever the address.
+ */
+export async function networkOf(
+  t: TestContext,
+  servers: Readonly<Record<number, Server>>,
+  names: Readonly<Record<string, string>> = { [GRANTED]: PUBLIC },
+): Promise<Network> {
+  const ports = new Map<number, number>();
+  for (const [port, server] of Object.entries(servers)) {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ports.set(Number(port), (server.address() as AddressInfo).port);
+    t.after(() => void server.close());
+  }
+  const { network } = await detectRuntime();
+  return {
+    ...network,
+    async resolve(name) {
+      const address = names[name];
+      if (address === undefined) throw new Error(`${name} has no address`);
+      return await Promise.resolve([address]);
+    },
+    connect: (_address, port, signal) => network.connect("127.0.0.1", ports.get(port) ?? 1, signal),
+  };
+}
+
 /** A program in a cage that was granted the servers. */
 export interface GrantedRun {
   /** The program's one JSON object. */
@@ -91,20 +119,9 @@ export async function runGranted(
   files: Readonly<Record<string, Uint8Array>>,
   { command, capabilities = [], env = {} }: Partial<Manifest>,
 ): Promise<GrantedRun> {
-  const standing = Object.entries(servers());
-  const ports = new Map<number, number>();
-  for (const [port, server] of standing) {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    ports.set(Number(port), (server.address() as AddressInfo).port);
-    t.after(() => void server.close());
-  }
+  const standing = servers();
+  const network = await networkOf(t, standing);
   const runtime = await detectRuntime();
-  const network: Network = {
-    ...runtime.network,
-    resolve: (name) => name === GRANTED ? Promise.resolve([PUBLIC]) : Promise.reject(new Error("ENOTFOUND")),
-    connect: (_address, port, signal) => runtime.network.connect("127.0.0.1", ports.get(port) ?? 1, signal),
-  };
   const places = await placesIn(await scratchDir(t), runtime);
   const write = (name: string, bytes: string | Uint8Array): Promise<void> =>
     runtime.files.write(`${places.installDir}/${name}`, bytes, 0o755);
@@ -114,7 +131,11 @@ export async function runGranted(
   const events: NetEvent[] = [];
   const request = requestOf({
     command: command ?? [],
-    capabilities: [...ports.keys()].map((port) => `net:${GRANTED}:${port}`).concat(`read:fs:${MODULES}`, capabilities),
+    capabilities: [
+      ...Object.keys(standing).map((port) => `net:${GRANTED}:${port}`),
+      `read:fs:${MODULES}`,
+      ...capabilities,
+    ],
     env: {
       MODULES,
       ...{ NODE_EXTRA_CA_CERTS: authority, SSL_CERT_FILE: authority, DENO_CERT: authority },

@@ -87,8 +87,10 @@ function standIn(client, { host, port }) {
 function refuse(client, gate, head) {
   const end = () => (client.destroy(), gate.destroy());
   const timer = setTimeout(end, FIRST_WORD_MS);
+  client.once("end", end);
   client.once("data", (asked) => {
     clearTimeout(timer);
+    client.off("end", end);
     if (!/^[A-Z]+ \\S+ HTTP\\//.test(asked.toString("latin1"))) return end();
     client.write(head);
     gate.pipe(client);

@@ -79,7 +79,7 @@ async function filesOf(t: TestContext, { file }: Program): Promise<Record<string
   const go = (): boolean => spawnSync("/usr/bin/go", ["version"]).status === 0;
   if (!await requireOrSkip(t, "Go", go, "install it with: sh scripts/setup.sh extras")) return null;
   const dir = await scratchDir(t);
-  const env = { PATH: "/usr/bin:/bin", HOME: dir, GOCACHE: `${dir}/cache`, GOPROXY: "off", CGO_ENABLED: "0" };
+  const env = { PATH: "/usr/bin:/bin", HOME: dir, GOCACHE: `${dir}/cache`, GOPROXY: "off" };
   await promisify(execFile)("/usr/bin/go", ["build", "-o", `${dir}/clients`, source.pathname], { cwd: dir, env });
   return { clients: await readFile(`${dir}/clients`) };
 }
