@@ -186,6 +186,10 @@ export function relayed(
       })),
       { source: `${runDir}/${NAMES_FILE}`, dest: `/etc/${NAMES_FILE}` },
     ],
-    files: { [RELAY_FILE]: relay.program, [RELAY_ORDERS_FILE]: JSON.stringify(orders), [NAMES_FILE]: "hosts: files\n" },
+    files: {
+      [RELAY_FILE]: relay.program,
+      [RELAY_ORDERS_FILE]: JSON.stringify(orders),
+      [NAMES_FILE]: "hosts: files dns\n",
+    },
   };
 }
