@@ -26,7 +26,9 @@ case $level in
     if command -v apt-get >/dev/null 2>&1; then need chromium-headless-shell chromium-headless-shell; fi
     need gofmt golang-go
     [ -n "$(ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || missing="$missing postgresql"
-    /usr/bin/python3 -c 'import pydantic' 2>/dev/null || missing="$missing python3-pydantic"
+    for module in pydantic requests httpx; do
+      /usr/bin/python3 -c "import $module" 2>/dev/null || missing="$missing python3-$module"
+    done
     ;;
 esac
 

@@ -46,6 +46,7 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/core/supervisor/": 4,
   "./tests/core/cage/open_cage_test.ts": 5,
   "./tests/core/cage/escapes_": 3,
+  "./tests/core/cage/net/clients_test.ts": 8, // Six cages, and a compiler.
   "./tests/host/": 3,
   "./tests/core/storage/": 2,
   "./tests/cli/": 3,

@@ -1,34 +1,93 @@
-// The relay of @kaged/plugin-host: runs in a cage whose network is empty but for itself. It passes connections from a
-// port of that network to the gatekeeper's socket, and runs the plugin with its own stdin, stdout and stderr.
+// The relay of @kaged/plugin-host: runs in a cage whose network is empty but for itself. It passes connections to the
+// gatekeeper's socket, and runs the plugin with its own stdin, stdout and stderr. One port of that network is a proxy,
+// whose clients name their host themselves; each other address and port stands for one granted host.
+import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { constants } from "node:os";
 import process from "node:process";
 
-const { command, env, port, socket } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { command, env, port, socket, standIns } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const SERVER = { allowHalfOpen: true };
+/** Time in which a client that was refused may show that it speaks HTTP. Others may wait for the server to begin. */
+const FIRST_WORD_MS = 1_000;
 
 // A stop signals the whole group, the plugin among it: the relay stays until the plugin has ended.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2"]) process.on(signal, () => {});
 
-const server = createServer({ allowHalfOpen: true }, (client) => {
-  const gate = connect({ path: socket, allowHalfOpen: true });
+// First the ports, then the plugin: it may connect at once.
+await Promise.all([
+  listening(createServer(SERVER, (client) => join(client, connect({ path: socket, ...SERVER }))), port, "127.0.0.1"),
+  ...standIns.map((place) =>
+    listening(createServer(SERVER, (client) => standIn(client, place)), place.port, place.address)
+  ),
+]);
+const [file, ...args] = command;
+const plugin = spawn(file, args, { env, stdio: "inherit" });
+plugin.on("error", (error) => fail(`Cannot run ${file}: ${error.message}`));
+plugin.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+
+function listening(server, port, address) {
+  return new Promise((resolve) => {
+    // A kernel without IPv6 has no ::1; what is reached there is reached at 127.0.0.1 too.
+    const isOptional = address.includes(":");
+    server.on(
+      "error",
+      (error) => isOptional ? resolve() : fail(`Cannot listen on ${address}:${port}: ${error.message}`),
+    );
+    server.listen(port, address, () => resolve());
+  });
+}
+
+/** Passes everything on, both ways. */
+function join(client, gate) {
   const end = () => (client.destroy(), gate.destroy());
   for (const [from, to] of [[client, gate], [gate, client]]) {
     from.on("error", end);
     from.pipe(to);
     from.on("close", () => from.errored && end());
   }
-});
-server.on("error", (error) => fail(`Cannot listen: ${error.message}`));
+}
 
-// First the port, then the plugin: it may connect at once.
-server.listen(port, "127.0.0.1", () => {
-  const [file, ...args] = command;
-  const plugin = spawn(file, args, { env, stdio: "inherit" });
-  plugin.on("error", (error) => fail(`Cannot run ${file}: ${error.message}`));
-  plugin.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
-});
+/** Asks the gatekeeper for the host that the client means, and joins the two when the answer is yes. */
+function standIn(client, { host, port }) {
+  const gate = connect({ path: socket, ...SERVER });
+  const end = () => (client.destroy(), gate.destroy());
+  let head = Buffer.alloc(0);
+  const read = (chunk) => {
+    head = Buffer.concat([head, chunk]);
+    const at = head.indexOf("\r\n\r\n");
+    if (at < 0) return;
+    gate.off("data", read);
+    gate.off("end", end);
+    gate.pause();
+    if (!head.toString("latin1").startsWith("HTTP/1.1 200 ")) return refuse(client, gate, head);
+    if (head.length > at + 4) client.write(head.subarray(at + 4));
+    join(client, gate);
+  };
+  client.on("error", end);
+  client.on("close", () => gate.destroy());
+  gate.on("error", end);
+  gate.on("end", end);
+  gate.on("data", read);
+  gate.write(`CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}:${port}\r\n\r\n`);
+}
+
+/** Passes the gatekeeper's refusal on to a client of HTTP, and hangs up on any other: it could not read the words. */
+function refuse(client, gate, head) {
+  const end = () => (client.destroy(), gate.destroy());
+  const timer = setTimeout(end, FIRST_WORD_MS);
+  client.once("end", end);
+  client.once("data", (asked) => {
+    clearTimeout(timer);
+    client.off("end", end);
+    if (!/^[A-Z]+ \S+ HTTP\//.test(asked.toString("latin1"))) return end();
+    client.write(head);
+    gate.pipe(client);
+    client.resume();
+  });
+}
 
 function fail(message) {
   process.stderr.write(`relay: ${message}\n`);

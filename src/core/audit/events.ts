@@ -275,6 +275,8 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "plugin.capability_overreach": "audit",
   "plugin.net_opened": "audit",
   "plugin.net_refused": "audit",
+  "plugin.request_refused": "audit",
+  "plugin.secret_misused": "audit",
   "plugin.storage_denied": "audit",
   "plugin.config_rejected": "audit",
   "plugin.hook.fired": "calls",

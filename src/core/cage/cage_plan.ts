@@ -76,6 +76,11 @@ export interface CageFacts {
   readonly tier: LimitTier;
   /** Whether root runs the host: the device nodes of the cage are read-only then. */
   readonly isRoot: boolean;
+  /**
+   * Name of the host's network namespace, where a gated cage can have one whose every port the relay may listen on; null
+   * where it cannot, or where the cage is not gated.
+   */
+  readonly hostNetwork: string | null;
   /** The relay, and the runtime it would run on. */
   readonly relay: RelayRuntime;
   /** Folder of the files of this start. */
@@ -103,6 +108,8 @@ export interface CagePlan {
   readonly granted: readonly GrantedPath[];
   /** Network rules of the manifest. */
   readonly net: readonly NetRule[];
+  /** Whether the launcher makes the network of the cage, instead of bubblewrap. */
+  readonly ownNetwork: boolean;
   /** Further files of this start: name → text. */
   readonly files: Readonly<Record<string, string>>;
 }

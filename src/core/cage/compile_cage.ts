@@ -12,7 +12,8 @@ import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, RootEntry } fro
 import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { rlimitPart } from "./limits/limit_parts.ts";
-import { netFiles, netMode, type NetRule, proxyEnv, relayed } from "./net/net_parts.ts";
+import { netFiles, netMode, type NetRule, proxyEnv, relayed, standInNames, standIns } from "./net/net_parts.ts";
+import { NETWORK_FILE } from "./net/own_network.ts";
 import { trustParts } from "./net/trust_parts.ts";
 import { NODE_TABLE, nodeArgs, nodeTable } from "./sealed_nodes.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
@@ -23,6 +24,7 @@ const MIB = 1024 * 1024;
 export const PROGRAMS_DIR = "/.cage/bin";
 /** The system's folders of programs, with the links some of them go by. */
 const SYSTEM_PROGRAMS = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/etc/alternatives"];
+/** Names that every cage knows. */
 const HOSTS = "127.0.0.1 localhost\n::1 localhost\n";
 
 /** Returns the plan for one start. Throws `manifest.invalid` when the manifest cannot be put into arguments. */
@@ -33,11 +35,14 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
   const shown = { ...places, installDir: installDir.path };
   const trust = trustParts(facts.trust ?? null, facts.runDir);
-  const own = cageEnv(manifest, { places: shown, logLevel, proxy: { ...proxyEnv(net), ...trust.env } });
-  const program = relayed({ command: command.argv, env: own }, net, facts);
+  const direct = standIns(net, facts.hostNetwork !== null);
+  // Bubblewrap makes the network unless the relay has to listen where only the maker of the network can let it.
+  const ownNetwork = facts.hostNetwork !== null && direct.length > 0;
+  const own = cageEnv(manifest, { places: shown, logLevel, proxy: { ...proxyEnv(net, direct), ...trust.env } });
+  const program = relayed({ command: command.argv, env: own }, net, { ...facts, direct });
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
-    ...namespaceArgs(bwrap.flags, net),
+    ...namespaceArgs(bwrap.flags, netMode(net) === "all" || ownNetwork),
     "--clearenv",
     ...Object.entries(program.env).flatMap(([name, value]) => ["--setenv", name, value]),
     ...skeletonArgs(rootEntries, systemPrograms),
@@ -64,27 +69,29 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     bwrap: bwrap.path,
     args,
     command: [...rlimits.prefix, ...program.command],
-    hosts: HOSTS,
+    hosts: `${HOSTS}${standInNames(direct)}`,
     seccomp: seccompProgram(facts.arch, { allowUnix: netMode(net) === "gated" }),
     limits,
     tier,
     granted: [...grants, installDir],
     net,
+    ownNetwork,
     files: {
       ...program.files,
       ...trust.files,
       ...(facts.isRoot ? { [NODE_TABLE]: nodeTable(facts.runDir) } : {}),
+      ...(ownNetwork ? { [NETWORK_FILE]: `${facts.hostNetwork}\n` } : {}),
     },
   };
 }
 
-function namespaceArgs(flags: ReadonlySet<string>, net: readonly NetRule[]): string[] {
+function namespaceArgs(flags: ReadonlySet<string>, keepsNetwork: boolean): string[] {
   return [
     // Asked for by name: for root, bubblewrap would go without a user namespace.
     "--unshare-user",
     "--unshare-ipc",
     "--unshare-pid",
-    ...(netMode(net) === "all" ? [] : ["--unshare-net"]),
+    ...(keepsNetwork ? [] : ["--unshare-net"]),
     "--unshare-uts",
     "--unshare-cgroup-try",
     ...(flags.has("--disable-userns") ? ["--disable-userns"] : []),

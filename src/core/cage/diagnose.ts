@@ -21,14 +21,17 @@ export interface Ended {
   readonly status: CageStatus;
   /** The newest lines of stderr, oldest first. */
   readonly stderr: readonly string[];
+  /** Whether root runs the host. */
+  readonly isRoot: boolean;
 }
 
 /** Returns the failure of the cage itself, or null when it stood and the plugin ended. */
-export async function diagnose({ exit, status, stderr }: Ended, files: Files): Promise<HostError | null> {
+export async function diagnose({ exit, status, stderr, isRoot }: Ended, files: Files): Promise<HostError | null> {
   if (status.exitCode !== null || exit.signal !== null) return null;
   const said = stderr.findLast((line) => line.startsWith("bwrap: "));
   if (said !== undefined) return await fromBwrap(said.slice("bwrap: ".length), files);
   const unsealed = stderr.find((line) => /^(unshare|mount): /.test(line));
+  if (!isRoot && unsealed !== undefined && !status.launched) return await fromBwrap(unsealed, files);
   if (!status.launched && (exit.code === SEAL_FAILED || unsealed?.startsWith("unshare"))) {
     return rootRefused(unsealed ?? "the device nodes cannot be made read-only");
   }

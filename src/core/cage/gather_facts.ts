@@ -9,9 +9,11 @@ import { readCapabilities } from "../manifest/capability.ts";
 import type { Files, Runtime } from "../ports/ports.ts";
 import type { CagePlaces, CageRequest } from "./cage.ts";
 import type { GrantedPath, MachineFacts, PathFacts, RootEntry, WantedPath } from "./cage_plan.ts";
+import { findBash } from "./find_bash.ts";
 import { findBwrap } from "./find_bwrap.ts";
 import { chooseTier } from "./limits/choose_tier.ts";
 import { netMode, type NetRule } from "./net/net_parts.ts";
+import { tryOwnNetwork } from "./net/own_network.ts";
 import { relayRuntime } from "./net/relay_runtime.ts";
 import { forbiddenFailure, forbiddenReason, grantedPaths, throwAll } from "./path_rules.ts";
 import { resolveCommand } from "./resolve_command.ts";
@@ -43,9 +45,13 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
     relayRuntime(runtime),
   ]);
   const net = capabilities.filter((asked): asked is NetRule => asked.kind === "net");
-  if (netMode(net) === "gated") await refuseSockets([...grants, installDir], files);
+  let hostNetwork: string | null = null;
+  if (netMode(net) === "gated") {
+    await refuseSockets([...grants, installDir], files);
+    hostNetwork = (await tryOwnNetwork({ bash: await findBash(files), bwrap: bwrap.path }, runtime)).hosts;
+  }
   const { arch, uid } = runtime;
-  return { bwrap, installDir, rootEntries, command, grants, arch, tier, relay, isRoot: uid === 0 };
+  return { bwrap, installDir, rootEntries, command, grants, arch, tier, relay, isRoot: uid === 0, hostNetwork };
 }
 
 /** The places with links resolved: grants are compared with where things really are. */

@@ -4,12 +4,14 @@
  *
  * Nothing of the host is in its arguments. Bubblewrap's orders lie in a folder of their own, which is the shell's
  * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts`, `seccomp`, `groups` (control
- * groups to join) and, under root, `nodes` (mounts to make first). There it leaves `launcher` (process ids) and `status`.
+ * groups to join), under root `nodes` (mounts to make first) and, for a network made before bubblewrap, `network`. There
+ * the shell leaves `launcher` (process ids) and `status`.
  *
  * @module
  */
 import type { Command, Files } from "../ports/ports.ts";
 import type { CagePlan } from "./cage_plan.ts";
+import { NETWORK_FILE, NETWORK_SPACES, OWN_NETWORK } from "./net/own_network.ts";
 import { MOUNT, NODE_FILE, NODE_TABLE, NODES, UNSHARE } from "./sealed_nodes.ts";
 
 /** Descriptor of the text of `/etc/hosts`. */
@@ -33,6 +35,7 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
   [121, "it could not see its own descriptors in /proc"],
   [122, "it could not read the files of the cage"],
   [123, "it could not join the control groups that limit it"],
+  [125, "it could not prepare the network of the cage"],
 ]);
 
 // Version 1 moves a thread that moves itself at once; for a whole process, and in version 2, it first waits for every
@@ -41,7 +44,7 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
 // empty environment: what it has can be read inside as /proc/1/environ.
 // The limit of descriptors bounds the work of the watchdog; where the host's own is lower, that one stays.
 // Not every mount program makes a bind mount read-only when asked to, and none says so: the mounts are counted.
-const SCRIPT = `
+const SCRIPT = `${OWN_NETWORK}
 umask 077
 fds=(/proc/self/fd/*)
 [[ -e \${fds[0]} ]] || exit 121
@@ -59,6 +62,9 @@ if [[ -e ${NODE_TABLE} ]]; then
   done </proc/self/mountinfo
   ((sealed == ${NODES.length})) || exit ${SEAL_FAILED}
 fi
+if [[ -e ${NETWORK_FILE} ]]; then
+  read -r network <${NETWORK_FILE} && own_network "$network" || exit 125
+fi
 exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args ${SECCOMP_FD}<seccomp || exit 122
 echo "$$ $PPID" >launcher || exit 122
 mapfile -d '' -t groups <groups || exit 122
@@ -70,12 +76,20 @@ ulimit -n ${MAX_DESCRIPTORS} 2>/dev/null
 cd / && exec -c "\${command[@]}"
 `;
 
-/** Returns the command that starts the cage whose files lie in `dir`; for root, in a mount namespace of its own. */
-export function launchCommand(bash: string, dir: string, isRoot: boolean): Command {
+/**
+ * Returns the command that starts the cage whose files lie in `dir`: for root in a mount namespace of its own, and in a
+ * network of its own where bubblewrap is not to make it.
+ */
+export function launchCommand(
+  bash: string,
+  dir: string,
+  { isRoot, ownNetwork }: { readonly isRoot: boolean; readonly ownNetwork: boolean },
+): Command {
   // --norc --noprofile: with a socket for stdin bash takes itself for a remote login and reads ~/.bashrc, uncaged.
   const shell = [bash, "--norc", "--noprofile", "-c", SCRIPT] as const;
   // Slave: what the host unmounts later goes here too, instead of staying busy as long as the plugin runs.
-  const [file, ...args] = isRoot ? [UNSHARE, "--mount", "--propagation", "slave", "--", ...shell] as const : shell;
+  const spaces = [...(ownNetwork ? NETWORK_SPACES : []), ...(isRoot ? ["--mount", "--propagation", "slave"] : [])];
+  const [file, ...args] = spaces.length > 0 ? [UNSHARE, ...spaces, "--", ...shell] as const : shell;
   return { file, args, env: {}, cwd: dir };
 }
 
@@ -103,6 +117,11 @@ export async function readGroups(dir: string, files: Files): Promise<string[]> {
   const text = await files.readText(`${dir}/groups`).catch(() => "");
   // By name too: what stands here is emptied and removed.
   return text.split("\0").filter((group) => GROUP.test(group));
+}
+
+/** Returns the process id of the launcher, which bubblewrap keeps; 0 before it has come that far. */
+export async function launcherPid(dir: string, files: Files): Promise<number> {
+  return Number.parseInt(await files.readText(`${dir}/launcher`).catch(() => "")) || 0;
 }
 
 /** Bubblewrap's reports on the process inside. */

@@ -4,14 +4,15 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
-import type { Exit, Files, Runtime, SocketListener } from "../ports/ports.ts";
+import type { Exit, Runtime, SocketListener } from "../ports/ports.ts";
 import type { Cage, CageRequest } from "./cage.ts";
 import type { CagePlan } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose, limitFailure } from "./diagnose.ts";
 import { endLeftovers, firstPid, sweepRun } from "./end_leftovers.ts";
+import { findBash } from "./find_bash.ts";
 import { gatherFacts } from "./gather_facts.ts";
-import { launchCommand, readStatus, writeGroupList, writeLaunchFiles } from "./launcher.ts";
+import { launchCommand, launcherPid, readStatus, writeGroupList, writeLaunchFiles } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
@@ -22,8 +23,6 @@ import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
 import { boundOptions } from "./net/trust_parts.ts";
 import { verifyWalls } from "./verify_walls.ts";
-
-const BASH_PATHS = ["/bin/bash", "/usr/bin/bash"];
 
 const PRIVATE = { recursive: true, mode: 0o700 };
 
@@ -60,7 +59,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
   let watchdog: Watchdog | null = null;
   let gatekeeper: SocketListener | null = null;
   // The launcher's files hold the plan, so the cage keeps only these parts of it.
-  let kept: Pick<CagePlan, "net" | "granted">;
+  let kept: Pick<CagePlan, "net" | "granted" | "ownNetwork">;
   const close = async (): Promise<void> => {
     closed = true;
     watchdog?.stop();
@@ -73,7 +72,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     const bound = await boundOptions(request, runtime);
     const trust = bound && { authority: bound.authority.certificate, roots: bound.roots };
     const plan = compileCage(request, { ...facts, runDir: dir, trust });
-    const { net } = kept = { net: plan.net, granted: plan.granted };
+    const { net } = kept = { net: plan.net, granted: plan.granted, ownNetwork: plan.ownNetwork };
     // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
     await writeGroupList(groups.dirs, dir, files);
     await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files)]);
@@ -92,7 +91,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     await close();
     throw error;
   }
-  const launcher = launchCommand(bash, dir, isRoot);
+  const launcher = launchCommand(bash, dir, { isRoot, ownNetwork: kept.ownNetwork });
   const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
   return {
     id: runtime.ids.create("cage"),
@@ -109,11 +108,12 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     async verifyMounts(): Promise<void> {
       const pid = await childPid();
       if (closed) return;
-      if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(kept.net) !== "all" }, runtime);
+      const ownNetwork = netMode(kept.net) !== "all";
+      if (pid !== null) await verifyWalls(pid, { ownNetwork, launcher: await launcherPid(dir, files) }, runtime);
       await verifyMounts(pid, { granted: kept.granted, overlays, isRoot }, files);
     },
     diagnose: async (exit: Exit, stderr) =>
-      await diagnose({ exit, status: await readStatus(dir, files), stderr }, files) ??
+      await diagnose({ exit, status: await readStatus(dir, files), stderr, isRoot }, files) ??
         await limitFailure(exit, { limits, groups: groups.dirs, watchdog }, files),
     close,
   };
@@ -147,14 +147,4 @@ export async function requireGround(
       hint: "Start Deno with the permissions of docs/embed-deno.md",
     });
   }
-}
-
-/** Returns the path of bash. Throws `cage.bash_missing`. */
-async function findBash(files: Files): Promise<string> {
-  for (const path of BASH_PATHS) {
-    if ((await files.target(path))?.kind === "file") return path;
-  }
-  throw new HostError("cage.bash_missing", `Cannot cage plugins: no bash at ${BASH_PATHS.join(" or ")}`, {
-    hint: "Install the package bash",
-  });
 }

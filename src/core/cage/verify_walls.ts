@@ -24,8 +24,15 @@ const PATIENCE_MS = 3_000;
 /** Rejects with `cage.walls_missing` unless the process is caged. One that has ended passes: its end is reported elsewhere. */
 export async function verifyWalls(
   pid: number,
-  /** Whether the cage has a network of its own. */
-  { ownNetwork }: { readonly ownNetwork: boolean },
+  { ownNetwork, launcher }: {
+    /** Whether the cage has a network of its own. */
+    readonly ownNetwork: boolean;
+    /**
+     * Process id of the launcher. It may have made namespaces that are not the host's and in which bubblewrap is root:
+     * the cage must not be in those either, but for the network.
+     */
+    readonly launcher: number;
+  },
   { files, clock }: Pick<Runtime, "files" | "clock">,
 ): Promise<void> {
   const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
@@ -34,18 +41,25 @@ export async function verifyWalls(
   let faults: string[];
   for (;;) {
     const spaces = await Promise.all(names.map(async (name) => {
-      const [own, hosts] = await Promise.all([link(`/proc/${pid}/ns/${name}`), link(`/proc/self/ns/${name}`)]);
-      return { name, own, hosts };
+      const of = (process: number | string): Promise<string | null> => link(`/proc/${process}/ns/${name}`);
+      const [own, hosts, around] = await Promise.all([
+        of(pid),
+        of("self"),
+        name === "net" ? "" : of(launcher),
+      ]);
+      return { name, own, hosts, around };
     }));
     const named = (some: typeof spaces): string => some.map(({ name }) => name).join(", ");
     const shared = spaces.filter(({ own, hosts }) => own !== null && own === hosts);
+    const isBeside = spaces.filter(({ own, hosts, around }) => own !== null && own === around && own !== hosts);
     // A process that is about to end has no namespaces any more, although its status still says that it runs.
-    const unseen = spaces.filter(({ own }) => own === null);
+    const unseen = spaces.filter(({ own, around }) => own === null || around === null);
     const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
     if (/^State:\s*[ZX]/m.test(status) || status === "") return;
     faults = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
     if (unseen.length > 0) faults.unshift(`its namespaces cannot be seen: ${named(unseen)}`);
     if (faults.length > 0 && clock.monotonic() - startedMs < PATIENCE_MS) continue;
+    if (isBeside.length > 0) faults.unshift(`it shares ${named(isBeside)} with its launcher`);
     if (shared.length > 0) faults.unshift(`it shares ${named(shared)} with the host`);
     break;
   }

@@ -4,10 +4,12 @@
  * @module
  */
 import type { CageRequest } from "../../core/cage/cage.ts";
+import { findBash } from "../../core/cage/find_bash.ts";
 import { findBwrap } from "../../core/cage/find_bwrap.ts";
 import { DEFAULT_LIMITS, type LimitTierName } from "../../core/cage/limits/cage_limits.ts";
 import type { TierChoice } from "../../core/cage/limits/choose_tier.ts";
 import { LOOK_INTERVAL_MS } from "../../core/cage/limits/watchdog.ts";
+import { type OwnNetwork, tryOwnNetwork } from "../../core/cage/net/own_network.ts";
 import { probeCage } from "../../core/cage/probe_cage.ts";
 import { RUN_AS_USER } from "../../core/cage/sealed_nodes.ts";
 import { asHostError, type HostError } from "../../core/errors/host_error.ts";
@@ -24,6 +26,8 @@ const OPTIONAL_FLAGS: Readonly<Record<string, string>> = {
 export interface CageRows {
   readonly bubblewrap: MachineRow;
   readonly cage: MachineRow;
+  /** How caged programs reach granted hosts; null where nothing can be caged. */
+  readonly network: MachineRow | null;
   readonly error: HostError | null;
 }
 
@@ -48,7 +52,7 @@ export async function cageRows(
   const cage: MachineRow = error === null
     ? { id: "cage", status: "ok", detail: "A program ran in a cage like the ones plugins get" }
     : failed("cage", error);
-  if (!("flags" in bwrap)) return { bubblewrap: failed("bubblewrap", bwrap), cage, error };
+  if (!("flags" in bwrap)) return { bubblewrap: failed("bubblewrap", bwrap), cage, network: null, error };
 
   const detail = `bubblewrap ${version ?? "of an unknown version"} at ${bwrap.path}, only root can change it`;
   const absent = Object.entries(OPTIONAL_FLAGS).filter(([flag]) => !bwrap.flags.has(flag));
@@ -59,7 +63,26 @@ export async function cageRows(
     detail: `${detail}, but it lacks ${lacks}`,
     hint: `${install("bubblewrap")}; 0.8 or newer is needed for them`,
   };
-  return { bubblewrap, cage, error };
+  const network = error === null
+    ? judgeNetwork(await tryOwnNetwork({ bash: await findBash(runtime.files), bwrap: bwrap.path }, runtime))
+    : null;
+  return { bubblewrap, cage, network, error };
+}
+
+/** Judges how a caged program reaches a host that it was granted. */
+export function judgeNetwork({ hosts, why }: OwnNetwork): MachineRow {
+  const id = "network";
+  if (hosts !== null) {
+    return { id, status: "ok", detail: "Any program in a cage can connect to the hosts it was granted" };
+  }
+  return {
+    id,
+    status: "degraded",
+    detail:
+      `Below port 1024 a caged program reaches granted hosts only through the proxy of its cage, which some clients ` +
+      `do not know: no user namespace could be made around that of the cage (${why})`,
+    hint: "Allow /usr/bin/unshare to make user namespaces, and install iproute2 or perl",
+  };
 }
 
 /** Judges who runs the host: root is never recommended, for one wall that fails would then cost the whole machine. */

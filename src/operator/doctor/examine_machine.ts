@@ -26,7 +26,7 @@ export async function examineMachine(
   runtimes: Readonly<Record<string, string>> = {},
 ): Promise<MachineReport> {
   const install = await installCommand(runtime);
-  const { bubblewrap, cage, error } = await cageRows(runtime, home, { install, runtimes });
+  const { bubblewrap, cage, network, error } = await cageRows(runtime, home, { install, runtimes });
   // On another system the rest has nothing to look at.
   if (runtime.platform !== "linux") return { ok: false, checks: [platformRow(runtime), cage] };
   const rows: MachineRow[] = [
@@ -36,6 +36,7 @@ export async function examineMachine(
     ...await kernelRows(runtime, error),
     judgeLimits(await chooseTier(runtime), runtime.uid),
     cage,
+    ...(network === null ? [] : [network]),
     sqliteRow(runtime),
     ...await interpreterRows(runtime, { install, runtimes }),
   ];

@@ -5,7 +5,7 @@
  */
 import type { CagePlaces } from "../../core/cage/cage.ts";
 import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
-import { type NetRule, RELAY_PORT } from "../../core/cage/net/net_parts.ts";
+import { type NetRule, RELAY_PORT, standIns } from "../../core/cage/net/net_parts.ts";
 import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
 import { type Capability, formatCapability, readCapabilities } from "../../core/manifest/capability.ts";
@@ -187,12 +187,19 @@ function denials(input: WatchedRun): Denial[] {
 /** Attempts to go past the relay, or without any network: none of them can lead out of the cage. */
 function deniedAddresses({ capabilities, observed: { addresses, ports } }: WatchedRun): string[] {
   if (capabilities.includes("net:*")) return [];
+  const direct = standIns(
+    readCapabilities(capabilities).filter((asked): asked is NetRule => asked.kind === "net"),
+    true,
+  );
   return addresses.filter(({ address, port, ok }) => {
+    // The relay stands there for a granted host, and the gatekeeper has reported how it ended.
+    if (direct.some((place) => place.address === address && place.port === port)) return false;
     if (port === NAME_SERVER_PORT || (port === RELAY_PORT && isLoopback(address))) return false;
     // Its own servers are within the cage.
     return !isLoopback(address) || (ok !== true && !ports.includes(port) && !ports.includes(0));
   }).map(({ address, port }) => {
-    const host = isLoopback(address) ? "localhost" : address.includes(":") ? `[${address}]` : address;
+    const standing = direct.find((place) => place.address === address)?.host;
+    const host = standing ?? (isLoopback(address) ? "localhost" : address.includes(":") ? `[${address}]` : address);
     return `${host}:${port}`;
   });
 }

@@ -27,6 +27,7 @@ const facts: CageFacts = {
   runDir: "/srv/home/run/cage-1",
   tier: { name: "cgroup2", base: "/groups" },
   isRoot: false,
+  hostNetwork: null,
 };
 
 const NAMESPACES = [
@@ -81,6 +82,7 @@ test("K-044 compileCage() gives the whole argument list, in the order that later
     limits: { memory_mb: 512, cpu_shares: 256, pids: 100 },
     tier: { name: "cgroup2", base: "/groups" },
     net: [],
+    ownNetwork: false,
     files: {},
     granted: [...facts.grants, facts.installDir],
     args: [
@@ -171,22 +173,43 @@ test("a cage with rules for hosts runs its plugin behind the relay", () => {
     ...["--ro-bind", "/srv/home/run/cage-1/relay.mjs", "/.cage/relay.mjs"],
     ...["--ro-bind", "/srv/home/run/cage-1/relay.json", "/.cage/relay.json"],
     ...["--ro-bind", "/srv/home/run/cage-1/net.sock", "/.cage/net.sock"],
+    ...["--ro-bind", "/srv/home/run/cage-1/nsswitch.conf", "/etc/nsswitch.conf"],
   ]);
   assert.deepEqual(args.slice(args.indexOf("--clearenv") + 1, args.indexOf("--dir") - 2), [
     ...["--setenv", "PATH", "/usr/bin", "--setenv", "LANG", "C.UTF-8", "--setenv", "DENO_DIR", "/tmp/.deno"],
     ...["--setenv", "DENO_NO_PROMPT", "1", "--setenv", "DENO_NO_UPDATE_CHECK", "1"],
   ]);
-  assert.deepEqual(Object.keys(files), ["relay.mjs", "relay.json"]);
+  assert.deepEqual(Object.keys(files), ["relay.mjs", "relay.json", "nsswitch.conf"]);
   assert.equal(files["relay.mjs"], "/* relay */");
   const orders = JSON.parse(files["relay.json"] ?? "");
   assert.deepEqual([orders.command, orders.port, orders.socket], [facts.command.argv, 3128, "/.cage/net.sock"]);
   assert.deepEqual([orders.env.NODE_OPTIONS, orders.env.KAGED_PLUGIN_NAME], ["--import=x", "caged"]);
-  const [http, socks] = ["http://127.0.0.1:3128", "socks5h://127.0.0.1:3128"];
+  const http = "http://127.0.0.1:3128";
   assert.deepEqual(Object.entries(orders.env).filter(([name]) => /proxy/i.test(name)), [
     ...[["HTTP_PROXY", http], ["HTTPS_PROXY", http], ["http_proxy", http], ["https_proxy", http]],
-    ...[["ALL_PROXY", socks], ["all_proxy", socks], ["NO_PROXY", ""], ["no_proxy", ""], ["NODE_USE_ENV_PROXY", "1"]],
+    ...[["ALL_PROXY", http], ["all_proxy", http], ["NO_PROXY", ""], ["no_proxy", ""], ["NODE_USE_ENV_PROXY", "1"]],
   ]);
+  assert.deepEqual(orders.standIns, []);
   assert.deepEqual(seccomp, seccompProgram("x86_64", { allowUnix: true }));
+});
+
+test("a granted name stands in the cage's hosts, and the launcher makes the network where its port needs that", () => {
+  const request = requestOf({ capabilities: ["net:api.example.com:443"] }, places);
+  const proxied = compileCage(request, facts);
+  const plan = compileCage(request, { ...facts, hostNetwork: "net:[1]" });
+  assert.deepEqual(proxied.args.filter((arg) => !plan.args.includes(arg)), ["--unshare-net"]);
+  assert.ok(plan.args.includes("--unshare-user"));
+  assert.deepEqual([proxied.ownNetwork, plan.ownNetwork], [false, true]);
+  assert.deepEqual([proxied.files.network, plan.files.network], [undefined, "net:[1]\n"]);
+  assert.equal(plan.hosts, `${proxied.hosts}127.0.0.2 api.example.com\n`);
+  const { standIns, env } = JSON.parse(plan.files["relay.json"] ?? "");
+  const place = { address: "127.0.0.2", host: "api.example.com" };
+  assert.deepEqual(standIns, [{ ...place, port: 443 }, { ...place, port: 80 }]);
+  assert.deepEqual([env.NO_PROXY, env.no_proxy], ["api.example.com", "api.example.com"]);
+  for (const capabilities of [[], ["net:[]"], ["net:*"], ["net:api.example.com:*"], ["net:10.0.0.7:443"]]) {
+    const other = compileCage(requestOf({ capabilities }, places), { ...facts, hostNetwork: "net:[1]" });
+    assert.deepEqual([other.ownNetwork, other.hosts], [false, proxied.hosts], capabilities.join());
+  }
 });
 
 test("network rules are in the plan, and bring certificates but no names of people", () => {
@@ -195,7 +218,7 @@ test("network rules are in the plan, and bring certificates but no names of peop
   const shown = plan.args.filter((arg) => arg.startsWith("/etc/"));
   assert.deepEqual([...new Set(shown)], [
     ...["/etc/ld.so.cache", "/etc/hosts", "/etc/localtime"],
-    ...["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"],
+    ...["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates", "/etc/nsswitch.conf"],
   ]);
   const offline = compileCage(requestOf({ capabilities: ["net:[]"] }, places), facts);
   assert.ok(!offline.args.includes("/etc/ssl/certs"));

@@ -18,15 +18,21 @@ const machine = (settings: Record<string, string>): Files => ({
   },
 });
 const said = async (line: string, settings: Record<string, string> = {}): Promise<(string | undefined)[]> => {
-  const error = await diagnose({ exit: failed, status: never, stderr: ["noise", `bwrap: ${line}`] }, machine(settings));
+  const error = await diagnose(
+    { exit: failed, status: never, stderr: ["noise", `bwrap: ${line}`], isRoot: false },
+    machine(settings),
+  );
   return [error?.code, error?.hint];
 };
 
 test("a plugin that ended is no failure of the cage, whatever it wrote", async () => {
   const stderr = ["bwrap: No permissions to create new namespace"];
-  assert.equal(await diagnose({ exit: failed, status: { ...never, childPid: 1, exitCode: 1 }, stderr }, files), null);
+  assert.equal(
+    await diagnose({ exit: failed, status: { ...never, childPid: 1, exitCode: 1 }, stderr, isRoot: false }, files),
+    null,
+  );
   const killed = { code: null, signal: "SIGKILL" };
-  assert.equal(await diagnose({ exit: killed, status: { ...never, childPid: 1 }, stderr }, files), null);
+  assert.equal(await diagnose({ exit: killed, status: { ...never, childPid: 1 }, stderr, isRoot: false }, files), null);
 });
 
 test("each thing bubblewrap says has a code and a next step", async () => {
@@ -77,9 +83,25 @@ test("each thing bubblewrap says has a code and a next step", async () => {
 
 test("a launcher that could not do its part is not taken for a plugin that ended", async () => {
   for (const code of [121, 122, 126, 127, 1]) {
-    const error = await diagnose({ exit: { code, signal: null }, status: never, stderr: [] }, files);
+    const error = await diagnose({ exit: { code, signal: null }, status: never, stderr: [], isRoot: false }, files);
     assert.equal(error?.code, "cage.setup_failed");
   }
-  const error = await diagnose({ exit: { code: 121, signal: null }, status: never, stderr: [] }, files);
+  const error = await diagnose({ exit: { code: 121, signal: null }, status: never, stderr: [], isRoot: false }, files);
   assert.match(error?.message ?? "", /descriptors/);
+  const network = await diagnose(
+    { exit: { code: 125, signal: null }, status: never, stderr: [], isRoot: false },
+    files,
+  );
+  assert.match(network?.message ?? "", /network of the cage/);
+});
+
+test("a user who gets no namespaces for the network of a cage learns why, and is not advised to be no root", async () => {
+  const status = { ...never, launched: false };
+  const ended = { exit: failed, status, stderr: ["unshare: unshare failed: No space left on device"] };
+  const full = machine({ "user/max_net_namespaces": "0" });
+  assert.deepEqual(
+    (await diagnose({ ...ended, isRoot: false }, full))?.hint,
+    "Switch it on: sysctl -w user.max_net_namespaces=10000",
+  );
+  assert.equal((await diagnose({ ...ended, isRoot: true }, full))?.code, "cage.root_refused");
 });

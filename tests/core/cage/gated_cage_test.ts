@@ -102,6 +102,7 @@ test("a plugin behind the relay that a signal ends, or that cannot be run, ends 
 
 test("what a gated plugin reaches is the relay, and through it what was granted, as root and as a user", async (t) => {
   const heard: string[] = [];
+  const neighbour = await listening(t, createServer((socket) => void (heard.push("neighbour"), socket.end())));
   const port = await listening(
     t,
     createServer((socket) => void socket.on("data", (part) => (heard.push(`${part}`), socket.end("ok")))),
@@ -112,6 +113,8 @@ test("what a gated plugin reaches is the relay, and through it what was granted,
     const connect = (target: string): string => `CONNECT ${target} HTTP/1.1\r\n\r\n`;
     const asked = [
       ["direct", "127.0.0.1", port],
+      ["direct", "127.0.0.1", neighbour],
+      ["direct", "127.0.0.2", 443],
       ["direct", "192.0.2.1", 80],
       ["list", "/.cage"],
       ["relayed", `${connect(`localhost:${port}`)}hi`],
@@ -123,8 +126,9 @@ test("what a gated plugin reaches is the relay, and through it what was granted,
     ];
     const command = ["python3", "proxied.py", JSON.stringify(asked)];
     const { results } = await attack([], { command, capabilities: [`net:localhost:${port}`] });
-    const [loopback, internet, helpers, tunnel, ...refused] = results as string[];
-    assert.deepEqual([loopback, internet], ["ECONNREFUSED", "ENETUNREACH"]);
+    const [granted, loopback, unnamed, internet, helpers, tunnel, ...refused] = results as string[];
+    assert.deepEqual([granted, loopback, unnamed], ["connected", "ECONNREFUSED", "ECONNREFUSED"]);
+    assert.equal(internet, "ENETUNREACH");
     const shown = (helpers as unknown as string[]).filter((name) => name !== "prlimit");
     assert.deepEqual(shown, ["js", "net.sock", "relay.json", "relay.mjs"]);
     assert.equal(tunnel, "HTTP/1.1 200 Connection established\r\n\r\nok");

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
+import { launcherPid } from "../../../src/core/cage/launcher.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
 import { verifyWalls } from "../../../src/core/cage/verify_walls.ts";
 import type { Files } from "../../../src/core/ports/ports.ts";
@@ -13,7 +15,7 @@ import { until, untilSettled } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files } = runtime;
-const own = { ownNetwork: true };
+const own = { ownNetwork: true, launcher: process.pid };
 /** The file system as it is, or as it is said to be, with a clock that leaps: a wall that is missing takes no time. */
 const ground = (shown: Files = files) => {
   let ms = 0;
@@ -66,8 +68,36 @@ test("verifyWalls() passes a real cage, and misses each wall that is not there",
       files.readLink(path.endsWith(`/${name}`) ? `/proc/self/ns/${name}` : path);
     const fault = `it shares ${name} with the host`;
     await assert.rejects(verifyWalls(pid, own, ground({ ...files, readLink })), { data: { faults: [fault] } }, name);
-    if (name === "net") await verifyWalls(pid, { ownNetwork: false }, ground({ ...files, readLink }));
+    if (name === "net") await verifyWalls(pid, { ...own, ownNetwork: false }, ground({ ...files, readLink }));
   }
+  caged.child.endInput();
+  await caged.end();
+});
+
+test("verifyWalls() passes a cage in a network that its launcher made, and in no other namespace of the launcher", async (t) => {
+  const places = await placesIn(await scratchDir(t), runtime);
+  const can = async (): Promise<boolean> => (await probeCage(runtime, places.home)).error === null;
+  if (!await requireOrSkip(t, "a working bubblewrap", can, "run kaged doctor")) return;
+  const command = ["bash", "-c", "echo ready; read end"];
+  const caged = await startCaged(requestOf({ command, capabilities: ["net:api.example.com:443"] }, places));
+  await caged.firstLine();
+  const pid = (await caged.cage.childPid())!;
+  const [dir = ""] = await files.list(`${places.home}/run`);
+  const launcher = await launcherPid(`${places.home}/run/${dir}`, files);
+  const space = (process: number | string, name: string): Promise<string> =>
+    files.readLink(`/proc/${process}/ns/${name}`);
+  const made = await space(launcher, "net") !== await space("self", "net");
+  assert.equal(await space(pid, "net") === await space(launcher, "net"), made);
+  await verifyWalls(pid, { ownNetwork: true, launcher }, runtime);
+  for (const name of made ? ["user"] : []) {
+    const readLink: Files["readLink"] = (path) =>
+      files.readLink(path === `/proc/${pid}/ns/${name}` ? `/proc/${launcher}/ns/${name}` : path);
+    const look = ground({ ...files, readLink });
+    const faults = [`it shares ${name} with its launcher`];
+    await assert.rejects(verifyWalls(pid, { ownNetwork: true, launcher }, look), { data: { faults } });
+  }
+  const faults = ["its namespaces cannot be seen: user, mnt, pid, ipc, uts"];
+  await assert.rejects(verifyWalls(pid, { ownNetwork: true, launcher: 0 }, ground()), { data: { faults } });
   caged.child.endInput();
   await caged.end();
 });

@@ -5,7 +5,7 @@ import { detectRuntime } from "../../../src/adapters/default.ts";
 import { examineMachine } from "../../../src/operator/doctor/examine_machine.ts";
 import { packageManager } from "../../../src/operator/doctor/interpreter_rows.ts";
 import { judgeAppArmor, judgeNamespaces, judgeSeccomp } from "../../../src/operator/doctor/kernel_rows.ts";
-import { judgeLimits, judgeUser } from "../../../src/operator/doctor/cage_rows.ts";
+import { judgeLimits, judgeNetwork, judgeUser } from "../../../src/operator/doctor/cage_rows.ts";
 import type { MachineReport, MachineRow } from "../../../src/operator/doctor/report.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Runtime } from "../../../src/core/ports/ports.ts";
@@ -41,6 +41,7 @@ test("examineMachine() finds that plugins can run where the suite runs, and clea
     "seccomp",
     "limits",
     "cage",
+    "network",
     "sqlite",
     "js",
   ];
@@ -188,6 +189,14 @@ test("judgeSeccomp() asks for filters that end a process and give an error", () 
     const { status, code, hint } = judgeSeccomp(facts);
     assert.deepEqual([status, code, hint?.includes("CONFIG_SECCOMP_FILTER")], ["missing", "cage.no_seccomp", true]);
   }
+});
+
+test("judgeNetwork() says which programs reach granted hosts, and why some may not", () => {
+  assert.equal(judgeNetwork({ hosts: "net:[1]", why: "" }).status, "ok");
+  const { status, detail, hint } = judgeNetwork({ hosts: null, why: "unshare: Operation not permitted" });
+  assert.equal(status, "degraded");
+  assert.match(detail, /below port 1024 .* only through the proxy .*Operation not permitted/i);
+  assert.match(hint ?? "", /unshare/);
 });
 
 test("judgeLimits() names the way limits are kept, and the way to a better one where the host only looks", () => {

@@ -99,6 +99,18 @@ test("grantReport() names attempts to go past the relay, and not those to server
   assert.deepEqual([all.denied, all.smallest], [[], ["net:*"]]);
 });
 
+test("grantReport() takes the places of granted hosts for those hosts, and names another port of them by their name", () => {
+  const addresses = [
+    { address: "127.0.0.2", port: 443, ok: null },
+    { address: "127.0.0.2", port: 8443, ok: null },
+    { address: "127.0.0.1", port: 5432, ok: null },
+    { address: "::1", port: 5432, ok: false },
+  ];
+  const capabilities = ["net:api.example.com:443", "net:localhost:5432"];
+  const { denied } = report(capabilities, { observed: { ...NOTHING, addresses } });
+  assert.deepEqual(denied, [{ kind: "net", what: "api.example.com:8443", capability: "net:api.example.com:8443" }]);
+});
+
 test("grantReport() keeps what it could not watch", () => {
   const capabilities = ["read:fs:/data", "kaged:storage:write", "net:*", "exec:jq:plugin:/"];
   const { grants, smallest } = report(capabilities, { files: false });

@@ -28,14 +28,17 @@ export function hostRules(rules: readonly NetRule[]): HostRule[] {
   return rules.filter((rule): rule is HostRule => rule.scope === "host");
 }
 
-/** Where a plugin finds the relay: a port of the cage's own, empty network. */
+/** Where a plugin finds the relay as a proxy: a port of the cage's own, empty network. */
 export const RELAY_PORT = 3128;
+const RELAY_ADDRESS = "127.0.0.1";
 /** The gatekeeper's socket among the files of a start. */
 export const SOCKET_FILE = "net.sock";
 /** The relay's program among them. */
 export const RELAY_FILE = "relay.mjs";
 /** The relay's orders among them. */
 export const RELAY_ORDERS_FILE = "relay.json";
+/** Among them: how the C library finds names. Without it, older ones ask a name server first and give up at its silence. */
+const NAMES_FILE = "nsswitch.conf";
 
 /** Certificates: of use only to a plugin that may talk to someone. */
 const CERTIFICATES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"];
@@ -48,13 +51,82 @@ export function netFiles(rules: readonly NetRule[]): string[] {
   return [...(mode === "none" ? [] : CERTIFICATES), ...(mode === "all" ? RESOLVER : [])];
 }
 
-/** Returns the variables that send programs to the relay. */
-export function proxyEnv(rules: readonly NetRule[]): Record<string, string> {
+/** An address and port of the cage's own network that stand for a host and its port: the relay listens there. */
+export interface StandIn {
+  readonly address: string;
+  readonly port: number;
+  readonly host: string;
+}
+
+/** Hosts that stand for themselves, with their addresses. Other addresses are not the cage's to listen on. */
+const LOOPBACK: Readonly<Record<string, readonly string[]>> = {
+  "localhost": ["127.0.0.1", "::1"],
+  "127.0.0.1": ["127.0.0.1"],
+  "[::1]": ["::1"],
+};
+/** Ports that clients ask a name for without saying so. */
+const USUAL_PORTS = [80, 443];
+const FIRST_OPEN_PORT = 1024;
+
+/**
+ * Returns where the relay stands in for granted hosts. Each name has an IPv4 address to itself: IPv6 has one loopback
+ * address alone. Where the network lets it, the relay stands there on the usual ports too, granted or not: clients that
+ * go past the proxy are then refused by the gatekeeper, with the name they asked for. A host with a rule for every port
+ * is left to the proxy.
+ */
+export function standIns(rules: readonly NetRule[], hasLowPorts: boolean): StandIn[] {
+  if (netMode(rules) !== "gated") return [];
+  const found = new Map<string, StandIn>();
+  let names = 1;
+  for (const [host, ports] of portsByHost(rules)) {
+    const isName = !/^(\[.*|[0-9.]+|localhost)$/.test(host);
+    if (isName) names++;
+    const addresses = isName ? [`127.0.${names >> 8}.${names & 255}`] : LOOPBACK[host] ?? [];
+    for (const port of new Set([...ports, ...(isName && hasLowPorts ? USUAL_PORTS : [])])) {
+      for (const address of addresses) {
+        const isTaken = port === RELAY_PORT && address === RELAY_ADDRESS;
+        if (isTaken || (port < FIRST_OPEN_PORT && !hasLowPorts)) continue;
+        const place = `${address} ${port}`;
+        if (!found.has(place)) found.set(place, { address, port, host });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** The ports granted of each host whose rules name them one by one. */
+function portsByHost(rules: readonly NetRule[]): Map<string, number[]> {
+  const ports = new Map<string, number[]>();
+  const whole = new Set<string>();
+  for (const { host, port } of hostRules(rules)) {
+    if (port === "*") whole.add(host);
+    else ports.set(host, [...(ports.get(host) ?? []), port]);
+  }
+  for (const host of whole) ports.delete(host);
+  return ports;
+}
+
+/** Returns the lines of `/etc/hosts` that lead to the places of {@link standIns}. */
+export function standInNames(direct: readonly StandIn[]): string {
+  const named = direct.filter(({ host }) => !Object.hasOwn(LOOPBACK, host));
+  return [...new Set(named.map(({ address, host }) => `${address} ${host}\n`))].join("");
+}
+
+/**
+ * Returns the variables that send programs to the relay as to a proxy: for hosts that are not granted, so that the
+ * refusal can name them, and for those that cannot be reached otherwise.
+ */
+export function proxyEnv(rules: readonly NetRule[], direct: readonly StandIn[]): Record<string, string> {
   if (netMode(rules) !== "gated") return {};
-  const [http, socks] = [`http://127.0.0.1:${RELAY_PORT}`, `socks5h://127.0.0.1:${RELAY_PORT}`];
+  const http = `http://${RELAY_ADDRESS}:${RELAY_PORT}`;
+  // Past the proxy go all ports of a host, or none: few clients know another form of this list.
+  const past = [...portsByHost(rules)].filter(([host, ports]) =>
+    ports.every((port) => direct.some((place) => place.host === host && place.port === port))
+  ).map(([host]) => host.replace(/[[\]]/g, "")).join();
   return {
     ...{ HTTP_PROXY: http, HTTPS_PROXY: http, http_proxy: http, https_proxy: http },
-    ...{ ALL_PROXY: socks, all_proxy: socks, NO_PROXY: "", no_proxy: "" },
+    // Not socks5h://, which the gatekeeper speaks too: Python's httpx would not even start without one more package.
+    ...{ ALL_PROXY: http, all_proxy: http, NO_PROXY: past, no_proxy: past },
     // Node from 22.21 and 24.5 heeds the variables above only with this one.
     NODE_USE_ENV_PROXY: "1",
   };
@@ -89,16 +161,20 @@ const RELAY_ENV = {
   DENO_NO_UPDATE_CHECK: "1",
 };
 
-/** Puts the relay in front of a program where the rules ask for it; `runDir` holds the files of this start. */
+/** Puts the relay in front of a program where the rules ask for it, at the places of `direct`; `runDir` holds its files. */
 export function relayed(
   program: Pick<RelayedProgram, "command" | "env">,
   rules: readonly NetRule[],
-  { runDir, relay }: { readonly runDir: string; readonly relay: RelayRuntime },
+  { runDir, relay, direct }: {
+    readonly runDir: string;
+    readonly relay: RelayRuntime;
+    readonly direct: readonly StandIn[];
+  },
 ): RelayedProgram {
   if (netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
   const inside = (name: string): string => `/.cage/${name}`;
   const { command, env } = program;
-  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE) };
+  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE), standIns: direct };
   return {
     command: [inside("js"), ...relay.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
     env: RELAY_ENV,
@@ -108,7 +184,12 @@ export function relayed(
         source: `${runDir}/${name}`,
         dest: inside(name),
       })),
+      { source: `${runDir}/${NAMES_FILE}`, dest: `/etc/${NAMES_FILE}` },
     ],
-    files: { [RELAY_FILE]: relay.program, [RELAY_ORDERS_FILE]: JSON.stringify(orders) },
+    files: {
+      [RELAY_FILE]: relay.program,
+      [RELAY_ORDERS_FILE]: JSON.stringify(orders),
+      [NAMES_FILE]: "hosts: files dns\n",
+    },
   };
 }

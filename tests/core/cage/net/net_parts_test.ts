@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type NetRule, proxyEnv, standInNames, standIns } from "../../../../src/core/cage/net/net_parts.ts";
+import { readCapabilities } from "../../../../src/core/manifest/capability.ts";
+
+const rulesOf = (...hosts: string[]): NetRule[] =>
+  readCapabilities(hosts.map((host) => `net:${host}`)).filter((asked): asked is NetRule => asked.kind === "net");
+/** Places as text, and the list of hosts that clients reach past the proxy. */
+const seen = (hosts: string[], hasLowPorts = true): { places: string[]; past: string | undefined } => {
+  const direct = standIns(rulesOf(...hosts), hasLowPorts);
+  const places = direct.map(({ address, port, host }) => `${address}:${port} ${host}`);
+  return { places, past: proxyEnv(rulesOf(...hosts), direct).NO_PROXY };
+};
+
+test("each granted name has an address of its own, with its ports and the usual ones", () => {
+  assert.deepEqual(seen(["a.example:443", "b.example:6379", "a.example:8443"]), {
+    places: [
+      ...["127.0.0.2:443 a.example", "127.0.0.2:8443 a.example", "127.0.0.2:80 a.example"],
+      ...["127.0.0.3:6379 b.example", "127.0.0.3:80 b.example", "127.0.0.3:443 b.example"],
+    ],
+    past: "a.example,b.example",
+  });
+  const many = standIns(rulesOf(...Array.from({ length: 300 }, (_, i) => `h${i}.example:443`)), true);
+  assert.equal(new Set(many.map(({ address }) => address)).size, 300);
+  assert.ok(many.every(({ address }) => /^127\.0\.[01]\.\d+$/.test(address) && address !== "127.0.0.1"));
+});
+
+test("this machine's loopback stands for itself, and only on the ports that were granted", () => {
+  assert.deepEqual(seen(["localhost:5432", "127.0.0.1:9200", "[::1]:9300"]), {
+    places: [
+      ...["127.0.0.1:5432 localhost", "::1:5432 localhost", "127.0.0.1:9200 127.0.0.1", "::1:9300 [::1]"],
+    ],
+    past: "localhost,127.0.0.1,::1",
+  });
+  // That place is the proxy's own.
+  assert.deepEqual(seen(["127.0.0.1:3128"]), { places: [], past: "" });
+});
+
+test("a host with a rule for every port, and an address that is not the cage's, are left to the proxy", () => {
+  assert.deepEqual(seen(["a.example:*", "a.example:443", "10.0.0.7:443", "[2001:db8::1]:443"]), {
+    places: [],
+    past: "",
+  });
+});
+
+test("where low ports cannot be listened on, the others still are, and a host with both keeps the proxy", () => {
+  assert.deepEqual(seen(["a.example:443", "a.example:9200", "b.example:6379"], false), {
+    places: ["127.0.0.2:9200 a.example", "127.0.0.3:6379 b.example"],
+    past: "b.example",
+  });
+});
+
+test("the hosts file names each name once, and no address", () => {
+  const direct = standIns(rulesOf("a.example:443", "a.example:8443", "localhost:80", "127.0.0.1:81"), true);
+  assert.equal(standInNames(direct), "127.0.0.2 a.example\n");
+  assert.deepEqual([standIns(rulesOf("*"), true), standIns([], true)], [[], []]);
+});
