@@ -244,3 +244,18 @@ test("hosts that are granted and not bound stay tunnels that nobody reads", asyn
   await client.until(/anything at all \r\n\r\n$/);
   client.close();
 });
+
+test("a server that answers and closes before it has read a large body is heard", async (t) => {
+  const port = await rawUpstream(t, (socket) => {
+    socket.once("data", () => {
+      socket.pause();
+      socket.end("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig");
+    });
+  });
+  const gate = await openBoundGate(t, { port });
+  const client = await gate.secure();
+  client.send(request("POST /", [`Content-Length: ${8 * MIB}`]));
+  client.send("x".repeat(4 * MIB));
+  await client.until(/^HTTP\/1\.1 413 [^]*big$/);
+  client.close();
+});

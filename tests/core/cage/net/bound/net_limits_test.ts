@@ -42,6 +42,19 @@ test("a request that a limit leaves out gets 403 with why, and is reported witho
   assert.equal(server.heard.length, 2);
 });
 
+test("a field that asks a server for another method or path than the request line is refused", async (t) => {
+  const server = await secureUpstream(t);
+  const limits = [limitOf({ methods: ["GET", "POST"], paths: ["/user"] })];
+  const gate = await openBoundGate(t, { port: server.port, limits });
+  for (const name of ["X-HTTP-Method-Override", "x-method-override", "X-HTTP-Method"]) {
+    assert.match(await gate.request(request("POST /user", `${name}: DELETE`)), /^HTTP\/1\.1 403 [^]*method/, name);
+  }
+  for (const name of ["X-Original-URL", "X-Rewrite-Url"]) {
+    assert.match(await gate.request(request("GET /user", `${name}: /admin`)), /^HTTP\/1\.1 403 [^]*path/, name);
+  }
+  assert.deepEqual(server.heard, []);
+});
+
 test("limits of one host are alternatives: one that allows a request is enough", async (t) => {
   const server = await secureUpstream(t);
   const limits = [limitOf({ methods: ["GET"] }), limitOf({ methods: ["POST"], paths: ["/gists"] })];
