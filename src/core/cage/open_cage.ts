@@ -82,6 +82,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
         network,
         clock,
         onNet,
+        onRefused: request.onRefused,
       });
     }
   } catch (error) {

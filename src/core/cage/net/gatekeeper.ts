@@ -28,6 +28,9 @@ export type NetEvent =
   | { readonly kind: "opened"; readonly host: string; readonly port: number }
   | { readonly kind: "refused"; readonly host: string; readonly port: number; readonly reason: RefusalReason };
 
+/** A connection that was refused. */
+export type NetRefusal = Extract<NetEvent, { kind: "refused" }>;
+
 /** The gate of one cage. */
 export interface GatekeeperOptions {
   /** The unix socket it listens on. */
@@ -37,6 +40,8 @@ export interface GatekeeperOptions {
   readonly network: Network;
   readonly clock: Clock;
   readonly onNet: (event: NetEvent) => void;
+  /** Receives every refusal, however often it comes. */
+  readonly onRefused?: ((refusal: NetRefusal) => void) | undefined;
 }
 
 /** Opens the gate of one cage. Closing it ends every connection. Rejects when it cannot listen. */
@@ -61,9 +66,10 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
 }
 
 /** Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of them. */
-function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => void {
+function onceAMinute({ clock, onNet, onRefused }: GatekeeperOptions): (event: NetEvent) => void {
   const passedAtMs = new Map<string, number>();
   return (event) => {
+    if (event.kind === "refused") onRefused?.(event);
     const { kind, host, port } = event;
     const key = `${kind} ${host}:${port} ${kind === "refused" ? event.reason : ""}`;
     const nowMs = clock.monotonic();
