@@ -5,7 +5,7 @@
  */
 import type { RefusalReason } from "./net/judge_target.ts";
 import { hostRules, netMode, type NetRule, RELAY_PORT } from "./net/net_parts.ts";
-import { saysUnreached, type WantedHost, wantedHosts } from "./wanted_hosts.ts";
+import { asAsked, saysUnreached, type WantedHost, wantedHosts } from "./wanted_hosts.ts";
 
 /** A failure, and all that was seen of the plugin meanwhile. */
 export interface FailureTrace {
@@ -13,6 +13,8 @@ export interface FailureTrace {
   readonly rules: readonly NetRule[];
   /** Text of the error itself. */
   readonly text: string;
+  /** Arguments of the call, as JSON: a URL in them completes the name of a host, and adds none. */
+  readonly args?: string;
   /** Lines of stderr that came with it; they count only where the error is one of the network, or names no reason. */
   readonly stderr: readonly string[];
   /** True for an end or a silence, which have no text of the plugin's. */
@@ -25,14 +27,15 @@ export interface FailureTrace {
 const MAX_NAMED = 5;
 
 /** Returns the next step for a plugin that lacked network grants; null where nothing shows that it did. */
-export function missingGrantHint({ rules, text, stderr, isSilent, refused }: FailureTrace): string | null {
+export function missingGrantHint({ rules, text, args = "", stderr, isSilent, refused }: FailureTrace): string | null {
   const mode = netMode(rules);
   if (mode === "all") return null;
   const isUnreached = saysUnreached(text);
   const texts = isUnreached || isSilent ? [text, ...stderr] : [text];
   const wanted: WantedHost[] = [
     ...refused.filter(({ reason }) => reason === "not-allowed"),
-    ...wantedHosts(texts).filter((host) => !isOfTheCage(host, mode === "gated") && !isGranted(host, rules)),
+    ...wantedHosts(texts).map((host) => asAsked(host, args))
+      .filter((host) => !isOfTheCage(host, mode === "gated") && !isGranted(host, rules)),
   ];
   const grants = [...new Set(wanted.map(grantOf))].slice(0, MAX_NAMED);
   if (grants.length > 0) {

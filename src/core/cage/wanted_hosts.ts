@@ -66,6 +66,19 @@ export function wantedHosts(texts: readonly string[]): WantedHost[] {
   return all.filter(({ host, port }) => port !== null || !all.some((one) => one.host === host && one.port !== null));
 }
 
+/**
+ * Returns a wanted host as the arguments of the call have it: with the port of their URL of that host, and as
+ * `localhost` where that is the name they use for a loopback address. The gatekeeper is asked for what the URL says.
+ */
+export function asAsked(wanted: WantedHost, args: string): WantedHost {
+  const { host, port } = wanted;
+  if (port === null) return { host, port: portInUrl(host, [args.slice(0, SEARCHED)]) };
+  const isLocalhost = isLoopback(host) && portInUrl("localhost", [args.slice(0, SEARCHED)]) === port;
+  return isLocalhost ? { host: "localhost", port } : wanted;
+}
+
+const isLoopback = (host: string): boolean => host === "127.0.0.1" || host === "[::1]";
+
 function hostOf(text: string, named: number | null, texts: readonly string[]): WantedHost | null {
   // A full stop that ends the sentence is none of the host's; an address of Node's has no brackets.
   const bare = text.replace(/\.$/, "");

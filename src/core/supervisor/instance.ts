@@ -165,7 +165,7 @@ export class PluginInstance {
     if (!live?.profile) throw this.#life.unavailable();
     const isKnown = live.profile.callable.has(method) || method === "ping" || this.#options.byWireName;
     if (!isKnown) throw unknownMethod(this.subject.name, method, live.profile);
-    const call = () => live.net.during(live.dialect.call(method, params, context, options));
+    const call = () => live.net.during(params, live.dialect.call(method, params, context, options));
     return this.#audit.call(method, context, call);
   }
 

@@ -6,13 +6,15 @@
 import { missingGrantHint } from "../cage/missing_grant.ts";
 import type { NetRefusal } from "../cage/net/gatekeeper.ts";
 import { netMode, type NetRule } from "../cage/net/net_parts.ts";
-import { HostError } from "../errors/host_error.ts";
+import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { PluginInfo } from "./types.ts";
 
 /** Different refusals that are kept; the one that was repeated longest ago goes first. */
 const MAX_KEPT = 100;
 
+/** Failures that the plugin has no part in: the caller gave up, or gave params that are no JSON. */
+const UNASKED: readonly HostErrorCode[] = ["protocol.cancelled", "protocol.unserializable"];
 /** Lines of a stack trace and its cause, at the end of a process. */
 const LAST_LINES = 20;
 
@@ -22,8 +24,9 @@ interface Kept extends Pick<NetRefusal, "host" | "port" | "reason"> {
   readonly last: number;
 }
 
-/** The time at which a call began, in lines of stderr and refusals. */
-interface Moment {
+/** The start of a call: its time, in lines of stderr and refusals, and its params. */
+interface CallStart {
+  readonly params: Readonly<Record<string, unknown>>;
   readonly lines: number;
   readonly refusals: number;
 }
@@ -73,10 +76,10 @@ export class NetWatch {
     return [...this.#kept.values()].map(({ host, port, reason, count }) => ({ host, port, reason, count }));
   }
 
-  /** Returns `answer`, whose failure names the grants that were lacking since this moment. */
-  during<T>(answer: Promise<T>): Promise<T> {
+  /** Returns the answer to a call with `params`; its failure names the grants that were lacking since this moment. */
+  during<T>(params: Readonly<Record<string, unknown>>, answer: Promise<T>): Promise<T> {
     if (!this.#isCaged) return answer;
-    const since = { lines: this.#lines, refusals: this.#refusals };
+    const since = { params, lines: this.#lines, refusals: this.#refusals };
     return answer.catch((error) => Promise.reject(this.#hinted(error, since)));
   }
 
@@ -92,14 +95,15 @@ export class NetWatch {
     return hint && this.#ports.hide(hint);
   }
 
-  #hinted(error: unknown, { lines, refusals }: Moment): unknown {
-    if (!(error instanceof HostError) || error.hint !== undefined || error.code === "protocol.cancelled") return error;
+  #hinted(error: unknown, { params, lines, refusals }: CallStart): unknown {
+    if (!(error instanceof HostError) || error.hint !== undefined || UNASKED.includes(error.code)) return error;
     const { code, message, data, rpc, cause } = error;
-    const isNew = this.#lines - lines;
+    const newLines = this.#lines - lines;
     const hint = this.#hide(missingGrantHint({
       rules: this.#rules,
       text: `${message}\n${data === undefined ? "" : JSON.stringify(data)}`,
-      stderr: isNew > 0 ? this.#ports.stderr().slice(-isNew) : [],
+      args: JSON.stringify(params),
+      stderr: newLines > 0 ? this.#ports.stderr().slice(-newLines) : [],
       isSilent: code === "protocol.timeout",
       refused: [...this.#kept.values()].filter(({ last }) => last > refusals),
     }));

@@ -135,6 +135,7 @@ async function checkWatched(plugin: CheckedPlugin): Promise<GrantReport> {
     observed,
     net: trail.events.flatMap(netEvent),
     texts: [...trail.failedCalls, ...trail.log],
+    args: JSON.stringify(plugin.calls ?? []),
     storage: trail.storage,
     files: watch.files,
     notes: [...watch.notes, ...trail.failedCalls],

@@ -9,7 +9,7 @@ import { grantOf, isGranted } from "../../core/cage/missing_grant.ts";
 import { literalAddress } from "../../core/cage/net/judge_target.ts";
 import { netMode, type NetRule, RELAY_PORT } from "../../core/cage/net/net_parts.ts";
 import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
-import { type WantedHost, wantedHosts } from "../../core/cage/wanted_hosts.ts";
+import { asAsked, type WantedHost, wantedHosts } from "../../core/cage/wanted_hosts.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
 import { type Capability, formatCapability, readCapabilities } from "../../core/manifest/capability.ts";
 import { storageAccess } from "../../core/manifest/capability_set.ts";
@@ -56,6 +56,8 @@ export interface WatchedRun extends Pick<GrantReport, "files" | "notes"> {
   readonly net: readonly NetEvent[];
   /** Texts of failed calls, and the plugin's stderr: they name hosts that it could not reach. */
   readonly texts: readonly string[];
+  /** Arguments of its calls, as JSON: a URL in them completes the name of a host. */
+  readonly args: string;
   /** Access to its storage that it asked for, granted or not. */
   readonly storage: ReadonlySet<"read" | "write">;
   /** The refused paths that exist on the host. */
@@ -185,7 +187,8 @@ function denials(input: WatchedRun): Denial[] {
     const { host, port, reason } = event;
     add({ kind: "net", what: `${host}:${port}`, capability: reason === "not-allowed" ? `net:${host}:${port}` : null });
   }
-  for (const target of deniedHosts(input)) {
+  for (const wanted of deniedHosts(input)) {
+    const target = asAsked(wanted, input.args);
     const { host, port } = target;
     add({ kind: "net", what: port === null ? host : `${host}:${port}`, capability: grantOf(target) });
   }

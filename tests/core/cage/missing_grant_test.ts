@@ -23,6 +23,15 @@ test("an address that was asked for is named as an address, the form that works"
   assert.equal(hint(["net:localhost:9211"], { text: "connect ECONNREFUSED ::1:9211" }), `net:[::1]:9211 is ${ADD}`);
 });
 
+test("a URL in the arguments of the call completes the name of a host, and adds none", () => {
+  const args = '{"url":"https://api.github.com/user"}';
+  assert.equal(hint([], { text: LOOKUP, args }), `net:api.github.com:443 is ${ADD}`);
+  const local = { text: "connect ECONNREFUSED 127.0.0.1:9211", args: '{"url":"http://localhost:9211/"}' };
+  assert.equal(hint([], local), `net:localhost:9211 is ${ADD}`);
+  assert.match(hint([], { text: "fetch failed", args }) ?? "", /^The plugin has no network grant/);
+  assert.equal(hint([], { text: "The disk is full", args }), null);
+});
+
 test("a failure of the network that names nobody says that there is no grant, and nothing where there is one", () => {
   const none = "The plugin has no network grant: add net:<host>:<port> to capabilities in kaged-plugin.yaml";
   assert.equal(hint([], { text: "fetch failed" }), none);

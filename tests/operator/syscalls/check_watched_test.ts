@@ -99,7 +99,7 @@ test("checkPlugin() with trace names a host that a plugin without any net: grant
   });
   assert.deepEqual(trace?.denied.filter(({ kind }) => kind === "net").toSorted((a, b) => a.what < b.what ? -1 : 1), [
     { kind: "net", what: "127.0.0.1:9211", capability: "net:127.0.0.1:9211" },
-    { kind: "net", what: "api.example.com", capability: "net:api.example.com:<port>" },
+    { kind: "net", what: "api.example.com:443", capability: "net:api.example.com:443" },
   ]);
 });
 

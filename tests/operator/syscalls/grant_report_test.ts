@@ -12,6 +12,7 @@ const report = (capabilities: string[], own: Partial<WatchedRun> = {}) =>
     observed: NOTHING,
     net: [],
     texts: [],
+    args: "",
     storage: new Set(),
     files: true,
     notes: [],
@@ -121,6 +122,17 @@ test("grantReport() names hosts that were looked up in vain, with the port where
   const net = [{ kind: "refused", host: "db.example.com", port: 5432, reason: "not-allowed" } as const];
   assert.deepEqual(deniedNet([], { observed: { ...NOTHING, names: ["db.example.com"] }, net }), [
     ["db.example.com:5432", "net:db.example.com:5432"],
+  ]);
+});
+
+test("grantReport() completes a host with the URL in the arguments of a call", () => {
+  const addresses = [{ address: "127.0.0.1", port: 9211, ok: false }];
+  const observed = { ...NOTHING, addresses, names: ["api.github.com"] };
+  const args =
+    '[{"url":"http://localhost:9211/x"},{"url":"https://api.github.com/user"},{"url":"http://other.example/"}]';
+  assert.deepEqual(deniedNet([], { observed, args }).map(([, capability]) => capability), [
+    "net:localhost:9211",
+    "net:api.github.com:443",
   ]);
 });
 
