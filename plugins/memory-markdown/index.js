@@ -551,7 +551,21 @@ var isId = (value) => value === null || typeof value === "number" || typeof valu
 var isPromise = (value) => typeof value?.then === "function";
 var isOwnCode = (code) => code === -32602 || code >= -32099 && code <= -32000;
 var isOversize = (text) => text.length * 3 > MAX_LINE_BYTES && new TextEncoder().encode(text).length > MAX_LINE_BYTES;
-var messageOf = (thrown) => thrown instanceof Error ? thrown.message : String(thrown);
+var MAX_CAUSES = 3;
+function messageOf(thrown) {
+  if (!(thrown instanceof Error)) {
+    return String(thrown);
+  }
+  let said = thrown.message;
+  let { cause } = thrown;
+  for (let count = 0; count < MAX_CAUSES && cause instanceof Error; count++) {
+    if (!said.includes(cause.message)) {
+      said += `: ${cause.message}`;
+    }
+    cause = cause.cause;
+  }
+  return said;
+}
 function attempt(work) {
   try {
     return work();

@@ -51,6 +51,7 @@ export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent
       methods: info?.methods ?? [],
       cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
+      net_refused: info?.net_refused ?? [],
       error: info?.error ?? (info ? failedReloads.of(info) : unregistered) ??
         (unread ? reloadFailed(plugin, unread.error) : null),
     };
@@ -85,6 +86,7 @@ function refusedRow(
     methods: [],
     cage: null,
     restarts: 0,
+    net_refused: [],
     error,
   };
 }

@@ -13,7 +13,7 @@ import type { JobsClient } from "../jobs/jobs.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import type { CompactionSettings, Isolation } from "../core/project/types.ts";
-import type { PluginCage, PluginStatus } from "../core/supervisor/types.ts";
+import type { PluginCage, PluginInfo, PluginStatus } from "../core/supervisor/types.ts";
 import type { CompactionRecord } from "./compaction_log.ts";
 
 /** A plugin instance: one process, or the place for one. */
@@ -44,6 +44,8 @@ export interface HostPluginInfo {
   readonly cage: PluginCage | null;
   /** Starts after the first one. */
   readonly restarts: number;
+  /** Connections of its process that the gatekeeper refused, each with how often: at most 100, the newest last. */
+  readonly net_refused: PluginInfo["net_refused"];
   /**
    * Why it is down. A plugin that runs has an error only after a failed reload: `plugin.reload_failed` says that its old
    * process goes on.

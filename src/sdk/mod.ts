@@ -730,7 +730,20 @@ const isOwnCode = (code: number): boolean => code === -32602 || (code >= -32099 
 const isOversize = (text: string): boolean =>
   text.length * 3 > MAX_LINE_BYTES && new TextEncoder().encode(text).length > MAX_LINE_BYTES;
 
-const messageOf = (thrown: unknown): string => thrown instanceof Error ? thrown.message : String(thrown);
+/** Causes looked at: fetch alone says no more than "fetch failed", and a chain may lead back to its start. */
+const MAX_CAUSES = 3;
+
+/** The message of an error, and those of its causes. */
+function messageOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  let said = thrown.message;
+  let { cause } = thrown;
+  for (let count = 0; count < MAX_CAUSES && cause instanceof Error; count++) {
+    if (!said.includes(cause.message)) said += `: ${cause.message}`;
+    cause = cause.cause;
+  }
+  return said;
+}
 
 function attempt<T>(work: () => T): T | undefined {
   try {

@@ -64,6 +64,25 @@ test("a handler that returns nothing is answered null", async () => {
   assert.equal((await plugin.ask("a.promise", {})).result, null);
 });
 
+test("an error that another one caused is answered with both messages: fetch alone says only that it failed", async () => {
+  const cause = new Error("getaddrinfo EAI_AGAIN api.github.com");
+  await using plugin = await running({
+    methods: {
+      "fail.fetch": () => Promise.reject(new TypeError("fetch failed", { cause })),
+      "fail.quoting": () => Promise.reject(new Error(`Sync: ${cause.message}`, { cause })),
+      "fail.loop": () => {
+        const error = new Error("a");
+        error.cause = error;
+        throw error;
+      },
+    },
+  });
+  const messageOf = async (method: string): Promise<unknown> => (await plugin.ask(method, {})).error?.message;
+  assert.equal(await messageOf("fail.fetch"), "fetch failed: getaddrinfo EAI_AGAIN api.github.com");
+  assert.equal(await messageOf("fail.quoting"), "Sync: getaddrinfo EAI_AGAIN api.github.com");
+  assert.equal(await messageOf("fail.loop"), "a");
+});
+
 test("K-017 a PluginError travels with its code and data, any other error as -32603 with its message", async () => {
   await using plugin = await running({
     methods: {

@@ -19,8 +19,9 @@ export function addPluginInfo(parent: Command, terminal: Terminal): void {
   const command = parent.command("info")
     .summary("show a plugin's capabilities, state, limits and data")
     .description(
-      "Shows an installed plugin: its record, its capabilities in plain words, where it runs; its tables with their rows\n" +
-        "and bytes, indexes and search data included; and the limits of its cage, with the mechanism that enforces them.",
+      "Shows an installed plugin: its record, its capabilities in plain words, where it runs and which connections\n" +
+        "were refused there; its tables with their rows and bytes, indexes and search data included; and the limits of\n" +
+        "its cage, with the mechanism that enforces them.",
     )
     .argument("<name>", "the plugin's name")
     .addHelpText("after", EXAMPLES);
@@ -32,7 +33,8 @@ Examples:
   kaged plugin info notes
   kaged plugin info notes --json
 With --json it prints { "name", "installed": what kaged plugin list prints of it, or null, "running": [ { "project",
-"sessions", "instances" } ], "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
+"sessions", "instances": [ { "instance", "state", "restarts", "net_refused": [ { "host", "port", "reason", "count" } ],
+"error" } ] } ], "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
 "storage": { "tables": [ { "name", "rows", "bytes" } ], "bytes" } }.`;
 
 type Info = Awaited<ReturnType<typeof gather>>;
@@ -44,7 +46,13 @@ async function showInfo(operator: Operator, name: string): Promise<void> {
   const running = hosts.map(({ project, sessions, instances }) => ({
     project: project.id,
     sessions,
-    instances: instances.map(({ instance, state, restarts, error }) => ({ instance, state, restarts, error })),
+    instances: instances.map(({ instance, state, restarts, net_refused = [], error }) => ({
+      instance,
+      state,
+      restarts,
+      net_refused,
+      error,
+    })),
   }));
   const record = installed && installedJson(installed, status);
   operator.terminal.out.json({ name, installed: record, running, limits, storage });
@@ -87,11 +95,15 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   out.hint(problem?.hint);
   if (manifest) printCapabilities(describeAll(manifest, operator), out);
   for (const { project, sessions, instances } of hosts) {
-    for (const { instance, state, error } of instances) {
+    // A running host of an older version counts no refusals.
+    for (const { instance, state, net_refused = [], error } of instances) {
       const fact = state === "refused" ? "does not run" : "runs";
       line(`  ${fact}: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`);
       if (error) line(paint.yellow(`    problem: ${error.message}`));
       out.hint(error?.hint, "    ");
+      for (const { host, port, reason, count } of net_refused) {
+        line(paint.yellow(`    refused: ${host}:${port}, ${counted(count, "time")} since its start (${reason})`));
+      }
     }
   }
   const { tier, memory_mb, cpu_shares, pids } = limits;

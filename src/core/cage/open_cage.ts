@@ -85,6 +85,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
         clock,
         onNet,
         bound,
+        onRefused: request.onRefused,
       });
     }
   } catch (error) {

@@ -102,6 +102,7 @@ export class PluginInstance {
       pid,
       cage: cage ? { id: cage.id, limits: cage.limits } : null,
       restarts,
+      net_refused: this.#current?.net.counts() ?? [],
       methods,
       features,
       tools: manifest.runtime === "mcp_stdio" ? this.#mcpTools : manifest.tools,
@@ -164,7 +165,8 @@ export class PluginInstance {
     if (!live?.profile) throw this.#life.unavailable();
     const isKnown = live.profile.callable.has(method) || method === "ping" || this.#options.byWireName;
     if (!isKnown) throw unknownMethod(this.subject.name, method, live.profile);
-    return this.#audit.call(method, context, () => live.dialect.call(method, params, context, options));
+    const call = () => live.net.during(params, live.dialect.call(method, params, context, options));
+    return this.#audit.call(method, context, call);
   }
 
   /**

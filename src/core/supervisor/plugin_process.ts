@@ -20,6 +20,7 @@ import { type HealthWatch, quietly, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
 import { mcpDialect } from "./mcp_dialect.ts";
 import { maskedDialect, maskedError } from "./masked_dialect.ts";
+import { NetWatch } from "./net_watch.ts";
 import type { PluginSource } from "./plugin_source.ts";
 import { startFailure } from "./start_failure.ts";
 import { endingOf } from "../values/ending_of.ts";
@@ -76,6 +77,8 @@ export class PluginProcess {
   caged: CagedProcess | null = null;
   /** The conversation with it. After a call that times out, one ping decides whether the plugin hangs. */
   readonly dialect: Dialect;
+  /** The network that it was refused. */
+  readonly net: NetWatch;
   /** Resolves when the process is gone and its cage is closed. */
   readonly ended: Promise<Ending>;
   readonly #ending = Promise.withResolvers<Ending>();
@@ -98,6 +101,8 @@ export class PluginProcess {
     this.#options = options;
     this.#tap = options.tap(manifest);
     this.ended = this.#ending.promise;
+    const stderr = () => this.caged?.stderr() ?? [];
+    this.net = new NetWatch(manifest.capabilities, { stderr, hide: (text) => secrets.text(text) });
     const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
     this.dialect = maskedDialect(
       dialect({
@@ -136,9 +141,14 @@ export class PluginProcess {
   /** Starts the process; called once by {@link spawnPlugin}. */
   async spawn(request: CageRequest): Promise<void> {
     const { runtime, audit, subject, onLog, checkWanted } = this.#options;
-    const caged = await CagedProcess.start({ ...request, onNet: (event) => this.#auditNet(event) }, {
+    const { net } = this;
+    const onNet = (event: NetEvent): void => this.#auditNet(event);
+    const caged = await CagedProcess.start({ ...request, onNet, onRefused: (refusal) => net.refused(refusal) }, {
       runtime,
-      onLog,
+      onLog: (line) => {
+        net.line();
+        onLog(line);
+      },
       onStdout: (chunk) => {
         this.#tap?.plugin(chunk);
         this.#connection.receive(chunk);
@@ -231,13 +241,15 @@ export class PluginProcess {
   async #follow(caged: CagedProcess): Promise<void> {
     const { exit: outer, fault, stderr } = await caged.exited;
     const exit = exitInside(outer);
+    const isStart = this.#phase === "starting";
     this.#phase = "ended";
     for (const cancel of this.#timers) cancel();
     this.#tap?.end(exit);
     const error = this.#cause ?? fault ??
       new HostError("plugin.unavailable", `[BLOCKED] Plugin "${this.manifest.name}" ended ${endingOf(exit)}`, {
         data: { exit_code: exit.code, signal: exit.signal },
-        hint: missingProgramHint(stderr) ?? "Its last lines on stderr are in the audit event plugin.crashed",
+        hint: missingProgramHint(stderr) ?? this.net.hintOfEnd(stderr, { isStart }) ??
+          "Its last lines on stderr are in the audit event plugin.crashed",
       });
     this.#connection.close(error);
     await caged.ended;

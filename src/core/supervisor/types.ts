@@ -70,6 +70,14 @@ export interface PluginInfo {
   readonly cage: PluginCage | null;
   /** Starts after the first, since it was enabled. */
   readonly restarts: number;
+  /** Connections of its process that the gatekeeper refused, each with how often: at most 100, the newest last. */
+  readonly net_refused: readonly {
+    readonly host: string;
+    readonly port: number;
+    /** Why, in a stable word: `not-allowed`, `resolves-to-private`, `bad-target`. */
+    readonly reason: string;
+    readonly count: number;
+  }[];
   /** Methods that both manifest and process name. */
   readonly methods: readonly string[];
   /** Optional parts of the protocol it takes part in. */

@@ -2928,6 +2928,35 @@ export const OPENAPI_TEXT: string = `{
             "description": "Starts after the first one.",
             "type": "number"
           },
+          "net_refused": {
+            "description": "Connections of its process that the gatekeeper refused, each with how often: at most 100, the newest last.",
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "host": {
+                  "type": "string"
+                },
+                "port": {
+                  "type": "number"
+                },
+                "reason": {
+                  "description": "Why, in a stable word: \`not-allowed\`, \`resolves-to-private\`, \`bad-target\`.",
+                  "type": "string"
+                },
+                "count": {
+                  "type": "number"
+                }
+              },
+              "required": [
+                "host",
+                "port",
+                "reason",
+                "count"
+              ],
+              "additionalProperties": false
+            }
+          },
           "error": {
             "description": "Why it is down; \`plugin.reload_failed\` while it runs files that were to be replaced.",
             "anyOf": [
@@ -2954,6 +2983,7 @@ export const OPENAPI_TEXT: string = `{
           "methods",
           "cage",
           "restarts",
+          "net_refused",
           "error"
         ],
         "additionalProperties": false

@@ -38,6 +38,8 @@ export interface LifeTrail {
   readonly events: readonly AuditEvent[];
   /** Calls that failed, in words. */
   readonly failedCalls: readonly string[];
+  /** The last lines of stderr. */
+  readonly log: readonly string[];
   /** Access to its storage that the plugin asked for, granted or not. */
   readonly storage: ReadonlySet<"read" | "write">;
 }
@@ -46,7 +48,8 @@ export interface LifeTrail {
 export async function checkLife(plugin: CheckedPlugin): Promise<LifeTrail> {
   const { dir, runtime, home, projectDir = null, runtimes = {}, limits = {}, config = {}, signal, calls = [] } = plugin;
   const run: Run = { ...plugin, config, events: [], log: [] };
-  const trail = { events: run.events, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
+  const { events, log } = run;
+  const trail = { events, log, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
   await using storage = createStorage({ runtime, home });
   await using supervisor = createSupervisor({
     runtime,

@@ -134,6 +134,8 @@ async function checkWatched(plugin: CheckedPlugin): Promise<GrantReport> {
     places: { installDir, home, projectDir },
     observed,
     net: trail.events.flatMap(netEvent),
+    texts: [...trail.failedCalls, ...trail.log],
+    args: JSON.stringify(plugin.calls ?? []),
     storage: trail.storage,
     files: watch.files,
     notes: [...watch.notes, ...trail.failedCalls],

@@ -5,8 +5,11 @@
  */
 import type { CagePlaces } from "../../core/cage/cage.ts";
 import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
-import { type NetRule, RELAY_PORT, standIns } from "../../core/cage/net/net_parts.ts";
+import { grantOf, isGranted } from "../../core/cage/missing_grant.ts";
+import { literalAddress } from "../../core/cage/net/judge_target.ts";
+import { netMode, type NetRule, RELAY_PORT, standIns } from "../../core/cage/net/net_parts.ts";
 import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
+import { asAsked, type WantedHost, wantedHosts } from "../../core/cage/wanted_hosts.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
 import { type Capability, formatCapability, readCapabilities } from "../../core/manifest/capability.ts";
 import { storageAccess } from "../../core/manifest/capability_set.ts";
@@ -26,7 +29,7 @@ export interface Denial {
   readonly kind: "read" | "write" | "program" | "net" | "storage";
   /** The path, program or host, or the access to its storage. */
   readonly what: string;
-  /** The capability that would grant it, or null when none can. */
+  /** The capability that would grant it, or null when none can; `<port>` stands for a port that nobody saw. */
   readonly capability: string | null;
 }
 
@@ -51,6 +54,10 @@ export interface WatchedRun extends Pick<GrantReport, "files" | "notes"> {
   readonly observed: Observed;
   /** Events of the gatekeeper. */
   readonly net: readonly NetEvent[];
+  /** Texts of failed calls, and the plugin's stderr: they name hosts that it could not reach. */
+  readonly texts: readonly string[];
+  /** Arguments of its calls, as JSON: a URL in them completes the name of a host. */
+  readonly args: string;
   /** Access to its storage that it asked for, granted or not. */
   readonly storage: ReadonlySet<"read" | "write">;
   /** The refused paths that exist on the host. */
@@ -180,17 +187,34 @@ function denials(input: WatchedRun): Denial[] {
     const { host, port, reason } = event;
     add({ kind: "net", what: `${host}:${port}`, capability: reason === "not-allowed" ? `net:${host}:${port}` : null });
   }
-  for (const target of deniedAddresses(input)) add({ kind: "net", what: target, capability: `net:${target}` });
+  for (const wanted of deniedHosts(input)) {
+    const target = asAsked(wanted, input.args);
+    const { host, port } = target;
+    add({ kind: "net", what: port === null ? host : `${host}:${port}`, capability: grantOf(target) });
+  }
   return [...found.values()];
 }
 
-/** Attempts to go past the relay, or without any network: none of them can lead out of the cage. */
-function deniedAddresses({ capabilities, observed: { addresses, ports } }: WatchedRun): string[] {
-  if (capabilities.includes("net:*")) return [];
-  const direct = standIns(
-    readCapabilities(capabilities).filter((asked): asked is NetRule => asked.kind === "net"),
-    true,
-  );
+/**
+ * Hosts that the plugin asked for past the gatekeeper, or without any network, and was not granted. Where the port of a
+ * name is known from elsewhere, the lookup of that name says nothing more.
+ */
+function deniedHosts(input: WatchedRun): WantedHost[] {
+  const { capabilities, observed: { names }, texts, net, files } = input;
+  const rules = netRules(capabilities);
+  if (netMode(rules) === "all") return [];
+  const addresses = deniedAddresses(input);
+  const named = [...wantedHosts(texts), ...names.map((host) => ({ host, port: null }))].filter((one) => {
+    // Of addresses strace saw more: whether somebody answered, and whether it was the plugin itself.
+    return !(files && literalAddress(one.host) !== null) && !isGranted(one, rules);
+  });
+  const known = new Set([...named.filter(({ port }) => port !== null), ...net].map(({ host }) => host));
+  return [...addresses, ...named.filter(({ host, port }) => port !== null || !known.has(host))];
+}
+
+/** Addresses past the relay: none of these connections can lead out of the cage. */
+function deniedAddresses({ capabilities, observed: { addresses, ports } }: WatchedRun): WantedHost[] {
+  const direct = standIns(netRules(capabilities), true);
   return addresses.filter(({ address, port, ok }) => {
     // The relay stands there for a granted host, and the gatekeeper has reported how it ended.
     if (direct.some((place) => place.address === address && place.port === port)) return false;
@@ -198,11 +222,14 @@ function deniedAddresses({ capabilities, observed: { addresses, ports } }: Watch
     // Its own servers are within the cage.
     return !isLoopback(address) || (ok !== true && !ports.includes(port) && !ports.includes(0));
   }).map(({ address, port }) => {
-    const standing = direct.find((place) => place.address === address)?.host;
-    const host = standing ?? (isLoopback(address) ? "localhost" : address.includes(":") ? `[${address}]` : address);
-    return `${host}:${port}`;
+    // An address that a name stands for is that name, but for loopback: a grant of localhost is not one of 127.0.0.1.
+    const standing = direct.find((place) => place.address === address && place.host !== "localhost")?.host;
+    return { host: standing ?? (address.includes(":") ? `[${address}]` : address), port };
   });
 }
+
+const netRules = (capabilities: readonly string[]): NetRule[] =>
+  readCapabilities(capabilities).filter((one): one is NetRule => one.kind === "net");
 
 const NAME_SERVER_PORT = 53;
 const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1";

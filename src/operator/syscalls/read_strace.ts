@@ -5,6 +5,7 @@
  * @module
  */
 import { normalPath } from "../../hooks/files/named_scripts.ts";
+import { askedName } from "./asked_name.ts";
 
 /** A path that the plugin used or asked for. */
 export interface ObservedPath {
@@ -31,6 +32,8 @@ export interface Observed {
   /** Absolute paths of programs it started. */
   readonly programs: readonly string[];
   readonly addresses: readonly ObservedAddress[];
+  /** Hosts it asked a name server for. */
+  readonly names: readonly string[];
   /** Ports it listened on; 0 is any. */
   readonly ports: readonly number[];
 }
@@ -49,11 +52,13 @@ const MOVES = ["rename", "renameat", "renameat2"];
 const LINKS = ["link", "linkat", "symlink", "symlinkat"];
 
 const WRITES = [...CHANGES, ...MOVES, ...LINKS];
+/** Calls that may hold a question to a name server. Go writes its own; its errors name the host. */
+const SENDS = ["sendto", "sendmsg", "sendmmsg"];
 
 /** The calls strace is asked for. */
 export const WATCHED_CALLS: readonly string[] = [
   ...[...LOOKS, ...OPENS, ...WRITES],
-  ...["execve", "execveat", "chdir", "connect", "bind"],
+  ...["execve", "execveat", "chdir", "connect", "bind", ...SENDS],
 ];
 
 const LINE = /^(\d+) +(.*)$/;
@@ -73,6 +78,7 @@ class Reading {
   readonly #paths = new Map<string, ObservedPath>();
   readonly #programs = new Set<string>();
   readonly #addresses = new Map<string, ObservedAddress>();
+  readonly #names = new Set<string>();
   readonly #ports = new Set<number>();
   readonly #launchers = new Set<string>();
   readonly #folders = new Map<string, string>();
@@ -89,6 +95,7 @@ class Reading {
       paths: [...this.#paths.values()],
       programs: [...this.#programs],
       addresses: [...this.#addresses.values()],
+      names: [...this.#names],
       ports: [...this.#ports],
     };
   }
@@ -124,6 +131,7 @@ class Reading {
     const ok = error === "";
     if (call === "bind") return this.#onBind(args);
     if (call === "connect") return this.#onConnect(args, error);
+    if (SENDS.includes(call)) return this.#onSend(args);
     const paths = this.#pathsIn(pid, args);
     const [first, ...others] = paths;
     if (first === undefined) return;
@@ -149,6 +157,13 @@ class Reading {
     this.#addresses.set(`${address} ${port}`, { address, port, ok });
   }
 
+  #onSend(args: string): void {
+    for (const [, , , text = ""] of args.matchAll(TEXT)) {
+      const name = askedName(binary(text));
+      if (name !== null) this.#names.add(name);
+    }
+  }
+
   /** Every path among the arguments, absolute and without `.` and `..`. */
   #pathsIn(pid: string, args: string): string[] {
     const found: string[] = [];
@@ -166,11 +181,15 @@ class Reading {
 
 /** Undoes the escapes of strace: bytes that are no printable ASCII are written in octal. */
 function unescaped(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(binary(text), (char) => char.charCodeAt(0)));
+}
+
+/** The same, one character per byte. */
+function binary(text: string): string {
   const named: Record<string, string> = { n: "\n", t: "\t", r: "\r", v: "\v", f: "\f" };
-  const bytes = text.replace(/\\([0-7]{1,3}|x[0-9a-f]{2}|.)/g, (_, code: string) => {
+  return text.replace(/\\([0-7]{1,3}|x[0-9a-f]{2}|.)/g, (_, code: string) => {
     if (/^[0-7]/.test(code)) return String.fromCharCode(parseInt(code, 8));
     if (/^x./.test(code)) return String.fromCharCode(parseInt(code.slice(1), 16));
     return named[code] ?? code;
   });
-  return new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
 }

@@ -98,7 +98,7 @@ function watchFromProc(runtime: Runtime, home: string, why: string): SyscallWatc
     finish(): Promise<Observed> {
       for (const cancel of cancels.values()) cancel();
       cancels.clear();
-      return Promise.resolve({ paths: [], programs: [...seen], addresses: [], ports: [] });
+      return Promise.resolve({ paths: [], programs: [...seen], addresses: [], names: [], ports: [] });
     },
   };
 }

@@ -59,7 +59,7 @@ test("checkPlugin() with trace reports what a caged run used, what it lacked, an
     "kaged:storage:read",
   ]);
   const denied = trace?.denied.map(({ kind, what }) => `${kind} ${what}`) ?? [];
-  for (const expected of [`read ${dir}/closed`, "net localhost:9"]) assert.ok(denied.includes(expected), denied.join());
+  for (const expected of [`read ${dir}/closed`, "net 127.0.0.1:9"]) assert.ok(denied.includes(expected), denied.join());
   assert.equal(trace?.notes.length, 2);
   // The secret was not read: a traced plugin is as caged as any.
   assert.match(trace?.notes[0] ?? "", /ENOENT/);
@@ -82,6 +82,25 @@ test("checkPlugin() with trace but without strace watches network and programs o
   assert.match(trace?.notes[0] ?? "", /Files were not watched.*strace is not installed/);
   assert.deepEqual(trace?.denied, [{ kind: "net", what: "evil.example:80", capability: "net:evil.example:80" }]);
   assert.deepEqual(trace?.smallest, ["write:fs:config:/notes"]);
+});
+
+test("checkPlugin() with trace names a host that a plugin without any net: grant looked up", async (t) => {
+  const home = await scratchDir(t);
+  if (!await canCage(t, home) || !await hasStrace(t)) return;
+  await using plugin = await fixturePlugin("fetches");
+  const { trace } = await checkPlugin(plugin.dir, {
+    runtime,
+    home,
+    trace: true,
+    calls: [
+      { method: "fixture.call", params: { url: "https://api.example.com/x" } },
+      { method: "fixture.call", params: { url: "http://127.0.0.1:9211/x" } },
+    ],
+  });
+  assert.deepEqual(trace?.denied.filter(({ kind }) => kind === "net").toSorted((a, b) => a.what < b.what ? -1 : 1), [
+    { kind: "net", what: "127.0.0.1:9211", capability: "net:127.0.0.1:9211" },
+    { kind: "net", what: "api.example.com:443", capability: "net:api.example.com:443" },
+  ]);
 });
 
 test("kaged plugin check --trace prints the report, and --json has it as trace", async (t) => {

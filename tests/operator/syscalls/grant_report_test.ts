@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Observed } from "../../../src/operator/syscalls/read_strace.ts";
 import { grantReport, type WatchedRun } from "../../../src/operator/syscalls/grant_report.ts";
 
-const NOTHING: Observed = { paths: [], programs: [], addresses: [], ports: [] };
+const NOTHING: Observed = { paths: [], programs: [], addresses: [], names: [], ports: [] };
 const places = { installDir: "/plugin", home: "/srv/kaged", projectDir: "/opt" };
 const report = (capabilities: string[], own: Partial<WatchedRun> = {}) =>
   grantReport({
@@ -11,6 +11,8 @@ const report = (capabilities: string[], own: Partial<WatchedRun> = {}) =>
     places,
     observed: NOTHING,
     net: [],
+    texts: [],
+    args: "",
     storage: new Set(),
     files: true,
     notes: [],
@@ -94,7 +96,7 @@ test("grantReport() names attempts to go past the relay, and not those to server
     { address: "10.0.0.1", port: 53, ok: false },
   ];
   const observed = { ...NOTHING, addresses, ports: [5000] };
-  assert.deepEqual(report([], { observed }).denied.map(({ what }) => what), ["1.2.3.4:80", "localhost:6000"]);
+  assert.deepEqual(report([], { observed }).denied.map(({ what }) => what), ["1.2.3.4:80", "[::1]:6000"]);
   const all = report(["net:*"], { observed });
   assert.deepEqual([all.denied, all.smallest], [[], ["net:*"]]);
 });
@@ -109,6 +111,47 @@ test("grantReport() takes the places of granted hosts for those hosts, and names
   const capabilities = ["net:api.example.com:443", "net:localhost:5432"];
   const { denied } = report(capabilities, { observed: { ...NOTHING, addresses } });
   assert.deepEqual(denied, [{ kind: "net", what: "api.example.com:8443", capability: "net:api.example.com:8443" }]);
+});
+
+const deniedNet = (capabilities: string[], run: Partial<WatchedRun>) =>
+  report(capabilities, run).denied.map(({ what, capability }) => [what, capability]);
+
+test("grantReport() proposes an address as an address: a grant of localhost would not let it through", () => {
+  const addresses = [{ address: "127.0.0.1", port: 9211, ok: false }];
+  const denied = deniedNet([], { observed: { ...NOTHING, addresses } });
+  assert.deepEqual(denied, [["127.0.0.1:9211", "net:127.0.0.1:9211"]]);
+});
+
+test("grantReport() names hosts that were looked up in vain, with the port where a text has it", () => {
+  const observed = { ...NOTHING, names: ["api.github.com", "db.example.com", "granted.example"] };
+  const texts = ["Calling x failed: error sending request for url (https://api.github.com/x): dns error"];
+  const expected = [
+    ["api.github.com:443", "net:api.github.com:443"],
+    ["db.example.com", "net:db.example.com:<port>"],
+  ];
+  assert.deepEqual(deniedNet(["net:granted.example:1"], { observed, texts }), expected);
+  assert.deepEqual(deniedNet(["net:*"], { observed, texts }), []);
+  const net = [{ kind: "refused", host: "db.example.com", port: 5432, reason: "not-allowed" } as const];
+  assert.deepEqual(deniedNet([], { observed: { ...NOTHING, names: ["db.example.com"] }, net }), [
+    ["db.example.com:5432", "net:db.example.com:5432"],
+  ]);
+});
+
+test("grantReport() completes a host with the URL in the arguments of a call", () => {
+  const addresses = [{ address: "127.0.0.1", port: 9211, ok: false }];
+  const observed = { ...NOTHING, addresses, names: ["api.github.com"] };
+  const args =
+    '[{"url":"http://localhost:9211/x"},{"url":"https://api.github.com/user"},{"url":"http://other.example/"}]';
+  assert.deepEqual(deniedNet([], { observed, args }).map(([, capability]) => capability), [
+    "net:localhost:9211",
+    "net:api.github.com:443",
+  ]);
+});
+
+test("grantReport() takes addresses from texts where strace saw none of them", () => {
+  const texts = ["connect ECONNREFUSED 127.0.0.1:9211"];
+  assert.deepEqual(deniedNet([], { texts, files: false }), [["127.0.0.1:9211", "net:127.0.0.1:9211"]]);
+  assert.deepEqual(deniedNet([], { texts }), []);
 });
 
 test("grantReport() keeps what it could not watch", () => {

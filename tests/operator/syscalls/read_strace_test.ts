@@ -16,7 +16,7 @@ const paths = (...lines: string[]): string[] =>
 
 test("readStrace() leaves out the launcher and bubblewrap, whatever they do meanwhile", () => {
   const seen = read('11 openat(AT_FDCWD</>, "/proc/1/status", O_RDONLY) = 3', '10 unlink("/x") = 0');
-  assert.deepEqual(seen, { paths: [], programs: ["/usr/bin/bash"], addresses: [], ports: [] });
+  assert.deepEqual(seen, { paths: [], programs: ["/usr/bin/bash"], addresses: [], names: [], ports: [] });
   assert.deepEqual(readStrace(LAUNCH.slice(0, 4).join("\n"), "/plugin").programs, []);
 });
 
@@ -80,4 +80,14 @@ test("readStrace() finds programs, addresses and ports", () => {
     { address: "2001:db8::1", port: 443, ok: null },
   ]);
   assert.deepEqual(seen.ports, [8080]);
+});
+
+test("readStrace() finds the names that a program asked a name server for", () => {
+  const { names } = read(
+    '12 sendmmsg(22<socket:[1]>, [{msg_hdr={msg_name=NULL, msg_iov=[{iov_base="\\375\\30\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\3api' +
+      '\\6github\\3com\\0\\0\\1\\0\\1", iov_len=32}]}, msg_len=32}], 2, MSG_NOSIGNAL) = 1',
+    '12 sendto(22<socket:[1]>, "F\\351\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\2DB\\7example\\3com\\0\\0\\34\\0\\1", 32, 0, NULL, 0) = 32',
+    '12 sendto(22<socket:[1]>, "GET / HTTP/1.1\\r\\nHost: a.example\\r\\n", 33, 0, NULL, 0) = 33',
+  );
+  assert.deepEqual(names, ["api.github.com", "db.example.com"]);
 });

@@ -39,6 +39,9 @@ interface JudgedTarget extends HostPort {
   readonly addresses: readonly string[];
 }
 
+/** A connection that was refused. */
+export type NetRefusal = Extract<NetEvent, { kind: "refused" }>;
+
 /** The gate of one cage. */
 export interface GatekeeperOptions {
   /** The unix socket it listens on. */
@@ -48,6 +51,8 @@ export interface GatekeeperOptions {
   readonly network: Network;
   readonly clock: Clock;
   readonly onNet: (event: NetEvent) => void;
+  /** Receives every refusal, however often it comes. */
+  readonly onRefused?: ((refusal: NetRefusal) => void) | undefined;
   /** Secrets and limits; without them nothing that passes is read. */
   readonly bound?: BoundOptions | null;
 }
@@ -83,7 +88,7 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
  * Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of a kind: no
  * plugin can hide a misused secret behind hosts that it asks for in vain.
  */
-function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => void {
+function onceAMinute({ clock, onNet, onRefused }: GatekeeperOptions): (event: NetEvent) => void {
   const ofKind: Record<NetEvent["kind"], Map<string, number>> = {
     opened: new Map(),
     refused: new Map(),
@@ -91,6 +96,7 @@ function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => 
     request_refused: new Map(),
   };
   return (event) => {
+    if (event.kind === "refused") onRefused?.(event);
     const passedAtMs = ofKind[event.kind];
     const key = Object.values(event).join(" ");
     const nowMs = clock.monotonic();

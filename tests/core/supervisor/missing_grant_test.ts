@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
+import { type Supervised, supervised } from "../../support/supervised.ts";
+
+/** The error of a call that fails. */
+async function failure(s: Supervised, instance: string, params: object, method = "fixture.call"): Promise<HostError> {
+  const call = s.supervisor.call(instance, method, { ...params });
+  return await call.then(() => assert.fail("The call went well"), (error: HostError) => error);
+}
+
+async function started(s: Supervised, fixture: string, capabilities: string[] = []): Promise<string> {
+  const instance = await s.add(fixture, { manifest: { capabilities } });
+  await s.supervisor.start(instance);
+  return instance;
+}
+
+const LACKED = "api.example.com";
+const NAMED = "net:api.example.com:443 is not granted: add it to capabilities in kaged-plugin.yaml";
+const NO_GRANT = "The plugin has no network grant: add net:<host>:<port> to capabilities in kaged-plugin.yaml";
+
+test("a call that fails for want of a host names the grant, of a plugin without any net: too", async () => {
+  await using s = await supervised();
+  for (const capabilities of [[], ["net:[]"]]) {
+    const instance = await started(s, "fails_to_fetch", capabilities);
+    const { code, rpc, hint, message } = await failure(s, instance, { url: `https://${LACKED}/x` });
+    assert.equal(hint, NAMED);
+    // All else of the error is the plugin's own.
+    assert.deepEqual([code, rpc, message.includes("not granted")], ["plugin.error", -32000, false]);
+    await s.supervisor.unregister(instance);
+  }
+});
+
+test("a call that asked for an address gets the grant of that address, which is the form that works", async () => {
+  await using s = await supervised();
+  const echo = await started(s, "echo");
+  const { hint, data } = await failure(s, echo, { host: "127.0.0.1", port: 9211 }, "echo.connect");
+  assert.equal(hint, "net:127.0.0.1:9211 is not granted: add it to capabilities in kaged-plugin.yaml");
+  assert.deepEqual(data, { code: "ECONNREFUSED" });
+});
+
+test("a failure of the network that names nobody says that there is no grant; any other failure is left alone", async () => {
+  await using s = await supervised();
+  const quiet = await started(s, "fails_to_fetch");
+  assert.equal((await failure(s, quiet, { url: `https://${LACKED}/x`, how: "quiet" })).hint, NO_GRANT);
+  const echo = await started(s, "echo");
+  assert.equal((await failure(s, echo, { path: "/nowhere" }, "echo.read")).hint, undefined);
+  assert.equal((await failure(s, echo, { big: 1n }, "echo.params")).code, "protocol.unserializable");
+});
+
+test("an MCP server's isError result carries the hint beside its content, which stays as it is", async () => {
+  await using s = await supervised();
+  const server = await started(s, "mcp_fetches");
+  const { code, message, hint, data } = await failure(s, server, { url: `https://${LACKED}/x` }, `${server}.fetch`);
+  assert.equal(code, "mcp.tool_failed");
+  assert.equal(hint, NAMED);
+  const { content } = data as { content: { text: string }[] };
+  assert.deepEqual(content, [{ type: "text", text: message }]);
+});
+
+test("a plugin that ends over a host out of reach names the grant to those whose calls it leaves open", async () => {
+  await using s = await supervised();
+  const dying = await started(s, "fails_to_fetch");
+  const { code, hint } = await failure(s, dying, { url: `https://${LACKED}/`, how: "dies" });
+  assert.equal(code, "plugin.unavailable");
+  // Where the error names no port, and no call can be asked, it stays open.
+  assert.ok([NAMED, NAMED.replace("443", "<port>")].includes(hint ?? ""), hint);
+});
+
+test("the gatekeeper's refusals during a call are its hint, each time, and are counted since the start", async () => {
+  await using s = await supervised();
+  const gated = await started(s, "fails_to_fetch", ["net:localhost:9"]);
+  for (let call = 0; call < 3; call++) {
+    const { hint } = await failure(s, gated, { url: "http://evil.example/" });
+    assert.equal(hint, "net:evil.example:80 is not granted: add it to capabilities in kaged-plugin.yaml");
+  }
+  const refused = { host: "evil.example", port: 80, reason: "not-allowed", count: 3 };
+  assert.deepEqual(s.supervisor.plugin(gated).net_refused, [refused]);
+  // The audit has it once a minute.
+  assert.equal(s.types().filter((type) => type === "plugin.net_refused").length, 1);
+  // A refusal of an earlier call is no hint for this one.
+  assert.equal((await failure(s, gated, { url: "http://localhost:9/" })).hint, undefined);
+  await s.supervisor.stop(gated);
+  assert.deepEqual(s.supervisor.plugin(gated).net_refused, []);
+});
