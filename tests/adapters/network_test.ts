@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket as NetSocket } from "node:net";
 import process from "node:process";
+import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { createAuthority } from "../../src/core/cage/net/tls/authority.ts";
@@ -275,6 +277,37 @@ test("acceptSecure() takes in no more than its reader does, and gives out no mor
   await until(() => answered === size, () => `${answered} of ${size} bytes`);
   assert.ok(mostAhead < 1024 * 1024 && mostBehind < 1024 * 1024, `${mostAhead} in, ${mostBehind} out`);
   socket.destroy();
+});
+
+test("acceptSecure() survives a client that sends garbage with, or after, the end of its handshake, or goes away", async (t) => {
+  const dir = await scratchDir(t);
+  for (const spoiled of ["with", "after", "gone"]) {
+    const { accepted } = await acceptOne(t, `${dir}/${spoiled}`, never);
+    const raw = connect({ path: `${dir}/${spoiled}` }).on("error", () => {});
+    t.after(() => void raw.destroy());
+    let flights = 0;
+    const between: Duplex = new Duplex({
+      read() {},
+      write(chunk: Uint8Array, _encoding, done) {
+        // The first flight is the client's hello, the second ends the handshake.
+        const isSpoiled = spoiled === "with" && ++flights === 2;
+        raw.write(isSpoiled ? Buffer.concat([chunk, Buffer.alloc(100, 0x17)]) : chunk, () => done());
+      },
+    });
+    raw.on("data", (chunk) => void between.push(chunk)).on("close", () => void between.push(null));
+    const client = connectTls({ socket: between, servername: "hooks.example", ca: AUTHORITY }).on("error", () => {});
+    await new Promise((resolve) => client.once("secureConnect", resolve));
+    const heard = accepted.then(async (socket) => {
+      const chunk = await socket.read();
+      await socket.write(bytes("x"));
+      return chunk;
+    }).catch(() => null);
+    if (spoiled === "with") client.write("x"); // In case the handshake had a flight less.
+    if (spoiled === "after") raw.write(Buffer.alloc(100, 0x17));
+    if (spoiled === "gone") raw.destroy();
+    const chunk = await heard;
+    assert.ok(!chunk || text(chunk) === "x", spoiled);
+  }
 });
 
 test("acceptSecure() rejects when the client speaks no TLS, goes away, or the signal says so", async (t) => {

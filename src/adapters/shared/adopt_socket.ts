@@ -15,8 +15,9 @@ export interface AdoptOptions {
 /** Makes a socket of the port from a paused one of Node's kind. */
 export function adopt(socket: NetSocket, { onWait = () => {} }: AdoptOptions = {}): Socket {
   const waiting: Uint8Array[] = [];
-  let failure: Error | null = null;
-  let ended = false;
+  // It may have ended already: a client can send the end of a handshake and garbage at once.
+  let failure: Error | null = socket.errored ?? null;
+  let ended = socket.destroyed;
   let wake = (): void => {};
 
   socket.on("data", (chunk: Uint8Array) => {

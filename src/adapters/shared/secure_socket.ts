@@ -86,6 +86,11 @@ export function shaken(
     // A turn later: an error of TLS, which says more, ends the stream first.
     const early = (): void => void setImmediate(fail, new Error("The connection ended before TLS was agreed on"));
     signal.addEventListener("abort", abort, { once: true });
+    // For good: an error that nobody listens to, at any time, would end the process.
+    for (const each of [secure, stream]) each.on("error", () => {});
+    stream.once("close", () => secure.destroy());
+    // Node emits "error" in its place only on sockets that a server of its own has accepted.
+    secure.once("_tlsError", (error: Error) => secure.destroy(error));
     secure.once("error", fail).once("close", early);
     stream.once("end", early).once("close", early); // No runtime reports on TLS whose stream ends this early.
     secure.once(event, () => {
