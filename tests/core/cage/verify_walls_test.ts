@@ -80,6 +80,10 @@ test("verifyWalls() passes a cage in a network that its launcher made, and in no
   if (!await requireOrSkip(t, "a working bubblewrap", can, "run kaged doctor")) return;
   const command = ["bash", "-c", "echo ready; read end"];
   const caged = await startCaged(requestOf({ command, capabilities: ["net:api.example.com:443"] }, places));
+  t.after(async () => {
+    caged.child.endInput();
+    await caged.end();
+  });
   await caged.firstLine();
   const pid = (await caged.cage.childPid())!;
   const [dir = ""] = await files.list(`${places.home}/run`);
@@ -98,8 +102,6 @@ test("verifyWalls() passes a cage in a network that its launcher made, and in no
   }
   const faults = ["its namespaces cannot be seen: user, mnt, pid, ipc, uts"];
   await assert.rejects(verifyWalls(pid, { ownNetwork: true, launcher: 0 }, ground()), { data: { faults } });
-  caged.child.endInput();
-  await caged.end();
 });
 
 test("verifyWalls() waits for a filter that is still being put up, and passes a process that has ended", async (t) => {
