@@ -21,7 +21,10 @@ test("NetWatch keeps the newest 100 refusals and how often each came, and none w
 
 test("the hint hides a secret of the operator's that is the name of a host", async () => {
   const watch = new NetWatch([], { ...ports, hide: (text) => text.replaceAll("db.example.com", "[secret:host]") });
-  const failed = watch.during({}, Promise.reject(new HostError("plugin.error", "getaddrinfo EAI_AGAIN db.example.com")));
+  const failed = watch.during(
+    {},
+    Promise.reject(new HostError("plugin.error", "getaddrinfo EAI_AGAIN db.example.com")),
+  );
   await assert.rejects(failed, { hint: /^net:\[secret:host\]:<port> is not granted/ });
 });
 
