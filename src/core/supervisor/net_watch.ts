@@ -15,6 +15,8 @@ const MAX_KEPT = 100;
 
 /** Failures that the plugin has no part in: the caller gave up, or gave params that are no JSON. */
 const UNASKED: readonly HostErrorCode[] = ["protocol.cancelled", "protocol.unserializable"];
+/** Failures for want of an answer; a hint that they have is about any plugin, and not about this one. */
+const SILENT: readonly HostErrorCode[] = ["protocol.timeout", "initialize.timeout"];
 /** Lines of a stack trace and its cause, at the end of a process. */
 const LAST_LINES = 20;
 
@@ -83,6 +85,11 @@ export class NetWatch {
     return answer.catch((error) => Promise.reject(this.#hinted(error, since)));
   }
 
+  /** Returns the outcome of a handshake; its failure names the grants that were lacking since the process began. */
+  duringStart<T>(shaken: Promise<T>): Promise<T> {
+    return shaken.catch((error) => Promise.reject(this.#hinted(error, { params: {}, lines: 0, refusals: 0 })));
+  }
+
   /** Returns the hint for a process that has ended; null where its last lines name no host that it lacked. */
   hintOfEnd(stderr: readonly string[], { isStart }: { readonly isStart: boolean }): string | null {
     // A refusal of long ago ended no process that ran on.
@@ -96,15 +103,17 @@ export class NetWatch {
   }
 
   #hinted(error: unknown, { params, lines, refusals }: CallStart): unknown {
-    if (!(error instanceof HostError) || error.hint !== undefined || UNASKED.includes(error.code)) return error;
+    if (!(error instanceof HostError) || UNASKED.includes(error.code)) return error;
     const { code, message, data, rpc, cause } = error;
+    const isSilent = SILENT.includes(code);
+    if (error.hint !== undefined && !isSilent) return error;
     const newLines = this.#lines - lines;
     const hint = this.#hide(missingGrantHint({
       rules: this.#rules,
       text: `${message}\n${data === undefined ? "" : JSON.stringify(data)}`,
       args: JSON.stringify(params),
       stderr: newLines > 0 ? this.#ports.stderr().slice(-newLines) : [],
-      isSilent: code === "protocol.timeout",
+      isSilent,
       refused: [...this.#kept.values()].filter(({ last }) => last > refusals),
     }));
     if (hint === null) return error;

@@ -172,7 +172,7 @@ export class PluginProcess {
   ): Promise<PluginProfile> {
     const caged = this.caged!;
     try {
-      return await this.dialect.handshake({
+      const shaken = this.dialect.handshake({
         ...options,
         beforeConfig: () => caged.cage.verifyMounts(),
         onInitialized: () => {
@@ -180,7 +180,8 @@ export class PluginProcess {
           this.#health.start();
           caged.cage.settle().catch((error) => this.kill(asHostError(error)));
         },
-      }).catch((error) => Promise.reject(withMissingProgram(error, caged.stderr())));
+      });
+      return await this.net.duringStart(shaken).catch((error) => Promise.reject(withMissingProgram(error, caged.stderr())));
     } catch (error) {
       this.kill(startFailure(error, this.manifest.name));
       throw error;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HostError } from "../../../src/core/errors/host_error.ts";
+import { until } from "../../support/until.ts";
 import { type Supervised, supervised } from "../../support/supervised.ts";
 
 /** The error of a call that fails. */
@@ -65,6 +66,23 @@ test("a plugin that ends over a host out of reach names the grant to those whose
   assert.equal(code, "plugin.unavailable");
   // Where the error names no port, and no call can be asked, it stays open.
   assert.ok([NAMED, NAMED.replace("443", "<port>")].includes(hint ?? ""), hint);
+});
+
+test("a start that waits for a host out of reach names the grant, where the plugin logs the host or refuses its config", async () => {
+  await using s = await supervised();
+  const lookup = "getaddrinfo EAI_AGAIN api.example.com";
+  const hint = NAMED.replace("443", "<port>");
+  const waits = await s.add("never_initializes", {
+    manifest: { name: "waits", command: ["bash", "-c", `echo "${lookup}" >&2; read; read`] },
+  });
+  const start = assert.rejects(s.supervisor.start(waits), { code: "initialize.timeout", hint });
+  await until(() => s.logs.length > 0, "its line on stderr");
+  await s.pass(10_000);
+  await start;
+  const program = `import { refuse, serve } from "./wire.js";
+    serve({ "config.update": ({ id }) => refuse(id, -32004, "${lookup}") });`;
+  const refuses = await s.add("refuses_config", { files: { "index.js": program } });
+  await assert.rejects(s.supervisor.start(refuses), { code: "plugin.config_invalid", hint });
 });
 
 test("the gatekeeper's refusals during a call are its hint, each time, and are counted since the start", async () => {
