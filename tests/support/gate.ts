@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
+import type { BoundOptions } from "../../src/core/cage/net/bound/bound_gate.ts";
 import { type NetEvent, openGatekeeper } from "../../src/core/cage/net/gatekeeper.ts";
 import { hostRules, type NetRule } from "../../src/core/cage/net/net_parts.ts";
 import { readCapabilities } from "../../src/core/manifest/capability.ts";
@@ -72,13 +73,15 @@ export interface GateOptions {
   readonly names?: Readonly<Record<string, readonly string[]>>;
   /** Port on loopback that every address but loopback leads to; without it nobody answers there. */
   readonly port?: number;
+  /** Secrets and limits. */
+  readonly bound?: BoundOptions;
   /** Parts of the network to replace. */
   readonly network?: Partial<Network>;
 }
 
 /** Opens a gatekeeper that goes away with the test. */
 export async function openGate(t: TestContext, options: GateOptions): Promise<Gate> {
-  const { capabilities, names = {}, port } = options;
+  const { capabilities, names = {}, port, bound = null } = options;
   const runtime = await detectRuntime();
   const path = `${await scratchDir(t)}/gate`;
   const clock = createFakeClock();
@@ -93,10 +96,14 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
       if (port === undefined) return Promise.reject(new Error("Nobody there"));
       return runtime.network.connect("127.0.0.1", port, signal);
     },
+    connectSecure(address, asked, secure) {
+      dialled.push(`${address}:${asked}`);
+      return runtime.network.connectSecure("127.0.0.1", port ?? asked, secure);
+    },
     ...options.network,
   };
   const rules = hostRules(readCapabilities(capabilities).filter((asked): asked is NetRule => asked.kind === "net"));
-  const gatekeeper = await openGatekeeper({ path, rules, network, clock, onNet: (event) => events.push(event) });
+  const gatekeeper = await openGatekeeper({ path, rules, network, clock, bound, onNet: (event) => events.push(event) });
   t.after(() => gatekeeper.close());
   const open = (): Socket => connect({ path, allowHalfOpen: true }).on("error", () => {});
   return {

@@ -6,8 +6,10 @@
 import { lookup } from "node:dns/promises";
 import { chmod, rm } from "node:fs/promises";
 import { createServer, isIP, type Server, Socket as NetSocket } from "node:net";
-import { connect as connectTls, rootCertificates } from "node:tls";
+import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { Network, Socket, SocketListener } from "../../core/ports/ports.ts";
+import { adopt } from "./adopt_socket.ts";
+import { acceptSecure } from "./accept_secure.ts";
 import { withShortPath } from "./short_path.ts";
 
 /** Sockets and names; see {@link Network}. */
@@ -40,13 +42,17 @@ export const network: Network = {
     return opened(open, "connect", signal);
   },
 
-  connectSecure(address, port, { name, signal, trusted = [] }): Promise<Socket> {
+  connectSecure(address, port, { name, signal, trusted = [], roots }): Promise<Socket> {
     // An address is no server name (RFC 6066 §3): without one the certificate must be for the address itself.
     const servername = isIP(name) === 0 ? { servername: name } : {};
     const ca = trusted.length > 0 ? { ca: [...rootCertificates, ...trusted] } : {};
-    const open = (): NetSocket => connectTls({ host: address, port, rejectUnauthorized: true, ...servername, ...ca });
+    const believed = roots?.length ? { secureContext: contextOf(roots) } : ca;
+    const open = (): NetSocket =>
+      connectTls({ host: address, port, rejectUnauthorized: true, ...servername, ...believed });
     return opened(open, "secureConnect", signal);
   },
+
+  acceptSecure,
 
   resolve: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
 
@@ -88,40 +94,11 @@ export function listening(
   });
 }
 
-/** Makes a socket of the port from a paused one of Node's kind. */
-function adopt(socket: NetSocket): Socket {
-  const waiting: Uint8Array[] = [];
-  let failure: Error | null = null;
-  let ended = false;
-  let wake = (): void => {};
+/** Lists of roots that were read: reading one takes ten times as long as a handshake. */
+const contexts = new WeakMap<readonly string[], SecureContext>();
 
-  socket.on("data", (chunk: Uint8Array) => {
-    waiting.push(chunk);
-    socket.pause();
-    wake();
-  });
-  socket.on("end", () => (ended = true, wake()));
-  socket.on("close", () => (ended = true, wake()));
-  socket.on("error", (error) => (failure = error, wake()));
-
-  return {
-    async read(): Promise<Uint8Array | null> {
-      for (;;) {
-        const chunk = waiting.shift();
-        if (chunk) return chunk;
-        if (failure) throw failure;
-        if (ended) return null;
-        const woken = new Promise<void>((resolve) => wake = resolve);
-        socket.resume();
-        await woken;
-      }
-    },
-    write: (bytes) =>
-      new Promise((resolve, reject) => {
-        if (failure || socket.destroyed) return reject(failure ?? new Error("The connection is closed"));
-        socket.write(bytes, (error) => error ? reject(error) : resolve());
-      }),
-    end: () => void (socket.destroyed || socket.end()),
-    destroy: () => void socket.destroy(),
-  };
+function contextOf(roots: readonly string[]): SecureContext {
+  const context = contexts.get(roots) ?? createSecureContext({ ca: [...roots] });
+  contexts.set(roots, context);
+  return context;
 }

@@ -7,6 +7,7 @@ import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Command, Exit } from "../ports/ports.ts";
 import type { CageLimits, CageLimitStatus } from "./limits/cage_limits.ts";
+import type { BoundSecret, NetLimit } from "./net/bound_secret.ts";
 import type { NetEvent } from "./net/gatekeeper.ts";
 
 /** Places the host owns or that grants may be relative to. */
@@ -44,7 +45,11 @@ export interface CageRequest {
   readonly systemPrograms?: boolean;
   /** Files and folders shown read-only, each at its place, on top of everything granted. */
   readonly overlays?: readonly CageOverlay[];
-  /** Receives each connection that the gatekeeper opened or refused. */
+  /** Secrets that the gatekeeper puts in the place of their placeholders. */
+  readonly secrets?: readonly BoundSecret[];
+  /** Limits of the operator on requests of this program. */
+  readonly netLimits?: readonly NetLimit[];
+  /** Receives each connection that the gatekeeper opened or refused, and each secret that was misused. */
   readonly onNet?: (event: NetEvent) => void;
   /** Removes what was made on the host for this one start: runs when the cage is closed, or could not be built. */
   readonly cleanUp?: () => Promise<void>;

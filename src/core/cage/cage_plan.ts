@@ -6,6 +6,7 @@
 import type { CageOverlay } from "./cage.ts";
 import type { CageLimits, LimitTier } from "./limits/cage_limits.ts";
 import type { NetRule, RelayRuntime } from "./net/net_parts.ts";
+import type { CageTrust } from "./net/trust_parts.ts";
 
 /** A bubblewrap that may be trusted, and what it can do. */
 export interface Bwrap {
@@ -79,10 +80,12 @@ export interface CageFacts {
   readonly relay: RelayRuntime;
   /** Folder of the files of this start. */
   readonly runDir: string;
+  /** Certificates for a cage with bound hosts. */
+  readonly trust?: CageTrust | null;
 }
 
 /** The facts that are known before a folder for the start is made. */
-export type MachineFacts = Omit<CageFacts, "runDir">;
+export type MachineFacts = Omit<CageFacts, "runDir" | "trust">;
 
 /** One start of one plugin, spelled out. */
 export interface CagePlan {

@@ -13,6 +13,7 @@ import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { rlimitPart } from "./limits/limit_parts.ts";
 import { netFiles, netMode, type NetRule, proxyEnv, relayed } from "./net/net_parts.ts";
+import { trustParts } from "./net/trust_parts.ts";
 import { NODE_TABLE, nodeArgs, nodeTable } from "./sealed_nodes.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
@@ -31,7 +32,8 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   const programs = systemPrograms ? besideSystem(command.mounts) : command.mounts;
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
   const shown = { ...places, installDir: installDir.path };
-  const own = cageEnv(manifest, { places: shown, logLevel, proxy: proxyEnv(net) });
+  const trust = trustParts(facts.trust ?? null, facts.runDir);
+  const own = cageEnv(manifest, { places: shown, logLevel, proxy: { ...proxyEnv(net), ...trust.env } });
   const program = relayed({ command: command.argv, env: own }, net, facts);
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
@@ -46,7 +48,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     // After the grants: a writable folder around the plugin's own must not make it writable.
     ...grantArgs(installDir),
     ...overlays.flatMap(({ source, dest }) => ["--ro-bind", source, dest]),
-    ...program.mounts.flatMap(executableArgs),
+    ...[...program.mounts, ...trust.mounts].flatMap(executableArgs),
     ...rlimits.args,
     "--remount-ro",
     "/",
@@ -68,7 +70,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     tier,
     granted: [...grants, installDir],
     net,
-    files: { ...program.files, ...(facts.isRoot ? { [NODE_TABLE]: nodeTable(facts.runDir) } : {}) },
+    files: { ...program.files, ...trust.files, ...(facts.isRoot ? { [NODE_TABLE]: nodeTable(facts.runDir) } : {}) },
   };
 }
 

@@ -18,6 +18,7 @@ import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
 import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
+import { boundOptions } from "./net/trust_parts.ts";
 import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
 import { verifyWalls } from "./verify_walls.ts";
@@ -69,7 +70,9 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
     if (await removeGroups(groups.dirs, runtime)) await files.remove(dir);
   };
   try {
-    const plan = compileCage(request, { ...facts, runDir: dir });
+    const bound = await boundOptions(request, runtime);
+    const trust = bound && { authority: bound.authority.certificate, roots: bound.roots };
+    const plan = compileCage(request, { ...facts, runDir: dir, trust });
     const { net } = kept = { net: plan.net, granted: plan.granted };
     // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
     await writeGroupList(groups.dirs, dir, files);
@@ -82,6 +85,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
         network,
         clock,
         onNet,
+        bound,
       });
     }
   } catch (error) {

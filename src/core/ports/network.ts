@@ -16,6 +16,18 @@ export interface Socket {
   destroy(): void;
 }
 
+/** A socket whose other side opened TLS towards it. */
+export interface SecureSocket extends Socket {
+  /** Server name that the client asked for (SNI); null when it named none, as clients do that connect to an address. */
+  readonly serverName: string | null;
+}
+
+/** A server's own half of TLS, as PEM. */
+export interface TlsIdentity {
+  readonly key: string;
+  readonly certificate: string;
+}
+
 /** Takes connections until it is closed. */
 export interface SocketListener {
   /** Takes no more; those it gave out live on. Its path is gone afterwards. */
@@ -32,13 +44,24 @@ export interface Network {
   connect(address: string, port: number, signal: AbortSignal): Promise<Socket>;
   /**
    * Like {@link connect}, over TLS. Rejects unless the other side shows a certificate for `name` that this system
-   * trusts, or that one of `trusted` (PEM) has signed; no variable of the environment changes that.
+   * trusts, or that one of `trusted` (PEM) has signed; no variable of the environment changes that. `roots` stand in
+   * the place of the runtime's own list, unless there are none: pass the same array each time, it is read once.
    */
   connectSecure(
     address: string,
     port: number,
-    options: { readonly name: string; readonly signal: AbortSignal; readonly trusted?: readonly string[] },
+    options: {
+      readonly name: string;
+      readonly signal: AbortSignal;
+      readonly trusted?: readonly string[];
+      readonly roots?: readonly string[];
+    },
   ): Promise<Socket>;
+  /**
+   * Ends TLS as the server of a connection whose client has just begun to speak it, and offers it HTTP/1.1 alone
+   * (ALPN). Rejects when the handshake fails, and closes the connection then; so does an aborted signal.
+   */
+  acceptSecure(socket: Socket, identity: TlsIdentity, signal: AbortSignal): Promise<SecureSocket>;
   /** Every address of a name, as the system finds them. Rejects when there is none. */
   resolve(name: string): Promise<string[]>;
   /** Text of the program that passes a cage's connections on to the host; it runs inside, on this runtime. */

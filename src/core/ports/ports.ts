@@ -17,7 +17,7 @@ export type {
   SqlValue,
   Statement,
 } from "./database.ts";
-export type { Network, Socket, SocketListener } from "./network.ts";
+export type { Network, SecureSocket, Socket, SocketListener, TlsIdentity } from "./network.ts";
 
 /** A program to start: no shell, no inherited environment. */
 export interface Command {

@@ -275,9 +275,11 @@ export class PluginProcess {
 
   #auditNet(event: NetEvent): void {
     const { audit, subject } = this.#options;
-    const { host, port } = event;
-    if (event.kind === "opened") audit.emit("plugin.net_opened", subject, { host, port });
-    else audit.emit("plugin.net_refused", subject, { host, port, reason: event.reason });
+    const { kind: _, ...data } = event;
+    if ("method" in data) audit.emit("plugin.net_request_refused", subject, data);
+    else if ("name" in data) audit.emit("plugin.secret_misused", subject, data);
+    else if ("reason" in data) audit.emit("plugin.net_refused", subject, data);
+    else audit.emit("plugin.net_opened", subject, data);
   }
 
   #after(ms: number, run: () => void): void {

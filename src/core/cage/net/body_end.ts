@@ -14,8 +14,11 @@ const MAX_TRAILER = 16 * 1024;
 export interface BodyCounter {
   /** Whether the body has come to its end. */
   readonly done: boolean;
-  /** Takes bytes and returns how many of them belong to the body. Throws a `TypeError` when it is malformed. */
-  take(bytes: Uint8Array): number;
+  /**
+   * Takes bytes and returns how many of them belong to the body; `onContent` receives those that are not framing.
+   * Throws a `TypeError` when the body is malformed.
+   */
+  take(bytes: Uint8Array, onContent?: (content: Uint8Array) => void): number;
 }
 
 /** Returns a counter for one body. */
@@ -29,9 +32,10 @@ function lengthCounter(total: number): BodyCounter {
     get done(): boolean {
       return left === 0;
     },
-    take(bytes): number {
+    take(bytes, onContent): number {
       const taken = Math.min(left, bytes.length);
       left -= taken;
+      if (taken > 0) onContent?.(bytes.subarray(0, taken));
       return taken;
     },
   };
@@ -48,12 +52,13 @@ class ChunkCounter implements BodyCounter {
     return this.#state === "done";
   }
 
-  take(bytes: Uint8Array): number {
+  take(bytes: Uint8Array, onContent?: (content: Uint8Array) => void): number {
     let at = 0;
     while (at < bytes.length && this.#state !== "done") {
       if (this.#state === "data") {
         const taken = Math.min(this.#left, bytes.length - at);
         this.#left -= taken;
+        onContent?.(bytes.subarray(at, at + taken));
         at += taken;
         if (this.#left === 0) this.#state = "after";
       } else {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Socket } from "../../ports/ports.ts";
+import { joined, latin1Text } from "./bytes.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -15,6 +16,7 @@ export type HeadFailure = "too-large" | "malformed" | "ended";
 export class ByteReader {
   readonly #socket: Socket;
   #held: Uint8Array = new Uint8Array(0);
+  #filling: Promise<boolean> | null = null;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -42,7 +44,7 @@ export class ByteReader {
         if (this.#held[at - 1] !== CR) return { failure: "malformed" };
         if (this.#held[at - 2] === LF && this.#held[at - 3] === CR) {
           if (at + 1 > maxBytes) return { failure: "too-large" };
-          const text = latin1(this.#held.subarray(0, at - 3));
+          const text = latin1Text(this.#held.subarray(0, at - 3));
           this.#held = this.#held.subarray(at + 1);
           return { text };
         }
@@ -54,25 +56,22 @@ export class ByteReader {
 
   /** Returns the next bytes: first those held back, then those of the connection; null at its end. */
   async read(): Promise<Uint8Array | null> {
-    if (this.#held.length === 0) return await this.#socket.read();
+    if (this.#held.length === 0 && !await this.#fill()) return null;
     const held = this.#held;
     this.#held = new Uint8Array(0);
     return held;
   }
 
-  async #fill(): Promise<boolean> {
-    const chunk = await this.#socket.read();
-    if (chunk === null) return false;
-    const whole = new Uint8Array(this.#held.length + chunk.length);
-    whole.set(this.#held);
-    whole.set(chunk, this.#held.length);
-    this.#held = whole;
-    return true;
+  /** Puts bytes back in front of those still to be read. */
+  unread(bytes: Uint8Array): void {
+    this.#held = this.#held.length === 0 ? bytes : joined([bytes, this.#held]);
   }
-}
 
-function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
+  /** Waits for more bytes, together with everyone else who does: a socket is read once at a time. */
+  #fill(): Promise<boolean> {
+    return this.#filling ??= this.#socket.read().then((chunk) => {
+      if (chunk !== null) this.#held = this.#held.length === 0 ? chunk : joined([this.#held, chunk]);
+      return chunk !== null;
+    }).finally(() => this.#filling = null);
+  }
 }

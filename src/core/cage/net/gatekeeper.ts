@@ -4,11 +4,20 @@
  *
  * @module
  */
+import { messageOf } from "../../errors/host_error.ts";
+import { canonicalHost } from "../../manifest/net_host.ts";
 import type { Clock, Network, Socket, SocketListener } from "../../ports/ports.ts";
 import { type BodyCounter, bodyCounter } from "./body_end.ts";
+import { BoundGate, type BoundOptions, isLoopback, TLS_HANDSHAKE } from "./bound/bound_gate.ts";
+import { type BoundConnection, forwardBound, serveBound } from "./bound/bound_session.ts";
+import { failed, type HostPort, type RefusalStatus, RequestFailure } from "./bound/refused.ts";
 import { ByteReader } from "./byte_reader.ts";
-import { addressesOf, judgeTarget, type Refusal, type RefusalReason, shownHost } from "./judge_target.ts";
+import { latin1Bytes } from "./bytes.ts";
+import { addressesOf, judgeTarget, literalAddress, type Refusal, type RefusalReason, shownHost } from "./judge_target.ts";
+import type { NetEvent } from "./net_event.ts";
 import type { HostRule } from "./net_parts.ts";
+import { pour, type Source } from "./pour.ts";
+import { ADVICE, isFault, refusal, textAnswer } from "./refusal_text.ts";
 import { forwardedHead, readRequestHead } from "./request_head.ts";
 import { readGreeting, readSocksRequest, SOCKS_REPLIES, SOCKS_VERSION } from "./socks5.ts";
 
@@ -23,10 +32,12 @@ const MINUTE_MS = 60_000;
 /** Different events passed on within a minute: a plugin may ask for a new host with each request. */
 const MAX_EVENTS = 100;
 
-/** A connection of a plugin, reported once a minute for each host and port. */
-export type NetEvent =
-  | { readonly kind: "opened"; readonly host: string; readonly port: number }
-  | { readonly kind: "refused"; readonly host: string; readonly port: number; readonly reason: RefusalReason };
+export type { NetEvent } from "./net_event.ts";
+
+/** A target that may be dialled, at these addresses and no others. */
+interface JudgedTarget extends HostPort {
+  readonly addresses: readonly string[];
+}
 
 /** The gate of one cage. */
 export interface GatekeeperOptions {
@@ -37,18 +48,26 @@ export interface GatekeeperOptions {
   readonly network: Network;
   readonly clock: Clock;
   readonly onNet: (event: NetEvent) => void;
+  /** Secrets and limits; without them nothing that passes is read. */
+  readonly bound?: BoundOptions | null;
+}
+
+/** The gate as one visit sees it. */
+interface VisitOptions extends Omit<GatekeeperOptions, "bound" | "path"> {
+  readonly gate: BoundGate | null;
 }
 
 /** Opens the gate of one cage. Closing it ends every connection. Rejects when it cannot listen. */
 export async function openGatekeeper(options: GatekeeperOptions): Promise<SocketListener> {
   const visits = new Set<Visit>();
   const onNet = onceAMinute(options);
+  const gate = options.bound ? new BoundGate(options.bound, options.clock) : null;
   const listener = await options.network.listen(options.path, (client) => {
     if (visits.size >= MAX_CONNECTIONS) {
       onNet({ kind: "refused", host: "", port: 0, reason: "too-many" });
       return client.destroy();
     }
-    const visit = new Visit(client, { ...options, onNet });
+    const visit = new Visit(client, { ...options, onNet, gate });
     visits.add(visit);
     void visit.serve().finally(() => visits.delete(visit));
   });
@@ -64,8 +83,7 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
 function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => void {
   const passedAtMs = new Map<string, number>();
   return (event) => {
-    const { kind, host, port } = event;
-    const key = `${kind} ${host}:${port} ${kind === "refused" ? event.reason : ""}`;
+    const key = Object.values(event).join(" ");
     const nowMs = clock.monotonic();
     // In the order in which they were passed on: the oldest come first.
     for (const [old, atMs] of passedAtMs) {
@@ -80,14 +98,16 @@ function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => 
 
 /** One connection of the plugin. */
 class Visit {
-  readonly #client: Socket;
-  readonly #reader: ByteReader;
-  readonly #options: GatekeeperOptions;
+  #client: Socket;
+  #reader: ByteReader;
+  readonly #options: VisitOptions;
   readonly #ended = new AbortController();
   #upstream: Socket | null = null;
+  /** Why the last attempt to connect failed. */
+  #whyNot = "";
   #cancelTimer: () => void = () => {};
 
-  constructor(client: Socket, options: GatekeeperOptions) {
+  constructor(client: Socket, options: VisitOptions) {
     this.#client = client;
     this.#reader = new ByteReader(client);
     this.#options = options;
@@ -100,8 +120,9 @@ class Visit {
       const first = await this.#reader.peek();
       if (first === null) return;
       await (first === SOCKS_VERSION ? this.#serveSocks() : this.#serveHttp());
-    } catch {
-      // Either side went away, or sent what cannot be read: nobody is left to answer.
+    } catch (error) {
+      // Else either side went away, or sent what cannot be read: nobody is left to answer.
+      if (error instanceof RequestFailure && error.event) this.#options.onNet(error.event);
     } finally {
       this.#cancelTimer();
       this.end();
@@ -128,22 +149,29 @@ class Visit {
       if (found.failure === "ended") return;
       return await this.#answer(refusal("bad-request"), found.failure === "too-large" ? 431 : 400);
     }
+    const { gate, onNet } = this.#options;
     const request = readRequestHead(found.text);
     if (request.kind === "bad") {
       const { reason, target } = request;
+      for (const event of gate?.misusedIn(found.text) ?? []) onNet(event);
       const refused = { refused: reason, host: shownHost(target), port: 0 };
       return await this.#answer(refused, reason === "bad-request" ? 400 : 403);
     }
-    const target = await this.#open(request.host, request.port);
+    const target = await this.#judge(request.host, request.port);
     if ("refused" in target) return await this.#answer(target, isFault(target.refused) ? 502 : 403);
-    if (request.kind === "connect") {
-      await this.#client.write(bytesOf("HTTP/1.1 200 Connection established\r\n\r\n"));
-      return await joinBoth(this.#client, this.#reader, target.upstream);
+    if (request.kind === "forward" && gate && (gate.secrets.length > 0 || gate.covers(target))) {
+      const whole = { ...request, authority: null, keepAlive: false, upgrade: false };
+      return await forwardBound(this.#boundTo(target, gate, false), whole);
     }
-    await target.upstream.write(bytesOf(forwardedHead(request, target.host)));
+    const established = latin1Bytes("HTTP/1.1 200 Connection established\r\n\r\n");
+    if (request.kind === "connect" && gate?.covers(target)) return await this.#serveBound(target, gate, established);
+    const upstream = await this.#dial(target);
+    if ("refused" in upstream) return await this.#answer(upstream, 502);
+    if (request.kind === "connect") return await this.#join(target, upstream, established);
+    await upstream.write(latin1Bytes(forwardedHead(request, target.host)));
     await Promise.all([
-      pour(target.upstream, this.#client).then(() => this.#linger()),
-      sendBody(this.#reader, target.upstream, bodyCounter(request.body)),
+      pour(upstream, this.#client).then(() => this.#linger()),
+      sendBody(this.#reader, upstream, bodyCounter(request.body)),
     ]);
   }
 
@@ -157,41 +185,113 @@ class Visit {
       this.#report(refusal("bad-request"));
       return await this.#say(request.reply);
     }
-    const target = await this.#open(request.host, request.port);
-    if ("refused" in target) {
-      this.#report(target);
-      return await this.#say(isFault(target.refused) ? SOCKS_REPLIES.unreachable : SOCKS_REPLIES.notAllowed);
-    }
-    await this.#client.write(SOCKS_REPLIES.connected);
-    await joinBoth(this.#client, this.#reader, target.upstream);
+    const { gate } = this.#options;
+    const target = await this.#judge(request.host, request.port);
+    const refuse = async (refused: Refusal): Promise<void> => {
+      this.#report(refused);
+      await this.#say(isFault(refused.refused) ? SOCKS_REPLIES.unreachable : SOCKS_REPLIES.notAllowed);
+    };
+    if ("refused" in target) return await refuse(target);
+    if (gate?.covers(target)) return await this.#serveBound(target, gate, SOCKS_REPLIES.connected);
+    const upstream = await this.#dial(target);
+    if ("refused" in upstream) return await refuse(upstream);
+    await this.#join(target, upstream, SOCKS_REPLIES.connected);
   }
 
-  /** Judges a target and connects to the very address that was judged. */
-  async #open(host: string, port: number): Promise<{ upstream: Socket; host: string } | Refusal> {
-    const { rules, network, onNet } = this.#options;
+  /** Passes bytes both ways until both directions have ended, unread but for placeholders in the clear. */
+  async #join(target: HostPort, upstream: Socket, established: Uint8Array): Promise<void> {
+    await this.#client.write(established);
+    const { gate } = this.#options;
+    await Promise.all([
+      pour(this.#reader, upstream, gate?.tunnelWatch(target)),
+      pour(upstream, this.#client),
+    ]);
+  }
+
+  /** Serves a connection to a bound host, whose client speaks TLS or plain HTTP. */
+  async #serveBound(target: JudgedTarget, gate: BoundGate, established: Uint8Array): Promise<void> {
+    const { network } = this.#options;
+    await this.#client.write(established);
+    const isSecure = await this.#reader.peek() === TLS_HANDSHAKE;
+    if (isSecure) {
+      const [client, reader] = [this.#client, this.#reader];
+      const raw: Socket = { ...client, read: () => reader.read() };
+      const identity = await gate.identityFor(target.host);
+      const secure = await network.acceptSecure(raw, identity, this.#ended.signal).catch(() => null);
+      if (secure === null) return this.#report({ ...target, refused: "handshake" });
+      [this.#client, this.#reader] = [secure, new ByteReader(secure)];
+      const { serverName } = secure;
+      if (serverName !== null && canonicalHost(serverName) !== target.host) {
+        return this.#report({ refused: "not-allowed", host: shownHost(serverName), port: target.port });
+      }
+    }
+    await serveBound(this.#boundTo(target, gate, isSecure));
+  }
+
+  #boundTo(target: JudgedTarget, { secrets, limits, roots }: BoundGate, isSecure: boolean): BoundConnection {
+    const { host, port } = target;
+    return {
+      host,
+      port,
+      client: this.#client,
+      reader: this.#reader,
+      isPrivate: isSecure || isLoopback(host),
+      defaultPort: isSecure ? 443 : 80,
+      secrets,
+      limits,
+      dial: async () => {
+        const upstream = await this.#dial(target, isSecure ? roots : null);
+        if (!("refused" in upstream)) return upstream;
+        throw failed(502, upstream.refused, isSecure ? this.#whyNot : ADVICE[upstream.refused](upstream));
+      },
+      report: this.#options.onNet,
+      refuse: (status, message) => this.#say(textAnswer(status, message)),
+      linger: () => {
+        this.#client.end();
+        this.#linger();
+      },
+    };
+  }
+
+  /** Judges a target and finds its addresses. */
+  async #judge(host: string, port: number): Promise<JudgedTarget | Refusal> {
+    const { rules, network } = this.#options;
     const judged = judgeTarget(host, port, rules);
     if ("refused" in judged) return judged;
     const addresses = await addressesOf(judged, (name) => network.resolve(name));
-    if ("refused" in addresses) return addresses;
-    for (const address of addresses.slice(0, MAX_ADDRESSES)) {
-      const upstream = await this.#connect(address, port);
-      this.#ended.signal.throwIfAborted();
-      if (upstream === null) continue;
-      onNet({ kind: "opened", host: judged.host, port });
-      return { upstream, host: judged.host };
-    }
-    return { refused: "unreachable", host: judged.host, port };
+    return "refused" in addresses ? addresses : { host: judged.host, port, addresses };
   }
 
-  async #connect(address: string, port: number): Promise<Socket | null> {
+  /** Connects to one of the very addresses that were judged; over TLS where there are roots to believe. */
+  async #dial(target: JudgedTarget, roots: readonly string[] | null = null): Promise<Socket | Refusal> {
+    const { host, port, addresses } = target;
+    for (const address of addresses.slice(0, MAX_ADDRESSES)) {
+      const upstream = await this.#connect(address, port, roots && { name: literalAddress(host) ?? host, roots });
+      this.#ended.signal.throwIfAborted();
+      if (upstream === null) continue;
+      this.#options.onNet({ kind: "opened", host, port });
+      return upstream;
+    }
+    return { refused: "unreachable", host, port };
+  }
+
+  async #connect(
+    address: string,
+    port: number,
+    tls: { readonly name: string; readonly roots: readonly string[] } | null,
+  ): Promise<Socket | null> {
     const { network, clock } = this.#options;
     const attempt = new AbortController();
     const cancel = clock.after(CONNECT_TIMEOUT_MS, () => attempt.abort(new Error("It took too long")));
     try {
-      const upstream = await network.connect(address, port, AbortSignal.any([attempt.signal, this.#ended.signal]));
+      const signal = AbortSignal.any([attempt.signal, this.#ended.signal]);
+      const upstream = await (tls
+        ? network.connectSecure(address, port, { ...tls, signal })
+        : network.connect(address, port, signal));
       if (this.#ended.signal.aborted) upstream.destroy();
       return this.#upstream = upstream;
-    } catch {
+    } catch (error) {
+      this.#whyNot = messageOf(error);
       return null;
     } finally {
       cancel();
@@ -203,16 +303,9 @@ class Visit {
     if (!isFault(refused)) this.#options.onNet({ kind: "refused", host, port, reason: refused });
   }
 
-  async #answer(refused: Refusal, status: 400 | 403 | 431 | 502): Promise<void> {
+  async #answer(refused: Refusal, status: RefusalStatus): Promise<void> {
     this.#report(refused);
-    const body = `${refused.refused}: ${ADVICE[refused.refused](refused)}\n`;
-    const head = [
-      `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
-      "Content-Type: text/plain; charset=utf-8",
-      `Content-Length: ${bytesOf(body).length}`,
-      "Connection: close",
-    ];
-    await this.#say(bytesOf(`${head.join("\r\n")}\r\n\r\n${body}`));
+    await this.#say(textAnswer(status, `${refused.refused}: ${ADVICE[refused.refused](refused)}`));
   }
 
   /** Says the last word, and waits for the client to have heard it. */
@@ -222,18 +315,6 @@ class Visit {
     this.#linger();
     while (await this.#reader.read() !== null);
   }
-}
-
-type Source = Pick<ByteReader, "read">;
-
-/** Joins two connections until both directions have ended. Rejects when either breaks. */
-async function joinBoth(client: Socket, fromClient: Source, upstream: Socket): Promise<void> {
-  await Promise.all([pour(fromClient, upstream), pour(upstream, client)]);
-}
-
-async function pour(from: Source, to: Socket): Promise<void> {
-  for (let chunk = await from.read(); chunk; chunk = await from.read()) await to.write(chunk);
-  to.end();
 }
 
 /** Sends one body on, and throws away what comes after it. Resolves when the client has ended too. */
@@ -246,36 +327,4 @@ async function sendBody(from: Source, to: Socket, body: BodyCounter): Promise<vo
     isTaken = await to.write(chunk.subarray(0, count)).then(() => true, () => false);
   }
   if (!body.done) throw new TypeError("The body ended early");
-}
-
-const STATUS_TEXT = {
-  400: "Bad Request",
-  403: "Forbidden",
-  431: "Request Header Fields Too Large",
-  502: "Bad Gateway",
-};
-
-const refusal = (reason: RefusalReason): Refusal => ({ refused: reason, host: "", port: 0 });
-
-/** Whether the other side is at fault, rather than the plugin. */
-const isFault = (reason: RefusalReason): boolean => reason === "unresolved" || reason === "unreachable";
-
-/** Advice to the author of the plugin. */
-const ADVICE: Readonly<Record<RefusalReason, (target: Refusal) => string>> = {
-  "not-allowed": ({ host, port }) => `the manifest does not grant net:${host}:${port}`,
-  "bad-target": () => "name one host in its usual spelling, and a port",
-  "resolves-to-private": ({ host }) =>
-    `${host} leads to a private address; grant that address itself where it is meant`,
-  "bad-request": () => "send CONNECT host:port, or a request for http://host/, with lines that end in CR LF",
-  "unresolved": ({ host }) => `${host} has no address`,
-  "unreachable": ({ host, port }) => `nobody answers at ${host}:${port}`,
-  "too-many": () => "close some connections first",
-};
-
-const encoder = new TextEncoder();
-/** One byte per character up to U+00FF is what heads are made of; all else here is ASCII. */
-function bytesOf(text: string): Uint8Array {
-  // deno-lint-ignore no-control-regex
-  if (!/[^\x00-\x7f]/.test(text)) return encoder.encode(text);
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }

@@ -21,6 +21,8 @@ export type RefusalReason =
   | "unresolved"
   /** Nobody answers there. */
   | "unreachable"
+  /** The client did not agree on TLS with the gatekeeper: it does not trust its certificate, or asked for another name. */
+  | "handshake"
   /** It has too many connections open. */
   | "too-many";
 

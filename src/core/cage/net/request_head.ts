@@ -29,6 +29,16 @@ export interface ForwardRequest {
   readonly body: BodyFraming;
 }
 
+/** One request to a server itself, as it comes out of a tunnel. */
+export interface OriginRequest extends Omit<ForwardRequest, "kind" | "host" | "port"> {
+  /** Value of its Host field; null in HTTP/1.0 without one. */
+  readonly authority: string | null;
+  /** Whether the client means to send another request on this connection. */
+  readonly keepAlive: boolean;
+  /** Whether it wants to speak WebSocket from here on. */
+  readonly upgrade: boolean;
+}
+
 /** A request as its head describes it. */
 export type RequestHead =
   | ForwardRequest
@@ -42,6 +52,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7e]+) (HTTP\/1\.[01])$/;
 const AUTHORITY = /^(\[[0-9A-Fa-f:.]+\]|[^:@/?#[\]\\]+):([0-9]{1,5})$/;
+const ORIGIN = /^\/[^#\\]*$/;
 const ABSOLUTE = /^http:\/\/([^/?#\\]*)([/?][^#\\]*)?$/i;
 
 /** Fields about one connection, and those that are written anew: never sent on. */
@@ -50,12 +61,10 @@ const WRITTEN_ANEW = ["host", "content-length", "transfer-encoding"];
 
 /** Reads a head: the request line and fields, without the empty line that ends them, one character per byte. */
 export function readRequestHead(text: string): RequestHead {
-  const [first = "", ...lines] = text.split("\r\n");
-  const [, method = "", target = "", version = ""] = REQUEST_LINE.exec(first) ?? [];
-  const bad = (reason: "bad-request" | "bad-target"): RequestHead => ({ kind: "bad", reason, target });
-  if (method === "") return bad("bad-request");
-  const fields = readFields(lines);
-  if (fields === null) return bad("bad-request");
+  const parts = readParts(text);
+  const bad = (reason: "bad-request" | "bad-target"): RequestHead => ({ kind: "bad", reason, target: parts.target });
+  if (parts.fields === null) return bad("bad-request");
+  const { method, target, version, fields } = parts;
   if (method === "CONNECT") {
     const authority = readAuthority(target, null);
     return authority ? { kind: "connect", ...authority } : bad("bad-target");
@@ -65,21 +74,53 @@ export function readRequestHead(text: string): RequestHead {
   if (!authority) return bad("bad-target");
   const body = bodyFraming(fields, version);
   if (body === null) return bad("bad-request");
-  const named = connectionFields(fields);
-  const kept = fields.filter(([name]) => {
-    const lower = name.toLowerCase();
-    const isOurs = HOP_BY_HOP.includes(lower) || WRITTEN_ANEW.includes(lower) || lower.startsWith("proxy-");
-    return !isOurs && !named.has(lower);
-  });
   return {
     kind: "forward",
     ...authority,
     method,
     path: path.startsWith("?") ? `/${path}` : path,
     version,
-    fields: kept,
+    fields: endToEnd(fields),
     body,
   };
+}
+
+/** Reads a head that was sent to a server and not to a proxy; null when two programs could read it differently. */
+export function readOriginHead(text: string): OriginRequest | null {
+  const { method, target, version, fields } = readParts(text);
+  if (fields === null || !(ORIGIN.test(target) || (target === "*" && method === "OPTIONS"))) return null;
+  const body = bodyFraming(fields, version);
+  const [authority = null, ...others] = valuesOf(fields, "host");
+  if (body === null || others.length > 0 || (authority === null && version === "HTTP/1.1")) return null;
+  const named = connectionFields(fields);
+  const isWebSocket = valuesOf(fields, "upgrade").some((value) => value.toLowerCase() === "websocket");
+  return {
+    method,
+    path: target,
+    version,
+    fields: endToEnd(fields),
+    body,
+    authority,
+    keepAlive: version === "HTTP/1.1" && !named.has("close"),
+    upgrade: isWebSocket && named.has("upgrade") && method === "GET",
+  };
+}
+
+/** The request line and fields; no fields where either cannot be read. */
+function readParts(text: string): { method: string; target: string; version: string; fields: Field[] | null } {
+  const [first = "", ...lines] = text.split("\r\n");
+  const [, method = "", target = "", version = ""] = REQUEST_LINE.exec(first) ?? [];
+  return { method, target, version, fields: method === "" ? null : readFields(lines) };
+}
+
+/** Returns the fields that are about the message itself, and not about one connection or its length. */
+export function endToEnd(fields: readonly Field[]): Field[] {
+  const named = connectionFields(fields);
+  return fields.filter(([name]) => {
+    const lower = name.toLowerCase();
+    const isOurs = HOP_BY_HOP.includes(lower) || WRITTEN_ANEW.includes(lower) || lower.startsWith("proxy-");
+    return !isOurs && !named.has(lower);
+  });
 }
 
 /** Returns the head as it is sent on to `host`, which is canonical: one request, then the connection ends. */
@@ -100,7 +141,7 @@ export function forwardedHead({ method, path, version, fields, body, port }: For
 }
 
 /** Null when a line is no field: a folded one, a bare CR or LF, a space before the colon. */
-function readFields(lines: readonly string[]): Field[] | null {
+export function readFields(lines: readonly string[]): Field[] | null {
   const fields: Field[] = [];
   for (const line of lines) {
     const colon = line.indexOf(":");
@@ -111,7 +152,8 @@ function readFields(lines: readonly string[]): Field[] | null {
   return fields;
 }
 
-function readAuthority(text: string, defaultPort: number | null): { host: string; port: number } | null {
+/** Returns host and port of an authority; null when it has user info, or no port and there is no default. */
+export function readAuthority(text: string, defaultPort: number | null): { host: string; port: number } | null {
   const [, host = "", port = ""] = AUTHORITY.exec(text) ?? [];
   if (host !== "") return { host, port: Number(port) };
   // Without a port the whole is the host; user info and the like are refused with the host's own grammar.
@@ -119,7 +161,8 @@ function readAuthority(text: string, defaultPort: number | null): { host: string
   return defaultPort !== null && isHost ? { host: text, port: defaultPort } : null;
 }
 
-const valuesOf = (fields: readonly Field[], wanted: string): string[] =>
+/** Returns the values of every field of a name, which is given in lower case. */
+export const valuesOf = (fields: readonly Field[], wanted: string): string[] =>
   fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
 
 /** Null when the length of the body could be read in two ways (RFC 9112 §6.3). */
@@ -137,7 +180,7 @@ function bodyFraming(fields: readonly Field[], version: string): BodyFraming | n
 }
 
 /** Names that the Connection field declares to be about this connection. */
-function connectionFields(fields: readonly Field[]): Set<string> {
+export function connectionFields(fields: readonly Field[]): Set<string> {
   const names = [...valuesOf(fields, "connection"), ...valuesOf(fields, "proxy-connection")];
   return new Set(names.flatMap((value) => value.split(",")).map((name) => name.trim().toLowerCase()));
 }

@@ -83,6 +83,7 @@ export type HostErrorCode =
   | "cage.nested"
   | "cage.no_permission"
   | "cage.no_seccomp"
+  | "cage.roots_unreadable"
   | "cage.path_vanished"
   | "cage.walls_missing"
   | "cage.root_refused"

@@ -1,0 +1,58 @@
+/**
+ * Reports of the gatekeeper, for the audit.
+ *
+ * @module
+ */
+import type { RefusalReason } from "./judge_target.ts";
+
+/** Why a placeholder, or a request with it, did not go on; in a word that is stable. */
+export type MisuseReason =
+  /** The secret is bound to other hosts than this. */
+  | "other-host"
+  /** The connection is plain HTTP, to another machine. */
+  | "not-encrypted"
+  /** It stands where no secret is put: in the method, the path, the user part of a URL or the name of a field. */
+  | "wrong-place"
+  /** The body is of a type in which replacing bytes would break it. */
+  | "content-type"
+  /** The body is larger than is searched: the server saw the placeholder. */
+  | "too-large"
+  /** The operator has set no value for it. */
+  | "no-value"
+  /** The value holds characters that cannot stand in a field. */
+  | "unfit-value";
+
+/** Why a request to a bound host was refused; in a word that is stable. */
+export type RequestRefusal =
+  /** A rule of the operator leaves the method out. */
+  | "method"
+  /** A rule of the operator leaves the path out, or it can be read in two ways. */
+  | "path"
+  /** More bytes were sent within a minute than a rule allows. */
+  | "up-limit"
+  /** More bytes were received within a minute than a rule allows. */
+  | "down-limit"
+  /** Its Host is not the host that the connection was opened to. */
+  | "other-host";
+
+/** A doing of a plugin on the network; each different one is reported once a minute. */
+export type NetEvent =
+  | { readonly kind: "opened"; readonly host: string; readonly port: number }
+  | { readonly kind: "refused"; readonly host: string; readonly port: number; readonly reason: RefusalReason }
+  | {
+    readonly kind: "secret_misused";
+    /** The secret's key in the manifest. */
+    readonly name: string;
+    readonly host: string;
+    readonly port: number;
+    readonly reason: MisuseReason;
+  }
+  | {
+    readonly kind: "request_refused";
+    readonly host: string;
+    readonly port: number;
+    readonly method: string;
+    /** Without its query, and cut where it is long. */
+    readonly path: string;
+    readonly reason: RequestRefusal;
+  };
