@@ -33,7 +33,8 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
   const shown = { ...places, installDir: installDir.path };
   const trust = trustParts(facts.trust ?? null, facts.runDir);
-  const own = cageEnv(manifest, { places: shown, logLevel, proxy: { ...proxyEnv(net), ...trust.env } });
+  const set = { ...manifest, env: { ...manifest.env, ...request.env } };
+  const own = cageEnv(set, { places: shown, logLevel, proxy: { ...proxyEnv(net), ...trust.env } });
   const program = relayed({ command: command.argv, env: own }, net, facts);
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
