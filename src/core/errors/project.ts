@@ -63,6 +63,7 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
     config_invalid: ["A plugin's config does not fit its schema", "Correct each listed field"],
     system_config_key: ["The project's config sets a field that belongs to the operator", "Move it to local.toml"],
     variable_missing: ["A variable that local.toml names is not set", "Set it, or write $${ for a literal ${"],
+    reference_failed: ["A value that local.toml refers to cannot be had", "Correct the reference that is named"],
     variable_unfilled: [
       "The project's config names a variable, which is filled in local.toml only",
       "Move the field to local.toml if the plugin takes it there",

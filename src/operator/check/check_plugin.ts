@@ -29,12 +29,13 @@ const SHOWN = 5;
 /**
  * Checks the plugin in `dir` (absolute) against every rule. A plugin that breaks them is a report, not an error.
  *
- * @throws {HostError} `project.config_invalid` or `project.variable_missing` when the caller gave no config it can run with.
+ * @throws {HostError} `project.config_invalid`, `project.variable_missing` or `project.reference_failed` when the caller
+ * gave no config it can run with.
  */
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
   const manifest = await checkManifest(dir, recorder, options);
-  const config = manifest && await runConfig(manifest, options, options.runtime.env);
+  const config = manifest && await runConfig(manifest, options, options.runtime);
   const plugin = manifest && { ...options, dir, manifest, recorder, config: config! };
   let trace: GrantReport | null = null;
   if (plugin && await checkSurroundings(plugin)) {

@@ -230,6 +230,7 @@ export type HostErrorCode =
   | "project.config_invalid"
   | "project.system_config_key"
   | "project.variable_missing"
+  | "project.reference_failed"
   | "project.variable_unfilled"
   | "project.undeclared_secrets"
   | "local.invalid"
