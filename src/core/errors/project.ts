@@ -75,5 +75,11 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
   }),
   ...tomlRows("local", "local.toml"),
   ...tomlRows("config", "config.toml"),
+  ...rows("secret", -32602, 422, {
+    unknown_key: ["The plugin takes no such value of the operator", "Use one of the keys that are named"],
+    reserved_key: ["A key of local.toml is the host's own", "Use a key that the plugin's manifest names"],
+    not_set: ["local.toml holds no such value", "See kaged secret list"],
+    empty: ["A secret is empty", "Type it, or pass it on standard input"],
+  }),
   "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or rely on the default"),
 };

@@ -304,14 +304,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "description": "\`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -411,6 +404,62 @@ export const OPENAPI_TEXT: string = `{
           },
           "502": {
             "$ref": "#/components/responses/plugin.disabled-plugin.unavailable-plugin.refused"
+          }
+        }
+      }
+    },
+    "/api/v1/plugins/{name}/reread": {
+      "post": {
+        "operationId": "postPluginsNameReread",
+        "summary": "Read the operator's values for a plugin again, secrets among them, without a restart",
+        "parameters": [
+          {
+            "name": "name",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "$ref": "#/components/schemas/PluginName"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Plugin"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/plugin.unknown"
+          },
+          "422": {
+            "description": "\`project.config_invalid\`: A plugin's config does not fit its schema; \`project.variable_missing\`: A variable that local.toml names is not set; \`project.reference_failed\`: A value that local.toml refers to cannot be had",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -2606,6 +2655,16 @@ export const OPENAPI_TEXT: string = `{
       },
       "plugin.error-plugin.config_invalid": {
         "description": "\`plugin.error\`: The plugin reported an error of its own; \`plugin.config_invalid\`: The plugin refused its configuration",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "plugin.unavailable-plugin.refused": {
+        "description": "\`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
         "content": {
           "application/problem+json": {
             "schema": {
