@@ -3048,6 +3048,37 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "SecretDescription": {
+        "description": "A value of the operator's in plain words.",
+        "type": "object",
+        "properties": {
+          "key": {
+            "description": "Field of the manifest's system_config_schema.",
+            "type": "string"
+          },
+          "text": {
+            "description": "For example \`Uses your api_token at api.github.com:443, and never sees it\`.",
+            "type": "string"
+          },
+          "danger": {
+            "description": "Why to think twice, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "key",
+          "text",
+          "danger"
+        ],
+        "additionalProperties": false
+      },
       "ManifestTool": {
         "description": "A tool a plugin offers, under its own short name.",
         "type": "object",
@@ -3136,6 +3167,13 @@ export const OPENAPI_TEXT: string = `{
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/CapabilityDescription"
+            }
+          },
+          "secrets": {
+            "description": "Values that the operator is asked for, and whether the plugin sees them; never the values.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/SecretDescription"
             }
           },
           "roles": {
@@ -3246,6 +3284,7 @@ export const OPENAPI_TEXT: string = `{
           "package",
           "dir",
           "capabilities",
+          "secrets",
           "roles",
           "hooks",
           "tools",
@@ -4320,6 +4359,13 @@ export const OPENAPI_TEXT: string = `{
               "mcp_stdio"
             ]
           },
+          "secrets": {
+            "description": "Values that the operator is asked for, and whether the plugin sees them.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/SecretDescription"
+            }
+          },
           "source": {
             "description": "Where its files come from: a folder by its absolute path, or an address.",
             "type": "string"
@@ -4377,6 +4423,7 @@ export const OPENAPI_TEXT: string = `{
           "hooks",
           "tools",
           "protocol",
+          "secrets",
           "source",
           "hash",
           "bytes",
