@@ -25,7 +25,7 @@ async function ground(t: TestContext) {
   const has = async (): Promise<boolean> => await run("openssl", ["version"]).then(() => true, () => false);
   if (!await requireOrSkip(t, "openssl", has, "install the package openssl")) return null;
   const dir = await scratchDir(t);
-  const [, command = ""] = /^(openssl .*(?:\\\n.*)*)$/m.exec(shown) ?? [];
+  const [, command = ""] = /^(openssl (?:[^\n]*\\\n)*[^\n]*)$/m.exec(shown) ?? [];
   await run("sh", ["-c", command], { cwd: dir });
   const node = process.versions["deno"] || process.versions["bun"] ? "node" : process.execPath;
   const server = spawn(node, [join(EXAMPLES, "server.js"), "key.pem", "certificate.pem", TOKEN, "0"], { cwd: dir });
