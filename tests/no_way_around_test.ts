@@ -50,6 +50,7 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/cli/open_console.ts", // The operator's own browser, by a fixed path.
     "src/core/cage/caged_process.ts", // The command of a cage.
     "src/core/cage/output_of.ts",
+    "src/core/project/references.ts", // The operator's own commands, which local.toml names.
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
     "src/operator/syscalls/watch_syscalls.ts", // Passes on what it is given, with strace before a cage's launcher.
     "src/packages/install/run_git.ts", // git, with nothing of a repository that it would run.

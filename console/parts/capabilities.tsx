@@ -5,6 +5,7 @@
  */
 import type { JSX } from "preact";
 import type { CapabilityDescription } from "../../src/packages/consent/describe_capability.ts";
+import type { SecretDescription } from "../../src/packages/consent/describe_secret.ts";
 
 /** One capability: in plain words, as it is declared, and its danger if it has one. */
 export function CapabilityText({ of: { capability, text, danger } }: { of: CapabilityDescription }): JSX.Element {
@@ -17,6 +18,27 @@ export function CapabilityText({ of: { capability, text, danger } }: { of: Capab
         </span>
       )}
     </span>
+  );
+}
+
+/** The operator's values that a plugin asks for, as a list; nothing where there are none. */
+export function SecretList({ of }: { of: readonly SecretDescription[] }): JSX.Element | null {
+  if (of.length === 0) return null;
+  return (
+    <ul class="capabilities">
+      {of.map(({ key, text, danger }) => (
+        <li key={key} class={danger ? "is-danger" : ""}>
+          <span class="capability">
+            <span>{text}</span>
+            {danger && (
+              <span class="danger">
+                <strong>Careful:</strong> {danger}
+              </span>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

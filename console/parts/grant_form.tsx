@@ -9,7 +9,7 @@ import type { CapabilityDescription } from "../../src/packages/consent/describe_
 import type { ConsentOffer } from "../../src/packages/install/consent_types.ts";
 import { bytes } from "../model/words.ts";
 import type { Doing } from "./action.tsx";
-import { CapabilityText } from "./capabilities.tsx";
+import { CapabilityText, SecretList } from "./capabilities.tsx";
 
 /** An offer; the button is enabled once every capability is ticked. */
 export function GrantForm({ offer, doing, approve, children }: {
@@ -50,6 +50,8 @@ export function GrantForm({ offer, doing, approve, children }: {
           <Acknowledge key={one.capability} of={one} isOn={granted.includes(one.capability)} onToggle={toggle} />
         ))}
       </fieldset>
+      {offer.secrets.length > 0 && <p class="quiet">It asks you for these values:</p>}
+      <SecretList of={offer.secrets} />
       {rest.length > 0 && installed !== null && <p class="quiet">Granted before:</p>}
       {rest.length > 0 && (
         <ul class="diff" aria-label={installed === null ? "Nothing to grant" : "Granted before"}>

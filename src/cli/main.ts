@@ -27,6 +27,7 @@ import { addPluginUninstall } from "./commands/plugin_uninstall.ts";
 import { addProjectLoad } from "./commands/project_load.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
 import { addReplay } from "./commands/replay.ts";
+import { addSecret } from "./commands/secret.ts";
 import { addServe } from "./commands/serve.ts";
 import { printError } from "./print_error.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
@@ -68,6 +69,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
 
   addDoctor(kaged, terminal, exit);
   addConfig(kaged, terminal);
+  addSecret(kaged, terminal);
   const plugin = kaged.command("plugin")
     .summary("make, check and call plugins; install them and look after them")
     .description(

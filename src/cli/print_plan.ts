@@ -4,6 +4,7 @@
  * @module
  */
 import { type CapabilityDescription, describeCapability } from "../packages/consent/describe_capability.ts";
+import type { SecretDescription } from "../packages/consent/describe_secret.ts";
 import { contributionsOf } from "../packages/install/consent_offer.ts";
 import type { Contributions } from "../packages/install/consent_types.ts";
 import type { InstallPlan } from "../packages/install/plan.ts";
@@ -83,11 +84,22 @@ export function printCapabilities(
   }
 }
 
-/** Prints the roles, hooks and tools of a plugin, which need no grant and still reach into the agent's work. */
-export function printContributions({ roles, hooks, tools, protocol }: Contributions, { line }: Printer): void {
+/** Prints the secrets, roles, hooks and tools of a plugin, which need no grant and still reach into the agent's work. */
+export function printContributions({ roles, hooks, tools, protocol, secrets }: Contributions, out: Printer): void {
+  const { line } = out;
+  printSecrets(secrets, out);
   const named = protocol === "mcp_stdio" ? ["an MCP server lists them when it runs"] : tools.map(({ name }) => name);
   for (const [what, names] of Object.entries({ roles, hooks, tools: named })) {
     if (names.length > 0) line(`  ${what}: ${names.join(", ")}`);
+  }
+}
+
+/** Prints what becomes of each value that the operator is asked for. */
+export function printSecrets(secrets: readonly SecretDescription[], { line, paint }: Printer): void {
+  if (secrets.length > 0) line("  secrets:");
+  for (const { text, danger } of secrets) {
+    line(`    - ${text}`);
+    if (danger !== null) line(paint.yellow(`      danger: ${danger}`));
   }
 }
 

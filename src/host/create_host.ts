@@ -54,6 +54,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     enable: (plugin) => store.enable(plugin),
     disable: (plugin) => store.disable(plugin),
     reload: (plugin) => store.reload(plugin),
+    reread: (plugin) => store.reread(plugin),
     restart: (plugin) => store.restart(plugin),
     onAudit: (listener) => audit.on(listener),
     onNotification: (listener) => supervisor.onNotification(listener),

@@ -19,7 +19,8 @@ interface StartUnderWay {
 
 /** Returns the start and the stop of the host that is made of `rooms`. */
 export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
-  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, audit, failedReloads } = rooms;
+  const { options, supervisor, storage, logs, recorder, sessions, jobs, store, secretWatch, audit, failedReloads } =
+    rooms;
   let isLoaded = false;
   let control: Promise<ControlSocket | null> | null = null;
   let starting: StartUnderWay | null = null;
@@ -55,6 +56,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     signal.throwIfAborted();
     if (started.status === "rejected") throw started.reason;
     if (asked.status === "rejected") throw asked.reason;
+    secretWatch.begin();
     await unlessAborted(jobs.start(), signal); // Last: jobs that were queued before need the plugins.
     return { ...started.value, pending: asked.value };
   }
@@ -66,6 +68,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     await Promise.all([supervisor.stopAll(), underWay?.report.catch(() => {})]);
     if (underWay) await jobs.stop(); // That start may have been about to take jobs.
     await store.close();
+    await secretWatch.close();
     await supervisor.stopAll(); // A change that was under way may have started more.
     await recorder?.flush();
     await storage.close();

@@ -9,9 +9,11 @@ import { ConsentDesk } from "../packages/install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
 import { type InstallPorts, settlePackages } from "../packages/install/install_ports.ts";
 import { setEnabled } from "../packages/install/change_installed.ts";
+import { withSecretsOf } from "../core/manifest/secret_fields.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
+import { canonicalText } from "../core/values/canonical_text.ts";
 import { auditRefusals } from "./audit_load.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
@@ -30,6 +32,8 @@ export interface HostPackagesOptions extends SyncPorts {
   /** Makes every host of this home run the new version of a plugin. */
   readonly notifyHosts?: (plugin: string) => void;
 }
+
+type Config = Readonly<Record<string, unknown>>;
 
 /** Makes one change to the packages of a host at a time. */
 export class HostPackages {
@@ -133,6 +137,29 @@ export class HostPackages {
       return this.#renew(plugin, () => this.#swap(plugin));
     });
     this.#leaving.set(plugin, gone);
+  }
+
+  /**
+   * Reads the operator's values for a plugin again. Its processes go on: the gatekeeper uses a bound secret from the next
+   * request on, and other values are sent as config. A plugin that was refused is started if it can be by now.
+   */
+  async reread(plugin: string): Promise<void> {
+    const { model, supervisor } = this.#options;
+    if (model.isRefused(plugin)) return await this.reload(plugin);
+    await this.inTurn(async () => {
+      const before = model.instancesOf(plugin);
+      const { resolved } = await this.#load();
+      checkNotRefused(plugin, model.project, resolved);
+      const registered = new Set(supervisor.plugins().map(({ instance }) => instance));
+      for (const { instance, manifest, config } of before) {
+        const fresh = resolved.instances.find((one) => one.instance === instance);
+        if (!fresh || !registered.has(instance)) continue;
+        const renew = (old: Config): Config => withSecretsOf(manifest, old, fresh.config);
+        if (canonicalText(renew(config)) === canonicalText(config)) continue;
+        await supervisor.updateConfig(instance, renew(config));
+        model.changeConfig(instance, renew);
+      }
+    });
   }
 
   /** Adopts the changes on disk, stops a plugin and starts it again. */

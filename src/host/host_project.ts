@@ -6,6 +6,7 @@
 import type { Runtime } from "../core/ports/ports.ts";
 import { type LoadedProject, loadProject } from "../core/project/load_project.ts";
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";
+import { referenceReader } from "../core/project/references.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 
 /** Folders of a project, of the operator and of plugins. */
@@ -36,7 +37,7 @@ export interface HostProject extends Pick<LoadedProject, "project" | "resolved" 
 export async function loadHostProject({ dir, home, plugins, runtime }: HostPlaces): Promise<HostProject> {
   const { files } = runtime;
   const [{ local, ...loaded }, operator] = await Promise.all([
-    loadProject({ dir, home, plugins, files, env: (name) => runtime.env(name) }),
+    loadProject({ dir, home, plugins, files, env: (name) => runtime.env(name), read: referenceReader(runtime) }),
     readOperatorConfig(home, files),
   ]);
   return {

@@ -41,6 +41,7 @@ import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import { recordProject } from "./project_record.ts";
 import { Sessions } from "./sessions.ts";
 import type { CompactionRequest, Host, HostOptions } from "./types.ts";
+import { type SecretWatch, watchSecrets } from "./watch_secrets.ts";
 
 /** How a host is set up, with every path absolute and nothing left to detect. */
 export interface HostCoreOptions extends HostOptions {
@@ -83,6 +84,8 @@ export interface HostRooms {
   readonly jobs: HostJobs;
   /** Plugins that the project lacks, and those that come and go. */
   readonly store: HostPackages;
+  /** Looks for secrets that change while the host runs. */
+  readonly secretWatch: SecretWatch;
   /** Reloads that failed since a plugin last came up. */
   readonly failedReloads: FailedReloads;
   readonly compactions: CompactionLog;
@@ -149,7 +152,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     warn,
   });
   const failedReloads = new FailedReloads();
-  const store = new HostPackages({
+  const store: HostPackages = new HostPackages({
     places,
     loaded,
     model,
@@ -157,11 +160,21 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     storage,
     failedReloads,
     audit,
-    onAdopted: chain.refresh,
+    onAdopted() {
+      chain.refresh();
+      secretWatch.begin();
+    },
     ports: { runtime, home, audit },
     ...(options.notifyHosts && { notifyHosts: options.notifyHosts }),
   });
-  return { ...called, jobs, store, failedReloads };
+  const secretWatch = watchSecrets({
+    home,
+    runtime,
+    instances: () => model.project.instances,
+    reread: (plugin) => store.reread(plugin),
+    warn,
+  });
+  return { ...called, jobs, store, secretWatch, failedReloads };
 }
 
 /** The rooms that stand on no other. */

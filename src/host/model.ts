@@ -179,6 +179,16 @@ export class HostModel {
     this.#tools = new Map();
   }
 
+  /** Changes the config of one instance, and of each agent that it serves. */
+  changeConfig(instance: string, change: (config: ResolvedPlugin["config"]) => ResolvedPlugin["config"]): void {
+    const changed = <T extends Pick<ResolvedPlugin, "instance" | "config">>(one: T): T =>
+      one.instance === instance ? { ...one, config: change(one.config) } : one;
+    const agents = this.#project.agents.map((agent) => ({ ...agent, plugins: agent.plugins.map(changed) }));
+    this.#project = { ...this.#project, agents, instances: this.#project.instances.map(changed) };
+    this.#agents = new Map(agents.map((agent) => [agent.path, agent]));
+    this.#tools = new Map();
+  }
+
   /** Takes over the config of one instance from a project that was resolved anew; nothing else changes. */
   adoptConfig(instance: string, fresh: ResolvedProject): void {
     const freshPlugins = new Map(fresh.agents.map(({ path, plugins }) => [path, plugins]));

@@ -5,6 +5,7 @@
  */
 import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
+import { netLimitsOf } from "../core/project/net_rules.ts";
 import { refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 import type { PluginSpec, Supervisor } from "../core/supervisor/types.ts";
@@ -66,10 +67,13 @@ export async function startPlugins({ loaded, isFirst, signal, ...ports }: StartO
   };
 }
 
+/** The parts of a project that decide how an instance is registered. */
+type SpecProject = Pick<HostProject, "resolved" | "isEnabled" | "operator">;
+
 /** Returns an instance as the supervisor registers it. */
 export function specOf(
   one: ResolvedInstance,
-  { resolved, isEnabled }: Pick<HostProject, "resolved" | "isEnabled">,
+  { resolved, isEnabled, operator }: SpecProject,
 ): PluginSpec {
   const { dir, hash, instance, config } = one;
   return {
@@ -79,6 +83,7 @@ export function specOf(
     config,
     projectDir: resolved.dir,
     projects: [resolved.id],
+    netLimits: netLimitsOf(operator.netRules, one),
     enabled: isEnabled(one),
   };
 }
@@ -89,7 +94,7 @@ export function specOf(
  */
 export async function registerInstance(
   one: ResolvedInstance,
-  project: Pick<HostProject, "resolved" | "isEnabled">,
+  project: SpecProject,
   { supervisor, failedReloads, audit }: RegisterPorts,
 ): Promise<HostError | null> {
   const { instance, plugin: name, agents: [agent_path = ""] } = one;

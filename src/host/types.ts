@@ -308,6 +308,11 @@ export interface Host extends AsyncDisposable {
    * Resolves when the new ones serve. Rejects with `plugin.reload_failed` when one could not: nothing has changed then.
    */
   reload(plugin?: string): Promise<void>;
+  /**
+   * Reads the operator's values for a plugin again, without a restart: a bound secret is used by the next request. Rejects
+   * with `plugin.refused` or `project.*` when they cannot be used: the values before hold then.
+   */
+  reread(plugin: string): Promise<void>;
   /** Like {@link reload}, but every instance of the plugin is stopped first, and the calls it has fail. */
   restart(plugin: string): Promise<void>;
   /** Read by the operator's side: the HTTP API, the console, the command. */

@@ -7,6 +7,7 @@ import type { Audit } from "../core/audit/audit.ts";
 import { readTrail } from "../core/audit/read_trail.ts";
 import type { TrailPlace } from "../core/audit/trail_files.ts";
 import { verifyTrail } from "../core/audit/verify_trail.ts";
+import { describeSecrets } from "../packages/consent/describe_secret.ts";
 import { describeCapability } from "../packages/consent/describe_capability.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { SecretMask } from "../core/values/secret_mask.ts";
@@ -56,6 +57,7 @@ export function hostView(ports: ViewPorts): HostView {
         dir,
         manifest,
         capabilities: manifest?.capabilities.map((capability) => describeCapability(capability, { paths })) ?? [],
+        secrets: manifest ? describeSecrets(manifest) : [],
         instances: pluginRows(ports).filter(({ plugin }) => plugin === name),
         uses: model.project.agents.flatMap(({ path: agent, plugins }) =>
           plugins.filter(({ plugin }) => plugin === name)

@@ -25,6 +25,7 @@ export interface Answers {
   "POST /api/v1/plugins/{name}/enable": Plugin;
   "POST /api/v1/plugins/{name}/disable": Plugin;
   "POST /api/v1/plugins/{name}/reload": Plugin;
+  "POST /api/v1/plugins/{name}/reread": Plugin;
   "POST /api/v1/plugins/{name}/restart": Plugin;
   "GET /api/v1/plugins/{name}/storage": StorageReport;
   "GET /api/v1/plugins/{name}/logs": LogPage;

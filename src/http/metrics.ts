@@ -109,7 +109,7 @@ const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.capability_overreach",
   "plugin.net_refused",
   "plugin.secret_misused",
-  "plugin.request_refused",
+  "plugin.net_request_refused",
   "plugin.storage_denied",
   "plugin.config_rejected",
 ]);

@@ -6,7 +6,9 @@
 import { HostError } from "../core/errors/host_error.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
 import type { SystemValues } from "../core/project/local_config.ts";
+import type { Runtime } from "../core/ports/ports.ts";
 import { pluginConfig, systemSide } from "../core/project/plugin_config.ts";
+import { referenceReader } from "../core/project/references.ts";
 import { mapOf } from "../core/values/plain_data.ts";
 
 /** Values for a plugin that no project declares. */
@@ -21,13 +23,13 @@ export interface GivenConfig {
  * Returns the config that a host would send: the given values, and the defaults of both schemas. Fields of the operator's
  * side may name variables, as in `local.toml`.
  *
- * @throws {HostError} `project.config_invalid` or `project.variable_missing`, before anything is started: a plugin that
+ * @throws {HostError} `project.config_invalid`, `project.variable_missing` or `project.reference_failed`, before anything is started: a plugin that
  * lacks a required secret would run as it never does in a host.
  */
 export async function runConfig(
   manifest: Manifest,
   { config: given = {}, secrets }: GivenConfig,
-  env: (name: string) => string | null,
+  runtime: Pick<Runtime, "env" | "files" | "processes" | "clock" | "pid">,
 ): Promise<Readonly<Record<string, unknown>>> {
   const fields = mapOf({ ...manifest.system_config_schema }, "properties");
   const isSecret = (key: string): boolean => Object.hasOwn(fields, key);
@@ -35,7 +37,7 @@ export async function runConfig(
     Object.fromEntries(Object.entries(given).filter(([key]) => isSecret(key) === wanted));
   const values = { ...secrets?.values, ...side(true) };
   const placeOf = secrets?.placeOf ?? (() => ({ line: 1, column: 1 }));
-  const system = await systemSide(manifest, { values, placeOf }, env);
+  const system = await systemSide(manifest, { values, placeOf }, { env: runtime.env, read: referenceReader(runtime) });
   const result = await pluginConfig(manifest, { declared: side(false), isolation: "agent", system });
   if (!Array.isArray(result)) return (result as { config: Readonly<Record<string, unknown>> }).config;
   const errors = result.flatMap((problem) => problem.errors);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
+import { chmod, readdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
@@ -43,4 +43,23 @@ test("kaged doctor --home looks at the programs that config.toml of that home na
   const rows = Object.fromEntries(JSON.parse(stdout).checks.map((row: { id: string }) => [row.id, row]));
   assert.deepEqual([rows.python3.status, rows.ruby.detail], ["missing", "/usr/bin/env, named in config.toml"]);
   assert.equal(rows.python3.hint, "Correct runtimes.python3 in config.toml");
+});
+
+test("kaged doctor says which files with secrets others can read, and how to close them", async (t) => {
+  const home = await scratchDir(t);
+  const token = `${home}/token`;
+  await writeFile(token, "x", { mode: 0o600 });
+  await writeFile(`${home}/local.toml`, `[plugins.a]\nkey = "file:${token}"\n`, { mode: 0o600 });
+  const row = async () => {
+    const { stdout } = await runKaged(["doctor", "--home", home, "--json"]);
+    return JSON.parse(stdout).checks.find(({ id }: { id: string }) => id === "secrets");
+  };
+  assert.deepEqual(await row(), {
+    id: "secrets",
+    status: "ok",
+    detail: `Only you can read ${home}/local.toml, ${token}`,
+  });
+  await chmod(token, 0o644);
+  const hint = `Run: chmod go-rwx '${token}'`;
+  assert.deepEqual(await row(), { id: "secrets", status: "degraded", detail: `Others can read ${token}`, hint });
 });

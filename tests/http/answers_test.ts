@@ -47,7 +47,7 @@ test("every route answers as /openapi.json describes: each status that is JSON i
   ) {
     await s.ask(path);
   }
-  for (const order of ["disable", "enable", "restart", "reload"]) await post(`${PLUGIN}/${order}`);
+  for (const order of ["disable", "enable", "restart", "reread", "reload"]) await post(`${PLUGIN}/${order}`);
   await s.ask(`${PLUGIN}/call/echo.params`);
   await post(`${PLUGIN}/call/echo.log`, { text: "one\n" });
   await s.h.logged(1);

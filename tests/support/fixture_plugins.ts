@@ -73,6 +73,7 @@ const MANIFESTS: Readonly<Record<string, Partial<Manifest>>> = {
   floods_notifications: { methods: ["fixture.call", "fixture.limited"] },
   forks_children: { methods: ["fixture.call", "fixture.exit"] },
   honours_cancel: { methods: ["fixture.call", "fixture.cancelled"] },
+  hunts_secret: { methods: ["fixture.use", "fixture.config", "fixture.hunt"] },
   lists_other_methods: { methods: ["fixture.call", "fixture.absent"] },
   remembers: {
     hooks: ["on_session_start", "on_session_idle", "pre_compact"],

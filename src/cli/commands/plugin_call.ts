@@ -114,7 +114,7 @@ async function callIn(
   const { manifest } = await readManifest(dir, runtime.files);
   refuseUnknown(method, manifest);
   await checkTool(method, params, manifest);
-  const config = await runConfig(manifest, { config: given, ...(secrets && { secrets }) }, runtime.env);
+  const config = await runConfig(manifest, { config: given, ...(secrets && { secrets }) }, runtime);
   await using storage = createStorage({ runtime, home });
   const mask = new SecretMask();
   terminal.hide((value) => mask.value(value));

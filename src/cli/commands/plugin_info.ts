@@ -10,7 +10,8 @@ import type { CageLimitStatus } from "../../core/cage/limits/cage_limits.ts";
 import { hostLimits } from "../../host/host_limits.ts";
 import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
-import { describeAll, printCapabilities, printFacts } from "../print_plan.ts";
+import { describeSecrets } from "../../packages/consent/describe_secret.ts";
+import { describeAll, printCapabilities, printFacts, printSecrets } from "../print_plan.ts";
 import { hostsWith } from "../running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
@@ -94,6 +95,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   if (problem) line(paint.yellow(`  problem: ${problem.message}`));
   out.hint(problem?.hint);
   if (manifest) printCapabilities(describeAll(manifest, operator), out);
+  if (manifest) printSecrets(describeSecrets(manifest), out);
   for (const { project, sessions, instances } of hosts) {
     // A running host of an older version counts no refusals.
     for (const { instance, state, net_refused = [], error } of instances) {

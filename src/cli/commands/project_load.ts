@@ -71,15 +71,17 @@ With --json it prints { "project", "state": "ready" | "pending" | "refused", "in
 "source", "step", "state", "offer", "error" } ], "errors": [ what kaged project resolve prints ] }.`;
 
 async function load(operator: Operator, given: string, flags: LoadFlags): Promise<boolean> {
-  const [{ ConsentDesk }, { loadProject }] = await Promise.all([
+  const [{ ConsentDesk }, { loadProject }, { referenceReader }] = await Promise.all([
     import("../../packages/install/consent_desk.ts"),
     import("../../core/project/load_project.ts"),
+    import("../../core/project/references.ts"),
   ]);
-  const { runtime: { files, env }, home, terminal } = operator;
+  const { runtime, home, terminal } = operator;
+  const { files, env } = runtime;
   const granted = await grantsOf(flags, terminal);
   const dir = await existing(resolve(terminal.cwd, given), files.realPath);
   await operator.local();
-  const places = { dir, home, plugins: pluginFolders(flags, terminal), files, env };
+  const places = { dir, home, plugins: pluginFolders(flags, terminal), files, env, read: referenceReader(runtime) };
   const { resolved } = await loadProject(places);
   const installed: string[] = [];
   const down: Problem[] = [];

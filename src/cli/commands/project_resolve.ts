@@ -32,10 +32,21 @@ Examples:
   kaged project resolve . --json | jq '.agents.primary.plugins'`;
 
 async function resolveDir(dir: string, flags: ProjectFlags, terminal: Terminal): Promise<number> {
-  const { loadProject } = await import("../../core/project/load_project.ts");
-  const { home, runtime: { files, env } } = await placesOf(flags, terminal);
+  const [{ loadProject }, { referenceReader }] = await Promise.all([
+    import("../../core/project/load_project.ts"),
+    import("../../core/project/references.ts"),
+  ]);
+  const { home, runtime } = await placesOf(flags, terminal);
+  const { files, env } = runtime;
   const plugins = pluginFolders(flags, terminal);
-  const { resolved } = await loadProject({ dir: resolve(terminal.cwd, dir), home, plugins, files, env });
+  const { resolved } = await loadProject({
+    dir: resolve(terminal.cwd, dir),
+    home,
+    plugins,
+    files,
+    env,
+    read: referenceReader(runtime),
+  });
   const problems = problemsOf(resolved);
   if (flags.json) terminal.out.json(asJson(resolved, problems));
   else print(resolved, problems, terminal.out);

@@ -127,7 +127,7 @@ export interface AuditData extends CompactionAuditData {
   /** It sent the placeholder of a secret where that may not go; emitted once a minute for each. `name` is its key. */
   "plugin.secret_misused": { name: string; host: string; port: number; reason: string };
   /** A limit of the operator left out one of its requests, once a minute for each; `path` is without its query. */
-  "plugin.request_refused": { host: string; port: number; method: string; path: string; reason: string };
+  "plugin.net_request_refused": { host: string; port: number; method: string; path: string; reason: string };
   /** It asked for storage that is not its own; the SQL is cut down to its shape. */
   "plugin.storage_denied": { sql: string; reason: string };
   /** It refused its config, or has no use for it. */
@@ -275,8 +275,8 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "plugin.capability_overreach": "audit",
   "plugin.net_opened": "audit",
   "plugin.net_refused": "audit",
-  "plugin.request_refused": "audit",
   "plugin.secret_misused": "audit",
+  "plugin.net_request_refused": "audit",
   "plugin.storage_denied": "audit",
   "plugin.config_rejected": "audit",
   "plugin.hook.fired": "calls",

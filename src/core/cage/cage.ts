@@ -45,6 +45,8 @@ export interface CageRequest {
   readonly systemPrograms?: boolean;
   /** Files and folders shown read-only, each at its place, on top of everything granted. */
   readonly overlays?: readonly CageOverlay[];
+  /** Variables on top of the manifest's, made for this start. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Secrets that the gatekeeper puts in the place of their placeholders. */
   readonly secrets?: readonly BoundSecret[];
   /** Limits of the operator on requests of this program. */

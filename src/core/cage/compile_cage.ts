@@ -38,7 +38,8 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   const direct = standIns(net, facts.hostNetwork !== null);
   // Bubblewrap makes the network unless the relay has to listen where only the maker of the network can let it.
   const ownNetwork = facts.hostNetwork !== null && direct.length > 0;
-  const own = cageEnv(manifest, { places: shown, logLevel, proxy: { ...proxyEnv(net, direct), ...trust.env } });
+  const set = { ...manifest, env: { ...manifest.env, ...request.env } };
+  const own = cageEnv(set, { places: shown, logLevel, proxy: { ...proxyEnv(net, direct), ...trust.env } });
   const program = relayed({ command: command.argv, env: own }, net, { ...facts, direct });
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [

@@ -19,9 +19,9 @@ import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
 import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
+import { boundOptions } from "./net/trust_parts.ts";
 import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
-import { boundOptions } from "./net/trust_parts.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
 const PRIVATE = { recursive: true, mode: 0o700 };

@@ -77,6 +77,19 @@ export const MANIFEST_ERRORS: Readonly<Record<string, ErrorRow>> = {
     ],
     shared_config_field: ["A field is in both config schemas", "Keep it in one: secrets in system_config_schema"],
     reserved_config_field: ["A field of system_config_schema has a name the host keeps for itself", "Rename it"],
+    unknown_secret: ["A secret is no field of system_config_schema", "Declare the field, or correct the name"],
+    secret_not_text: ["A secret is no text", "Write type: string for its field in system_config_schema"],
+    secret_kind: [
+      "It is not clear where a secret goes",
+      "Write hosts: [host:port] for a placeholder, or exposed: true for the value itself",
+    ],
+    invalid_secret_host: ["A secret names no host to go to", "Write hosts: [api.example.org:443]"],
+    secret_host_not_granted: ["A secret goes to a host that is not granted", "Add a net: capability for it"],
+    secret_open_network: [
+      "With net:* there is no gatekeeper that could put a secret in",
+      "Ask for net:<host>:<port> of each host instead, or write exposed: true",
+    ],
+    secret_env_taken: ["Two values go into one variable", "Name another variable"],
     invalid_knob_name: [
       "A knob's name does not fit ^[a-z][a-z0-9_]*$",
       "Use lowercase letters, digits and underscores",

@@ -63,6 +63,7 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
     config_invalid: ["A plugin's config does not fit its schema", "Correct each listed field"],
     system_config_key: ["The project's config sets a field that belongs to the operator", "Move it to local.toml"],
     variable_missing: ["A variable that local.toml names is not set", "Set it, or write $${ for a literal ${"],
+    reference_failed: ["A value that local.toml refers to cannot be had", "Correct the reference that is named"],
     variable_unfilled: [
       "The project's config names a variable, which is filled in local.toml only",
       "Move the field to local.toml if the plugin takes it there",
@@ -74,5 +75,11 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
   }),
   ...tomlRows("local", "local.toml"),
   ...tomlRows("config", "config.toml"),
+  ...rows("secret", -32602, 422, {
+    unknown_key: ["The plugin takes no such value of the operator", "Use one of the keys that are named"],
+    reserved_key: ["A key of local.toml is the host's own", "Use a key that the plugin's manifest names"],
+    not_set: ["local.toml holds no such value", "See kaged secret list"],
+    empty: ["A secret is empty", "Type it, or pass it on standard input"],
+  }),
   "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or rely on the default"),
 };

@@ -4,12 +4,13 @@
  * @module
  */
 import type { DocumentReport } from "../documents/document_report.ts";
-import { isMap } from "../values/plain_data.ts";
+import { defined, isMap } from "../values/plain_data.ts";
 import { canonicalHook } from "../contract/hook_names.ts";
 import { checkKnobs } from "./knob_rules.ts";
 import { schemasIn } from "./listed_items.ts";
 import type { Manifest } from "./manifest.ts";
 import { checkCapabilities, checkRules } from "./manifest_rules.ts";
+import { checkSecrets } from "./secret_rules.ts";
 import { checkShape } from "./shape_issues.ts";
 import { moveSystemOnly } from "./system_only.ts";
 
@@ -23,16 +24,18 @@ export async function checkManifest(written: unknown, report: DocumentReport): P
   const data = moveSystemOnly(written, report);
   const input = checkShape(data, report);
   const capabilities = checkCapabilities(data, report);
+  const secrets = checkSecrets(data, capabilities, report);
   checkRules(data, report);
   await checkKnobs(data, report);
   if (!input || !report.isClean) return null;
-  const { role, roles: listed, ...fields } = input;
+  const { role, roles: listed, secrets: _, ...fields } = input;
   const hooks = distinct(input.hooks.map(canonicalHook));
   const roles = listed ?? (role ? [role] : hooks.length > 0 ? ["observer" as const] : []);
   return {
     ...fields,
     description: input.description.trim(),
     capabilities,
+    ...defined({ secrets }),
     roles: distinct(roles),
     hooks,
     methods: distinct(input.methods),

@@ -153,7 +153,6 @@ const NOT_OF_MCP: Readonly<Record<string, string>> = {
   roles: "An MCP server has no role beside its tools",
   knobs: "An MCP server takes no config, so there is nothing to turn",
   config_schema: "An MCP server takes no config: give it what it needs in env and command",
-  system_config_schema: "An MCP server takes no config: give it what it needs in env and command",
 };
 
 /** Refuses fields in the manifest of an MCP server that only make sense on the plugin wire. */

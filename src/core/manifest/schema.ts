@@ -10,7 +10,7 @@ import { PLUGIN_TIMEOUT_MS } from "../contract/generated/agent_lifecycle.ts";
 import { isSemanticVersion, MAX_VERSION_LENGTH, SEMANTIC_VERSION } from "../values/semantic_version.ts";
 import { HOOK_ALIASES, HOOK_NAMES } from "../contract/hook_names.ts";
 import { knobInput } from "./knob_schema.ts";
-import type { Manifest, ManifestTool, PluginRole } from "./manifest.ts";
+import type { Manifest, ManifestSecret, ManifestTool, PluginRole } from "./manifest.ts";
 import { oneLine, oneLineAndBreaks } from "./one_line.ts";
 
 /** A manifest as its author wrote it, with the defaults that need no other field. */
@@ -54,6 +54,21 @@ const toolInput: v.GenericSchema<unknown, ManifestTool> = v.strictObject({
   parameters_schema: field("JSON Schema of its arguments.", objectSchema),
 });
 
+const secretInput: v.GenericSchema<unknown, ManifestSecret> = v.strictObject({
+  hosts: optional(
+    "host:port of each server it may go to, each granted by a net: capability.",
+    v.pipe(
+      v.array(v.string()),
+      v.minLength(1, "manifest.invalid_secret_host"),
+    ),
+  ),
+  env: optional(
+    "Variable that also holds it, in the plugin's environment.",
+    text("manifest.invalid_env_name", ENV_NAME),
+  ),
+  exposed: optional("The plugin gets the value itself, not a placeholder.", v.literal(true, "manifest.secret_kind")),
+});
+
 const semanticVersion = v.pipe(
   text("manifest.invalid_version", SEMANTIC_VERSION, MAX_VERSION_LENGTH),
   v.check(isSemanticVersion, "manifest.invalid_version"),
@@ -93,6 +108,10 @@ const fields = {
   notifications: v.optional(field("Notifications it may send.", v.array(methodName)), []),
   config_schema: optional("JSON Schema of its project-side config.", objectSchema),
   system_config_schema: optional("JSON Schema of its operator-side config: secrets.", objectSchema),
+  secrets: optional(
+    "Fields of system_config_schema that are secrets, and where each goes.",
+    v.record(v.string(), secretInput),
+  ),
   knobs: v.optional(field("Settings an operator may turn.", v.record(knobName, knobInput)), {}),
   shutdown_timeout_sec: v.optional(field("Seconds between shutdown and SIGTERM.", whole(0, 30)), 5),
   health_interval_sec: v.optional(field("Seconds between pings.", whole(5, 300)), 30),

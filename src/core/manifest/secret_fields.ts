@@ -14,6 +14,18 @@ export function secretFields({ config_schema, system_config_schema }: Manifest):
   return (field) => !Object.hasOwn(project, field);
 }
 
+/** Returns `config` with the operator's fields as `fresh` has them, and the project's as they are. */
+export function withSecretsOf(
+  manifest: Manifest,
+  config: Readonly<Record<string, unknown>>,
+  fresh: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const isSecret = secretFields(manifest);
+  const part = (of: Readonly<Record<string, unknown>>, wanted: boolean) =>
+    Object.entries(of).filter(([field]) => isSecret(field) === wanted);
+  return Object.fromEntries([...part(config, false), ...part(fresh, true)]);
+}
+
 /** Has the mask learn the secrets of a config. A value that the manifest itself lists, as a choice or a default, is none. */
 export function learnSecrets(mask: SecretMask, manifest: Manifest, config: Readonly<Record<string, unknown>>): void {
   const isSecret = secretFields(manifest);

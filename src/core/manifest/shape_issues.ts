@@ -14,6 +14,7 @@ import { shown } from "../values/shown_value.ts";
 import { HOOK_NAMES } from "../contract/hook_names.ts";
 import { KNOB_TYPES, knobKeys } from "./knob_schema.ts";
 import { itemsOf, schemasIn } from "./listed_items.ts";
+import { SECRET_KEYS } from "./secret_rules.ts";
 import { MANIFEST_KEYS, type ManifestInput, manifestInput, TOOL_KEYS } from "./schema.ts";
 
 /** Checks each field of `data` alone. Returns the manifest with its simple defaults, or null when something is wrong. */
@@ -96,12 +97,13 @@ function checkKeys(data: Record<string, unknown>, report: DocumentReport): void 
   for (const [tool, path] of itemsOf(data, "tools")) {
     if (isMap(tool)) new Fields(tool, path, report).expectKeys(TOOL_KEYS);
   }
-  for (const field of ["env", "knobs"]) {
+  for (const field of ["env", "knobs", "secrets"]) {
     for (const [name, value] of Object.entries(mapOf(data, field))) {
       const isReserved = name === "constructor" || name === "prototype";
       if (isReserved) report.error("manifest.forbidden_key", [field, name], { part: "key" });
       const keys = field === "knobs" && isMap(value) ? knobKeys(value.type) : null;
       if (keys) new Fields(value, [field, name], report).expectKeys(keys);
+      if (field === "secrets" && isMap(value)) new Fields(value, [field, name], report).expectKeys(SECRET_KEYS);
     }
   }
 }
@@ -111,6 +113,10 @@ function listsInPlaceOfMaps(data: Record<string, unknown>): DocumentPath[] {
   const places: [unknown, DocumentPath][] = [
     [data.env, ["env"]],
     [data.knobs, ["knobs"]],
+    [data.secrets, ["secrets"]],
+    ...Object.entries(mapOf(data, "secrets")).map(([name, secret]): [unknown, DocumentPath] => {
+      return [secret, ["secrets", name]];
+    }),
     ...itemsOf(data, "tools"),
     ...schemasIn(data),
   ];

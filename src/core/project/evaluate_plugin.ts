@@ -95,15 +95,15 @@ function configPlaces({ document: { report } }: Project, { agent, declaration, b
   };
 }
 
-/** Names local.toml, and the table to write where it holds nothing of the plugin yet. */
+/** Names local.toml, and the command that sets a value where it holds nothing of the plugin yet. */
 export function systemPlace(
   file: string,
   pkg: string,
   { code, errors }: ConfigProblem,
 ): { readonly file: string; readonly hint?: string } {
   const isAbsent = code === "project.config_invalid" && errors.every(({ line }) => line === undefined);
-  const fields = errors.map(({ path }) => path).join(", ");
-  return { file, ...(isAbsent && { hint: `Write [plugins."${pkg}"] to local.toml, with ${fields} under it` }) };
+  const commands = errors.map(({ path }) => `kaged secret set ${pkg} ${path}`).join(", ");
+  return { file, ...(isAbsent && { hint: `Run: ${commands}` }) };
 }
 
 /** Returns the fields of `config` that differ from the base's, or null when none does. */

@@ -5,16 +5,15 @@
  */
 import { type LocalConfig, readLocalConfig } from "./local_config.ts";
 import { type LocateOptions, pluginLocator } from "./locate.ts";
+import type { ValueSources } from "./references.ts";
 import { readProject } from "./read_project.ts";
 import { resolveProject } from "./resolve_project.ts";
 import type { Project, ResolvedProject } from "./types.ts";
 
 /** Where a project is, and what it may use. */
-export interface LoadOptions extends Pick<LocateOptions, "plugins" | "home" | "files"> {
+export interface LoadOptions extends Pick<LocateOptions, "plugins" | "home" | "files">, ValueSources {
   /** The project's folder, absolute. */
   readonly dir: string;
-  /** A variable of the host's environment, or null. */
-  readonly env: (name: string) => string | null;
 }
 
 /** A project, as written and as resolved. */
@@ -31,11 +30,12 @@ export interface LoadedProject {
  *
  * @throws {HostError} `project.*` or `local.*` when a file cannot be read; what is wrong with one plugin is in the result.
  */
-export async function loadProject({ dir, home, plugins = {}, files, env }: LoadOptions): Promise<LoadedProject> {
+export async function loadProject(options: LoadOptions): Promise<LoadedProject> {
+  const { dir, home, plugins = {}, files, ...sources } = options;
   const [project, local] = await Promise.all([readProject(dir, files), readLocalConfig(home, files)]);
   const resolve = (written: Project): Promise<ResolvedProject> => {
     const locate = pluginLocator({ plugins, home, local, files, projectId: written.id });
-    return resolveProject({ project: written, local, locate, env });
+    return resolveProject({ project: written, local, locate, ...sources });
   };
   return { project, local, resolved: await resolve(project), resolve };
 }

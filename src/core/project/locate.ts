@@ -8,6 +8,7 @@ import { type ParsedManifest, readManifest } from "../manifest/read_manifest.ts"
 import type { Files } from "../ports/ports.ts";
 import type { InstallRecord, LocalConfig } from "./local_config.ts";
 import { type SystemSide, systemSide } from "./plugin_config.ts";
+import type { ValueSources } from "./references.ts";
 import type { Issue } from "./types.ts";
 
 /** A plugin with its folder and its manifest. */
@@ -86,25 +87,23 @@ export interface FoundPlugin extends LocatedPlugin {
 }
 
 /** Sources of a project's plugins and of their secrets. */
-export interface FindOptions {
+export interface FindOptions extends ValueSources {
   readonly local: LocalConfig;
   readonly locate: Locate;
-  /** A variable of the host's environment, or null. */
-  readonly env: (name: string) => string | null;
 }
 
 /** Finds a plugin by its package: null when it is not installed, an error when it cannot be used. */
 export type Find = (pkg: string) => Promise<FoundPlugin | HostError | null>;
 
 /** Returns a function that looks each package up once, and adds warnings about manifests and secrets to `warnings`. */
-export function pluginFinder({ local, locate, env }: FindOptions, warnings: Issue[]): Find {
+export function pluginFinder({ local, locate, ...sources }: FindOptions, warnings: Issue[]): Find {
   const known = new Map<string, ReturnType<Find>>();
   const find = async (pkg: string): Promise<FoundPlugin | null> => {
     const found = await locate(pkg);
     if (found === null) return null;
     warnings.push(...found.warnings);
     const values = local.secrets.get(pkg);
-    const system = await systemSide(found.manifest, values, env);
+    const system = await systemSide(found.manifest, values, sources);
     if (system.undeclared.length > 0) {
       const code = "project.undeclared_secrets";
       const message =

@@ -10,6 +10,7 @@ import type { Files } from "../ports/ports.ts";
 import { AUDIT_RULES, type Retention } from "./audit_settings.ts";
 import { DEFAULT_HOOK_SETTINGS, HOOK_RULES, type HookSettings, UNSANDBOXED_RULES } from "./hook_settings.ts";
 import { HTTP_RULES, type HttpSettings } from "./http_settings.ts";
+import { type NetRule, readNetRules } from "./net_rules.ts";
 import { readSettings, rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
 import type { Issue } from "./types.ts";
 
@@ -62,6 +63,8 @@ export interface OperatorConfig {
   readonly http: HttpSettings;
   /** How long audit trails are kept: `[audit]`. */
   readonly audit: Retention;
+  /** Limits on the requests of plugins: `[[net_rules]]`. */
+  readonly netRules: readonly NetRule[];
   /** Least level that plugins are asked to log. Default `info`. */
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Keys that are allowed and look like slips. */
@@ -70,7 +73,16 @@ export interface OperatorConfig {
 
 /** Levels of log lines, the most talkative first. */
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-const KEYS: readonly string[] = ["runtimes", "limits", "plugin_limits", "hooks", "http", "audit", "log_level"];
+const KEYS: readonly string[] = [
+  "runtimes",
+  "limits",
+  "plugin_limits",
+  "hooks",
+  "http",
+  "audit",
+  "log_level",
+  "net_rules",
+];
 
 const RUNTIME_RULE = rule(
   "text",
@@ -119,6 +131,7 @@ export function operatorConfigOf({ data, report }: TomlDocument): OperatorConfig
     hooks: { ...DEFAULT_HOOK_SETTINGS, ...hooks },
     http: readSettings(root.fields("http"), HTTP_RULES),
     audit: readSettings(root.fields("audit"), AUDIT_RULES),
+    netRules: readNetRules(root),
     logLevel: root.choice("log_level", LOG_LEVELS) ?? "info",
   };
   report.throwErrors();

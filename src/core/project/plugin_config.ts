@@ -15,7 +15,7 @@ import { formatPath, parsePath } from "../documents/document_report.ts";
 import type { DocumentPath, Place } from "../documents/places.ts";
 import type { SystemValues } from "./local_config.ts";
 import type { Isolation } from "./types.ts";
-import { fillVariables } from "./variables.ts";
+import { fillReferences, type ValueSources } from "./references.ts";
 
 /** Replaces a value of the operator's side wherever config is shown. */
 const SET_BY_OPERATOR = "‹set by operator›";
@@ -60,7 +60,7 @@ const fieldsOf = (schema: JsonSchema | undefined): Record<string, unknown> => ma
 export async function systemSide(
   manifest: Manifest,
   system: SystemValues | undefined,
-  env: (name: string) => string | null,
+  sources: ValueSources,
 ): Promise<SystemSide> {
   const { system_config_schema: schema, config_schema: projectSchema } = manifest;
   const written = system?.values ?? {};
@@ -70,11 +70,12 @@ export async function systemSide(
     const places: ConfigPlaces = (path) => system?.placeOf(path) ?? null;
     if (errors.length > 0) problems.push({ code, side: "system", errors: located(errors, places) });
   };
-  const { value, missing } = fillVariables(written, env);
+  const { value, missing, failed } = await fillReferences(written, sources);
   const unset = missing.map(({ name, path }) => {
     return { path: formatPath(path), message: `Variable ${shown(name)} is not set` };
   });
   add("project.variable_missing", unset);
+  add("project.reference_failed", failed.map(({ path, message }) => ({ path: formatPath(path), message })));
   const project = fieldsOf(projectSchema);
   const foreign = Object.keys(written).filter((key) => Object.hasOwn(project, key));
   const misplaced = foreign.map((path) => ({ path: formatPath([path]), message: "Belongs to project.yaml" }));
@@ -82,7 +83,9 @@ export async function systemSide(
   const values = compiled.withDefaults(value) as Record<string, unknown>;
   // A variable that is missing, or a field of the project's, would only be called wrong once more.
   const reported = new Set(misplaced.map(({ path }) => path));
-  const issues = missing.length > 0 ? [] : compiled.issues(values).filter(({ path }) => !reported.has(path));
+  const issues = missing.length + failed.length > 0
+    ? []
+    : compiled.issues(values).filter(({ path }) => !reported.has(path));
   add("project.config_invalid", [...misplaced, ...issues]);
   return { values, problems, undeclared: [] };
 }
@@ -149,6 +152,7 @@ function canHold({ type, enum: choices }: Readonly<Record<string, unknown>>, iso
 const HINTS: Readonly<Record<string, string>> = {
   "project.system_config_key": "Move it to local.toml, under the plugin's package",
   "project.isolation_contradiction": "Set isolation beside package:, and leave it out of config:",
+  "project.reference_failed": "Correct it in local.toml, or write literal: before a value that only looks like one",
   "project.variable_missing": "Set the variable where the host runs, or write $${ for a literal ${",
 };
 

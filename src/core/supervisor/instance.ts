@@ -7,19 +7,19 @@
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import { learnSecrets } from "../manifest/secret_fields.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import { didYouMean } from "../values/nearest_word.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
 import { STUCK_TIMEOUTS } from "./health.ts";
 import { InstanceAudit } from "./instance_audit.ts";
+import { type Config, InstanceSecrets } from "./instance_secrets.ts";
 import { Lifeline } from "./lifeline.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
 import { type PluginSource, pluginSource } from "./plugin_source.ts";
 import { PendingReplacement } from "./replacement.ts";
 import { startFailure } from "./start_failure.ts";
+import { unknownMethod } from "./unknown_method.ts";
 import type {
   PluginCallContext,
   PluginInfo,
@@ -31,8 +31,6 @@ import type {
 
 /** Time that calls of a replaced process may still take: twice the default timeout of a call. */
 const DRAIN_MS = 60_000;
-/** Number of tools that a hint names. */
-const SHOWN = 20;
 
 /** The parts an instance is made of. */
 export interface InstanceOptions {
@@ -57,6 +55,7 @@ export class PluginInstance {
   readonly #options: InstanceOptions;
   readonly #audit: InstanceAudit;
   readonly #life: Lifeline;
+  readonly #secrets: InstanceSecrets;
   /** Later starts run this one. */
   #source: PluginSource;
   /** The process that serves, or is coming up to. */
@@ -66,7 +65,8 @@ export class PluginInstance {
   /** Processes that were replaced and finish their calls, each with its end. */
   readonly #leaving = new Map<PluginProcess, Promise<void>>();
   #manifest: Manifest;
-  #config: Readonly<Record<string, unknown>>;
+  /** With the operator's secrets: its processes get {@link InstanceSecrets.outward} of it. */
+  #config: Config;
   /** Tools of an MCP server, kept while it is down: it is expected back. */
   #mcpTools: readonly McpTool[] = [];
   #attempt: Promise<void> | null = null;
@@ -79,6 +79,7 @@ export class PluginInstance {
     this.#options = options;
     this.subject = subject;
     this.#audit = new InstanceAudit(audit, subject, clock);
+    this.#secrets = new InstanceSecrets(options.secrets);
     const retry = (): void => void this.#try().catch(() => {}); // The lifeline has audited it.
     this.#life = new Lifeline({ clock, audit, subject, retry });
     this.#source = source;
@@ -146,11 +147,14 @@ export class PluginInstance {
   }
 
   /** Hands it a new config. When it refuses, or cannot be asked, the old one stays. */
-  async updateConfig(config: Readonly<Record<string, unknown>>): Promise<void> {
+  async updateConfig(config: Config): Promise<void> {
     await this.#next?.settled; // A process that takes over meanwhile is the one to ask.
-    learnSecrets(this.#options.secrets, this.#manifest, config);
+    this.#secrets.learn(this.#manifest, config);
     const live = this.#current;
-    if (live?.profile && !await live.dialect.updateConfig(config)) this.#audit.configIgnored(config);
+    if (live?.profile && !this.#secrets.isHiddenChange(live.manifest, this.#config, config)) {
+      const outward = this.#secrets.outward(live.manifest, config);
+      if (!await live.dialect.updateConfig(outward)) this.#audit.configIgnored(outward);
+    }
     this.#config = config;
   }
 
@@ -183,9 +187,10 @@ export class PluginInstance {
     if (!this.#current?.profile) throw this.#life.unavailable();
     const source = pluginSource(this.subject.name, spec, host);
     const startedMs = clock.monotonic();
-    const next = this.#next = new PendingReplacement({
-      spawn: () => this.#spawn(source, () => next.check()),
-      handshake: (live) => this.#handshake(live, spec.config ?? {}),
+    const current = (): Config => this.#next === next ? spec.config ?? {} : this.#config;
+    const next: PendingReplacement = this.#next = new PendingReplacement({
+      spawn: () => this.#spawn(this.#secrets.inSource(source, current), () => next.check()),
+      handshake: (live) => this.#handshake(live, current()),
       failure: (thrown) => startFailure(thrown, this.subject.name),
       takeOver: (live) => this.#takeOver(live, source, startedMs),
       onEnded: (ending) => this.#audit.ended(ending),
@@ -232,7 +237,8 @@ export class PluginInstance {
     }
     let live: PluginProcess | null = null;
     try {
-      const started = live = await this.#spawn(this.#source, () => this.#life.checkWanted());
+      const source = this.#secrets.inSource(this.#source, () => this.#config);
+      const started = live = await this.#spawn(source, () => this.#life.checkWanted());
       this.#current = started;
       this.#manifest = started.manifest;
       void started.ended.then((ending) => this.#onEnded(started, ending));
@@ -269,9 +275,9 @@ export class PluginInstance {
     });
   }
 
-  #handshake(live: PluginProcess, config: Readonly<Record<string, unknown>>): Promise<PluginProfile> {
+  #handshake(live: PluginProcess, whole: Config): Promise<PluginProfile> {
     const storageAvailable = this.#options.host.storageAvailable ?? false;
-    learnSecrets(this.#options.secrets, live.manifest, config); // From here on the plugin knows them.
+    const config = this.#secrets.outward(live.manifest, whole);
     return live.handshake({ config, projects: this.#projects, storageAvailable });
   }
 
@@ -279,9 +285,10 @@ export class PluginInstance {
   #onReady(live: PluginProcess): void {
     const profile = live.profile!;
     if (profile.mcp) this.#keepTools(profile.mcp.tools);
-    this.#audit.initialized(profile, live.manifest, this.#config);
+    const config = this.#secrets.outward(live.manifest, this.#config);
+    this.#audit.initialized(profile, live.manifest, config);
     if (!profile.features.includes("projects")) return;
-    for (const project of this.#projects) live.notify("projects.activated", { project, config: this.#config });
+    for (const project of this.#projects) live.notify("projects.activated", { project, config });
   }
 
   /** Ends a process that serves, or did. From here on it is not called. */
@@ -325,18 +332,4 @@ export class PluginInstance {
     if (onRequest) return onRequest(this.info(manifest), request, this.#options.audit);
     throw new HostError("protocol.method_unknown", `The host has no method "${request.method}"`);
   }
-}
-
-function unknownMethod(plugin: string, method: string, profile: PluginProfile): HostError {
-  const isMissing = profile.missing.includes(method);
-  const callable = [...profile.callable];
-  const message = isMissing
-    ? `Plugin "${plugin}" declares "${method}" but does not offer it`
-    : `Plugin "${plugin}" has no method "${method}"`;
-  const hint = isMissing
-    ? "List it in the answer to initialize"
-    : profile.mcp
-    ? didYouMean(method, callable, `Its tools: ${callable.slice(0, SHOWN).join(", ") || "none"}`)
-    : "Declare it in kaged-plugin.yaml, or call another";
-  return new HostError("protocol.method_unknown", message, { data: { method, callable }, hint });
 }

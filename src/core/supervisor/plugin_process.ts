@@ -181,7 +181,9 @@ export class PluginProcess {
           caged.cage.settle().catch((error) => this.kill(asHostError(error)));
         },
       });
-      return await this.net.duringStart(shaken).catch((error) => Promise.reject(withMissingProgram(error, caged.stderr())));
+      return await this.net.duringStart(shaken).catch((error) =>
+        Promise.reject(withMissingProgram(error, caged.stderr()))
+      );
     } catch (error) {
       this.kill(startFailure(error, this.manifest.name));
       throw error;
@@ -289,7 +291,7 @@ export class PluginProcess {
   #auditNet(event: NetEvent): void {
     const { audit, subject } = this.#options;
     const { kind: _, ...data } = event;
-    if ("method" in data) audit.emit("plugin.request_refused", subject, data);
+    if ("method" in data) audit.emit("plugin.net_request_refused", subject, data);
     else if ("name" in data) audit.emit("plugin.secret_misused", subject, data);
     else if ("reason" in data) audit.emit("plugin.net_refused", subject, data);
     else audit.emit("plugin.net_opened", subject, data);

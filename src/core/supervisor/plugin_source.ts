@@ -36,7 +36,7 @@ export function pluginSource(
 /** Returns the request for the cage of a plugin, by the settings of its host. */
 export function cageRequest(
   manifest: Manifest,
-  { dir, projectDir = null }: PluginSpec,
+  { dir, projectDir = null, netLimits = [] }: PluginSpec,
   host: Pick<SupervisorOptions, "home" | "logLevel" | "runtimes" | "limits" | "pluginLimits">,
 ): CageRequest {
   const { home, logLevel = "info", runtimes = {}, limits, pluginLimits = {} } = host;
@@ -46,6 +46,7 @@ export function cageRequest(
     places: { installDir: dir, home, projectDir },
     logLevel,
     runtimes,
+    netLimits,
     limits: resolveLimits(limits, ownLimits),
   };
 }

@@ -304,14 +304,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "description": "\`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -411,6 +404,62 @@ export const OPENAPI_TEXT: string = `{
           },
           "502": {
             "$ref": "#/components/responses/plugin.disabled-plugin.unavailable-plugin.refused"
+          }
+        }
+      }
+    },
+    "/api/v1/plugins/{name}/reread": {
+      "post": {
+        "operationId": "postPluginsNameReread",
+        "summary": "Read the operator's values for a plugin again, secrets among them, without a restart",
+        "parameters": [
+          {
+            "name": "name",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "$ref": "#/components/schemas/PluginName"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Plugin"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/plugin.unknown"
+          },
+          "422": {
+            "description": "\`project.config_invalid\`: A plugin's config does not fit its schema; \`project.variable_missing\`: A variable that local.toml names is not set; \`project.reference_failed\`: A value that local.toml refers to cannot be had",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/plugin.unavailable-plugin.refused"
           }
         }
       }
@@ -2614,6 +2663,16 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
+      "plugin.unavailable-plugin.refused": {
+        "description": "\`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
       "plugin.unknown": {
         "description": "\`plugin.unknown\`: No plugin of that name is registered",
         "content": {
@@ -3019,6 +3078,37 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "SecretDescription": {
+        "description": "A value of the operator's in plain words.",
+        "type": "object",
+        "properties": {
+          "key": {
+            "description": "Field of the manifest's system_config_schema.",
+            "type": "string"
+          },
+          "text": {
+            "description": "For example \`Uses your api_token at api.github.com:443, and never sees it\`.",
+            "type": "string"
+          },
+          "danger": {
+            "description": "Why to think twice, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "key",
+          "text",
+          "danger"
+        ],
+        "additionalProperties": false
+      },
       "ManifestTool": {
         "description": "A tool a plugin offers, under its own short name.",
         "type": "object",
@@ -3107,6 +3197,13 @@ export const OPENAPI_TEXT: string = `{
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/CapabilityDescription"
+            }
+          },
+          "secrets": {
+            "description": "Values that the operator is asked for, and whether the plugin sees them; never the values.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/SecretDescription"
             }
           },
           "roles": {
@@ -3217,6 +3314,7 @@ export const OPENAPI_TEXT: string = `{
           "package",
           "dir",
           "capabilities",
+          "secrets",
           "roles",
           "hooks",
           "tools",
@@ -4291,6 +4389,13 @@ export const OPENAPI_TEXT: string = `{
               "mcp_stdio"
             ]
           },
+          "secrets": {
+            "description": "Values that the operator is asked for, and whether the plugin sees them.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/SecretDescription"
+            }
+          },
           "source": {
             "description": "Where its files come from: a folder by its absolute path, or an address.",
             "type": "string"
@@ -4348,6 +4453,7 @@ export const OPENAPI_TEXT: string = `{
           "hooks",
           "tools",
           "protocol",
+          "secrets",
           "source",
           "hash",
           "bytes",

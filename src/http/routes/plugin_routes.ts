@@ -43,6 +43,13 @@ export const PLUGIN_ROUTES: readonly Route[] = [
     "plugin.reload_failed",
     "plugin.refused",
   ]),
+  orderRoute("reread", "Read the operator's values for a plugin again, secrets among them, without a restart", [
+    "plugin.unavailable",
+    "plugin.refused",
+    "project.config_invalid",
+    "project.variable_missing",
+    "project.reference_failed",
+  ]),
   orderRoute("restart", "Stop a plugin and start it again", [
     "plugin.disabled",
     "plugin.unavailable",
@@ -60,7 +67,7 @@ export const PLUGIN_ROUTES: readonly Route[] = [
 
 /** Returns the route of an order that the host carries out on a plugin; it answers with the plugin as it is then. */
 function orderRoute(
-  order: "enable" | "disable" | "reload" | "restart",
+  order: "enable" | "disable" | "reload" | "reread" | "restart",
   summary: string,
   errors: readonly HostErrorCode[],
 ): Route {

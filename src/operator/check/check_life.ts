@@ -6,11 +6,13 @@
 import type { AuditData, AuditEvent, AuditType } from "../../core/audit/events.ts";
 import { asHostError, HostError, type HostErrorCode } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
+import { secretFields } from "../../core/manifest/secret_fields.ts";
 import { ANY_OBJECT, argumentsSchema } from "../../core/mcp/arguments_schema.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { createSupervisor } from "../../core/supervisor/supervisor.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import { endingOf } from "../../core/values/ending_of.ts";
+import { placeholderOf } from "../../core/values/secret_mask.ts";
 import { CHECK_IDS, type CheckedPlugin, type CheckId } from "./report.ts";
 
 /** Lines of stderr shown with a failure. */
@@ -107,7 +109,7 @@ function recordHandshake(run: Run, failure: HostError | null, offer: Offer): voi
     "initialize.version": version,
     "initialize.api": String(kaged_api),
     "initialize.capabilities": claims(capabilities),
-    "config.update": sent(config),
+    "config.update": sent(config, manifest),
     ...(isMcp(manifest) && mcpDetails(offer.info)),
   };
   for (const id of CHECK_IDS.slice(CHECK_IDS.indexOf("spawn"), CHECK_IDS.indexOf("initialized"))) {
@@ -124,8 +126,12 @@ const isMcp = ({ runtime }: Manifest): boolean => runtime === "mcp_stdio";
 const claims = (capabilities: readonly string[]): string =>
   capabilities.length === 0 ? "Claims none" : "Claims no more than the manifest asks for";
 
-const sent = (config: Readonly<Record<string, unknown>>): string =>
-  Object.keys(config).length === 0 ? "Takes an empty config" : `Takes ${JSON.stringify(config)}`;
+/** Shows the config that was sent, without the operator's values in it. */
+function sent(config: Readonly<Record<string, unknown>>, manifest: Manifest): string {
+  const isSecret = secretFields(manifest);
+  const shown = Object.entries(config).map(([field, value]) => [field, isSecret(field) ? placeholderOf(field) : value]);
+  return shown.length === 0 ? "Takes an empty config" : `Takes ${JSON.stringify(Object.fromEntries(shown))}`;
+}
 
 /** Returns the rule that a failed start breaks. */
 function ruleOf(failure: HostError): CheckId {

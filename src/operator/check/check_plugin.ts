@@ -12,6 +12,7 @@ import { probeCage } from "../../core/cage/probe_cage.ts";
 import { type CapabilityDescription, describeCapability } from "../../packages/consent/describe_capability.ts";
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
+import { unlistedCredentials } from "../../core/manifest/secret_rules.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { cageRequest } from "../../core/supervisor/plugin_source.ts";
@@ -29,12 +30,13 @@ const SHOWN = 5;
 /**
  * Checks the plugin in `dir` (absolute) against every rule. A plugin that breaks them is a report, not an error.
  *
- * @throws {HostError} `project.config_invalid` or `project.variable_missing` when the caller gave no config it can run with.
+ * @throws {HostError} `project.config_invalid`, `project.variable_missing` or `project.reference_failed` when the caller
+ * gave no config it can run with.
  */
 export async function checkPlugin(dir: string, options: CheckOptions): Promise<CheckReport> {
   const recorder = new CheckRecorder(options.onCheck);
   const manifest = await checkManifest(dir, recorder, options);
-  const config = manifest && await runConfig(manifest, options, options.runtime.env);
+  const config = manifest && await runConfig(manifest, options, options.runtime);
   const plugin = manifest && { ...options, dir, manifest, recorder, config: config! };
   let trace: GrantReport | null = null;
   if (plugin && await checkSurroundings(plugin)) {
@@ -52,13 +54,22 @@ async function checkManifest(
 ): Promise<Manifest | null> {
   try {
     const { manifest, warnings } = await readManifest(dir, runtime.files);
-    const said = warnings.map(({ line, column, message }) => `${line}:${column} ${message}`);
+    const said = [
+      ...warnings.map(({ line, column, message }) => `${line}:${column} ${message}`),
+      ...unlistedCredentials(manifest).map(credentialWarning),
+    ];
     recorder.pass("manifest", `${manifest.name} ${manifest.version}`, { warnings: said });
     return manifest;
   } catch (thrown) {
     recorder.fail("manifest", asHostError(thrown));
     return null;
   }
+}
+
+/** Says how the author can spare the plugin a credential. */
+function credentialWarning(key: string): string {
+  return `${key} looks like a credential, which the plugin would see: list it under secrets, with the hosts that it ` +
+    "goes to or, where that cannot be, with exposed: true";
 }
 
 /** Checks everything that needs no run of the plugin. */

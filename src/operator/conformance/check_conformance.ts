@@ -38,7 +38,7 @@ export async function checkConformance(dir: string, options: ConformanceOptions)
     const message = `"${manifest.name}" speaks MCP, and these rules are of the plugin wire`;
     throw new HostError("check.conformance_mcp", message, { hint: "Leave --conformance away" });
   }
-  const config = await runConfig(manifest, options, runtime.env);
+  const config = await runConfig(manifest, options, runtime);
   await using storage = createStorage({ runtime, home });
   const client = { plugin: manifest.name, instance: manifest.name, manifest };
   const wire = { runtime, home, runtimes, projectDir, ...limits, dir, manifest };

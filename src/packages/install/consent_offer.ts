@@ -4,6 +4,7 @@
  * @module
  */
 import { describeCapability } from "../consent/describe_capability.ts";
+import { describeSecrets } from "../consent/describe_secret.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { InstallRecord } from "../../core/project/local_config.ts";
 import { pluginNameOf, servesProject } from "../../core/project/locate.ts";
@@ -44,12 +45,11 @@ export function consentOffer(
   };
 }
 
-/** Returns the roles, hooks and tools of a plugin as they are shown beside its capabilities. */
-export function contributionsOf(
-  { name, roles, hooks, tools, runtime = "kaged_stdio" }: Manifest,
-): Contributions {
+/** Returns the roles, hooks, tools and secrets of a plugin as they are shown beside its capabilities. */
+export function contributionsOf(manifest: Manifest): Contributions {
+  const { name, roles, hooks, tools, runtime = "kaged_stdio" } = manifest;
   const named = tools.map((tool) => ({ name: `${name}.${tool.name}`, description: tool.description }));
-  return { roles, hooks, tools: named, protocol: runtime };
+  return { roles, hooks, tools: named, protocol: runtime, secrets: describeSecrets(manifest) };
 }
 
 /** Throws `project.package_mismatch` when another plugin is installed under the name. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { CapabilityDescription } from "../consent/describe_capability.ts";
+import type { SecretDescription } from "../consent/describe_secret.ts";
 import type { PluginProtocol, PluginRole } from "../../core/manifest/manifest.ts";
 import type { MissingPlugin } from "../../core/project/types.ts";
 
@@ -31,6 +32,8 @@ export interface ConsentOffer {
   readonly tools: readonly { readonly name: string; readonly description: string }[];
   /** `mcp_stdio`: a server that lists its tools only when it runs. */
   readonly protocol: PluginProtocol;
+  /** Values that the operator is asked for, and whether the plugin sees them. */
+  readonly secrets: readonly SecretDescription[];
   /** Where its files come from: a folder by its absolute path, or an address. */
   readonly source: string;
   /** Hash of its files: an answer must name it. */
@@ -48,7 +51,7 @@ export interface ConsentOffer {
 }
 
 /** The parts of an offer that reach into an agent's work without being capabilities. */
-export type Contributions = Pick<ConsentOffer, "roles" | "hooks" | "tools" | "protocol">;
+export type Contributions = Pick<ConsentOffer, "roles" | "hooks" | "tools" | "protocol" | "secrets">;
 
 /** A question to the operator. */
 export interface ConsentRequest extends MissingPlugin {

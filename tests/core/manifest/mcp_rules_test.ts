@@ -32,7 +32,6 @@ test("D-012 an MCP server is refused every part of the plugin wire, each where i
     "methods: [notes.list]",
     "notifications: [notes.changed]",
     "config_schema: {type: object}",
-    "system_config_schema: {type: object}",
     "tools: [{name: find, description: Finds, parameters_schema: {type: object}}]",
   ];
   for (const line of more) {

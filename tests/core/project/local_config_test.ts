@@ -145,6 +145,7 @@ retention_days = 30
     hooks: { ...DEFAULT_HOOK_SETTINGS, git_writable: true },
     http: { port: 8080 },
     audit: { retention_days: 30 },
+    netRules: [],
     logLevel: "debug",
     warnings: [],
   });

@@ -1,0 +1,36 @@
+/**
+ * The operator's values that a plugin asks for, in plain words. Command, API and console show the same text.
+ *
+ * @module
+ */
+import type { Manifest } from "../../core/manifest/manifest.ts";
+import { unlistedCredentials } from "../../core/manifest/secret_rules.ts";
+import { mapOf } from "../../core/values/plain_data.ts";
+
+/** A value of the operator's in plain words. */
+export interface SecretDescription {
+  /** Field of the manifest's system_config_schema. */
+  readonly key: string;
+  /** For example `Uses your api_token at api.github.com:443, and never sees it`. */
+  readonly text: string;
+  /** Why to think twice, or null. */
+  readonly danger: string | null;
+}
+
+/** Returns what becomes of each value that the operator is asked for, in the order of the manifest. */
+export function describeSecrets(manifest: Manifest): SecretDescription[] {
+  const { system_config_schema: schema, secrets = {} } = manifest;
+  const credentials = unlistedCredentials(manifest);
+  return Object.keys(mapOf({ ...schema }, "properties")).map((key) => {
+    const { hosts, exposed } = Object.hasOwn(secrets, key) ? secrets[key]! : {};
+    if (hosts) return { key, text: `Uses your ${key} at ${listed(hosts)}, and never sees it`, danger: null };
+    const text = exposed ? `Sees the secret itself: your ${key}` : `Sees your ${key}`;
+    return { key, text, danger: exposed || credentials.includes(key) ? EXPOSED : null };
+  });
+}
+
+const EXPOSED = "It can keep the value and pass it on wherever it may connect";
+
+function listed(hosts: readonly string[]): string {
+  return hosts.length === 1 ? hosts[0]! : `${hosts.slice(0, -1).join(", ")} and ${hosts.at(-1)}`;
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describeSecrets } from "../../../src/packages/consent/describe_secret.ts";
+import { manifestOf, manifestText } from "../../core/manifest/manifest_text.ts";
+
+test("K-050 consent says of each value whether the plugin sees it, and where it goes otherwise", async () => {
+  const text = manifestText(
+    `system_config_schema:
+  type: object
+  properties:
+    api_token: { type: string }
+    both: { type: string }
+    db_password: { type: string }
+    other_key: { type: string }
+    region: { type: string }
+secrets:
+  api_token: { hosts: ["api.github.com:443"] }
+  both: { hosts: ["api.github.com:443", "uploads.github.com:443"] }
+  db_password: { exposed: true }`,
+    { capabilities: "[net:api.github.com:443, net:uploads.github.com:443]" },
+  );
+  const danger = "It can keep the value and pass it on wherever it may connect";
+  assert.deepEqual(describeSecrets(await manifestOf(text)), [
+    { key: "api_token", text: "Uses your api_token at api.github.com:443, and never sees it", danger: null },
+    {
+      key: "both",
+      text: "Uses your both at api.github.com:443 and uploads.github.com:443, and never sees it",
+      danger: null,
+    },
+    { key: "db_password", text: "Sees the secret itself: your db_password", danger },
+    { key: "other_key", text: "Sees your other_key", danger },
+    { key: "region", text: "Sees your region", danger: null },
+  ]);
+  assert.deepEqual(describeSecrets(await manifestOf(manifestText())), []);
+});
