@@ -6,7 +6,7 @@
  */
 import { messageOf } from "../../errors/host_error.ts";
 import { canonicalHost } from "../../manifest/net_host.ts";
-import type { Clock, Network, Socket, SocketListener } from "../../ports/ports.ts";
+import type { Network, Socket, SocketListener } from "../../ports/ports.ts";
 import { type BodyCounter, bodyCounter } from "./body_end.ts";
 import { BoundGate, type BoundOptions, isLoopback, TLS_HANDSHAKE } from "./bound/bound_gate.ts";
 import { type BoundConnection, forwardBound, serveBound } from "./bound/bound_session.ts";
@@ -14,7 +14,7 @@ import { failed, type HostPort, type RefusalStatus, RequestFailure } from "./bou
 import { ByteReader } from "./byte_reader.ts";
 import { latin1Bytes } from "./bytes.ts";
 import { addressesOf, judgeTarget, literalAddress, type Refusal, shownHost } from "./judge_target.ts";
-import type { NetEvent } from "./net_event.ts";
+import { onceAMinute, type ReportOptions } from "./net_event.ts";
 import type { HostRule } from "./net_parts.ts";
 import { pour, type Source } from "./pour.ts";
 import { ADVICE, isFault, refusal, textAnswer } from "./refusal_text.ts";
@@ -28,31 +28,21 @@ const LINGER_MS = 5_000;
 const MAX_CONNECTIONS = 128;
 /** Addresses of one name that are tried. */
 const MAX_ADDRESSES = 4;
-const MINUTE_MS = 60_000;
-/** Different events of one kind passed on within a minute: a plugin may ask for a new host with each request. */
-const MAX_EVENTS = 100;
 
-export type { NetEvent } from "./net_event.ts";
+export type { NetEvent, NetRefusal } from "./net_event.ts";
 
 /** A target that may be dialled, at these addresses and no others. */
 interface JudgedTarget extends HostPort {
   readonly addresses: readonly string[];
 }
 
-/** A connection that was refused. */
-export type NetRefusal = Extract<NetEvent, { kind: "refused" }>;
-
 /** The gate of one cage. */
-export interface GatekeeperOptions {
+export interface GatekeeperOptions extends ReportOptions {
   /** The unix socket it listens on. */
   readonly path: string;
   /** Hosts the plugin may connect to. */
   readonly rules: readonly HostRule[];
   readonly network: Network;
-  readonly clock: Clock;
-  readonly onNet: (event: NetEvent) => void;
-  /** Receives every refusal, however often it comes. */
-  readonly onRefused?: ((refusal: NetRefusal) => void) | undefined;
   /** Secrets and limits; without them nothing that passes is read. */
   readonly bound?: BoundOptions | null;
 }
@@ -81,33 +71,6 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
       await listener.close();
       for (const visit of visits) visit.end();
     },
-  };
-}
-
-/**
- * Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of a kind: no
- * plugin can hide a misused secret behind hosts that it asks for in vain.
- */
-function onceAMinute({ clock, onNet, onRefused }: GatekeeperOptions): (event: NetEvent) => void {
-  const ofKind: Record<NetEvent["kind"], Map<string, number>> = {
-    opened: new Map(),
-    refused: new Map(),
-    secret_misused: new Map(),
-    request_refused: new Map(),
-  };
-  return (event) => {
-    if (event.kind === "refused") onRefused?.(event);
-    const passedAtMs = ofKind[event.kind];
-    const key = Object.values(event).join(" ");
-    const nowMs = clock.monotonic();
-    // In the order in which they were passed on: the oldest come first.
-    for (const [old, atMs] of passedAtMs) {
-      if (nowMs - atMs < MINUTE_MS) break;
-      passedAtMs.delete(old);
-    }
-    if (passedAtMs.has(key) || passedAtMs.size >= MAX_EVENTS) return;
-    passedAtMs.set(key, nowMs);
-    onNet(event);
   };
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Clock } from "../../ports/ports.ts";
 import type { RefusalReason } from "./judge_target.ts";
 
 /** Why a placeholder, or a request with it, did not go on; in a word that is stable. */
@@ -56,3 +57,46 @@ export type NetEvent =
     readonly path: string;
     readonly reason: RequestRefusal;
   };
+
+/** A connection that was refused. */
+export type NetRefusal = Extract<NetEvent, { kind: "refused" }>;
+
+/** Where reports go. */
+export interface ReportOptions {
+  readonly clock: Clock;
+  /** Receives each different event once a minute. */
+  readonly onNet: (event: NetEvent) => void;
+  /** Receives every refusal, however often it comes. */
+  readonly onRefused?: ((refusal: NetRefusal) => void) | undefined;
+}
+
+const MINUTE_MS = 60_000;
+/** Different events of one kind passed on within a minute: a plugin may ask for a new host with each request. */
+const MAX_EVENTS = 100;
+
+/**
+ * Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of a kind: no
+ * plugin can hide a misused secret behind hosts that it asks for in vain.
+ */
+export function onceAMinute({ clock, onNet, onRefused }: ReportOptions): (event: NetEvent) => void {
+  const ofKind: Record<NetEvent["kind"], Map<string, number>> = {
+    opened: new Map(),
+    refused: new Map(),
+    secret_misused: new Map(),
+    request_refused: new Map(),
+  };
+  return (event) => {
+    if (event.kind === "refused") onRefused?.(event);
+    const passedAtMs = ofKind[event.kind];
+    const key = Object.values(event).join(" ");
+    const nowMs = clock.monotonic();
+    // In the order in which they were passed on: the oldest come first.
+    for (const [old, atMs] of passedAtMs) {
+      if (nowMs - atMs < MINUTE_MS) break;
+      passedAtMs.delete(old);
+    }
+    if (passedAtMs.has(key) || passedAtMs.size >= MAX_EVENTS) return;
+    passedAtMs.set(key, nowMs);
+    onNet(event);
+  };
+}
