@@ -57,7 +57,14 @@ export type { AuditBase, AuditData, AuditEvent, AuditSink, AuditType } from "./s
 export { type JsonlFile, jsonlFile, type JsonlFileOptions } from "./src/core/audit/jsonl_file.ts";
 export type { ParsedManifest } from "./src/core/manifest/read_manifest.ts";
 export { readManifest } from "./src/read_manifest.ts";
-export type { Knob, Manifest, ManifestTool, PluginProtocol, PluginRole } from "./src/core/manifest/manifest.ts";
+export type {
+  Knob,
+  Manifest,
+  ManifestSecret,
+  ManifestTool,
+  PluginProtocol,
+  PluginRole,
+} from "./src/core/manifest/manifest.ts";
 export type { JsonSchema } from "./src/core/schema/json_schema.ts";
 export type { McpTool } from "./src/core/mcp/mcp_tool.ts";
 export type { CallOptions, IncomingRequest } from "./src/core/wire/connection_types.ts";

@@ -44,3 +44,5 @@ export type {
 export type { CompactionAudit } from "../core/compaction/types.ts";
 export type { StoredEvent, TrailPage, TrailQuery } from "../core/audit/read_trail.ts";
 export type { TrailBreak, TrailVerdict } from "../core/audit/verify_trail.ts";
+export type { SecretDescription } from "../packages/consent/describe_secret.ts";
+export type { NetLimit } from "../core/cage/net/bound_secret.ts";
