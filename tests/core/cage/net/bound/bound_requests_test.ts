@@ -259,3 +259,15 @@ test("a server that answers and closes before it has read a large body is heard"
   await client.until(/^HTTP\/1\.1 413 [^]*big$/);
   client.close();
 });
+
+test("a request that comes byte by byte is read like one that comes at once", async (t) => {
+  const server = await secureUpstream(t, (response, { body }) => void response.end(`<${body}>`));
+  const gate = await openBoundGate(t, { port: server.port });
+  const client = await gate.secure();
+  const chunked = request("POST /?1", ["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
+  const parts = `2d\r\n${PLACEHOLDER}\r\n0\r\n\r\n`;
+  for (const char of chunked + parts + post("text/plain", PLACEHOLDER)) client.send(char);
+  const answer = await client.ended();
+  assert.deepEqual(server.heard.map(({ body }) => body), [VALUE, VALUE]);
+  assert.equal(answer.match(new RegExp(PLACEHOLDER, "g"))?.length, 2);
+});
