@@ -18,10 +18,16 @@ export interface BoundSecret {
 
 /** A limit of the operator on requests to a bound host. */
 export interface NetLimit {
+  /** The bound host, in its canonical spelling. */
   readonly host: string;
+  /** The bound port of it. */
   readonly port: number;
+  /** Methods that may be used, in capitals; null for all. */
   readonly methods: readonly string[] | null;
+  /** Paths that may be asked for; a `*` at the end of one stands for the rest. Null for all. */
   readonly paths: readonly string[] | null;
+  /** Most bytes that go up within a minute, heads included; null for no limit. */
   readonly upBytesPerMinute: number | null;
+  /** Most bytes that come down within a minute, heads included; null for no limit. */
   readonly downBytesPerMinute: number | null;
 }
