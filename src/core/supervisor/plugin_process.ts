@@ -181,7 +181,9 @@ export class PluginProcess {
           caged.cage.settle().catch((error) => this.kill(asHostError(error)));
         },
       });
-      return await this.net.duringStart(shaken).catch((error) => Promise.reject(withMissingProgram(error, caged.stderr())));
+      return await this.net.duringStart(shaken).catch((error) =>
+        Promise.reject(withMissingProgram(error, caged.stderr()))
+      );
     } catch (error) {
       this.kill(startFailure(error, this.manifest.name));
       throw error;
