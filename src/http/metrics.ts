@@ -108,6 +108,8 @@ const PROBLEMS: ReadonlySet<string> = new Set([
   "plugin.initialize_timeout",
   "plugin.capability_overreach",
   "plugin.net_refused",
+  "plugin.secret_misused",
+  "plugin.request_refused",
   "plugin.storage_denied",
   "plugin.config_rejected",
 ]);

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket as NetSocket } from "node:net";
 import process from "node:process";
+import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import type { Socket } from "../../src/core/ports/ports.ts";
-import { createServer as createTlsServer } from "node:tls";
+import { createAuthority } from "../../src/core/cage/net/tls/authority.ts";
+import type { SecureSocket, Socket } from "../../src/core/ports/ports.ts";
+import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { AUTHORITY, CERTIFICATE, KEY } from "../support/tls_identity.ts";
-import { until } from "../support/until.ts";
+import { turn, until } from "../support/until.ts";
 
 const { network } = await detectRuntime();
 const never = new AbortController().signal;
@@ -182,4 +185,145 @@ test("connectSecure() gives up on a server that does not answer when the signal 
   const opening = network.connectSecure("127.0.0.1", port, { name: "hooks.example", signal: giveUp.signal });
   setImmediate(() => giveUp.abort(new Error("enough")));
   await assert.rejects(opening, { message: "enough" });
+});
+
+test("connectSecure() believes the roots it is given in the place of the runtime's own", async (t) => {
+  const port = await tlsServer(t);
+  const options = { name: "hooks.example", signal: never };
+  (await network.connectSecure("127.0.0.1", port, { ...options, roots: [AUTHORITY] })).destroy();
+  const { certificate } = await createAuthority(await detectRuntime());
+  await assert.rejects(network.connectSecure("127.0.0.1", port, { ...options, roots: [certificate] }));
+});
+
+/** Listens for a connection and ends TLS on it; `accepted` settles as acceptSecure() does. */
+async function acceptOne(
+  t: TestContext,
+  path: string,
+  signal: AbortSignal,
+): Promise<{ accepted: Promise<SecureSocket> }> {
+  let settle: (socket: Promise<SecureSocket>) => void = () => {};
+  const accepted = new Promise<SecureSocket>((resolve) => settle = resolve);
+  const identity = { key: KEY, certificate: CERTIFICATE };
+  const listener = await network.listen(path, (socket) => settle(network.acceptSecure(socket, identity, signal)));
+  t.after(() => listener.close());
+  return { accepted };
+}
+
+test("acceptSecure() ends TLS over a socket, gives the name that was asked for, and offers HTTP/1.1 alone", async (t) => {
+  const path = `${await scratchDir(t)}/secure`;
+  const { accepted } = await acceptOne(t, path, never);
+  const client = connectTls({
+    socket: connect({ path }),
+    servername: "hooks.example",
+    ca: AUTHORITY,
+    ALPNProtocols: ["h2", "http/1.1"],
+  });
+  t.after(() => void client.destroy());
+  const socket = await accepted;
+  assert.equal(socket.serverName, "hooks.example");
+  client.write("hello");
+  assert.equal(text(await socket.read()), "hello");
+  assert.equal(client.alpnProtocol, "http/1.1");
+  await socket.write(bytes("good bye"));
+  socket.end();
+  const [answer] = await once(client, "data");
+  assert.equal(String(answer), "good bye");
+  client.end();
+  assert.equal(await socket.read(), null);
+  socket.destroy();
+});
+
+test("acceptSecure() takes in no more than its reader does, and gives out no more than can be sent", async (t) => {
+  const path = `${await scratchDir(t)}/paced`;
+  const size = 8 * 1024 * 1024;
+  const slowly = async (): Promise<void> => {
+    for (let count = 0; count < 5; count++) await turn();
+  };
+  let [pulled, read, given, sent, mostAhead, mostBehind] = [0, 0, 0, 0, 0, 0];
+  let settle: (socket: Promise<SecureSocket>) => void = () => {};
+  const accepted = new Promise<SecureSocket>((resolve) => settle = resolve);
+  const listener = await network.listen(path, (raw) => {
+    const counted: Socket = {
+      ...raw,
+      async read() {
+        const chunk = await raw.read();
+        pulled += chunk?.length ?? 0;
+        mostAhead = Math.max(mostAhead, pulled - read);
+        return chunk;
+      },
+      async write(chunk) {
+        await slowly();
+        await raw.write(chunk);
+        sent += chunk.length;
+      },
+    };
+    settle(network.acceptSecure(counted, { key: KEY, certificate: CERTIFICATE }, never));
+  });
+  t.after(() => listener.close());
+  const client = connectTls({ socket: connect({ path }), servername: "hooks.example", ca: AUTHORITY });
+  t.after(() => void client.destroy());
+  let answered = 0;
+  client.on("data", (chunk: Uint8Array) => void (answered += chunk.length));
+  client.write(new Uint8Array(size));
+  const socket = await accepted;
+  while (read < size) {
+    read += (await socket.read())?.length ?? NaN;
+    await slowly();
+  }
+  for (; given < size; given += 64 * 1024) {
+    await socket.write(new Uint8Array(64 * 1024));
+    mostBehind = Math.max(mostBehind, given - sent);
+  }
+  await until(() => answered === size, () => `${answered} of ${size} bytes`);
+  assert.ok(mostAhead < 1024 * 1024 && mostBehind < 1024 * 1024, `${mostAhead} in, ${mostBehind} out`);
+  socket.destroy();
+});
+
+test("acceptSecure() survives a client that sends garbage with, or after, the end of its handshake, or goes away", async (t) => {
+  const dir = await scratchDir(t);
+  for (const spoiled of ["with", "after", "gone"]) {
+    const { accepted } = await acceptOne(t, `${dir}/${spoiled}`, never);
+    const raw = connect({ path: `${dir}/${spoiled}` }).on("error", () => {});
+    t.after(() => void raw.destroy());
+    let flights = 0;
+    const between: Duplex = new Duplex({
+      read() {},
+      write(chunk: Uint8Array, _encoding, done) {
+        // The first flight is the client's hello, the second ends the handshake.
+        const isSpoiled = spoiled === "with" && ++flights === 2;
+        raw.write(isSpoiled ? Buffer.concat([chunk, Buffer.alloc(100, 0x17)]) : chunk, () => done());
+      },
+    });
+    raw.on("data", (chunk) => void between.push(chunk)).on("close", () => void between.push(null));
+    const client = connectTls({ socket: between, servername: "hooks.example", ca: AUTHORITY }).on("error", () => {});
+    await new Promise((resolve) => client.once("secureConnect", resolve));
+    const heard = accepted.then(async (socket) => {
+      const chunk = await socket.read();
+      await socket.write(bytes("x"));
+      return chunk;
+    }).catch(() => null);
+    if (spoiled === "with") client.write("x"); // In case the handshake had a flight less.
+    if (spoiled === "after") raw.write(Buffer.alloc(100, 0x17));
+    if (spoiled === "gone") raw.destroy();
+    const chunk = await heard;
+    assert.ok(!chunk || text(chunk) === "x", spoiled);
+  }
+});
+
+test("acceptSecure() rejects when the client speaks no TLS, goes away, or the signal says so", async (t) => {
+  const dir = await scratchDir(t);
+  const giveUp = new AbortController();
+  const clients: [string, (client: NetSocket) => void][] = [
+    ["garbage", (client) => void client.write("GET / HTTP/1.1\r\n\r\n")],
+    ["gone", (client) => void client.end()],
+    ["silent", () => void setImmediate(() => giveUp.abort(new Error("enough")))],
+  ];
+  for (const [name, act] of clients) {
+    const { accepted } = await acceptOne(t, `${dir}/${name}`, name === "silent" ? giveUp.signal : never);
+    const client = connect({ path: `${dir}/${name}` }).on("error", () => {});
+    t.after(() => void client.destroy());
+    await once(client, "connect");
+    act(client);
+    await assert.rejects(accepted, name);
+  }
 });

@@ -6,14 +6,22 @@
 import type { Socket as NetSocket } from "node:net";
 import type { Socket } from "../../core/ports/ports.ts";
 
+/** Options of {@link adopt}. */
+export interface AdoptOptions {
+  /** Called with true when a reader waits and there is nothing for it, and with false when something has come. */
+  readonly onWait?: (isWaiting: boolean) => void;
+}
+
 /** Makes a socket of the port from a paused one of Node's kind. */
-export function adopt(socket: NetSocket): Socket {
+export function adopt(socket: NetSocket, { onWait = () => {} }: AdoptOptions = {}): Socket {
   const waiting: Uint8Array[] = [];
-  let failure: Error | null = null;
-  let ended = false;
+  // It may have ended already: a client can send the end of a handshake and garbage at once.
+  let failure: Error | null = socket.errored ?? null;
+  let ended = socket.destroyed;
   let wake = (): void => {};
 
   socket.on("data", (chunk: Uint8Array) => {
+    onWait(false);
     waiting.push(chunk);
     socket.pause();
     wake();
@@ -30,6 +38,7 @@ export function adopt(socket: NetSocket): Socket {
         if (failure) throw failure;
         if (ended) return null;
         const woken = new Promise<void>((resolve) => wake = resolve);
+        if (socket.readableLength === 0) onWait(true);
         socket.resume();
         await woken;
       }

@@ -10,6 +10,7 @@ import { connect as connectTls, createSecureContext, rootCertificates, type Secu
 import type { Network, Socket, SocketListener } from "../../core/ports/ports.ts";
 import { adopt } from "./adopt_socket.ts";
 import { acceptSecure } from "./accept_secure.ts";
+import { adoptSecure, pulledStream, shaken } from "./secure_socket.ts";
 import { withShortPath } from "./short_path.ts";
 
 /** Sockets and names; see {@link Network}. */
@@ -42,14 +43,16 @@ export const network: Network = {
     return opened(open, "connect", signal);
   },
 
-  connectSecure(address, port, { name, signal, trusted = [], roots }): Promise<Socket> {
+  async connectSecure(address, port, { name, signal, trusted = [], roots }): Promise<Socket> {
     // An address is no server name (RFC 6066 §3): without one the certificate must be for the address itself.
     const servername = isIP(name) === 0 ? { servername: name } : {};
     const ca = trusted.length > 0 ? { ca: [...rootCertificates, ...trusted] } : {};
     const believed = roots?.length ? { secureContext: contextOf(roots) } : ca;
-    const open = (): NetSocket =>
-      connectTls({ host: address, port, rejectUnauthorized: true, ...servername, ...believed });
-    return opened(open, "secureConnect", signal);
+    const pulled = pulledStream(await network.connect(address, port, signal));
+    const { stream } = pulled;
+    const secure = connectTls({ socket: stream, host: address, rejectUnauthorized: true, ...servername, ...believed });
+    await shaken(secure, { stream, event: "secureConnect", signal });
+    return adoptSecure(secure, pulled);
   },
 
   acceptSecure,

@@ -20,7 +20,10 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
     nested: ["A container hides parts of /proc", "Run the container with an unmasked /proc"],
     no_permission: ["Deno was started without a permission that the host needs", "Add the flags that are named"],
     no_seccomp: ["The kernel takes no seccomp filter", "Use a kernel with CONFIG_SECCOMP_FILTER"],
-    roots_unreadable: ["A file of trusted certificates cannot be read", "Correct SSL_CERT_FILE and NODE_EXTRA_CA_CERTS"],
+    roots_unreadable: [
+      "A file of trusted certificates cannot be read",
+      "Correct SSL_CERT_FILE and NODE_EXTRA_CA_CERTS",
+    ],
     path_vanished: ["A path went away while the plugin started", "Put it back and start again"],
     walls_missing: ["The program that started the plugin did not cage it", "Use the distribution's bubblewrap"],
     root_refused: ["Root's device nodes could not be kept from a plugin", "Run the host as an ordinary user"],

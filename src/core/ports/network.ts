@@ -24,7 +24,9 @@ export interface SecureSocket extends Socket {
 
 /** A server's own half of TLS, as PEM. */
 export interface TlsIdentity {
+  /** Private key, PKCS #8. */
   readonly key: string;
+  /** Certificate for that key; its issuer is known to the client. */
   readonly certificate: string;
 }
 

@@ -13,7 +13,7 @@ import { type BoundConnection, forwardBound, serveBound } from "./bound/bound_se
 import { failed, type HostPort, type RefusalStatus, RequestFailure } from "./bound/refused.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { latin1Bytes } from "./bytes.ts";
-import { addressesOf, judgeTarget, literalAddress, type Refusal, type RefusalReason, shownHost } from "./judge_target.ts";
+import { addressesOf, judgeTarget, literalAddress, type Refusal, shownHost } from "./judge_target.ts";
 import type { NetEvent } from "./net_event.ts";
 import type { HostRule } from "./net_parts.ts";
 import { pour, type Source } from "./pour.ts";
@@ -29,7 +29,7 @@ const MAX_CONNECTIONS = 128;
 /** Addresses of one name that are tried. */
 const MAX_ADDRESSES = 4;
 const MINUTE_MS = 60_000;
-/** Different events passed on within a minute: a plugin may ask for a new host with each request. */
+/** Different events of one kind passed on within a minute: a plugin may ask for a new host with each request. */
 const MAX_EVENTS = 100;
 
 export type { NetEvent } from "./net_event.ts";
@@ -79,10 +79,19 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
   };
 }
 
-/** Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of them. */
+/**
+ * Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of a kind: no
+ * plugin can hide a misused secret behind hosts that it asks for in vain.
+ */
 function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => void {
-  const passedAtMs = new Map<string, number>();
+  const ofKind: Record<NetEvent["kind"], Map<string, number>> = {
+    opened: new Map(),
+    refused: new Map(),
+    secret_misused: new Map(),
+    request_refused: new Map(),
+  };
   return (event) => {
+    const passedAtMs = ofKind[event.kind];
     const key = Object.values(event).join(" ");
     const nowMs = clock.monotonic();
     // In the order in which they were passed on: the oldest come first.
@@ -98,6 +107,8 @@ function onceAMinute({ clock, onNet }: GatekeeperOptions): (event: NetEvent) => 
 
 /** One connection of the plugin. */
 class Visit {
+  readonly #raw: Socket;
+  /** The plugin's side: from a handshake on inside TLS, over the raw connection. */
   #client: Socket;
   #reader: ByteReader;
   readonly #options: VisitOptions;
@@ -108,7 +119,7 @@ class Visit {
   #cancelTimer: () => void = () => {};
 
   constructor(client: Socket, options: VisitOptions) {
-    this.#client = client;
+    this.#raw = this.#client = client;
     this.#reader = new ByteReader(client);
     this.#options = options;
   }
@@ -133,6 +144,7 @@ class Visit {
   end(): void {
     this.#ended.abort(new Error("The connection ended"));
     this.#client.destroy();
+    this.#raw.destroy();
     this.#upstream?.destroy();
   }
 
@@ -153,12 +165,15 @@ class Visit {
     const request = readRequestHead(found.text);
     if (request.kind === "bad") {
       const { reason, target } = request;
-      for (const event of gate?.misusedIn(found.text) ?? []) onNet(event);
+      for (const event of gate?.misusedIn(found.text, "wrong-place") ?? []) onNet(event);
       const refused = { refused: reason, host: shownHost(target), port: 0 };
       return await this.#answer(refused, reason === "bad-request" ? 400 : 403);
     }
     const target = await this.#judge(request.host, request.port);
-    if ("refused" in target) return await this.#answer(target, isFault(target.refused) ? 502 : 403);
+    if ("refused" in target) {
+      for (const event of gate?.misusedIn(found.text, "other-host", target) ?? []) onNet(event);
+      return await this.#answer(target, isFault(target.refused) ? 502 : 403);
+    }
     if (request.kind === "forward" && gate && (gate.secrets.length > 0 || gate.covers(target))) {
       const whole = { ...request, authority: null, keepAlive: false, upgrade: false };
       return await forwardBound(this.#boundTo(target, gate, false), whole);
@@ -210,14 +225,16 @@ class Visit {
 
   /** Serves a connection to a bound host, whose client speaks TLS or plain HTTP. */
   async #serveBound(target: JudgedTarget, gate: BoundGate, established: Uint8Array): Promise<void> {
-    const { network } = this.#options;
+    const { network, clock } = this.#options;
     await this.#client.write(established);
     const isSecure = await this.#reader.peek() === TLS_HANDSHAKE;
     if (isSecure) {
-      const [client, reader] = [this.#client, this.#reader];
-      const raw: Socket = { ...client, read: () => reader.read() };
+      const reader = this.#reader;
+      const raw: Socket = { ...this.#raw, read: () => reader.read() };
       const identity = await gate.identityFor(target.host);
+      this.#cancelTimer = clock.after(HEAD_TIMEOUT_MS, () => this.end());
       const secure = await network.acceptSecure(raw, identity, this.#ended.signal).catch(() => null);
+      this.#cancelTimer();
       if (secure === null) return this.#report({ ...target, refused: "handshake" });
       [this.#client, this.#reader] = [secure, new ByteReader(secure)];
       const { serverName } = secure;
@@ -228,17 +245,19 @@ class Visit {
     await serveBound(this.#boundTo(target, gate, isSecure));
   }
 
-  #boundTo(target: JudgedTarget, { secrets, limits, roots }: BoundGate, isSecure: boolean): BoundConnection {
+  #boundTo(target: JudgedTarget, gate: BoundGate, isSecure: boolean): BoundConnection {
     const { host, port } = target;
+    const { secrets, limits, roots } = gate;
     return {
       host,
       port,
       client: this.#client,
       reader: this.#reader,
+      isSecure,
       isPrivate: isSecure || isLoopback(host),
-      defaultPort: isSecure ? 443 : 80,
       secrets,
       limits,
+      hold: (bytes) => gate.hold(bytes),
       dial: async () => {
         const upstream = await this.#dial(target, isSecure ? roots : null);
         if (!("refused" in upstream)) return upstream;
@@ -285,9 +304,8 @@ class Visit {
     const cancel = clock.after(CONNECT_TIMEOUT_MS, () => attempt.abort(new Error("It took too long")));
     try {
       const signal = AbortSignal.any([attempt.signal, this.#ended.signal]);
-      const upstream = await (tls
-        ? network.connectSecure(address, port, { ...tls, signal })
-        : network.connect(address, port, signal));
+      const upstream =
+        await (tls ? network.connectSecure(address, port, { ...tls, signal }) : network.connect(address, port, signal));
       if (this.#ended.signal.aborted) upstream.destroy();
       return this.#upstream = upstream;
     } catch (error) {

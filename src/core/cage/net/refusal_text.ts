@@ -24,6 +24,7 @@ const STATUS_TEXT = {
   403: "Forbidden",
   431: "Request Header Fields Too Large",
   502: "Bad Gateway",
+  503: "Service Unavailable",
 };
 
 /** Returns the refusal of something that names no target. */

@@ -6,14 +6,17 @@
 import type { Clock, TlsIdentity } from "../../../ports/ports.ts";
 import type { BoundSecret, NetLimit } from "../bound_secret.ts";
 import { literalAddress } from "../judge_target.ts";
-import type { NetEvent } from "../net_event.ts";
+import type { MisuseReason, NetEvent } from "../net_event.ts";
 import type { Authority } from "../tls/authority.ts";
 import { NetLimits } from "./net_limits.ts";
-import { type HostPort, misused } from "./refused.ts";
+import { failed, type HostPort, misused } from "./refused.ts";
 import { ByteSwapper } from "./swap_bytes.ts";
 
 /** First byte of TLS: a record of the handshake. */
 export const TLS_HANDSHAKE = 0x16;
+
+/** Bytes of bodies that one cage may have the host hold, to search them: a plugin chooses how many it sends at once. */
+const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /** Secrets and limits of one cage, and what TLS to its bound hosts needs. */
 export interface BoundOptions {
@@ -32,6 +35,7 @@ export class BoundGate {
   readonly roots: readonly string[];
   readonly #authority: Authority;
   readonly #hosts: ReadonlySet<string>;
+  #heldBytes = 0;
 
   constructor({ secrets, limits, authority, roots }: BoundOptions, clock: Pick<Clock, "monotonic">) {
     this.secrets = secrets;
@@ -51,15 +55,17 @@ export class BoundGate {
     return this.#authority.identityFor(host);
   }
 
-  /** Returns a report for each secret whose placeholder stands in a head that names no target. */
-  misusedIn(head: string): NetEvent[] {
-    const nowhere = { host: "", port: 0 };
-    return this.secrets.filter(({ placeholder }) => head.includes(placeholder)).map(({ name }) => ({
-      kind: "secret_misused",
-      name,
-      ...nowhere,
-      reason: "wrong-place",
-    }));
+  /** Makes room for a body to be held; the returned function gives it back. Throws a `RequestFailure` without room. */
+  hold(bytes: number): () => void {
+    if (this.#heldBytes + bytes > MAX_HELD_BYTES) throw failed(503, "busy", "wait for answers before you send more");
+    this.#heldBytes += bytes;
+    return () => void (this.#heldBytes -= bytes);
+  }
+
+  /** Returns a report for each secret whose placeholder stands in a head that is refused, whatever it asked for. */
+  misusedIn(head: string, reason: MisuseReason, { host, port }: HostPort = { host: "", port: 0 }): NetEvent[] {
+    const sent = this.secrets.filter(({ placeholder }) => head.includes(placeholder));
+    return sent.map(({ name }) => ({ kind: "secret_misused", name, host, port, reason }));
   }
 
   /**

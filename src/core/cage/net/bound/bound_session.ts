@@ -18,7 +18,7 @@ import { bodyPieces, chunkOf, collect, LAST_CHUNK, type Pieces } from "./body_fl
 import { maskSwaps } from "./masks.ts";
 import type { Allowance, NetLimits } from "./net_limits.ts";
 import { type FilledHead, Placeholders } from "./placeholders.ts";
-import { failed, type HostPort, misused, refusedRequest, type RefusalStatus, RequestFailure } from "./refused.ts";
+import { failed, type HostPort, misused, type RefusalStatus, refusedRequest, RequestFailure } from "./refused.ts";
 import { headOf, MAX_SEARCHED_BYTES, pass, relayAnswer } from "./relay_answer.ts";
 import { ByteSwapper, type Swap, swapAll } from "./swap_bytes.ts";
 
@@ -30,13 +30,15 @@ export interface BoundConnection extends HostPort {
   /** Where answers go: inside TLS if the client speaks it. */
   readonly client: Socket;
   readonly reader: ByteReader;
+  /** Whether the client speaks TLS, and the server then too. */
+  readonly isSecure: boolean;
   /** Whether nobody on the way can read: TLS, or a connection that stays on this machine. */
   readonly isPrivate: boolean;
-  /** The port that a Host without one stands for. */
-  readonly defaultPort: number;
   /** Every secret of the cage. */
   readonly secrets: readonly BoundSecret[];
   readonly limits: NetLimits;
+  /** Makes room for a body to be held; the returned function gives it back. Throws a {@link RequestFailure}. */
+  hold(bytes: number): () => void;
   /** Opens a connection to the server. Rejects with a {@link RequestFailure}. */
   dial(): Promise<Socket>;
   report(event: NetEvent): void;
@@ -114,7 +116,8 @@ class BoundSession {
 
   /** Serves the next request; whether another may follow. */
   async next(): Promise<boolean> {
-    const { reader, defaultPort, host, port } = this.#connection;
+    const { reader, host, port } = this.#connection;
+    const defaultPort = this.#defaultPort();
     // A server that ends a connection between two requests ends the client's with it: the client knows what to do.
     const gone = this.#upstream?.reader.peek().then(() => true, () => true);
     const isGone = gone && await Promise.race([gone, reader.peek().then(() => false)]);
@@ -144,19 +147,16 @@ class BoundSession {
     const allowance = this.#connection.limits.judge(request, this.#connection);
     const filled = this.#placeholders.inHead(request);
     const masks = this.#masks(filled);
-    const body = await this.#outgoing(request, allowance);
-    const { socket } = this.#upstream ??= await this.#dial();
-    const head = latin1Bytes(this.#head(request, filled, body, masks.length > 0));
-    allowance.up(head.length);
-    await socket.write(joined([head, body.first]));
-    if (!body.send) {
+    const send = await this.#begin(request, { allowance, filled, isMasked: masks.length > 0 });
+    const { socket } = this.#upstream!;
+    if (!send) {
       this.#endWithClient(socket);
       return await this.#answer(request, masks, allowance);
     }
     let failure: unknown = null;
     let isSent = false;
     let isTaken = true;
-    const sending = body.send(async (bytes) => {
+    const sending = send(async (bytes) => {
       // A server may answer and close before it has read the body: its answer still counts.
       if (isTaken) isTaken = await socket.write(bytes).then(() => true, () => false);
     }).then(() => {
@@ -176,8 +176,33 @@ class BoundSession {
     return false;
   }
 
-  /** Ends the server's side when the client goes away before it has the whole answer. */
+  /** Sends the head, and a small body with it; returns the function that sends the rest, if there is any. */
+  async #begin(
+    request: OriginRequest,
+    { allowance, filled, isMasked }: { allowance: Allowance; filled: FilledHead; isMasked: boolean },
+  ): Promise<Outgoing["send"]> {
+    const { kind, bytes } = { bytes: 0, ...request.body };
+    const release = this.#connection.hold(kind === "length" && bytes <= MAX_SEARCHED_BYTES ? bytes : 0);
+    try {
+      const body = await this.#outgoing(request, allowance);
+      const { socket } = this.#upstream ??= await this.#dial();
+      const head = latin1Bytes(this.#head(request, filled, body, isMasked));
+      allowance.up(head.length);
+      await socket.write(joined([head, body.first]));
+      return body.send;
+    } finally {
+      release();
+    }
+  }
+
+  /** The port that a Host without one stands for. */
+  #defaultPort(): number {
+    return this.#connection.isSecure ? 443 : 80;
+  }
+
+  /** Ends the server's side when the client goes away before it has the whole answer; TLS has no other early end. */
   #endWithClient(socket: Socket): void {
+    if (!this.#connection.isSecure) return;
     this.#connection.reader.peek().then((byte) => byte === null && socket.destroy(), () => socket.destroy());
   }
 
@@ -198,12 +223,14 @@ class BoundSession {
   }
 
   #head(request: OriginRequest, filled: FilledHead, { framing }: Outgoing, isMasked: boolean): string {
-    const { host, port, defaultPort } = this.#connection;
+    const { host, port } = this.#connection;
     const dropped = isMasked ? ["expect", "accept-encoding"] : ["expect"];
     const lines = [
       `${request.method} ${filled.path} HTTP/1.1`,
-      `Host: ${host}${port === defaultPort ? "" : `:${port}`}`,
-      ...filled.fields.filter(([name]) => !dropped.includes(name.toLowerCase())).map(([name, value]) => `${name}: ${value}`),
+      `Host: ${host}${port === this.#defaultPort() ? "" : `:${port}`}`,
+      ...filled.fields.filter(([name]) => !dropped.includes(name.toLowerCase())).map(([name, value]) =>
+        `${name}: ${value}`
+      ),
       ...(isMasked ? ["Accept-Encoding: identity"] : []),
       ...framing,
       ...(request.upgrade ? ["Connection: Upgrade", "Upgrade: websocket"] : []),
@@ -258,7 +285,7 @@ class BoundSession {
   }
 
   async #answer(request: OriginRequest, masks: readonly Swap[], allowance: Allowance): Promise<boolean> {
-    const { client } = this.#connection;
+    const { client, hold } = this.#connection;
     const { reader } = this.#upstream!;
     const answer = await this.#answerHead(request, allowance);
     if (answer.status === 101) {
@@ -270,6 +297,7 @@ class BoundSession {
       client,
       masks,
       keepAlive,
+      hold,
       readsChunks: request.version === "HTTP/1.1",
       onPiece: ({ length }) => allowance.down(length),
       onBegin: () => this.#hasBegun = true,

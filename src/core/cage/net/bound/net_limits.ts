@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../../ports/ports.ts";
 import type { NetLimit } from "../bound_secret.ts";
+import type { Field } from "../request_head.ts";
 import { isPathAllowed } from "./path_rules.ts";
 import { type HostPort, refusedRequest } from "./refused.ts";
 
@@ -22,7 +23,12 @@ export interface Allowance {
 export interface AskedRequest {
   readonly method: string;
   readonly path: string;
+  readonly fields: readonly Field[];
 }
+
+/** Fields by which some servers take another method or another path than the request line has. */
+const OTHER_METHOD = /^x-(?:http-)?method(?:-override)?$/i;
+const OTHER_PATH = /^x-(?:original|rewrite)-ur[il]$/i;
 
 /** The limits of one cage, and the bytes that went over since each minute began. */
 export class NetLimits {
@@ -43,6 +49,9 @@ export class NetLimits {
   judge(request: AskedRequest, target: HostPort): Allowance {
     const rules = this.#rules.filter(({ limit }) => limit.host === target.host && limit.port === target.port);
     if (rules.length === 0) return UNLIMITED;
+    const has = (field: RegExp): boolean => request.fields.some(([name]) => field.test(name));
+    if (has(OTHER_METHOD) && rules.every(({ limit }) => limit.methods)) throw refusedRequest(request, target, "method");
+    if (has(OTHER_PATH) && rules.every(({ limit }) => limit.paths)) throw refusedRequest(request, target, "path");
     const byMethod = rules.filter(({ limit: { methods } }) => methods === null || methods.includes(request.method));
     if (byMethod.length === 0) throw refusedRequest(request, target, "method");
     const rule = byMethod.find(({ limit: { paths } }) => paths === null || isPathAllowed(request.path, paths));

@@ -17,6 +17,9 @@ const BASIC = /^(basic +)([A-Za-z0-9+/]+=*)$/i;
 const TEXT_TYPE = /^(?:text\/.*|multipart\/form-data|application\/(?:.*[+.-])?(?:xml|yaml|graphql|javascript|ndjson))$/;
 const JSON_TYPE = /^(?:application|text)\/(?:.+\+)?json$/;
 
+/** Bytes of values in one body: a body full of placeholders must not become a hundred times as long. */
+const MAX_FILLED_BYTES = 1024 * 1024;
+
 /** Puts a value in the form in which it may stand at a place. */
 type Encode = (value: string) => string;
 
@@ -88,16 +91,18 @@ export class Placeholders {
    */
   inBody(type: string | null, { isOver, onLeft }: { isOver(): boolean; onLeft(name: string): void }): Swap[] {
     const encode = encodeFor(type);
+    let room = MAX_FILLED_BYTES;
     return this.#options.secrets.map((secret) => {
       const find = encoder.encode(secret.placeholder);
       const put = (): Uint8Array => {
         const fault = this.#fault(secret);
-        if (fault === null && isOver()) {
-          onLeft(secret.name);
-          return find;
-        }
-        if (fault === null && encode === null) throw this.#misused(secret, "content-type");
-        return encoder.encode((encode ?? asIs)(this.#value(secret)));
+        if (fault !== null) throw this.#misused(secret, fault);
+        if (encode === null) throw this.#misused(secret, "content-type");
+        const value = isOver() ? find : encoder.encode(encode(this.#value(secret)));
+        room -= value.length;
+        if (value !== find && room >= 0) return value;
+        onLeft(secret.name);
+        return find;
       };
       return { find, put };
     });
@@ -116,7 +121,6 @@ export class Placeholders {
   #fillField(value: string): string {
     let secretName = "";
     const filled = this.#fill(value, utf8AsLatin1);
-    // deno-lint-ignore no-control-regex
     if (filled === value || !/[\r\n\0]/.test(filled)) return filled;
     for (const { name, placeholder } of this.#options.secrets) if (value.includes(placeholder)) secretName = name;
     throw misused(secretName, this.#options, "unfit-value");

@@ -7,7 +7,7 @@ import { shownHost } from "../judge_target.ts";
 import type { MisuseReason, NetEvent, RequestRefusal } from "../net_event.ts";
 
 /** Status codes with which the gatekeeper answers in the place of a server. */
-export type RefusalStatus = 400 | 403 | 431 | 502;
+export type RefusalStatus = 400 | 403 | 431 | 502 | 503;
 
 /** A place on the network. */
 export interface HostPort {

@@ -15,6 +15,12 @@ import { ByteSwapper, type Swap, swapAll } from "./swap_bytes.ts";
 /** Bytes of a body that are held to be searched whole, or in which placeholders are replaced. */
 export const MAX_SEARCHED_BYTES: number = 1024 * 1024;
 
+/**
+ * Bytes of a value, at the end of a piece, for which the piece waits. With fewer, every tenth event of a stream would
+ * wait for the next, because it ends like the beginning of some form of some value.
+ */
+const LEAST_HELD_BYTES = 4;
+
 /** The plugin's side of an answer. */
 export interface AnswerOptions {
   readonly client: Socket;
@@ -23,6 +29,8 @@ export interface AnswerOptions {
   readonly keepAlive: boolean;
   /** Whether its client reads chunks: HTTP/1.1. */
   readonly readsChunks: boolean;
+  /** Makes room for a body to be held; the returned function gives it back. */
+  hold(bytes: number): () => void;
   /** Sees each piece as the server sent it, and ends the answer by throwing. */
   onPiece(piece: Uint8Array): void;
   /** Called once, before the first byte: from then on no other answer can be given. */
@@ -51,14 +59,23 @@ export async function relayAnswer(answer: AnswerHead, from: ByteReader, options:
   }
   if (body.kind === "length" && plain === pieces) {
     if (masks.length > 0 && body.bytes <= MAX_SEARCHED_BYTES) {
-      const masked = swapAll(await collect(pieces), masks);
-      return await begin([`Content-Length: ${masked.length}`], masked);
+      const release = options.hold(body.bytes);
+      try {
+        const masked = swapAll(await collect(pieces), masks);
+        return await begin([`Content-Length: ${masked.length}`], masked);
+      } finally {
+        release();
+      }
     }
     await begin([`Content-Length: ${body.bytes}`]);
     return await pass(pieces, new ByteSwapper(fittedSwaps(masks)), (bytes) => client.write(bytes));
   }
   await begin(readsChunks ? ["Transfer-Encoding: chunked"] : []);
-  await pass(plain, new ByteSwapper(masks), (bytes) => client.write(readsChunks ? chunkOf(bytes) : bytes));
+  await pass(
+    plain,
+    new ByteSwapper(masks, { leastHeld: LEAST_HELD_BYTES }),
+    (bytes) => client.write(readsChunks ? chunkOf(bytes) : bytes),
+  );
   if (readsChunks) await client.write(LAST_CHUNK);
 }
 

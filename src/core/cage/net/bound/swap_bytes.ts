@@ -16,10 +16,18 @@ export interface Swap {
 /** Swaps in one stream of bytes. */
 export class ByteSwapper {
   readonly #swaps: readonly Swap[];
-  #held: Uint8Array = new Uint8Array(0);
+  readonly #leastHeld: number;
+  /** The end of the stream so far that may be the beginning of a find, and how many bytes of it have gone on. */
+  #tail: Uint8Array = new Uint8Array(0);
+  #passed = 0;
 
-  constructor(swaps: readonly Swap[]) {
+  /**
+   * An end of fewer than `leastHeld` bytes is not held back, so that what somebody waits for comes whole. If it was the
+   * beginning of a find, the replacement follows it. Default 1: nothing passes that could be.
+   */
+  constructor(swaps: readonly Swap[], { leastHeld = 1 }: { readonly leastHeld?: number } = {}) {
     this.#swaps = swaps;
+    this.#leastHeld = leastHeld;
   }
 
   /** Takes the next bytes and returns those that can go on: an end that may be the beginning of a find is held back. */
@@ -33,17 +41,17 @@ export class ByteSwapper {
   }
 
   #run(bytes: Uint8Array, isLast: boolean): Uint8Array {
-    const whole = this.#held.length === 0 ? bytes : joined([this.#held, bytes]);
+    const whole = this.#tail.length === 0 ? bytes : joined([this.#tail, bytes]);
     const next = this.#swaps.map(({ find }) => indexOfBytes(whole, find, 0));
     const out: Uint8Array[] = [];
-    let at = 0;
+    let at = this.#passed;
     let tail = isLast ? whole.length : this.#tailOf(whole, 0);
     for (;;) {
       const first = this.#earliest(next);
       // A find that begins after the tail waits: the tail may turn out to be a longer one around it.
       if (first === null || next[first]! >= tail) break;
       const { find, put } = this.#swaps[first]!;
-      out.push(whole.subarray(at, next[first]), put());
+      out.push(whole.subarray(at, Math.max(at, next[first]!)), put());
       at = next[first]! + find.length;
       if (tail < at) tail = this.#tailOf(whole, at);
       for (const [index, swap] of this.#swaps.entries()) {
@@ -51,9 +59,10 @@ export class ByteSwapper {
         if (found >= 0 && found < at) next[index] = indexOfBytes(whole, swap.find, at);
       }
     }
-    this.#held = tail === whole.length ? new Uint8Array(0) : whole.slice(tail);
-    if (out.length === 0 && at === 0) return whole.subarray(0, tail);
-    return joined([...out, whole.subarray(at, tail)]);
+    const end = whole.length - tail < this.#leastHeld ? whole.length : Math.max(at, tail);
+    this.#tail = whole.slice(tail);
+    this.#passed = end - tail;
+    return joined([...out, whole.subarray(at, end)]);
   }
 
   /** Index of the swap whose find comes first; of two that begin at one place, the longer. */

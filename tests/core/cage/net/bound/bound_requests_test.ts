@@ -150,7 +150,10 @@ test("a client that goes away ends the server's side of an answer that goes on",
   let isClosed = false;
   const port = await rawUpstream(t, (socket) => {
     socket.on("close", () => void (isClosed = true));
-    socket.once("data", () => void socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"));
+    socket.once(
+      "data",
+      () => void socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"),
+    );
   });
   const gate = await openBoundGate(t, { port });
   const client = await gate.secure();
@@ -183,7 +186,10 @@ test("WebSocket upgrades carry the secret in their head, and what follows passes
 
 test("a server that switches protocols unasked, or to HTTP/2, is not believed", async (t) => {
   const port = await rawUpstream(t, (socket) => {
-    socket.once("data", () => void socket.write("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\nx"));
+    socket.once(
+      "data",
+      () => void socket.write("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\nx"),
+    );
   });
   const gate = await openBoundGate(t, { port });
   for (const fields of [[], ["Connection: Upgrade", "Upgrade: h2c"]]) {
@@ -208,7 +214,10 @@ test("a secret goes out in plain HTTP only to this machine, through a tunnel or 
 
 test("a server whose certificate is not trusted, or for another name, gets nothing: 502 says why", async (t) => {
   const server = await secureUpstream(t);
-  const untrusted = await openBoundGate(t, { port: server.port, roots: [(await openBoundGate(t, {})).authority.certificate] });
+  const untrusted = await openBoundGate(t, {
+    port: server.port,
+    roots: [(await openBoundGate(t, {})).authority.certificate],
+  });
   const answer = await untrusted.request(request("GET /", [`X-Token: ${PLACEHOLDER}`]));
   assert.match(answer, /^HTTP\/1\.1 502 [^]*unreachable: .*certificate/);
   const other = await openBoundGate(t, {
@@ -234,4 +243,31 @@ test("hosts that are granted and not bound stay tunnels that nobody reads", asyn
   client.send("\x00\x01 anything at all \r\n\r\n");
   await client.until(/anything at all \r\n\r\n$/);
   client.close();
+});
+
+test("a server that answers and closes before it has read a large body is heard", async (t) => {
+  const port = await rawUpstream(t, (socket) => {
+    socket.once("data", () => {
+      socket.pause();
+      socket.end("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig");
+    });
+  });
+  const gate = await openBoundGate(t, { port });
+  const client = await gate.secure();
+  client.send(request("POST /", [`Content-Length: ${8 * MIB}`]));
+  client.send("x".repeat(4 * MIB));
+  await client.until(/^HTTP\/1\.1 413 [^]*big$/);
+  client.close();
+});
+
+test("a request that comes byte by byte is read like one that comes at once", async (t) => {
+  const server = await secureUpstream(t, (response, { body }) => void response.end(`<${body}>`));
+  const gate = await openBoundGate(t, { port: server.port });
+  const client = await gate.secure();
+  const chunked = request("POST /?1", ["Content-Type: text/plain", "Transfer-Encoding: chunked"]);
+  const parts = `2d\r\n${PLACEHOLDER}\r\n0\r\n\r\n`;
+  for (const char of chunked + parts + post("text/plain", PLACEHOLDER)) client.send(char);
+  const answer = await client.ended();
+  assert.deepEqual(server.heard.map(({ body }) => body), [VALUE, VALUE]);
+  assert.equal(answer.match(new RegExp(PLACEHOLDER, "g"))?.length, 2);
 });
