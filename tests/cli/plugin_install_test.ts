@@ -123,6 +123,7 @@ test("K-052 off a terminal nothing is granted unless every capability is named",
     source: join(dir, "pi"),
     roles: [],
     hooks: [],
+    secrets: [],
     tools: [],
     protocol: "kaged_stdio",
   });
@@ -165,6 +166,7 @@ test("K-055 K-056 upgrade and uninstall off a terminal, in words and as JSON", a
     roles: [],
     hooks: [],
     tools: [],
+    secrets: [],
     protocol: "kaged_stdio",
     restarted: false,
   });
