@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { CageRequest } from "../core/cage/cage.ts";
 import { CagedProcess } from "../core/cage/caged_process.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
 import { cageRequest } from "../core/supervisor/plugin_source.ts";
@@ -44,18 +45,20 @@ export interface PluginWireOptions
     Pick<PluginSpec, "dir" | "projectDir">,
     Pick<SupervisorOptions, "runtime" | "home" | "runtimes" | "limits" | "pluginLimits"> {
   readonly manifest: Manifest;
+  /** Completes the request for each cage, for a plugin with secrets. Default: nothing is added. */
+  readonly complete?: (request: CageRequest) => CageRequest;
 }
 
 /** Starts the plugin in its cage. Rejects with a `cage.*` or `capability.*` error. */
 export async function openPluginWire(options: PluginWireOptions, listeners: WireListeners): Promise<PluginWire> {
-  const { runtime, manifest } = options;
+  const { runtime, manifest, complete = (request) => request } = options;
   const reader = new LineReader({
     line: (text, start, end) => listeners.line(text.slice(start, end)),
     undecodable: (start) => listeners.undecodable(start),
     oversize: () => listeners.oversize(),
   }, { bytes: runtime.bytes, maxLineBytes: MAX_LINE_BYTES });
   const onStdout = (chunk: Uint8Array): void => reader.push(chunk);
-  const caged = await CagedProcess.start(cageRequest(manifest, options, options), { runtime, onStdout });
+  const caged = await CagedProcess.start(complete(cageRequest(manifest, options, options)), { runtime, onStdout });
   const { cage, ended, pipes } = caged;
   return {
     ended,

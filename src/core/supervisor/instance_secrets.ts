@@ -30,10 +30,11 @@ export class InstanceSecrets {
 
   /** Returns the source of a process whose config is what `config` returns, at its start and later. */
   inSource(source: PluginSource, config: () => Config): PluginSource {
-    return { ...source, prepare: async () => this.#inCage(await source.prepare(), config) };
+    return { ...source, prepare: async () => this.inCage(await source.prepare(), config) };
   }
 
-  #inCage(request: CageRequest, config: () => Config): CageRequest {
+  /** Returns the request for a cage of such a process. */
+  inCage(request: CageRequest, config: () => Config): CageRequest {
     const { manifest } = request;
     this.learn(manifest, config());
     const secrets = listed(manifest).filter(([, { hosts }]) => hosts).map(([name, { hosts }]): BoundSecret => ({

@@ -4,9 +4,12 @@
  * @module
  */
 import type { CheckOptions } from "../check/report.ts";
+import type { CageRequest } from "../../core/cage/cage.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
+import { InstanceSecrets } from "../../core/supervisor/instance_secrets.ts";
+import { SecretMask } from "../../core/values/secret_mask.ts";
 import { openPluginWire } from "../plugin_wire.ts";
 import { runConfig } from "../run_config.ts";
 import { notOffered } from "./conversation.ts";
@@ -38,13 +41,15 @@ export async function checkConformance(dir: string, options: ConformanceOptions)
     const message = `"${manifest.name}" speaks MCP, and these rules are of the plugin wire`;
     throw new HostError("check.conformance_mcp", message, { hint: "Leave --conformance away" });
   }
-  const config = await runConfig(manifest, options, runtime);
+  const whole = await runConfig(manifest, options, runtime);
+  const secrets = new InstanceSecrets(new SecretMask());
   await using storage = createStorage({ runtime, home });
   const client = { plugin: manifest.name, instance: manifest.name, manifest };
-  const wire = { runtime, home, runtimes, projectDir, ...limits, dir, manifest };
+  const complete = (request: CageRequest): CageRequest => secrets.inCage(request, () => whole);
+  const wire = { runtime, home, runtimes, projectDir, ...limits, dir, manifest, complete };
   return await tryRules({
     ...rest,
-    config,
+    config: secrets.outward(manifest, whole),
     rules,
     manifest,
     clock: runtime.clock,

@@ -22,14 +22,16 @@ export class SecretKeeper {
 
   constructor(manifest: Manifest, others: SecretMask = new SecretMask()) {
     this.#manifest = manifest;
-    this.#isSecret = secretFields(manifest);
+    const isSecret = secretFields(manifest);
+    // Of a bound secret the plugin gets a placeholder, which is none: a replay sends it as it is.
+    this.#isSecret = (field) => isSecret(field) && !manifest.secrets?.[field]?.hosts;
     this.#others = others;
   }
 
   /** Returns a message without the secrets it, or a config before it, carries. */
   hide(message: TapeMessage): TapeMessage {
     const config = configOf(message);
-    if (config) learnSecrets(this.#own, this.#manifest, config);
+    if (config) learnSecrets(this.#own, this.#manifest, withoutBound(this.#manifest, config));
     const hidden = mapBody(message, (value) => this.#others.value(this.#own.value(value)));
     if (config === null) return hidden;
     return withConfig(hidden, (field, value) => this.#isSecret(field) ? placeholderOf(field) : value);
@@ -39,6 +41,10 @@ export class SecretKeeper {
   hideText(text: string): string {
     return this.#others.text(this.#own.text(text));
   }
+}
+
+function withoutBound({ secrets = {} }: Manifest, config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([field]) => !secrets[field]?.hosts));
 }
 
 /** Returns the config fields of a tape whose values must be given again. */

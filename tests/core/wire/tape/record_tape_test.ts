@@ -234,3 +234,18 @@ test("tapeFolder() gives every process a tape of its own, in a folder that only 
   }
   assert.deepEqual([(await stat(dir)).mode & 0o777, set.failures], [0o700, []]);
 });
+
+test("K-032 the placeholder of a bound secret stays on the tape: a replay needs no value for it", async (t) => {
+  const set = await setting(t);
+  const secrets = { api_key: { hosts: ["api.example.org:443"] } };
+  const plugin = { ...set.plugin, manifest: { ...set.plugin.manifest, secrets } };
+  const tape = start({ ...set, plugin });
+  const config = { api_key: "kaged_secret_0123456789abcdef0123456789abcdef", pin: "very-secret" };
+  tape.host(line({ id: 1, method: "config.update", params: config }));
+  tape.plugin(bytes(line({ id: 1, result: { said: config.api_key } })));
+  await tape.flush();
+  const text = await readFile(set.path, "utf8");
+  assert.equal(text.split(config.api_key).length, 3);
+  assert.doesNotMatch(text, /very-secret/);
+  assert.deepEqual(neededSecrets((await read(set)).entries), ["pin"]);
+});
