@@ -18,6 +18,8 @@ export type MisuseReason =
   | "content-type"
   /** The body is larger than is searched: the server saw the placeholder. */
   | "too-large"
+  /** It went out in a WebSocket frame, where no secret is put: the server saw the placeholder. */
+  | "web-socket"
   /** The operator has set no value for it. */
   | "no-value"
   /** The value holds characters that cannot stand in a field. */

@@ -15,6 +15,7 @@ import { pour } from "../pour.ts";
 import { type OriginRequest, readAuthority, readOriginHead, valuesOf } from "../request_head.ts";
 import { type AnswerHead, readAnswerHead } from "./answer_head.ts";
 import { bodyPieces, chunkOf, collect, LAST_CHUNK, type Pieces } from "./body_flow.ts";
+import { frameWatch } from "./frame_watch.ts";
 import { maskSwaps } from "./masks.ts";
 import type { Allowance, NetLimits } from "./net_limits.ts";
 import { type FilledHead, Placeholders } from "./placeholders.ts";
@@ -224,7 +225,8 @@ class BoundSession {
 
   #head(request: OriginRequest, filled: FilledHead, { framing }: Outgoing, isMasked: boolean): string {
     const { host, port } = this.#connection;
-    const dropped = isMasked ? ["expect", "accept-encoding"] : ["expect"];
+    // Frames that the server could ask to have compressed could not be read along.
+    const dropped = isMasked ? ["expect", "accept-encoding", "sec-websocket-extensions"] : ["expect"];
     const lines = [
       `${request.method} ${filled.path} HTTP/1.1`,
       `Host: ${host}${port === this.#defaultPort() ? "" : `:${port}`}`,
@@ -317,18 +319,23 @@ class BoundSession {
     }
   }
 
-  /** Joins both sides after the server has agreed to speak WebSocket: what passes then is not searched. */
+  /** Joins both sides after the server has agreed to speak WebSocket: what passes then is not changed. */
   async #switch(
     answer: AnswerHead,
     { request, masks, allowance }: { request: OriginRequest; masks: readonly Swap[]; allowance: Allowance },
   ): Promise<void> {
-    const { client, reader } = this.#connection;
+    const { client, reader, secrets, report } = this.#connection;
     const { socket, reader: fromServer } = this.#upstream!;
     if (!request.upgrade) throw failed(502, "bad-answer", "the server changed the protocol unasked");
     this.#hasBegun = true;
     await client.write(headOf(answer, ["Connection: Upgrade", "Upgrade: websocket"], { masks, keepAlive: true }));
+    const watch = frameWatch(secrets, (name) => report(misused(name, this.#connection, "web-socket").event!));
+    const onSent = (bytes: Uint8Array): void => {
+      allowance.up(bytes.length);
+      watch(bytes);
+    };
     await Promise.all([
-      pour(reader, socket, ({ length }) => allowance.up(length)),
+      pour(reader, socket, onSent),
       pour(fromServer, client, ({ length }) => allowance.down(length)),
     ]);
   }

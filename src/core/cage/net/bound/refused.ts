@@ -54,6 +54,7 @@ const MISUSE_ADVICE: Readonly<Record<MisuseReason, (name: string, target: string
   "not-encrypted": (name, target) => `the secret ${name} goes to ${target} over TLS only; use https`,
   "wrong-place": (name) => `the secret ${name} may stand in the value of a field, in the query and in the body`,
   "content-type": (name) => `the secret ${name} is put into JSON, forms and text; name the type of the body`,
+  "web-socket": (name) => `the secret ${name} is not put into WebSocket frames`,
   "too-large": (name) => `the secret ${name} is not put into bodies of more than 1 MiB`,
   "no-value": (name) => `the secret ${name} has no value; the operator sets it with kaged secret set`,
   "unfit-value": (name) => `the value of the secret ${name} holds a line break or a NUL`,

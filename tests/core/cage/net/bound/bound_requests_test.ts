@@ -176,11 +176,16 @@ test("WebSocket upgrades carry the secret in their head, and what follows passes
   const gate = await openBoundGate(t, { port });
   const client = await gate.secure();
   const upgrade = ["Connection: keep-alive, Upgrade", "Upgrade: websocket", `Authorization: Bearer ${PLACEHOLDER}`];
-  client.send(request("GET /ws", [...upgrade, "Sec-WebSocket-Key: abc"]));
+  client.send(
+    request("GET /ws", [...upgrade, "Sec-WebSocket-Key: abc", "Sec-WebSocket-Extensions: permessage-deflate"]),
+  );
   await client.until(/^HTTP\/1\.1 101 [^]*Upgrade: websocket\r\n\r\nhello$/);
-  client.send(`<${PLACEHOLDER}>`);
-  await client.until(new RegExp(`<${PLACEHOLDER}>$`));
+  client.send(`\x01${String.fromCharCode(PLACEHOLDER.length)}${PLACEHOLDER}`); // A frame of text, with no key on top.
+  await client.until(new RegExp(`${PLACEHOLDER}$`));
   client.close();
+  const misuse = { kind: "secret_misused", name: "token", host: HOST, port: 443, reason: "web-socket" };
+  assert.deepEqual(gate.events, [{ kind: "opened", host: HOST, port: 443 }, misuse]);
+  assert.doesNotMatch(head, /permessage-deflate/);
   assert.match(head, /^GET \/ws HTTP\/1\.1\r\n[^]*Connection: Upgrade\r\nUpgrade: websocket\r\n/);
   assert.match(head, new RegExp(`Authorization: Bearer gh/p`));
 });
