@@ -59,7 +59,12 @@ async function everyInstance(host: LiveHost): Promise<Instance[]> {
   const found: Instance[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
     const query: string = cursor === "" ? "" : `&cursor=${cursor}`;
-    const page: Answers["GET /api/v1/plugins"] | null = await get(host, "GET /api/v1/plugins", "", `?limit=1000${query}`);
+    const page: Answers["GET /api/v1/plugins"] | null = await get(
+      host,
+      "GET /api/v1/plugins",
+      "",
+      `?limit=1000${query}`,
+    );
     found.push(...page?.plugins ?? []);
     cursor = page?.next ?? null;
   }

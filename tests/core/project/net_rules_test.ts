@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HostError } from "../../../src/core/errors/host_error.ts";
+import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { netLimitsOf } from "../../../src/core/project/net_rules.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import type { Issue } from "../../../src/core/project/types.ts";
