@@ -16,6 +16,7 @@ import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
 import pluginTemplates from "./generators/plugin_templates.ts";
 import notesSdkJs from "./generators/notes_sdk_js.ts";
+import ticketsSdkJs from "./generators/tickets_sdk_js.ts";
 import openapi from "./generators/openapi.ts";
 import { pictures } from "./generators/pictures.ts";
 import { pluginBundle } from "./generators/plugin_bundle.ts";
@@ -41,6 +42,7 @@ export const generators: readonly Generator[] = [
   relayModule,
   pluginTemplates,
   notesSdkJs,
+  ticketsSdkJs,
   notesSdkDts,
   ...pythonSdkFiles,
   pluginBundle("memory-markdown", { bundled: ["minisearch"] }),
