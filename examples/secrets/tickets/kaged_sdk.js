@@ -569,7 +569,23 @@ const isPromise = (value) => typeof value?.then === "function";
 const isOwnCode = (code) => code === -32602 || (code >= -32099 && code <= -32000);
 /** Whether a line is longer than the cap. A UTF-16 unit takes at most 3 bytes, so most need no count. */
 const isOversize = (text) => text.length * 3 > MAX_LINE_BYTES && new TextEncoder().encode(text).length > MAX_LINE_BYTES;
-const messageOf = (thrown) => thrown instanceof Error ? thrown.message : String(thrown);
+/** Causes looked at: fetch alone says no more than "fetch failed", and a chain may lead back to its start. */
+const MAX_CAUSES = 3;
+/** The message of an error, and those of its causes. */
+function messageOf(thrown) {
+  if (!(thrown instanceof Error)) {
+    return String(thrown);
+  }
+  let said = thrown.message;
+  let { cause } = thrown;
+  for (let count = 0; count < MAX_CAUSES && cause instanceof Error; count++) {
+    if (!said.includes(cause.message)) {
+      said += `: ${cause.message}`;
+    }
+    cause = cause.cause;
+  }
+  return said;
+}
 function attempt(work) {
   try {
     return work();
