@@ -20,7 +20,7 @@ export function benchHost({ quick, say }: BenchOptions): BenchReport {
   const runtimes = runtimeCommands();
   const rows = runtimes.flatMap(({ name, file, args }): BenchRow[] => {
     say(`host: on ${name}`);
-    const rest = [...args, MEASURE, process.execPath, ...(quick ? ["8", "60", "30"] : ["30", "200", "60"])];
+    const rest = [...args, MEASURE, process.execPath, ...(quick ? ["8", "60", "120"] : ["30", "200", "300"])];
     const text = execFileSync(file, rest, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
     return rowsOf(name, JSON.parse(text) as HostFigures);
   });

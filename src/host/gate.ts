@@ -18,7 +18,6 @@ import { checkArguments } from "../core/tools/check_arguments.ts";
 import type { AgentTool } from "../core/tools/tool_registry.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
 import { cancelledError } from "../core/wire/calls.ts";
-import type { CallOptions } from "../core/wire/connection_types.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
@@ -27,7 +26,7 @@ import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
 import { callParams, type CallPlugin } from "./call_plugin.ts";
-import type { ToolOutcome } from "./types.ts";
+import type { ToolCallOptions, ToolOutcome } from "./types.ts";
 
 /** The rooms of a host that the walk passes. */
 export interface GatePorts {
@@ -52,7 +51,7 @@ export function passGate(call: GateCall, ports: GatePorts): Promise<ToolOutcome>
   const { tool, agent, session } = call;
   const walk = new Walk(call, ports);
   if (!ports.tracing) return walk.run(UNTRACED);
-  const facts = { name: tool.name, agent, session, attributes: { "kaged.plugin": tool.owner.plugin } };
+  const facts = { name: tool.name, agent, session: session.id, attributes: { "kaged.plugin": tool.owner.plugin } };
   return ports.tracing.span("tool", facts, (span) => walk.run(span));
 }
 
@@ -71,38 +70,52 @@ class Walk {
   }
 
   /** One frame for the whole walk: where nobody listens, it awaits the check and the plugin and nothing else. */
-  async run({ carrier, fail }: OpenSpan): Promise<ToolOutcome> {
-    const { agent, session, tool } = this.#call;
-    const { engine, emitter, clock } = this.#ports;
+  async run(span: OpenSpan): Promise<ToolOutcome> {
     let output: unknown;
     try {
-      await checkArguments(tool, this.#args);
-      const own = this.#ports.contextOf(agent, session);
-      const context = carrier === UNTRACED.carrier ? own : { ...own, ...carrier };
+      await checkArguments(this.#call.tool, this.#args);
+      const context = this.#contextOf(span);
       // Another turn would keep the call out of the lines that the wire writes together at the end of this tick.
-      if (engine.has("PreToolUse")) await this.#before(context);
-      // A handler that is added during the call hears of its end without the time it took.
-      const isTimed = emitter !== null || engine.has("PostToolUse") || engine.has("OnError");
-      const startedMs = isTimed ? clock.monotonic() : null;
+      if (this.#ports.engine.has("PreToolUse")) await this.#before(context);
       let error: HostError | null = null;
+      const startedMs = this.#isTimed() ? this.#ports.clock.monotonic() : null;
       try {
         output = await this.#make(context);
       } catch (thrown) {
         error = asHostError(thrown); // Handlers hear of a failure before the caller does.
       }
-      if (startedMs !== null) this.#durationMs = clock.monotonic() - startedMs;
-      if (engine.has("PostToolUse") || (error && engine.has("OnError"))) {
+      if (startedMs !== null) this.#durationMs = this.#ports.clock.monotonic() - startedMs;
+      if (this.#isHeard(error)) {
         // Handlers hear how a call ended even when its caller has gone.
         output = await this.#unlessCancelled(this.#after(output, error, context));
       } else if (error) throw error;
     } catch (thrown) {
-      const error = asHostError(thrown);
-      fail(error.code);
-      this.#end(false, { error: { code: error.code, message: error.message } });
-      throw error;
+      throw this.#failed(asHostError(thrown), span);
     }
     this.#end(true, output);
     return { output, context: [...this.#context], warnings: [...this.#warnings] };
+  }
+
+  #contextOf({ carrier }: OpenSpan): HookContext {
+    const context = this.#ports.contextOf(this.#call.agent, this.#call.session.id);
+    return carrier === UNTRACED.carrier ? context : { ...context, ...carrier };
+  }
+
+  /** Whether anybody is there to hear how long the call takes; who comes during it hears of its end without that. */
+  #isTimed(): boolean {
+    const { emitter, engine } = this.#ports;
+    return emitter !== null || engine.has("PostToolUse") || engine.has("OnError");
+  }
+
+  #isHeard(error: HostError | null): boolean {
+    const { engine } = this.#ports;
+    return engine.has("PostToolUse") || (error !== null && engine.has("OnError"));
+  }
+
+  #failed(error: HostError, { fail }: OpenSpan): HostError {
+    fail(error.code);
+    this.#end(false, { error: { code: error.code, message: error.message } });
+    return error;
   }
 
   async #before(context: HookContext): Promise<void> {
@@ -157,7 +170,7 @@ class Walk {
     event: Pick<HookEvent, "tool" | "input" | "output" | "error">,
     context: HookContext,
   ): Promise<HookResult> {
-    const { agent, session: sessionId } = this.#call;
+    const { agent, session: { id: sessionId } } = this.#call;
     const scope = new PluginScope({ context });
     const result = await this.#ports.engine.fire({ hook, sessionId, agent, ...event }, { scope });
     this.#context = [...this.#context, ...result.context];
@@ -183,9 +196,16 @@ class Walk {
       input: { ...this.#args },
       output: output ?? null,
       duration: this.#durationMs ?? 0,
-      conversationId: session,
+      conversationId: session.id,
     });
-    if (this.#context.length > 0) this.#call.onText([...this.#context], isOk);
+    if (this.#context.length > 0) this.#handOver([...this.#context], isOk);
+  }
+
+  /** Text goes to who asked for it; where it reaches nobody, the session keeps it. */
+  #handOver(texts: readonly string[], isOk: boolean): void {
+    const { options: { onContext }, session, outputOnly } = this.#call;
+    if (onContext) onContext(texts);
+    else if (outputOnly || !isOk) session.keep(texts);
   }
 }
 
@@ -239,8 +259,8 @@ export interface GateCall {
   readonly tool: GatedTool;
   readonly args: Readonly<Record<string, unknown>>;
   readonly agent: string;
-  readonly session: string;
-  readonly options: CallOptions;
-  /** Called at the end with text that handlers added, if any; `isOk` says whether the caller gets it with an outcome. */
-  onText(text: readonly string[], isOk: boolean): void;
+  readonly session: { readonly id: string; keep(texts: readonly string[]): void };
+  readonly options: ToolCallOptions;
+  /** Whether the caller gets the output alone, and no text of handlers with it. */
+  readonly outputOnly: boolean;
 }

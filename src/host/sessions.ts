@@ -178,13 +178,8 @@ export class HostSession implements Session {
     options: ToolCallOptions,
     { outputOnly = false }: { readonly outputOnly?: boolean } = {},
   ): Promise<ToolOutcome> {
-    const { agent = PRIMARY, onContext } = options;
     this.touch();
-    const onText = (texts: readonly string[], isOk: boolean): void => {
-      if (onContext) onContext(texts);
-      else if (outputOnly || !isOk) this.#keep(texts);
-    };
-    return this.#ports.pass({ tool, args, agent, session: this.id, options, onText });
+    return this.#ports.pass({ tool, args, agent: options.agent ?? PRIMARY, session: this, options, outputOnly });
   }
 
   /** Returns the text that was kept, and forgets it. */
@@ -194,7 +189,8 @@ export class HostSession implements Session {
     return taken;
   }
 
-  #keep(texts: readonly string[]): void {
+  /** Keeps text for {@link takeContext}. */
+  keep(texts: readonly string[]): void {
     this.#context.push(...texts);
     let bytes = this.#context.reduce((sum, text) => sum + byteLength(text), 0);
     while (bytes > MAX_KEPT_BYTES && this.#context.length > 1) bytes -= byteLength(this.#context.shift()!);
