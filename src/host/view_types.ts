@@ -71,8 +71,8 @@ export interface PluginView extends Pick<HostPluginInfo, "plugin" | "package"> {
   readonly manifest: Manifest | null;
   /** Its capabilities in plain words. */
   readonly capabilities: readonly CapabilityDescription[];
-  /** Values that the operator is asked for, and whether the plugin sees them; never the values. */
-  readonly secrets: readonly { readonly key: string; readonly text: string; readonly danger: string | null }[];
+  /** For each value that the operator is asked for, whether the plugin sees it, in plain words; never the value. */
+  readonly secrets: readonly string[];
   /** One for each agent, or one for all agents. */
   readonly instances: readonly HostPluginInfo[];
   /** One entry for each agent that declares it. */

@@ -52,7 +52,7 @@ test("a call of a refused plugin over HTTP answers with the reason and the next 
     const answer = await s.ask(`/api/v1/${path}`, post);
     assert.deepEqual(failed(answer), [502, "plugin.refused"], path);
     assert.match(answer.body.detail, /local\.toml: .*api_token: Field "api_token" is missing/);
-    assert.match(answer.body.hint, /^Write \[plugins\."@test\/no-secret"\] to local\.toml/);
+    assert.match(answer.body.hint, /^Run: kaged secret set @test\/no-secret api_token$/);
   }
   const knob = { method: "PUT", json: { value: 1 } };
   assert.deepEqual(failed(await s.ask("/api/v1/plugins/no-secret/knobs/depth", knob)), [502, "plugin.refused"]);

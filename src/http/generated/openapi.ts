@@ -3139,34 +3139,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "secrets": {
-            "description": "Values that the operator is asked for, and whether the plugin sees them; never the values.",
+            "description": "For each value that the operator is asked for, whether the plugin sees it, in plain words; never the value.",
             "type": "array",
             "items": {
-              "type": "object",
-              "properties": {
-                "key": {
-                  "type": "string"
-                },
-                "text": {
-                  "type": "string"
-                },
-                "danger": {
-                  "anyOf": [
-                    {
-                      "type": "string"
-                    },
-                    {
-                      "type": "null"
-                    }
-                  ]
-                }
-              },
-              "required": [
-                "key",
-                "text",
-                "danger"
-              ],
-              "additionalProperties": false
+              "type": "string"
             }
           },
           "roles": {

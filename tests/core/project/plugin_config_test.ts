@@ -211,11 +211,11 @@ test("K-033 every mistake of a config stands in its message, with the line where
   ]);
 });
 
-test("K-032 a secret that local.toml does not hold at all is reported with the table to write", async () => {
+test("K-032 a secret that local.toml does not hold at all is reported with the command that sets it", async () => {
   const { message, hint } = (await declare("{}")).refusals[0]!.error;
   assert.equal(
     message,
     `${LOCAL}: The system config of "service" for "primary" is wrong: token: Field "token" is missing`,
   );
-  assert.equal(hint, 'Write [plugins."@x/service"] to local.toml, with token under it');
+  assert.equal(hint, "Run: kaged secret set @x/service token");
 });
