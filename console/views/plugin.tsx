@@ -79,7 +79,7 @@ function Overview({ of }: { of: Plugin }): JSX.Element {
             ? <p class="quiet">Not known: its manifest cannot be read.</p>
             : <CapabilityList of={of.capabilities} />}
           {of.secrets.length > 0 && <h2>Secrets</h2>}
-          <SecretList of={of.secrets} />
+          <SecretList of={of.secrets.map((text) => ({ key: text, text, danger: null }))} />
         </section>
         <section>
           <h2>About</h2>

@@ -9,7 +9,7 @@ import { ConsentDesk } from "../packages/install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
 import { type InstallPorts, settlePackages } from "../packages/install/install_ports.ts";
 import { setEnabled } from "../packages/install/change_installed.ts";
-import { withSecretsOf } from "../core/manifest/secret_fields.ts";
+import { changesVariables, withSecretsOf } from "../core/manifest/secret_fields.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
@@ -141,11 +141,13 @@ export class HostPackages {
 
   /**
    * Reads the operator's values for a plugin again. Its processes go on: the gatekeeper uses a bound secret from the next
-   * request on, and other values are sent as config. A plugin that was refused is started if it can be by now.
+   * request on, and other values are sent as config. Only a plugin whose variables change is reloaded. One that was
+   * refused is started if it can be by now.
    */
   async reread(plugin: string): Promise<void> {
     const { model, supervisor } = this.#options;
     if (model.isRefused(plugin)) return await this.reload(plugin);
+    let needsReload = false;
     await this.inTurn(async () => {
       const before = model.instancesOf(plugin);
       const { resolved } = await this.#load();
@@ -156,10 +158,12 @@ export class HostPackages {
         if (!fresh || !registered.has(instance)) continue;
         const renew = (old: Config): Config => withSecretsOf(manifest, old, fresh.config);
         if (canonicalText(renew(config)) === canonicalText(config)) continue;
+        needsReload ||= changesVariables(manifest, config, fresh.config);
         await supervisor.updateConfig(instance, renew(config));
         model.changeConfig(instance, renew);
       }
     });
+    if (needsReload) await this.reload(plugin);
   }
 
   /** Adopts the changes on disk, stops a plugin and starts it again. */

@@ -57,7 +57,7 @@ export function hostView(ports: ViewPorts): HostView {
         dir,
         manifest,
         capabilities: manifest?.capabilities.map((capability) => describeCapability(capability, { paths })) ?? [],
-        secrets: manifest ? describeSecrets(manifest) : [],
+        secrets: manifest ? describeSecrets(manifest).map(({ text }) => text) : [],
         instances: pluginRows(ports).filter(({ plugin }) => plugin === name),
         uses: model.project.agents.flatMap(({ path: agent, plugins }) =>
           plugins.filter(({ plugin }) => plugin === name)

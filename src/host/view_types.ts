@@ -7,7 +7,6 @@ import type { TrailPage, TrailQuery } from "../core/audit/read_trail.ts";
 import type { TrailVerdict } from "../core/audit/verify_trail.ts";
 import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { CapabilityDescription } from "../packages/consent/describe_capability.ts";
-import type { SecretDescription } from "../packages/consent/describe_secret.ts";
 import type { HostError } from "../core/errors/host_error.ts";
 import type { Feed } from "../core/values/feed.ts";
 import type { JobsClient } from "../jobs/jobs.ts";
@@ -74,8 +73,8 @@ export interface PluginView extends Pick<HostPluginInfo, "plugin" | "package"> {
   readonly manifest: Manifest | null;
   /** Its capabilities in plain words. */
   readonly capabilities: readonly CapabilityDescription[];
-  /** Values that the operator is asked for, and whether the plugin sees them; never the values. */
-  readonly secrets: readonly SecretDescription[];
+  /** For each value that the operator is asked for, whether the plugin sees it, in plain words; never the value. */
+  readonly secrets: readonly string[];
   /** One for each agent, or one for all agents. */
   readonly instances: readonly HostPluginInfo[];
   /** One entry for each agent that declares it. */

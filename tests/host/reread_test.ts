@@ -51,6 +51,24 @@ test("K-032 reread() has the next request use a secret as it is now, without a r
   assert.equal(await sent(), "Bearer second-secret");
 });
 
+test("K-032 a plugin that has a secret in a variable is reloaded when that changes", async () => {
+  const manifest = {
+    system_config_schema: { type: "object", properties: { token: { type: "string" } } },
+    secrets: { token: { exposed: true, env: "TOKEN" } },
+  } as const;
+  await using h = await hosted({
+    primary: { p: {} },
+    fixtures: { "@test/p": { fixture: "echo", manifest } },
+    local: '[plugins."@test/p"]\ntoken = "first-secret"\n',
+  });
+  const variable = async (): Promise<unknown> =>
+    (await h.host.callMethod("echo", "echo.env") as { TOKEN: string }).TOKEN;
+  assert.equal(await variable(), "first-secret");
+  await writeFile(join(h.home, "local.toml"), '[plugins."@test/p"]\ntoken = "second-secret"\n');
+  await h.host.reread("echo");
+  assert.equal(await variable(), "second-secret");
+});
+
 test("K-032 a secret whose file changes is used by the host that runs", async (t) => {
   const { h, token, sent, pid } = await ground(t);
   await using _ = h;

@@ -55,16 +55,6 @@ export interface Knob {
   readonly must_exist?: boolean;
 }
 
-/** The way of one secret: to named hosts, where the gatekeeper puts it in, or to the plugin itself. */
-export interface ManifestSecret {
-  /** `<host>:<port>` of each server it may go to; the plugin gets a placeholder. Absent with {@link exposed}. */
-  readonly hosts?: readonly string[];
-  /** Variable of the plugin's environment that also holds it: the placeholder, or the value of an exposed secret. */
-  readonly env?: string;
-  /** The plugin gets the value itself: for what no gatekeeper can put in, such as the password of a database. */
-  readonly exposed?: true;
-}
-
 /** A plugin's manifest, checked and in canonical form. */
 export interface Manifest {
   /** The plugin's name: `^[a-z][a-z0-9-]*$`, at most 64 characters. */
@@ -106,7 +96,16 @@ export interface Manifest {
   /** JSON Schema of the config that operators give it: secrets. */
   readonly system_config_schema?: JsonSchema;
   /** Fields of {@link system_config_schema} that are secrets, and where each goes; absent without any. */
-  readonly secrets?: Readonly<Record<string, ManifestSecret>>;
+  readonly secrets?: Readonly<
+    Record<string, {
+      /** `<host>:<port>` of each server it may go to; the plugin gets a placeholder. Absent with `exposed`. */
+      readonly hosts?: readonly string[];
+      /** Variable of the plugin's environment that also holds it: the placeholder, or the value of an exposed secret. */
+      readonly env?: string;
+      /** The plugin gets the value itself: for what no gatekeeper can put in, such as the password of a database. */
+      readonly exposed?: true;
+    }>
+  >;
   /** Settings an operator may turn. */
   readonly knobs: Readonly<Record<string, Knob>>;
   /** Seconds between `shutdown` and SIGTERM. */
@@ -116,6 +115,9 @@ export interface Manifest {
   /** Seconds it gets for a hook, then the chain goes on without it. */
   readonly hook_timeout_sec: number;
 }
+
+/** The way of one secret: to named hosts, where the gatekeeper puts it in, or to the plugin itself. */
+export type ManifestSecret = NonNullable<Manifest["secrets"]>[string];
 
 /** Keys of `[plugins.<name>]` in local.toml that hold texts. */
 export const RECORD_TEXTS: readonly string[] = ["installed", "version", "hash", "package", "source"];

@@ -26,6 +26,18 @@ export function withSecretsOf(
   return Object.fromEntries([...part(config, false), ...part(fresh, true)]);
 }
 
+/** Whether a plugin's variables differ between two configs: a process has those that it was started with. */
+export function changesVariables(
+  { secrets = {} }: Manifest,
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): boolean {
+  return Object.entries(secrets).some(([name, { env, exposed }]) => {
+    if (env === undefined) return false;
+    return exposed ? before[name] !== after[name] : Object.hasOwn(before, name) !== Object.hasOwn(after, name);
+  });
+}
+
 /** Has the mask learn the secrets of a config. A value that the manifest itself lists, as a choice or a default, is none. */
 export function learnSecrets(mask: SecretMask, manifest: Manifest, config: Readonly<Record<string, unknown>>): void {
   const isSecret = secretFields(manifest);

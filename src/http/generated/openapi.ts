@@ -3078,37 +3078,6 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
-      "SecretDescription": {
-        "description": "A value of the operator's in plain words.",
-        "type": "object",
-        "properties": {
-          "key": {
-            "description": "Field of the manifest's system_config_schema.",
-            "type": "string"
-          },
-          "text": {
-            "description": "For example \`Uses your api_token at api.github.com:443, and never sees it\`.",
-            "type": "string"
-          },
-          "danger": {
-            "description": "Why to think twice, or null.",
-            "anyOf": [
-              {
-                "type": "string"
-              },
-              {
-                "type": "null"
-              }
-            ]
-          }
-        },
-        "required": [
-          "key",
-          "text",
-          "danger"
-        ],
-        "additionalProperties": false
-      },
       "ManifestTool": {
         "description": "A tool a plugin offers, under its own short name.",
         "type": "object",
@@ -3200,10 +3169,10 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "secrets": {
-            "description": "Values that the operator is asked for, and whether the plugin sees them; never the values.",
+            "description": "For each value that the operator is asked for, whether the plugin sees it, in plain words; never the value.",
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/SecretDescription"
+              "type": "string"
             }
           },
           "roles": {
@@ -4393,7 +4362,31 @@ export const OPENAPI_TEXT: string = `{
             "description": "Values that the operator is asked for, and whether the plugin sees them.",
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/SecretDescription"
+              "type": "object",
+              "properties": {
+                "key": {
+                  "type": "string"
+                },
+                "text": {
+                  "type": "string"
+                },
+                "danger": {
+                  "anyOf": [
+                    {
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ]
+                }
+              },
+              "required": [
+                "key",
+                "text",
+                "danger"
+              ],
+              "additionalProperties": false
             }
           },
           "source": {

@@ -4,7 +4,6 @@
  * @module
  */
 import type { CapabilityDescription } from "../consent/describe_capability.ts";
-import type { SecretDescription } from "../consent/describe_secret.ts";
 import type { PluginProtocol, PluginRole } from "../../core/manifest/manifest.ts";
 import type { MissingPlugin } from "../../core/project/types.ts";
 
@@ -33,7 +32,7 @@ export interface ConsentOffer {
   /** `mcp_stdio`: a server that lists its tools only when it runs. */
   readonly protocol: PluginProtocol;
   /** Values that the operator is asked for, and whether the plugin sees them. */
-  readonly secrets: readonly SecretDescription[];
+  readonly secrets: readonly { readonly key: string; readonly text: string; readonly danger: string | null }[];
   /** Where its files come from: a folder by its absolute path, or an address. */
   readonly source: string;
   /** Hash of its files: an answer must name it. */
