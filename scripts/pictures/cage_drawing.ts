@@ -72,8 +72,8 @@ const BOXES: readonly Box[] = [
   },
   {
     at: [610, 386, 342, 70],
-    title: "Relay on 127.0.0.1:3128",
-    lines: ["the way out, if net:host:port is granted"],
+    title: "Relay",
+    lines: ["granted hosts lead to it: net:host:port"],
     fill: "page",
   },
   {

@@ -5,11 +5,11 @@
  */
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
+import { realpathSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { NetEvent } from "../../src/core/cage/net/gatekeeper.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
@@ -22,7 +22,7 @@ import { AUTHORITY, CERTIFICATE, KEY } from "./tls_identity.ts";
 export const GRANTED = "hooks.example";
 /** A public address, which is not dialled. */
 const PUBLIC = "93.184.216.34";
-const MODULES: string = fileURLToPath(new URL("../../node_modules", import.meta.url));
+const MODULES: string = realpathSync(new URL("../../node_modules", import.meta.url));
 
 /** Programs by name as the checkout has them, whatever the host runs on. */
 const RUNTIMES: Readonly<Record<string, string>> = {
