@@ -9,6 +9,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { formatCapability, parseCapability } from "../core/manifest/capability.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import { collected } from "./options.ts";
+import { isExposure } from "../packages/consent/describe_secret.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface GrantFlags {
@@ -43,6 +44,7 @@ export async function grantsOf({ grant = [], grantFile }: GrantFlags, terminal: 
 }
 
 function canonical(text: string): string {
+  if (isExposure(text)) return text;
   const result = parseCapability(text.replace(/^- /, ""));
   if (result.ok) return formatCapability(result.capability);
   throw new InvalidArgumentError(result.problem.message);

@@ -4,7 +4,7 @@
  * @module
  */
 import { type CapabilityDescription, describeCapability } from "../packages/consent/describe_capability.ts";
-import type { SecretDescription } from "../packages/consent/describe_secret.ts";
+import { describeExposure, isExposure, type SecretDescription } from "../packages/consent/describe_secret.ts";
 import { contributionsOf } from "../packages/install/consent_offer.ts";
 import type { Contributions } from "../packages/install/consent_types.ts";
 import type { InstallPlan } from "../packages/install/plan.ts";
@@ -47,7 +47,12 @@ function printUpgrade(plan: InstallPlan, operator: Operator): void {
   if (added.length + removed.length === 0) return line("Capability changes: none");
   line("Capability changes:");
   const width = Math.max(...[...added, ...removed].map((capability) => capability.length)) + 2;
-  for (const description of describeAll({ name, capabilities: added }, operator)) {
+  const capabilities = added.filter((one) => !isExposure(one));
+  const described = [
+    ...describeAll({ name, capabilities }, operator),
+    ...added.filter(isExposure).map(describeExposure),
+  ];
+  for (const description of described) {
     line(paint.green(`  + ${description.capability.padEnd(width)}(NEW)`));
     explain(description, out);
   }

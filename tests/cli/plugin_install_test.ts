@@ -145,6 +145,30 @@ test("K-052 off a terminal nothing is granted unless every capability is named",
   assert.match(bad.stderr, /^error\[host\.misuse\]: .*grants\.txt:2: /);
 });
 
+test("an upgrade that would see a secret which the version before only used needs that granted by name", async (t) => {
+  const { dir, kaged } = await bench(t);
+  const schema = { type: "object", properties: { token: { type: "string" } } };
+  const fields = { capabilities: ["net:api.example.com:443"], system_config_schema: schema };
+  const bound = { token: { hosts: ["api.example.com:443"] } };
+  await plugin(join(dir, "v1"), { ...fields, secrets: bound });
+  await plugin(join(dir, "v2"), { ...fields, version: "2.0.0", secrets: bound });
+  await plugin(join(dir, "v3"), { ...fields, version: "3.0.0", secrets: { token: { exposed: true } } });
+  await kaged("plugin", "install", "./v1", "--grant", "net:api.example.com:443");
+  assert.equal((await kaged("plugin", "upgrade", "oh-my-pi", "./v2")).code, 0, "nothing more is seen");
+  for (const secrets of [{ token: { exposed: true } }, undefined]) {
+    await plugin(join(dir, "v3"), { ...fields, version: "3.0.0", ...(secrets && { secrets }) });
+    const refused = await kaged("plugin", "upgrade", "oh-my-pi", "./v3");
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stdout,
+      /\+ secret:token +\(NEW\)\n +Sees the secret itself, which it never saw: your token\n/,
+    );
+    assert.match(refused.stderr, /^error\[install\.consent_missing\]: .*\n {2}hint: .*--grant 'secret:token'/);
+  }
+  const granted = await kaged("plugin", "upgrade", "oh-my-pi", "./v3", "--grant", "secret:token");
+  assert.equal(granted.code, 0, granted.stderr);
+});
+
 test("K-055 K-056 upgrade and uninstall off a terminal, in words and as JSON", async (t) => {
   const { dir, kaged, home } = await bench(t);
   await plugin(join(dir, "v1"));

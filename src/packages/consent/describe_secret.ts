@@ -6,6 +6,7 @@
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { unlistedCredentials } from "../../core/manifest/secret_rules.ts";
 import { mapOf } from "../../core/values/plain_data.ts";
+import type { CapabilityDescription } from "./describe_capability.ts";
 
 /** A value of the operator's in plain words. */
 export interface SecretDescription {
@@ -30,6 +31,27 @@ export function describeSecrets(manifest: Manifest): SecretDescription[] {
 }
 
 const EXPOSED = "It can keep the value and pass it on wherever it may connect";
+
+const PREFIX = "secret:";
+
+/** Returns `secret:<key>` for each value that another version would see and the version `before` never saw. */
+export function exposedSince(before: Manifest, after: Manifest): string[] {
+  const bound = Object.entries(before.secrets ?? {}).filter(([, { hosts }]) => hosts).map(([key]) => key);
+  const seen = Object.keys(mapOf({ ...after.system_config_schema }, "properties"))
+    .filter((key) => !(Object.hasOwn(after.secrets ?? {}, key) && after.secrets![key]!.hosts));
+  return seen.filter((key) => bound.includes(key)).map((key) => `${PREFIX}${key}`);
+}
+
+/** Whether a text is one of {@link exposedSince}: granted by name as capabilities are. */
+export function isExposure(text: string): boolean {
+  return /^secret:[^\s:]{1,200}$/.test(text);
+}
+
+/** Returns one of {@link exposedSince} in plain words, in the shape of a capability. */
+export function describeExposure(exposure: string): CapabilityDescription {
+  const key = exposure.slice(PREFIX.length);
+  return { capability: exposure, text: `Sees the secret itself, which it never saw: your ${key}`, danger: EXPOSED };
+}
 
 function listed(hosts: readonly string[]): string {
   return hosts.length === 1 ? hosts[0]! : `${hosts.slice(0, -1).join(", ")} and ${hosts.at(-1)}`;

@@ -4,7 +4,7 @@
  * @module
  */
 import { describeCapability } from "../consent/describe_capability.ts";
-import { describeSecrets } from "../consent/describe_secret.ts";
+import { describeExposure, describeSecrets, isExposure } from "../consent/describe_secret.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { InstallRecord } from "../../core/project/local_config.ts";
 import { pluginNameOf, servesProject } from "../../core/project/locate.ts";
@@ -37,7 +37,10 @@ export function consentOffer(
     source: (dir === paths.installDir ? installed?.record.source : undefined) ?? sourceText(source),
     hash,
     bytes,
-    capabilities: manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
+    capabilities: [
+      ...manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
+      ...(isKnown ? diff.added.filter(isExposure).map(describeExposure) : []),
+    ],
     installed: installed?.version ?? null,
     // A project that the plugin does not serve yet has granted nothing.
     added: isKnown ? diff.added : grantable(manifest.capabilities),

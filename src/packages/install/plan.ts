@@ -4,6 +4,7 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
+import { exposedSince } from "../consent/describe_secret.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
@@ -19,13 +20,15 @@ export interface Installed {
   readonly version: string;
   /** Empty when its files were tampered with. */
   readonly capabilities: readonly string[];
+  /** Null when its files were tampered with. */
+  readonly manifest: Manifest | null;
   /** Whether its files differ from those that were agreed to. */
   readonly isTampered: boolean;
 }
 
 /** Capabilities that only one of two versions has. */
 export interface CapabilityDiff {
-  /** Of the new version alone: the operator must grant each. */
+  /** Of the new version alone: the operator must grant each. `secret:<key>` is a value that only this version sees. */
   readonly added: readonly string[];
   /** Of the old version alone. */
   readonly removed: readonly string[];
@@ -88,6 +91,7 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   // Files that were tampered with are repaired by installing them again.
   const isSame = installed?.record.hash === hash && !installed.isTampered;
   const change = isSame ? "same" : "upgrade";
+  const diff = diffCapabilities(installed?.capabilities ?? [], manifest.capabilities);
   return {
     kind: installed === null ? "install" : change,
     dir: root,
@@ -97,7 +101,11 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
     hash,
     bytes,
     installed,
-    diff: diffCapabilities(installed?.capabilities ?? [], manifest.capabilities),
+    diff: {
+      ...diff,
+      // A secret that the version before used without seeing it is a grant of its own.
+      added: [...diff.added, ...(installed?.manifest ? exposedSince(installed.manifest, manifest) : [])],
+    },
     package: pkg ?? installed?.record.package ?? null,
   };
 }
@@ -118,10 +126,16 @@ async function installedNow(name: string, ports: InstallPorts): Promise<Installe
   if (problem?.code === "host.internal") throw problem;
   if (manifest && !problem) {
     const { version, capabilities } = manifest;
-    return { record, version, capabilities, isTampered: false };
+    return { record, version, capabilities, manifest, isTampered: false };
   }
   // Files that changed do not show what was granted, so every capability counts as new.
-  return { record, version: record.version ?? record.installed ?? "unknown", capabilities: [], isTampered: true };
+  return {
+    record,
+    version: record.version ?? record.installed ?? "unknown",
+    capabilities: [],
+    manifest: null,
+    isTampered: true,
+  };
 }
 
 /** Refuses another plugin of the same name: one with another package, or from another repository. */
