@@ -38,13 +38,13 @@ test("src/host imports none of http, cli, mcp, operator and adapters, no type ei
   assert.deepEqual(await leaving("src/host", (target) => outer.includes(roomOf(target))), []);
 });
 
-test("no file of src is part of a circle of imports, types counted", async () => {
+test("N-006 no file of src is part of a circle of imports, types counted", async () => {
   const graph = new Map((await sourcesIn("src")).map((source) => [source.path, importsOf(source)]));
   assert.ok(graph.size > 500);
   assert.deepEqual(circlesOf(graph).map((circle) => circle.join(" → ")), []);
 });
 
-test("rooms stand on each other in one direction: none is part of a circle of rooms, types counted", async () => {
+test("N-005 rooms stand on each other in one direction: none is part of a circle of rooms, types counted", async () => {
   const { names, imports } = roomsOf(await sourcesIn("src"));
   assert.ok(names.length > 25);
   const graph = new Map(

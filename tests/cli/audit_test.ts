@@ -46,7 +46,7 @@ test("kaged audit list shows the newest events first, one line each, whatever a 
   assert.match(stdout, /^2026\S+ plugin\.method_returned echo@music\/primary method="echo.say" .*\n$/);
 });
 
-test("kaged audit list chooses by type, plugin and time, and pages by cursor", async (t) => {
+test("N-011 kaged audit list chooses by type, plugin and time, and pages by cursor", async (t) => {
   const { kaged } = await ground(t);
   const seqs = async (...args: string[]) => {
     const { events, next } = JSON.parse((await kaged(...args, "--json")).stdout);

@@ -34,7 +34,7 @@ async function ground(t: TestContext, manifest: Partial<Manifest> = MANIFEST, fi
   return { dir, home, args, load, declare, audited, installed };
 }
 
-test("K-053 project load without a terminal installs nothing that was not named, though it asks for no capability", async (t) => {
+test("N-012 K-053 project load without a terminal installs nothing that was not named, though it asks for no capability", async (t) => {
   const { load, installed, audited } = await ground(t);
   for (const flags of [[], ["--grant", "kaged:storage:write"], ["--install", "@test/other"]]) {
     const { code, stdout, stderr } = await load(...flags);

@@ -33,7 +33,7 @@ async function ground(t: TestContext, record = "local = true") {
   return { home, secret, file: join(home, "local.toml") };
 }
 
-test("secret set writes a value where the plugin finds it, beside its install record, for nobody else to read", async (t) => {
+test("N-023 secret set writes a value where the plugin finds it, beside its install record, for nobody else to read", async (t) => {
   const { home, secret, file } = await ground(t);
   const before = await readFile(file, "utf8");
   await chmod(file, 0o644);

@@ -44,21 +44,29 @@ async function place(t: TestContext): Promise<Place> {
   };
 }
 
-onDeno("a Deno host with the listed permissions runs a caged plugin, a tool, storage and its audit", async (t) => {
-  const { home, flags, run } = await place(t);
-  const { running, output, failed, warnings } = await run([...flags, "--allow-net"]);
-  assert.deepEqual({ running, failed, output, warnings }, {
-    running: ["notes@music/primary"],
-    failed: [],
-    output: { count: 1 },
-    warnings: [],
-  });
-  const audit = (await readFile(join(home, "audit/music.jsonl"), "utf8")).trimEnd().split("\n").map((line) =>
-    JSON.parse(line).type
-  );
-  for (const type of ["plugin.spawned", "plugin.initialized", "plugin.stopped"]) assert.ok(audit.includes(type), type);
-  assert.deepEqual(await processesIn(at("examples/plugins/notes")), []);
-});
+onDeno(
+  "N-019 a Deno host with the listed permissions runs a caged plugin, a tool, storage and its audit",
+  async (t) => {
+    const { home, flags, run } = await place(t);
+    const { running, output, failed, warnings } = await run([...flags, "--allow-net"]);
+    assert.deepEqual({ running, failed, output, warnings }, {
+      running: ["notes@music/primary"],
+      failed: [],
+      output: { count: 1 },
+      warnings: [],
+    });
+    const audit = (await readFile(join(home, "audit/music.jsonl"), "utf8")).trimEnd().split("\n").map((line) =>
+      JSON.parse(line).type
+    );
+    for (const type of ["plugin.spawned", "plugin.initialized", "plugin.stopped"]) {
+      assert.ok(
+        audit.includes(type),
+        type,
+      );
+    }
+    assert.deepEqual(await processesIn(at("examples/plugins/notes")), []);
+  },
+);
 
 onDeno("a Deno host without --allow-net runs its plugins, and warns that no command reaches it", async (t) => {
   const { flags, run } = await place(t);

@@ -13,7 +13,7 @@ const at = { agent: "primary", session: "ses_1" };
 const stateOf = (h: Hosted, plugin: string): unknown =>
   h.host.plugins().filter((one) => one.plugin === plugin).map(({ state, error }) => [state, error?.code ?? null]);
 
-test("K-042 every plugin that a project declares is listed, with the reason where the host refuses it", async () => {
+test("N-014 K-042 every plugin that a project declares is listed, with the reason where the host refuses it", async () => {
   await using h = await hosted({ ...FAULTY, start: false });
   const { running, failed } = await h.host.start();
   assert.deepEqual(running.toSorted(), ["compacts@music/primary", "echo@music/primary"]);

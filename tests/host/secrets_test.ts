@@ -38,7 +38,7 @@ const thrown = async (work: Promise<unknown>): Promise<HostError> => {
 
 const shown = ({ message, data, hint, stack }: HostError): string => JSON.stringify([message, data, hint, stack]);
 
-test("secrets of the operator are hidden in audit events, noise, logs, crash tails and errors", async (t) => {
+test("N-017 secrets of the operator are hidden in audit events, noise, logs, crash tails and errors", async (t) => {
   if (!await canCage(t)) return;
   const lines: string[] = [];
   await using h = await hosted({ ...leaking(), audit: [{ write: (event) => void lines.push(JSON.stringify(event)) }] });

@@ -85,7 +85,7 @@ test(MANY, { timeout: 120_000 + MOMENTS * 2_000 }, async (t) => {
   assert.equal(typeof (await host.callMethod("echo-a", "echo.pid") as { pid: number }).pid, "number");
 });
 
-test("stop() before a start has registered its plugins ends it, and the next start runs them all", async (t) => {
+test("N-015 stop() before a start has registered its plugins ends it, and the next start runs them all", async (t) => {
   const { host, home, left } = await threePlugins(t);
   const start = outcome(host.start());
   await host.stop();

@@ -7,6 +7,7 @@ import type { WireTap } from "../wire/wire_tap.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { AuditEvent, AuditSink } from "../audit/events.ts";
 import type { CageLimits, CageLimitStatus } from "../cage/limits/cage_limits.ts";
+import type { NetLimit } from "../cage/net/bound_secret.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
@@ -47,18 +48,7 @@ export interface PluginSpec {
   /** Projects that activated it: in `initialize` and, where it lists the feature `projects`, by `projects.activated`. */
   readonly projects?: readonly string[];
   /** Limits of the operator on requests of its processes. Default: none. */
-  readonly netLimits?: readonly {
-    readonly host: string;
-    readonly port: number;
-    /** Methods that pass, in capitals; null: all. */
-    readonly methods: readonly string[] | null;
-    /** Paths that pass, in which `*` stands for any rest; null: all. */
-    readonly paths: readonly string[] | null;
-    /** Bytes of the plugin; null: any number. */
-    readonly upBytesPerMinute: number | null;
-    /** Bytes of the server; null: any number. */
-    readonly downBytesPerMinute: number | null;
-  }[];
+  readonly netLimits?: readonly NetLimit[];
   /** False registers it disabled. Default: true. */
   readonly enabled?: boolean;
 }

@@ -43,14 +43,14 @@ test("verify passes for a trail as it was written, and counts what it saw", asyn
   assert.equal(`${head}\n`, await readFile(`${folder}/music.head`, "utf8"));
 });
 
-test("verify finds a removed line, and names the line after it", async (t) => {
+test("N-010 verify finds a removed line, and names the line after it", async (t) => {
   const { edit, place, verify } = await threeFiles(t);
   await edit(SECOND, ([first, , third]) => [first!, third!]);
   assert.deepEqual(await place(), [SECOND, 2, 6, "missing"]);
   assert.equal((await verify()).broken?.message, "Line 5 is missing before line 6");
 });
 
-test("verify finds a changed line and names it, in the middle, at the end of a file and at the end of the trail", async (t) => {
+test("N-010 verify finds a changed line and names it, in the middle, at the end of a file and at the end of the trail", async (t) => {
   for (const [name, at, seq] of [[FIRST, 1, 2], [SECOND, 2, 6], [OPEN, 1, 8]] as const) {
     const { edit, place } = await threeFiles(t);
     await edit(name, (lines) => lines.map((line, index) => index === at ? line.replace('"echo"', '"eche"') : line));

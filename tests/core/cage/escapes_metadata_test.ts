@@ -25,7 +25,7 @@ function heldAgainst(ends: Ends, who: "root" | "user", writable: readonly string
   return Object.keys(ends);
 }
 
-test("no mode, time, owner or attribute of any mount of a cage can change, but for write grants and its own", async (t) => {
+test("N-007 no mode, time, owner or attribute of any mount of a cage can change, but for write grants and its own", async (t) => {
   for (const { attack, dir, files, who } of await attackersOf(t)) {
     await files.makeDir(`${dir}/read`, { recursive: true });
     await files.write(`${dir}/read/file`, "", 0o666);
@@ -50,7 +50,7 @@ test("the device nodes of a cage still take and give bytes", async (t) => {
   }
 });
 
-test("nothing in a write grant becomes set-id, a device or another's, by any system call", async (t) => {
+test("N-007 nothing in a write grant becomes set-id, a device or another's, by any system call", async (t) => {
   for (const { attack, dir, files, who } of await attackersOf(t)) {
     await files.makeDir(`${dir}/write`, { recursive: true });
     const { results } = await attack([["set ids", `${dir}/write`]], { capabilities: [`write:fs:${dir}/write`] });

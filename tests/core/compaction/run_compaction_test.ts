@@ -157,7 +157,7 @@ test("the strategies keep room for the text of observers, who hear beforehand of
   assert.deepEqual(told, result.superseded);
 });
 
-test("a window is never larger after a compaction than before, whatever observers add", async () => {
+test("N-018 a window is never larger after a compaction than before, whatever observers add", async () => {
   const text = fc.string({ minLength: 1, maxLength: 300 });
   const modified = fc.option(conversation, { nil: undefined });
   await fc.assert(

@@ -35,7 +35,7 @@ for (
   });
 }
 
-test("a flood of noise pushes no earlier refusal out of the trail, and takes a bounded part of the disk", async (t) => {
+test("N-009 a flood of noise pushes no earlier refusal out of the trail, and takes a bounded part of the disk", async (t) => {
   if (!await requireOrSkip(t, "bubblewrap", canCage, "install bubblewrap")) return;
   const runtime = { ...await detectRuntime(), clock: createFakeClock() };
   const { files } = runtime;

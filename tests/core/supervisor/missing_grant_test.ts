@@ -20,7 +20,7 @@ const LACKED = "api.example.com";
 const NAMED = "net:api.example.com:443 is not granted: add it to capabilities in kaged-plugin.yaml";
 const NO_GRANT = "The plugin has no network grant: add net:<host>:<port> to capabilities in kaged-plugin.yaml";
 
-test("a call that fails for want of a host names the grant, of a plugin without any net: too", async () => {
+test("N-021 a call that fails for want of a host names the grant, of a plugin without any net: too", async () => {
   await using s = await supervised();
   for (const capabilities of [[], ["net:[]"]]) {
     const instance = await started(s, "fails_to_fetch", capabilities);

@@ -18,7 +18,7 @@ async function timeOut(s: Supervised, id: string, method = "fixture.call"): Prom
   await assert.rejects(call, { code: "protocol.timeout" });
 }
 
-test("a plugin whose third call in a row times out is stuck: it is ended and started again", async () => {
+test("N-016 a plugin whose third call in a row times out is stuck: it is ended and started again", async () => {
   await using s = await supervised();
   const id = await s.add("never_answers");
   await s.supervisor.start(id);

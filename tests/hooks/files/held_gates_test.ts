@@ -65,7 +65,7 @@ test("B-018 a trusted hook that is no gate, or only advises, blocks nothing when
   }
 });
 
-test("B-018 a gate that is held ends when its files are back, its trust is ended, or the operator switches it off", async (t) => {
+test("N-013 B-018 a gate that is held ends when its files are back, its trust is ended, or the operator switches it off", async (t) => {
   const { repo, fire } = await trusted(t);
   const state = async () => [(await fire("Bash")).blocked, (await repo.open()).held.length];
   await rm(join(repo.dir, FILE));

@@ -147,7 +147,7 @@ const MEMFD = "/memfd:x (deleted)";
 const mapped = (ino: number, mib: number, path = MEMFD): string =>
   `10000000-${(0x10000000 + mib * MIB).toString(16)} rw-s 00000000 00:01 ${ino}   ${path}`;
 
-test("memory in a file without a name counts though nobody maps it, once however many hold it", async () => {
+test("N-008 memory in a file without a name counts though nobody maps it, once however many hold it", async () => {
   const tree = { 100: { rss: 5, open: ["pipe:[7]", MEMFD], children: [200] }, 200: { rss: 5, open: [MEMFD] } };
   const held = (mib: number) => procOf(tree, { "/proc/100/fd/1": [mib, 3], "/proc/200/fd/0": [mib, 3] });
   assert.equal((await afterOneLook(tree, undefined, held(54))).exceeded, null);

@@ -85,7 +85,7 @@ async function filesOf(t: TestContext, { file }: Program): Promise<Record<string
 }
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
-  test(`clients of ${name} reach a granted host as they are, and no other, where ${runtimeName} runs the host`, async (t) => {
+  test(`N-020 clients of ${name} reach a granted host as they are, and no other, where ${runtimeName} runs the host`, async (t) => {
     const files = await canReach(t) ? await filesOf(t, program) : null;
     if (files === null) return;
     const expected: Record<string, string> = {};

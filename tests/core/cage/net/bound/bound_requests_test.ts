@@ -21,7 +21,7 @@ const post = (type: string, body: string): string =>
   request("POST /", [`Content-Type: ${type}`, `Content-Length: ${body.length}`, CLOSE], body);
 const utf8 = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
-test("a placeholder becomes the secret in fields, Basic credentials and the query, as each place writes it", async (t) => {
+test("N-022 a placeholder becomes the secret in fields, Basic credentials and the query, as each place writes it", async (t) => {
   const server = await secureUpstream(t);
   const gate = await openBoundGate(t, { port: server.port });
   const basic = btoa(`me:${PLACEHOLDER}`);

@@ -22,7 +22,7 @@ const refused = (method: string, path: string, reason: string) => ({
   reason,
 });
 
-test("a request that a limit leaves out gets 403 with why, and is reported without its query", async (t) => {
+test("N-024 a request that a limit leaves out gets 403 with why, and is reported without its query", async (t) => {
   const server = await secureUpstream(t);
   const limits = [limitOf({ methods: ["GET"], paths: ["/repos/*", "/user"] })];
   const gate = await openBoundGate(t, { port: server.port, limits });
