@@ -34,6 +34,20 @@ export interface InstalledAudit {
   capabilities: string[];
 }
 
+/** The request for a person's yes that an event is about. */
+export interface ApprovalAudit {
+  /** Id of the request, as in `host.approvals.list()`. */
+  approval_id: string;
+  /** Full name of the tool; `connect` for the network. */
+  tool: string;
+  /** Path of the agent that calls. */
+  agent_path: string;
+  /** Null for the network. */
+  session_id: string | null;
+  /** The background job that calls, or null. */
+  job_id: string | null;
+}
+
 /** One version of a plugin in the place of another. */
 export interface VersionAudit {
   /** As in the manifest that was replaced. */
@@ -165,6 +179,27 @@ export interface AuditData extends CompactionAuditData {
   "plugin.tool_registered": { tool: string; agent_path: string };
   /** A hook blocked a call of its tool: before it was made, or its output. `by` is the id of the handler. */
   "plugin.tool_blocked": { tool: string; hook: string; by: string; reason: string } & AuditPlace;
+  /** A rule or a person said no to a call of its tool; `by` is the rule, or the front end of the person. */
+  "plugin.tool_denied": { tool: string; by: string; reason: string } & AuditPlace;
+  /** Its tool was called, and a rule would have asked for it, did it not only watch. */
+  "plugin.tool_watched": { tool: string; by: string; read_only: boolean; destructive: boolean } & AuditPlace;
+  /** A call of its tool waits for a person; `source` is who asks. */
+  "approval.requested": ApprovalAudit & { source: { kind: string; id: string }; reason: string; expires_at: string };
+  /** A person answered; `by` is the front end, `edited` whether other arguments were sent than asked for. */
+  "approval.answered": ApprovalAudit & {
+    decision: "allow" | "deny";
+    scope: "once" | "session" | "always";
+    by: string;
+    reason: string | null;
+    edited: boolean;
+    waited_ms: number;
+  };
+  /** Nobody answered in time: denied. */
+  "approval.expired": ApprovalAudit;
+  /** Nobody waits for the answer any more: the call was aborted, its job ended, or its host is gone. */
+  "approval.withdrawn": ApprovalAudit & { reason: string };
+  /** A rule on tools came or went, in words; `by` is who did it. */
+  "rules.changed": { change: "added" | "revoked" | "read"; rule: string; by: string };
   /** An MCP server listed its tools; what differs from the list before, each part cut to 50 names. */
   "plugin.tools_listed": {
     count: number;
@@ -287,6 +322,13 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "plugin.hook.illegal": "audit",
   "plugin.tool_registered": "audit",
   "plugin.tool_blocked": "audit",
+  "plugin.tool_denied": "audit",
+  "plugin.tool_watched": "audit",
+  "approval.requested": "audit",
+  "approval.answered": "audit",
+  "approval.expired": "audit",
+  "approval.withdrawn": "audit",
+  "rules.changed": "audit",
   "plugin.tools_listed": "audit",
   "plugin.tool_name_collision": "audit",
   "plugin.role_violation": "audit",

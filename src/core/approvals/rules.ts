@@ -1,0 +1,62 @@
+/**
+ * Rules on tools: who may be called without asking, with asking, or not at all. Pure: the files are read elsewhere.
+ *
+ * @module
+ */
+import type { ApprovalSource } from "./types.ts";
+
+/** From the loosest to the strictest. `watch` allows, and records what `ask` would have asked. */
+export const DECISIONS = ["allow", "watch", "ask", "deny"] as const;
+
+/** What a rule says of a call. */
+export type Decision = typeof DECISIONS[number];
+
+/** One rule. Patterns are names in which `*` stands for any text without a dot. */
+export interface ToolRule {
+  /** Pattern of full names: `mail.*`. */
+  readonly tool: string;
+  /** Pattern of agent paths; null for every agent. */
+  readonly agent: string | null;
+  /** Id of the project; null for every project. */
+  readonly project: string | null;
+  readonly decision: Decision;
+  /** Names the rule for people, with its place: `config.toml:12`. */
+  readonly id: string;
+}
+
+/** `[approvals]` of config.toml. */
+export interface ApprovalSettings {
+  /** For tools whose MCP annotations claim to destroy, where no rule matches. Default `allow`. */
+  readonly destructive: Decision;
+  /** Seconds after which a request that nobody has answered is denied. Default 600. */
+  readonly waitSec: number;
+  /** Whether a connection that is not granted is refused at once or held for a person. Default `refuse`. */
+  readonly network: "refuse" | "ask";
+}
+
+/** Every rule that holds for the agents of one project. */
+export interface RuleSet {
+  /** The operator's, in the order of the file: the first that matches decides. */
+  readonly operator: readonly ToolRule[];
+  /** The project's: it may only tighten. The strictest that matches decides. */
+  readonly project: readonly ToolRule[];
+  readonly settings: ApprovalSettings;
+}
+
+/** The decision on a call, and who made it. */
+export interface Verdict {
+  readonly decision: Decision;
+  /** Null where no rule matched. */
+  readonly source: ApprovalSource | null;
+  /** In words: which rule, of whom. */
+  readonly reason: string;
+}
+
+/** The facts of a call that rules look at. */
+export interface JudgedCall {
+  readonly tool: string;
+  readonly agent: string;
+  readonly project: string;
+  /** Whether the tool's annotations claim that it destroys. */
+  readonly isDestructive: boolean;
+}
