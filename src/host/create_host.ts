@@ -6,7 +6,7 @@
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { callParams } from "./call_plugin.ts";
-import type { GatedTool } from "./gate.ts";
+import type { GatedTool } from "./gate_call.ts";
 import { hostLife } from "./host_life.ts";
 import { type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
 import { callableTools, type HostModel } from "./model.ts";
@@ -44,6 +44,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     get jobs() {
       return jobs.get();
     },
+    approvals: rooms.desk.approvals,
     hooks: chain.engine,
     openSession: ({ id } = {}) => sessions.open(id),
     session: (id) => sessions.find(id),

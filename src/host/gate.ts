@@ -3,19 +3,19 @@
  * is below the gate.
  *
  * 1. The door has found the session and the tool; the arguments are checked against the tool's schema.
- * 2. Rules that allow, deny or ask will be judged here, and again for arguments that step 3 changed.
- * 3. `PreToolUse`: a handler may block, add context, or modify the arguments, which are then checked again.
+ * 2. Rules: they allow, deny or ask, and are judged again for arguments that step 3 changed.
+ * 3. `PreToolUse`: a handler may block, ask, add context, or modify the arguments, which are then checked again. Where a
+ *    rule or a handler asks, a person is asked now, once for all of them.
  * 4. The plugin is called.
  * 5. `PostToolUse`, for a failure `OnError` before it: a handler may add context, modify the output, or block it.
  * 6. The outcome: the output as modified, or the error of who blocked or of the tool; with both, added context.
  *
  * @module
  */
-import type { Audit } from "../core/audit/audit.ts";
+import type { Verdict } from "../core/approvals/rules.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
-import type { AgentTool } from "../core/tools/tool_registry.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
 import { cancelledError } from "../core/wire/calls.ts";
 import type { Emitter } from "../events/emitter.ts";
@@ -26,13 +26,14 @@ import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
 import { callParams, type CallPlugin } from "./call_plugin.ts";
-import type { ToolCallOptions, ToolOutcome } from "./types.ts";
+import type { GateCall, GatedTool } from "./gate_call.ts";
+import { askPerson, type Asking, applyRules, type JudgePorts } from "./judge_call.ts";
+import type { ToolOutcome } from "./types.ts";
 
 /** The rooms of a host that the walk passes. */
-export interface GatePorts {
+export interface GatePorts extends JudgePorts {
   readonly engine: HookEngine;
   readonly callPlugin: CallPlugin;
-  readonly audit: Pick<Audit, "emit">;
   readonly emitter: Emitter | null;
   readonly tracing: Tracing | null;
   readonly clock: Pick<Clock, "monotonic">;
@@ -75,8 +76,9 @@ class Walk {
     try {
       await checkArguments(this.#call.tool, this.#args);
       const context = this.#contextOf(span);
+      const { engine, rules } = this.#ports;
       // Another turn would keep the call out of the lines that the wire writes together at the end of this tick.
-      if (this.#ports.engine.has("PreToolUse")) await this.#before(context);
+      if (!rules.isEmpty || engine.has("PreToolUse")) await this.#judge(context);
       let error: HostError | null = null;
       const startedMs = this.#isTimed() ? this.#ports.clock.monotonic() : null;
       try {
@@ -118,20 +120,33 @@ class Walk {
     return error;
   }
 
-  async #before(context: HookContext): Promise<void> {
+  /** Has rules, handlers and, where one of them asks, a person judge the call. */
+  async #judge(context: HookContext): Promise<void> {
+    const given = this.#args;
+    let verdict = applyRules(this.#call, context, this.#ports);
+    const fired = this.#ports.engine.has("PreToolUse") ? await this.#before(context) : null;
+    if (this.#args !== given) verdict = applyRules(this.#call, context, this.#ports);
+    const asking = askingOf(verdict, fired, given);
+    if (asking.asked.length === 0) return;
+    const answered = askPerson(this.#call, this.#args, asking, context, this.#ports);
+    this.#args = await this.#unlessCancelled(answered);
+  }
+
+  async #before(context: HookContext): Promise<HookResult> {
     const { tool } = this.#call;
     const given = this.#args;
     const fired = this.#fire("PreToolUse", { tool: { name: tool.name }, input: given }, context);
     const result = await this.#unlessCancelled(fired);
     if (result.isRecursive) throw recursionError(tool);
     if (result.blocked) throw this.#block(result, context);
-    if (result.input === given) return;
+    if (result.input === given) return result;
     try {
       await checkArguments(tool, result.input);
     } catch (cause) {
       throw changedArgumentsError(tool, result, cause as HostError);
     }
     this.#args = result.input as Args;
+    return result;
   }
 
   /** Waits for handlers no longer than the caller of the tool does; they go on unheard then. */
@@ -172,7 +187,8 @@ class Walk {
   ): Promise<HookResult> {
     const { agent, session: { id: sessionId } } = this.#call;
     const scope = new PluginScope({ context });
-    const result = await this.#ports.engine.fire({ hook, sessionId, agent, ...event }, { scope });
+    const options = hook === "PreToolUse" ? { scope, canAsk: true } : { scope };
+    const result = await this.#ports.engine.fire({ hook, sessionId, agent, ...event }, options);
     this.#context = [...this.#context, ...result.context];
     this.#warnings = [...this.#warnings, ...result.warnings];
     return result;
@@ -235,32 +251,29 @@ function recursionError({ name: tool }: { readonly name: string }): HostError {
   });
 }
 
+/** Returns those that ask a person: the rule, then handlers in their order. */
+function askingOf(verdict: Verdict | null, fired: HookResult | null, given: Args): Asking {
+  const rule = verdict?.decision === "ask" && verdict.source ? [{ source: verdict.source, reason: verdict.reason }] : [];
+  const hooks = (fired?.asked ?? []).map(({ source: { id }, reason }) => {
+    return { source: { kind: "hook", id } as const, reason };
+  });
+  return { asked: [...rule, ...hooks], given, changedBy: fired ? changersOf(fired.trace) : [] };
+}
+
+function changersOf(trace: HookResult["trace"]): string[] {
+  return trace.filter(({ changed }) => changed?.includes("input")).map(({ source }) => source.id);
+}
+
 /** The error of arguments that a handler of `PreToolUse` made unfit for the tool. */
 function changedArgumentsError(
   { name: tool }: { readonly name: string },
   { trace }: HookResult,
   cause: HostError,
 ): HostError {
-  const changedBy = trace.filter(({ changed }) => changed?.includes("input")).map(({ source }) => source.id);
+  const changedBy = changersOf(trace);
   return new HostError("tool.arguments_invalid", `${cause.message}, as ${changedBy.join(", ")} changed the arguments`, {
     data: { ...cause.data as object, tool, changed_by: changedBy },
     hint: "Correct the hook: its modifiedInput must fit the tool's schema",
     cause,
   });
-}
-
-/** A tool, as much of it as the gate needs. */
-export interface GatedTool extends Pick<AgentTool, "name" | "parametersSchema" | "definition"> {
-  readonly owner: Pick<AgentTool["owner"], "plugin" | "instance" | "override">;
-}
-
-/** One call, its tool and its open session found. */
-export interface GateCall {
-  readonly tool: GatedTool;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly agent: string;
-  readonly session: { readonly id: string; keep(texts: readonly string[]): void };
-  readonly options: ToolCallOptions;
-  /** Whether the caller gets the output alone, and no text of handlers with it. */
-  readonly outputOnly: boolean;
 }

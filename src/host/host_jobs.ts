@@ -3,16 +3,21 @@
  *
  * @module
  */
+import type { ApprovalStore } from "../core/approvals/types.ts";
 import { messageOf } from "../core/errors/host_error.ts";
 import { toolFromAlias } from "../core/tools/tool_registry.ts";
 import type { AgentContext, AgentRun, JobEvents } from "../jobs/agent.ts";
 import { createJobs } from "../jobs/create_jobs.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { PreparedRun } from "../jobs/run_agent.ts";
-import { sqliteJobs } from "../jobs/sqlite_jobs.ts";
+import { memoryJobs, sqliteJobs } from "../jobs/sqlite_jobs.ts";
+import { isFinal, type Job, type JobBackend, type JobQueue } from "../jobs/types.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { Tracing } from "../otel/types.ts";
-import type { Host, HostAgentContext, Session } from "./types.ts";
+import type { CallingJob } from "./gate_call.ts";
+import type { HostDesk } from "./host_desk.ts";
+import type { HostSession } from "./sessions.ts";
+import type { Host, HostAgentContext } from "./types.ts";
 
 /** The host, as its jobs use it. */
 export interface HostJobsPorts {
@@ -20,9 +25,12 @@ export interface HostJobsPorts {
   /** File of the SQLite database, for jobs without a backend of the embedder's. */
   readonly path: string;
   readonly runtime: Runtime;
-  readonly host: () => Pick<Host, "callTool" | "tools" | "openSession">;
+  readonly host: () => Pick<Host, "tools">;
   /** Returns the session of that id, or null when none is open. */
-  openedSession(id: string): Session | null;
+  openedSession(id: string): HostSession | null;
+  openSession(id: string): HostSession;
+  /** Where calls of jobs wait for a person. */
+  readonly desk: HostDesk;
   /** Checks that the project has an agent. Throws `agent.unknown`. */
   checkAgent(path: string): void;
   readonly events: JobEvents | null;
@@ -37,6 +45,10 @@ export interface HostJobs {
   get(): Jobs<HostAgentContext>;
   /** Null while nobody has asked for any. */
   readonly current: Jobs<HostAgentContext> | null;
+  /** Keeps requests for a person's yes beside the jobs. */
+  approvals(): ApprovalStore;
+  /** Notes which calls of a job wait for a person. */
+  setWaiting(id: string, waiting: Parameters<NonNullable<JobQueue["setWaiting"]>>[1]): Promise<void>;
   /** Takes jobs from now on. */
   start(): Promise<void>;
   /** Ends them; the next {@link start} makes them anew. */
@@ -49,10 +61,15 @@ export function hostJobs(ports: HostJobsPorts): HostJobs {
   const runs = new Map<string, AgentRun<HostAgentContext>>();
   const prepare = sessionRuns(ports);
   let current: Jobs<HostAgentContext> | null = null;
+  let store: ApprovalStore | null = null;
+  let queue: JobQueue | null = null;
   let isWorking = false;
 
   function make(): Jobs<HostAgentContext> {
-    const backend = options.backend ?? sqliteJobs({ path, ...runtime });
+    const given = options.backend ?? sqliteJobs({ path, ...runtime });
+    const backend = hearEnds(given, ({ id }) => ports.desk.jobEnded(id));
+    queue = given.queue;
+    store = given.approvals ?? memoryJobs(runtime).approvals!;
     const onProblem = options.onProblem ?? ((error: unknown) => warn(`Background jobs: ${messageOf(error)}`));
     const jobs = createJobs<HostAgentContext>({ ...options, backend, runtime, events, tracing, prepare, onProblem });
     for (const [name, run] of runs) jobs.agent(name, run);
@@ -70,6 +87,11 @@ export function hostJobs(ports: HostJobsPorts): HostJobs {
     get current() {
       return current;
     },
+    approvals() {
+      current ??= make();
+      return store!;
+    },
+    setWaiting: async (id, waiting) => await queue?.setWaiting?.(id, waiting),
     async start() {
       isWorking = true;
       if (options.backend || runs.size > 0) current ??= make();
@@ -83,15 +105,42 @@ export function hostJobs(ports: HostJobsPorts): HostJobs {
   };
 }
 
-/** Gives each run its session, open as long as a run needs it, and its agent's tools. */
-function sessionRuns({ host, openedSession }: HostJobsPorts): (base: AgentContext) => PreparedRun<HostAgentContext> {
-  const ours = new Map<string, { session: Session; runs: number }>();
+/** Returns the backend; `onEnd` hears of each job that comes to its end through it. */
+function hearEnds(backend: JobBackend, onEnd: (job: Job) => Promise<void>): JobBackend {
+  const { queue } = backend;
+  const heard = async (job: Job | null): Promise<Job | null> => {
+    if (job && isFinal(job.status)) await onEnd(job);
+    return job;
+  };
+  return {
+    ...backend,
+    store: backend.store,
+    close: () => backend.close(),
+    queue: {
+      claim: (request) => queue.claim(request),
+      heartbeat: (claim, leaseMs) => queue.heartbeat(claim, leaseMs),
+      release: async (claim, outcome) => await heard(await queue.release(claim, outcome)),
+      cancel: async (id, scopeId) => await heard(await queue.cancel(id, scopeId)),
+      async recover(policy) {
+        const found = await queue.recover(policy);
+        for (const job of found) await heard(job);
+        return found;
+      },
+      takeTurn: (cronId, dueMs) => queue.takeTurn(cronId, dueMs),
+      forget: (request) => queue.forget(request),
+    },
+  };
+}
 
-  const take = (id: string): { session: Session; leave(): Promise<void> } => {
+/** Gives each run its session, open as long as a run needs it, and its agent's tools. */
+function sessionRuns({ host, openedSession, openSession, desk }: HostJobsPorts): (base: AgentContext) => PreparedRun<HostAgentContext> {
+  const ours = new Map<string, { session: HostSession; runs: number }>();
+
+  const take = (id: string): { session: HostSession; leave(): Promise<void> } => {
     const open = ours.get(id);
     const theirs = open ? null : openedSession(id);
     if (theirs) return { session: theirs, leave: () => Promise.resolve() };
-    const entry = open ?? { session: host().openSession({ id }), runs: 0 };
+    const entry = open ?? { session: openSession(id), runs: 0 };
     entry.runs++;
     ours.set(id, entry);
     return {
@@ -105,16 +154,35 @@ function sessionRuns({ host, openedSession }: HostJobsPorts): (base: AgentContex
   };
 
   return (base) => {
-    const { agentName: agent, conversationId, signal } = base;
+    const { agentName: agent, conversationId, signal, jobId } = base;
     const { session, leave } = take(conversationId);
+    const job = jobId === undefined ? undefined : callingJob(jobId);
+    const unhear = desk.hear(base);
     const used = new Set<string>();
     const tools: HostAgentContext["tools"] = {
       list: () => host().tools(agent),
-      call(name, args, options = {}) {
+      async call(name, args, options = {}) {
         used.add(toolFromAlias(name));
-        return host().callTool(name, args, { signal, ...options, agent, session: session.id });
+        const how = { signal, ...options, agent };
+        return (await session.call(session.find(name, agent), args, how, { outputOnly: true, job })).output;
       },
     };
-    return { context: { ...base, session, tools }, toolsUsed: () => [...used], close: leave };
+    const close = (): Promise<void> => {
+      unhear();
+      return leave();
+    };
+    return { context: { ...base, session: job ? session.of(job) : session, tools }, toolsUsed: () => [...used], close };
+  };
+}
+
+function callingJob(id: string): CallingJob {
+  const counts = new Map<string, number>();
+  return {
+    id,
+    count(key) {
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return count;
+    },
   };
 }

@@ -62,6 +62,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
   }
 
   async function end(underWay: StartUnderWay | null): Promise<void> {
+    await rooms.desk.close(); // While its store is open.
     await jobs.stop(); // First: runs under way need the plugins.
     sessions.suspend();
     const closing = closeControl();

@@ -31,11 +31,13 @@ import { FailedReloads } from "./failed_reloads.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
 import { passGate } from "./gate.ts";
 import { type HostProject, loadHostProject } from "./host_project.ts";
+import { type HostDesk, hostDesk } from "./host_desk.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
+import { LiveRules } from "./live_rules.ts";
 import { callableTools, HostModel, registerTools } from "./model.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import { recordProject } from "./project_record.ts";
@@ -81,6 +83,10 @@ export interface HostRooms {
   /** Every hook in its order, whatever its source. */
   readonly chain: HostHooks;
   readonly sessions: Sessions;
+  /** Calls that wait for a person. */
+  readonly desk: HostDesk;
+  /** The rules on tools, as they are now. */
+  readonly rules: LiveRules;
   readonly jobs: HostJobs;
   /** Plugins that the project lacks, and those that come and go. */
   readonly store: HostPackages;
@@ -137,15 +143,30 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
       request_id: ids.create("req"),
     }),
   };
-  const watched = { ...ground, ...openSupervisor(ground) };
+  const rules = new LiveRules(loaded.rules);
+  const desk = hostDesk({
+    projectId,
+    store: () => jobs.approvals(),
+    setWaiting: (id, waiting) => jobs.setWaiting(id, waiting),
+    clock,
+    ids,
+    secrets,
+    audit,
+    keepAlways: keepRules({ home, runtime, rules, reload: () => ruleWatch.look() }),
+    onAsk: options.onAsk ?? null,
+    warn,
+  });
+  const watched = { ...ground, desk, rules, ...openSupervisor(ground) };
   const called = { ...watched, ...openCalls(watched) };
   const { chain, sessions, supervisor, storage, emitter } = called;
-  const jobs = hostJobs({
+  const jobs: HostJobs = hostJobs({
     options: { ...options.jobs, ...(options.waitUntil && { waitUntil: options.waitUntil }) },
     path: `${home}/jobs-${projectId}.db`,
     runtime,
     host,
     openedSession: (id) => sessions.has(id) ? sessions.find(id) : null,
+    openSession: (id) => sessions.open(id),
+    desk,
     checkAgent: (path) => void model.agent(path),
     events: emitter,
     tracing,
@@ -227,9 +248,9 @@ function turnMarkers({ options, loaded }: Pick<Ground, "options" | "loaded">): s
 
 /** Joins the hook chain, the gate and the sessions: they need each other. */
 function openCalls(
-  ground: Ground & Pick<HostRooms, "supervisor">,
+  ground: Ground & Pick<HostRooms, "supervisor" | "desk" | "rules">,
 ): Pick<HostRooms, "callPlugin" | "chain" | "sessions"> {
-  const { options, model, supervisor, audit, emitter, tracing, contextOf } = ground;
+  const { options, model, supervisor, audit, emitter, tracing, desk, rules, contextOf } = ground;
   const { runtime, idleWindowMs = IDLE_WINDOW_MS } = options;
   const { clock, ids } = runtime;
   const dispatcher = createHookDispatcher({
@@ -257,13 +278,14 @@ function openCalls(
     { ...options.hooks, turnMarkers: turnMarkers(ground) },
   );
   const toPlugin = callPlugin(supervisor);
-  const gate = { engine: chain.engine, callPlugin: toPlugin, audit, emitter, tracing, clock, contextOf };
+  const gate = { engine: chain.engine, callPlugin: toPlugin, rules, desk, audit, emitter, tracing, clock, contextOf };
   const sessions: Sessions = new Sessions({
     ...chain,
     tools: (agent) => callableTools(agent, ground),
     findTool: (name, agent) => model.tool(name, agent),
     pass: (call) => passGate(call, gate),
     compact: (request) => compactWindow(request, { ...ground, hooks, chain }),
+    onClosed: (id) => desk.sessionEnded(id),
     clock,
     ids,
     idleWindowMs,

@@ -20,7 +20,7 @@ import {
   toolFromAlias,
 } from "../core/tools/tool_registry.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
-import type { GatedTool } from "./gate.ts";
+import type { GatedTool } from "./gate_call.ts";
 import type { HostTool } from "./types.ts";
 
 /** A resolved project, looked at from the side of calls. */

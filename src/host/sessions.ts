@@ -9,7 +9,7 @@ import type { CompactionResult } from "../core/compaction/types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import { byteLength } from "../core/values/cut_text.ts";
-import type { GateCall, GatedTool } from "./gate.ts";
+import type { CallingJob, GateCall, GatedTool } from "./gate_call.ts";
 import type { Blockable } from "./hook_types.ts";
 import type { HostHooks } from "./host_hooks.ts";
 import { Transcript } from "./transcript.ts";
@@ -24,11 +24,15 @@ interface SessionPorts extends Pick<HostHooks, "onStart" | "onEnd" | "onIdle"> {
   /** Walks a call through the gate. */
   pass(call: GateCall): Promise<ToolOutcome>;
   compact(request: CompactionRequest): Promise<CompactionResult>;
+  /** A session has been closed. */
+  onClosed(id: string): Promise<void>;
   readonly clock: Clock;
   readonly ids: Ids;
   /** How long a session may rest before its idle hook fires. */
   readonly idleWindowMs: number;
 }
+
+type Args = Readonly<Record<string, unknown>>;
 
 /** Most bytes of text a session keeps for {@link Session.takeContext}; older text goes first. */
 const MAX_KEPT_BYTES = 128 * 1024;
@@ -155,11 +159,7 @@ export class HostSession implements Session {
     args: Readonly<Record<string, unknown>>,
     options: ToolCallOptions = {},
   ): Promise<ToolOutcome> {
-    try {
-      return this.call(this.find(name, options.agent), args, options);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return this.#found(name, args, options);
   }
 
   /** Returns a tool of an agent. Throws `session.unknown` once the session is closed. */
@@ -176,10 +176,34 @@ export class HostSession implements Session {
     tool: GatedTool,
     args: Readonly<Record<string, unknown>>,
     options: ToolCallOptions,
-    { outputOnly = false }: { readonly outputOnly?: boolean } = {},
+    { outputOnly = false, job }: { readonly outputOnly?: boolean; readonly job?: CallingJob | undefined } = {},
   ): Promise<ToolOutcome> {
     this.touch();
-    return this.#ports.pass({ tool, args, agent: options.agent ?? PRIMARY, session: this, options, outputOnly });
+    return this.#ports.pass({ tool, args, agent: options.agent ?? PRIMARY, session: this, options, outputOnly, job });
+  }
+
+  /** Returns the session as a background job has it: calls through it are the job's. */
+  of(job: CallingJob): Session {
+    const whole = this as Session;
+    return {
+      id: this.id,
+      start: (systemPrompt) => whole.start(systemPrompt),
+      record: (message) => whole.record(message),
+      idle: () => whole.idle(),
+      tools: (agent) => whole.tools(agent),
+      callTool: (name, args, options = {}) => this.#found(name, args, options, job),
+      takeContext: () => whole.takeContext(),
+      compact: (request) => whole.compact(request),
+      close: () => whole.close(),
+    };
+  }
+
+  #found(name: string, args: Args, options: ToolCallOptions, job?: CallingJob): Promise<ToolOutcome> {
+    try {
+      return this.call(this.find(name, options.agent), args, options, { job });
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Returns the text that was kept, and forgets it. */
@@ -212,7 +236,7 @@ export class HostSession implements Session {
     this.#isClosed = true;
     this.dropTimer();
     this.#owner.onClose();
-    await Promise.allSettled(this.#firing);
+    await Promise.allSettled([...this.#firing, this.#ports.onClosed(this.id)]);
     return this.#start ? await this.#ports.onEnd(this.id) : {};
   }
 

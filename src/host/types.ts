@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Approvals, OnAsk } from "../core/approvals/desk_types.ts";
 import type { AuditEvent, AuditSink } from "../core/audit/events.ts";
 import type { CageLimits } from "../core/cage/limits/cage_limits.ts";
 import type { CompactionResult, Injection } from "../core/compaction/types.ts";
@@ -59,6 +60,11 @@ export interface HostOptions {
   readonly jobs?: JobsOptions;
   /** Keeps the platform from ending the program before a background job is done, where platforms do that. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
+  /**
+   * Answers calls that wait for a person, in the program's own way; nothing leaves a request to the other front ends.
+   * `signal` aborts when the request has ended without it. Default: requests wait at {@link Host.approvals}.
+   */
+  readonly onAsk?: OnAsk;
   /** How portable hooks are traced and bounded; handlers are added to {@link Host.hooks}. */
   readonly hooks?: HostHookOptions;
   /**
@@ -141,7 +147,8 @@ export interface Session {
    * Calls a tool, by its name or its alias, through the gate: its arguments are checked, and handlers of `PreToolUse`,
    * `PostToolUse` and `OnError` have their say.
    *
-   * @throws {HostError} `tool.blocked` when a handler blocked it; `tool.unknown`, `tool.arguments_invalid`; the tool's
+   * @throws {HostError} `tool.blocked` when a handler blocked it; `tool.denied` when a rule or a person said no;
+   * `tool.unknown`, `tool.arguments_invalid`; the tool's
    * own error.
    */
   callTool(
@@ -280,6 +287,8 @@ export interface Host extends AsyncDisposable {
    * compactions itself; for the rest see `agentHooks()` in `@kaged/plugin-host/hooks`.
    */
   readonly hooks: HookEngine;
+  /** Calls that wait for a person, for any front end. */
+  readonly approvals: Approvals;
   /** {@link Session.compact} of a session. */
   compact(request: CompactionRequest): Promise<CompactionResult>;
   /** Turns a knob: validates, updates the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */

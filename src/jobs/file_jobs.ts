@@ -12,6 +12,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import { type FileLock, openFileLock } from "../core/files/file_lock.ts";
 import type { Clock, DatabaseOpener, Files, Ids } from "../core/ports/ports.ts";
 import { forgettable, type JobRow, jobsOver, type JobTable, pageOf, type RowPlace, type RowStep } from "./job_table.ts";
+import { openSqliteApprovals } from "./sqlite_jobs.ts";
 import type { Job, JobBackend } from "./types.ts";
 
 /** The place of jobs in files; the ports are the system's unless a test hands in its own. */
@@ -40,7 +41,10 @@ export async function fileJobs(options: FileJobsOptions): Promise<JobBackend> {
       hint: "End the process that holds it",
     });
   const lock = openFileLock(path, { files, databases, clock }, { waitMs: WAIT_MS, busy });
-  return jobsOver(fileTable(folder, lock), { clock, ids });
+  const { approvals, close } = openSqliteApprovals(`${folder.dir}/.approvals.db`, databases);
+  const table = fileTable(folder, lock);
+  const closeAll = (): Promise<unknown> => Promise.all([table.close(), close()]);
+  return { ...jobsOver({ ...table, close: async () => void await closeAll() }, { clock, ids }), approvals };
 }
 
 /** Work under the lock takes milliseconds. */

@@ -6,7 +6,7 @@
 import { plainCopy } from "../events/plain_copy.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import { checkName, checkScope } from "./job_names.ts";
-import type { Job, JobOutcome, NewJob, RecoveryPolicy } from "./types.ts";
+import type { Job, JobOutcome, JobWaiting, NewJob, RecoveryPolicy } from "./types.ts";
 
 type Now = Pick<Clock, "now">;
 
@@ -23,20 +23,32 @@ export function updated(job: Job, updates: Partial<Job>): Job {
   return plain({ ...job, ...updates, id, createdAt, ...(scopeId !== undefined && { scopeId }) }, scopeId === undefined);
 }
 
+/** Returns a job with the calls of it that wait for a person, or null for a job that does not run. */
+export function waitingFor(job: Job, waiting: readonly JobWaiting[]): Job | null {
+  if (job.status !== "running") return null;
+  return waiting.length === 0 ? answered(job) : { ...job, waiting: [...waiting] };
+}
+
+/** A run that has ended waits for nobody. */
+function answered({ waiting: _, ...job }: Job): Job {
+  return job;
+}
+
 /** Returns a job that a worker has begun. */
 export function begun(job: Job, clock: Now): Job {
-  return { ...job, status: "running", startedAt: iso(clock) };
+  return { ...answered(job), status: "running", startedAt: iso(clock) };
 }
 
 /** Returns a job whose run ended with `outcome`. */
-export function ended(job: Job, outcome: JobOutcome, clock: Now): Job {
+export function ended(before: Job, outcome: JobOutcome, clock: Now): Job {
+  const job = answered(before);
   if (outcome.status === "queued") return { ...job, status: "queued" };
   return plain({ ...job, ...outcome, completedAt: iso(clock) });
 }
 
 /** Returns a job that was cancelled. */
 export function cancelled(job: Job, clock: Now): Job {
-  return { ...job, status: "cancelled", completedAt: iso(clock) };
+  return { ...answered(job), status: "cancelled", completedAt: iso(clock) };
 }
 
 /** Returns a job whose worker is gone. */

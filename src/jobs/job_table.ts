@@ -6,7 +6,7 @@
  */
 import { HostError } from "../core/errors/host_error.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
-import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
+import { begun, cancelled, ended, kept, recovered, updated, waitingFor } from "./job_changes.ts";
 import { checkAddress, checkName, checkScope } from "./job_names.ts";
 import { type ForgetRequest, isFinal, type Job, type JobBackend, type JobClaim, type JobPage } from "./types.ts";
 
@@ -108,6 +108,12 @@ export function jobsOver(
         checkAddress(id, scopeId);
         const step: RowStep = (row) => isFinal(row.job.status) ? null : released(row, cancelled(row.job, clock));
         return jobOf(await table.change({ by: "address", id, scopeId }, step));
+      },
+      async setWaiting(id, waiting) {
+        await table.change({ by: "id", id }, (row) => {
+          const job = waitingFor(row.job, waiting);
+          return job && { ...row, job };
+        });
       },
       async recover(policy) {
         const found: Job[] = [];

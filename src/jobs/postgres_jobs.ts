@@ -10,6 +10,7 @@ import type { Clock, Ids } from "../core/ports/ports.ts";
 import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
 import { unknownJob } from "./job_table.ts";
+import { makeApprovalTables, postgresApprovals } from "./postgres_approvals.ts";
 import { openPostgres, type PostgresOptions, type PostgresPool, type Transaction } from "./postgres_pool.ts";
 import { type ClaimRequest, isFinal, type Job, type JobBackend, type JobClaim, type JobStatus } from "./types.ts";
 
@@ -42,7 +43,8 @@ export async function postgresJobs(options: PostgresJobsOptions): Promise<JobBac
   const pool = await openPostgres(options);
   await makeTables(pool, schema);
   const tables: Tables = { ...pool, jobs: `"${schema}".kaged_job`, clock };
-  return { store: storeIn(tables, ids), queue: queueIn(tables, schema), close: pool.close };
+  const approvals = postgresApprovals(pool, schema);
+  return { store: storeIn(tables, ids), queue: queueIn(tables, schema), approvals, close: pool.close };
 }
 
 function storeIn(tables: Tables, ids: Ids): JobBackend["store"] {
@@ -71,7 +73,7 @@ function storeIn(tables: Tables, ids: Ids): JobBackend["store"] {
         checkAddress(id);
         const found = rowOf(await tx.query(`SELECT ${COLUMNS} FROM ${jobs} WHERE id = $1 FOR UPDATE`, [id]));
         if (!found) throw unknownJob(id);
-        const job = updated(found.job, updates);
+        const { waiting: _, ...job } = updated(found.job, updates); // It has a column of its own.
         const sql = `UPDATE ${jobs} SET status = $2, agent = $3, job = $4, step = '{}', ended = ${ENDED} WHERE id = $1`;
         await tx.query(sql, [id, job.status, job.agentName, JSON.stringify(job)]);
         return job;
@@ -119,6 +121,10 @@ function queueIn(tables: Tables, schema: string): JobBackend["queue"] {
         if (job) return job; // Otherwise the job went on between the two statements.
       }
     },
+    async setWaiting(id, waiting) {
+      const said = waiting.length === 0 ? null : JSON.stringify(waiting);
+      await query(`UPDATE ${jobs} SET waiting = $2 WHERE id = $1 AND status = 'running'`, [id, said]);
+    },
     async recover(policy) {
       const lost = await query(`SELECT ${COLUMNS} FROM ${jobs} WHERE lease_until <= now() ORDER BY seq`);
       const found = await Promise.all(lost.map((each) => {
@@ -152,7 +158,7 @@ async function claimFrom(tables: Tables, queue: string, tx: Transaction, by: Cla
     const [entry] = await boss.fetch<{ jobId: string }>(queue, tx.within);
     if (!entry) return null;
     const { id: entryId, retryCount, data: { jobId } } = entry;
-    const sql = `UPDATE ${jobs} SET status = 'running', step = $2, attempts = attempts + 1, worker = $3, begun = now(),
+    const sql = `UPDATE ${jobs} SET status = 'running', step = $2, attempts = attempts + 1, worker = $3, begun = now(), waiting = NULL,
       lease_until = now() + $4 * interval '1 ms', entry_id = $5, entry_retry = $6
       WHERE id = $1 AND status = 'queued' RETURNING ${COLUMNS}`;
     const step = stepOf(begun({} as Job, clock));
@@ -167,7 +173,7 @@ async function claimFrom(tables: Tables, queue: string, tx: Transaction, by: Cla
 function settle(tables: Tables, next: Job, { when, values, was, delayMs = 0 }: Step): Promise<Job | null> {
   const { jobs, transaction } = tables;
   return transaction(async (tx) => {
-    const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, ended = ${ENDED}
+    const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, waiting = NULL, ended = ${ENDED}
       WHERE id = $1 AND ${when} RETURNING ${COLUMNS}`;
     const row = rowOf(await tx.query(sql, [next.id, next.status, stepOf(next), ...values]));
     // A waiting entry may stay: the worker that fetches it finds its job not queued, and completes the entry.
@@ -211,14 +217,15 @@ interface Row {
 const ENDED = "CASE WHEN $2 IN ('completed', 'failed', 'cancelled') THEN now() END";
 
 /** The columns that {@link rowOf} reads. */
-const COLUMNS = "job, step, status, attempts, entry_id, entry_retry";
+const COLUMNS = "job, step, status, waiting, attempts, entry_id, entry_retry";
 
 /**
  * Makes the tables. The record is text: JSON escapes the zero byte, which Postgres stores in no other way. The fields that
  * change in a job's life stand beside it in `step`, so that a step is one statement.
  */
 async function makeTables({ transaction }: PostgresPool, schema: string): Promise<void> {
-  await transaction(async ({ query }) => {
+  await transaction(async (tx) => {
+    const { query } = tx;
     // Two processes that make a table at the same time disturb each other, "if not exists" or not.
     await query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${schema}.kaged_job`]);
     await query(`CREATE TABLE IF NOT EXISTS "${schema}".kaged_job (
@@ -235,14 +242,17 @@ async function makeTables({ transaction }: PostgresPool, schema: string): Promis
       entry_id uuid,
       entry_retry integer NOT NULL DEFAULT 0,
       job text NOT NULL,
-      step text NOT NULL DEFAULT '{}'
+      step text NOT NULL DEFAULT '{}',
+      waiting text
     )`);
+    await query(`ALTER TABLE "${schema}".kaged_job ADD COLUMN IF NOT EXISTS waiting text`);
     await query(`CREATE INDEX IF NOT EXISTS kaged_job_scope ON "${schema}".kaged_job (scope, seq)`);
     await query(`CREATE INDEX IF NOT EXISTS kaged_job_lease ON "${schema}".kaged_job (lease_until)
       WHERE lease_until IS NOT NULL`);
     await query(`CREATE INDEX IF NOT EXISTS kaged_job_ended ON "${schema}".kaged_job (ended)
       WHERE ended IS NOT NULL`);
     await query(`CREATE TABLE IF NOT EXISTS "${schema}".kaged_turn (cron text PRIMARY KEY, due bigint NOT NULL)`);
+    await makeApprovalTables(tx, schema);
   });
 }
 
@@ -251,10 +261,14 @@ function rowOf([row]: Record<string, unknown>[]): Row | null {
   if (!row) return null;
   const [base, step] = [JSON.parse(row["job"] as string), JSON.parse(row["step"] as string)];
   return {
-    job: { ...base, ...step, status: row["status"] },
+    job: { ...base, ...step, status: row["status"], ...waitingIn(row) },
     attempts: row["attempts"] as number,
     entry: { id: row["entry_id"] as string, retryCount: row["entry_retry"] as number },
   };
+}
+
+function waitingIn({ waiting }: Record<string, unknown>): Pick<Job, "waiting"> {
+  return typeof waiting === "string" ? { waiting: JSON.parse(waiting) } : {};
 }
 
 /** Returns the fields that change in a job's life, as JSON. */

@@ -8,8 +8,10 @@ import { databases as systemDatabases } from "../adapters/shared/databases.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Clock, Database, DatabaseOpener, Ids, SqlValue, Statement } from "../core/ports/ports.ts";
+import type { ApprovalStore } from "../core/approvals/types.ts";
 import { groupCommit } from "./group_commit.ts";
 import { type JobRow, jobsOver, type JobTable, type RowPlace } from "./job_table.ts";
+import { type SqliteAccess, sqliteApprovals } from "./sqlite_approvals.ts";
 import type { JobBackend } from "./types.ts";
 
 /** The place of jobs in SQLite; the ports are the system's unless a test hands in its own. */
@@ -27,7 +29,8 @@ export interface SqliteJobsOptions {
 /** Opens jobs in a SQLite file. Throws `jobs.store_unavailable`, or `storage.unavailable` without SQLite. */
 export function sqliteJobs(options: SqliteJobsOptions = {}): JobBackend {
   const { path = ":memory:", databases = systemDatabases, clock = systemClock, ids = systemIds } = options;
-  return jobsOver(sqliteTable(path, databases), { clock, ids });
+  const { table, access } = sqliteTable(path, databases);
+  return { ...jobsOver(table, { clock, ids }), approvals: sqliteApprovals(access) };
 }
 
 /** Returns jobs that live as long as the process: for tests, and for programs that need none to survive them. */
@@ -35,7 +38,16 @@ export function memoryJobs(options: Pick<SqliteJobsOptions, "clock" | "ids"> = {
   return sqliteJobs({ ...options, path: ":memory:" });
 }
 
-function sqliteTable(path: string, databases: DatabaseOpener): JobTable {
+/** Opens the requests for a person's yes alone, in a file of their own; `close` lets go of it. */
+export function openSqliteApprovals(
+  path: string,
+  databases: DatabaseOpener,
+): { readonly approvals: ApprovalStore; close(): Promise<void> } {
+  const { table, access } = sqliteTable(path, databases);
+  return { approvals: sqliteApprovals(access), close: () => table.close() };
+}
+
+function sqliteTable(path: string, databases: DatabaseOpener): { table: JobTable; access: SqliteAccess } {
   const { database, sql } = open(path, databases);
   const commit = groupCommit(database);
   const fail = (error: unknown): never => {
@@ -66,7 +78,7 @@ function sqliteTable(path: string, databases: DatabaseOpener): JobTable {
     return next;
   };
 
-  return {
+  const table: JobTable = {
     insert: ({ job }) =>
       alone(() => sql.create.run([job.id, job.scopeId ?? null, job.agentName, job.status, JSON.stringify(job)])),
     get: (id, scopeId) =>
@@ -93,6 +105,7 @@ function sqliteTable(path: string, databases: DatabaseOpener): JobTable {
     // An empty piece is committed after everything that was asked for before.
     close: () => commit(() => {}).catch(() => {}).then(() => database.close()),
   };
+  return { table, access: { database, alone, reading } };
 }
 
 function rowOf([job, attempts, notBeforeMs, worker, untilMs]: SqlValue[]): JobRow {

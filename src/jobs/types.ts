@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ApprovalStore } from "../core/approvals/types.ts";
 import type { TokenUsage } from "../events/types.ts";
 
 /** Where a job is in its life. The last three are final. */
@@ -26,6 +27,8 @@ export interface Job {
   result?: string;
   /** The reason of the failure, once failed. */
   error?: string;
+  /** Calls of its run that wait for a person; absent when none does. Its lease is kept meanwhile. */
+  waiting?: JobWaiting[];
   /** Tokens that the run used. */
   usage?: TokenUsage;
   /** Full names of the tools it called. */
@@ -36,6 +39,16 @@ export interface Job {
   startedAt?: string;
   /** When its status became final, ISO 8601. */
   completedAt?: string;
+}
+
+/** A call of a job that waits for a person. */
+export interface JobWaiting {
+  /** Id of the request, as in `host.approvals.list()`. */
+  approvalId: string;
+  /** Full name of the tool. */
+  tool: string;
+  /** Since when, ISO 8601. */
+  since: string;
 }
 
 /** A job about to be kept: the store gives it an id and the time. */
@@ -124,6 +137,8 @@ export interface JobQueue {
   release(claim: JobClaim, outcome: JobOutcome): Promise<Job | null>;
   /** Cancels a job that has not come to its end. Null when it has, or when there is none. */
   cancel(id: string, scopeId?: string): Promise<Job | null>;
+  /** Notes which calls of a running job wait for a person. A queue without it leaves {@link Job.waiting} out. */
+  setWaiting?(id: string, waiting: readonly JobWaiting[]): Promise<void>;
   /** Takes every lease that has run out from its worker; returns those jobs as they are now: queued or failed. */
   recover(policy: RecoveryPolicy): Promise<Job[]>;
   /** True for the first caller with this time, and when no later one was given: one turn of a schedule is one job. */
@@ -138,6 +153,8 @@ export interface JobBackend {
   readonly store: JobStore;
   /** Hands jobs to workers. */
   readonly queue: JobQueue;
+  /** Keeps requests for a person's yes. Absent: a host keeps them in memory, and they end with it. */
+  readonly approvals?: ApprovalStore;
   /** Lets go of files and connections. */
   close(): Promise<void>;
 }

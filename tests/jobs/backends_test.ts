@@ -10,6 +10,7 @@ import type { DatabaseOpener } from "../../src/core/ports/ports.ts";
 import type { JobBackend, NewJob } from "../../src/jobs/types.ts";
 import { createFakeClock, type FakeClock } from "../support/fake_clock.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { approvalsContract } from "./approvals_contract.ts";
 import { contract } from "./backend_contract.ts";
 
 const runtime = await detectRuntime();
@@ -30,6 +31,16 @@ for (const [kind, open] of Object.entries(kinds)) {
       const backend = await open(t, clock);
       t.after(() => backend.close());
       await run({ backend, pass: (ms) => Promise.resolve(clock.advance(ms)) });
+    });
+  }
+}
+
+for (const [kind, open] of Object.entries(kinds)) {
+  for (const { name, run } of approvalsContract) {
+    test(`${name.slice(0, 6)}${kind}: ${name.slice(6)}`, async (t) => {
+      const backend = await open(t, createFakeClock());
+      t.after(() => backend.close());
+      await run(backend.approvals!);
     });
   }
 }

@@ -31,12 +31,14 @@ export interface ApprovalRequest {
   readonly plugin: string | null;
   /** The arguments as they would be sent. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Whether parts of the arguments were left out for their size: they can be read whole with the request's id. */
+  /** Whether parts of the arguments are left out for their size. Those of a list can be read with the request's id. */
   readonly argumentsCut: boolean;
   /** The arguments as the caller gave them and who changed them; null when no handler did. */
   readonly changed: { readonly before: Readonly<Record<string, unknown>>; readonly by: readonly string[] } | null;
   /** The first of those that ask. */
   readonly source: ApprovalSource;
+  /** All that ask, {@link source} included: an answer with a scope holds for each of them. */
+  readonly sources: readonly ApprovalSource[];
   /** Why it is asked, in words of a rule or a handler; several are joined. */
   readonly reason: string;
 }
@@ -115,6 +117,8 @@ export interface ApprovalStore {
   open(request: Approval, call: string | null): Promise<Approval>;
   /** Returns a request, or null. */
   get(id: string): Promise<Approval | null>;
+  /** Returns those of the requests that no longer wait: another process may have answered. */
+  ended(ids: readonly string[]): Promise<Approval[]>;
   /** Ends a request that waits. Null when it does not, or is not there: the first end counts. */
   end(id: string, end: ApprovalEnd): Promise<Approval | null>;
   list(query: ApprovalQuery): Promise<Approval[]>;

@@ -1,0 +1,48 @@
+/**
+ * Answers as front ends send them: read, and refused with the reason where they make no sense.
+ *
+ * @module
+ */
+import { HostError } from "../errors/host_error.ts";
+import { didYouMean } from "../values/nearest_word.ts";
+import { isMap } from "../values/plain_data.ts";
+import { shown } from "../values/shown_value.ts";
+import type { ApprovalAnswer, ApprovalScope } from "./types.ts";
+
+const DECISIONS = ["allow", "deny"] as const;
+const SCOPES: readonly ApprovalScope[] = ["once", "session", "always"];
+const KEYS = ["decision", "scope", "reason", "arguments"];
+/** Most characters of a reason: it reaches the model and the audit. */
+const MAX_REASON = 2_000;
+
+/** Returns an answer with its scope. Throws `approval.answer_invalid`. */
+export function checkAnswer(given: unknown): ApprovalAnswer & { readonly scope: ApprovalScope } {
+  if (!isMap(given)) throw invalid("It is no object", 'Answer { "decision": "allow" } or { "decision": "deny" }');
+  const unknown = Object.keys(given).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw invalid(`It has no field ${shown(unknown)}`, didYouMean(unknown, KEYS, `Fields: ${KEYS.join(", ")}`));
+  }
+  const { decision, scope = "once", reason, arguments: edited } = given;
+  const known = <T extends string>(value: unknown, words: readonly T[]): value is T => words.includes(value as T);
+  if (!known(decision, DECISIONS)) throw notOneOf("decision", decision, DECISIONS);
+  if (!known(scope, SCOPES)) throw notOneOf("scope", scope, SCOPES);
+  if (reason !== undefined && typeof reason !== "string") throw invalid("reason is no text", "Write it in words");
+  if (edited === undefined) return { decision, scope, ...(reason !== undefined && { reason: cut(reason) }) };
+  if (!isMap(edited)) throw invalid("arguments is no object", "Send the whole arguments, as the tool takes them");
+  if (decision !== "allow" || scope !== "once") {
+    throw invalid("Edited arguments are for one call that is allowed", 'Leave them out, or answer "allow" and "once"');
+  }
+  return { decision, scope, arguments: edited, ...(reason !== undefined && { reason: cut(reason) }) };
+}
+
+const cut = (reason: string): string => reason.slice(0, MAX_REASON);
+
+function notOneOf(field: string, value: unknown, words: readonly string[]): HostError {
+  const hint = typeof value === "string" ? didYouMean(value, words, `Write one of: ${words.join(", ")}`) : null;
+  return invalid(`${field} is ${shown(value)}`, hint ?? `Write one of: ${words.join(", ")}`);
+}
+
+/** The error of an answer that cannot be taken. */
+export function invalid(problem: string, hint: string): HostError {
+  return new HostError("approval.answer_invalid", `The answer cannot be taken: ${problem}`, { hint });
+}

@@ -1,0 +1,95 @@
+/**
+ * Arguments as a person is shown them: without the operator's secrets, and no bigger than a page can hold.
+ *
+ * @module
+ */
+import { byteLength } from "../values/cut_text.ts";
+import { isMap } from "../values/plain_data.ts";
+import type { Approval } from "./types.ts";
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** Most bytes of arguments that are kept with a request, as JSON. */
+export const MAX_KEPT_BYTES: number = 1024 * 1024;
+/** Most bytes of arguments of one request in a list. */
+const MAX_LISTED_BYTES = 16 * 1024;
+
+/** Arguments, cut where they are too big. */
+export interface ShownArguments {
+  readonly arguments: Args;
+  readonly isCut: boolean;
+}
+
+/** Returns arguments that take `maxBytes` of JSON at most: long texts and lists are cut, and say so. */
+export function fitArguments(args: Args, maxBytes: number): ShownArguments {
+  if (byteLength(JSON.stringify(args)) <= maxBytes) return { arguments: args, isCut: false };
+  // Each round leaves less of every text and list, until the whole fits.
+  for (let room = Math.ceil(maxBytes / 4); room >= 16; room = Math.floor(room / 4)) {
+    const cut = cutValue(args, room, Math.ceil(Math.sqrt(room))) as Args;
+    if (byteLength(JSON.stringify(cut)) <= maxBytes) return { arguments: cut, isCut: true };
+  }
+  return { arguments: { "…": `${byteLength(JSON.stringify(args))} bytes` }, isCut: true };
+}
+
+/** A request as it stands in a list. */
+export function listed(approval: Approval): Approval {
+  const { arguments: args, isCut } = fitArguments(approval.arguments, MAX_LISTED_BYTES);
+  const { changed } = approval;
+  return {
+    ...approval,
+    arguments: args,
+    argumentsCut: approval.argumentsCut || isCut,
+    changed: changed && { ...changed, before: fitArguments(changed.before, MAX_LISTED_BYTES).arguments },
+  };
+}
+
+const MAX_DEPTH = 32;
+
+function cutValue(value: unknown, maxChars: number, maxItems: number, depth = 0): unknown {
+  if (typeof value === "string") {
+    return value.length <= maxChars ? value : `${wholePairs(value.slice(0, maxChars))}… (${value.length} characters)`;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === MAX_DEPTH) return "…";
+  const inner = (item: unknown): unknown => cutValue(item, maxChars, maxItems, depth + 1);
+  if (Array.isArray(value)) {
+    const items = value.slice(0, maxItems).map(inner);
+    return value.length <= maxItems ? items : [...items, `… (${value.length} items)`];
+  }
+  const entries = Object.entries(value);
+  const kept = entries.slice(0, maxItems)
+    .map(([key, item]) => [key.length <= maxChars ? key : `${key.slice(0, maxChars)}…`, inner(item)]);
+  if (entries.length > maxItems) kept.push(["…", `${entries.length} fields`]);
+  return Object.fromEntries(kept);
+}
+
+/** A text cut in the middle of a surrogate pair would not survive a store. */
+function wholePairs(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/**
+ * Returns the arguments that a person means who edited `shown`: where a value was left as it was shown, the real one
+ * stands in for it, so that nobody sends the mask of a secret.
+ */
+export function meantArguments(edited: Args, shown: Args, real: Args): Args {
+  return meant(edited, shown, real) as Args;
+}
+
+function meant(edited: unknown, shown: unknown, real: unknown): unknown {
+  if (Object.is(edited, shown)) return real;
+  if (Array.isArray(edited) && Array.isArray(shown) && Array.isArray(real)) {
+    return edited.map((item, at) => at < shown.length ? meant(item, shown[at], real[at]) : item);
+  }
+  if (!isMap(edited) || !isMap(shown) || !isMap(real)) return edited;
+  return Object.fromEntries(
+    Object.entries(edited).map(([key, item]) => {
+      return [key, Object.hasOwn(shown, key) && Object.hasOwn(real, key) ? meant(item, shown[key], real[key]) : item];
+    }),
+  );
+}
+
+/** Returns the masks of secrets that stand in a value. */
+export function masksIn(value: unknown): string[] {
+  return JSON.stringify(value).match(/\[secret:[^\]]*\]/g) ?? [];
+}

@@ -1,0 +1,77 @@
+/**
+ * Answers that hold for more than one call: for a session, or from now on.
+ *
+ * @module
+ */
+import { HostError, messageOf } from "../errors/host_error.ts";
+import type { DeskLog } from "./desk_log.ts";
+import type { AskedCall, DeskPorts } from "./desk_types.ts";
+import type { Approval, ApprovalAnswer, ApprovalSource, StandingAnswer } from "./types.ts";
+
+/** One of those that ask, and the answer it has been given before; null when it has none. */
+export interface Answered {
+  readonly source: ApprovalSource;
+  readonly reason: string;
+  readonly answer: StandingAnswer | null;
+}
+
+/** Finds the answer that each of those that ask has been given before; the newest counts. */
+export function standingFor(
+  { asked, tool, agentPath, sessionId }: AskedCall,
+  all: readonly StandingAnswer[],
+): Answered[] {
+  const fits = (kept: StandingAnswer, { kind, id }: ApprovalSource): boolean =>
+    kept.tool === tool && kept.agentPath === agentPath && kept.source.kind === kind && kept.source.id === id &&
+    (kept.sessionId === null || kept.sessionId === sessionId);
+  return asked.map((one) => ({ ...one, answer: all.findLast((kept) => fits(kept, one.source)) ?? null }));
+}
+
+/**
+ * Keeps an answer for later calls, for each of those that asked: in the operator's own files where they have a place for
+ * it, else in the store.
+ *
+ * @throws {HostError} `approval.answer_invalid` when a file cannot be written; the answer then counts for one call.
+ */
+export async function keepAnswer(
+  done: Approval,
+  answer: ApprovalAnswer,
+  ports: Pick<DeskPorts, "store" | "ids" | "keepAlways">,
+  log: Pick<DeskLog, "rulesChanged">,
+): Promise<void> {
+  const { scope = "once", decision } = answer;
+  const { id, projectId, agentPath, tool, end } = done;
+  const sessionId = scope === "session" ? done.sessionId : null;
+  if (scope === "once" || (scope === "session" && sessionId === null)) return;
+  for (const source of done.sources) {
+    if (scope === "always") {
+      const isWritten = await ports.keepAlways(done, source, answer).catch((cause) => {
+        throw new HostError("approval.answer_invalid", `The answer counts for this call only: ${messageOf(cause)}`, {
+          data: { id },
+          hint: "Mend that, then write the rule yourself",
+          cause,
+        });
+      });
+      log.rulesChanged("added", inWords({ decision, tool, agentPath, source }), end?.by ?? "person");
+      if (isWritten) continue;
+    }
+    await ports.store().keep({
+      id: ports.ids.create("ans"),
+      createdAt: end!.at,
+      projectId,
+      agentPath,
+      tool,
+      source,
+      decision,
+      reason: end!.reason,
+      sessionId,
+      by: end!.by,
+    });
+  }
+}
+
+/** A standing answer in words, for the audit. */
+export function inWords(
+  { decision, tool, agentPath, source }: Pick<StandingAnswer, "decision" | "tool" | "agentPath" | "source">,
+): string {
+  return `${decision} ${tool} of ${agentPath}, asked by ${source.id}`;
+}
