@@ -26,8 +26,18 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
   "tool.blocked": row(-32001, 403, "A hook blocked the call of a tool", "Do what its reason says, or ask its owner"),
   "tool.denied": row(-32001, 403, "A rule or a person said no to the call of a tool", "Do what the reason says"),
-  "approval.unknown": row(-32602, 404, "There is no such request for a person's yes", "List them: kaged approvals list"),
-  "approval.ended": row(-32602, 409, "The request has ended: answered, run out or withdrawn", "Nothing: the first counts"),
+  "approval.unknown": row(
+    -32602,
+    404,
+    "There is no such request for a person's yes",
+    "List them: kaged approvals list",
+  ),
+  "approval.ended": row(
+    -32602,
+    409,
+    "The request has ended: answered, run out or withdrawn",
+    "Nothing: the first counts",
+  ),
   "approval.answer_invalid": row(-32602, 400, "An answer to a request has a mistake", "Read docs/approvals.md"),
   "tool.arguments_invalid": row(-32602, 400, "The tool does not take these arguments", "Follow its schema"),
 };
