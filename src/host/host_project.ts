@@ -3,10 +3,12 @@
  *
  * @module
  */
+import type { RuleSet } from "../core/approvals/rules.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { type LoadedProject, loadProject } from "../core/project/load_project.ts";
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";
 import { referenceReader } from "../core/project/references.ts";
+import { rulesOf } from "../core/project/tool_rules.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 
 /** Folders of a project, of the operator and of plugins. */
@@ -24,6 +26,8 @@ export interface HostPlaces {
 export interface HostProject extends Pick<LoadedProject, "project" | "resolved" | "resolve"> {
   /** How the host runs on this machine. */
   readonly operator: OperatorConfig;
+  /** Rules on the calls of its tools, the operator's and its own. */
+  readonly rules: RuleSet;
   /** Whether an instance may run: the embedder vouches for it, or the operator enabled it. */
   isEnabled(instance: ResolvedInstance): boolean;
 }
@@ -43,6 +47,7 @@ export async function loadHostProject({ dir, home, plugins, runtime }: HostPlace
   return {
     ...loaded,
     operator,
+    rules: rulesOf(operator, loaded.project),
     isEnabled: ({ package: pkg, plugin }) =>
       Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
   };

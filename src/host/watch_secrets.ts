@@ -9,6 +9,7 @@ import type { Runtime } from "../core/ports/ports.ts";
 import { referredFiles } from "../core/project/edit_secrets.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
+import { polling, stampOf } from "./polling.ts";
 
 /** Time between two looks. */
 export const SECRETS_LOOK_MS = 1_000;
@@ -38,8 +39,7 @@ export function watchSecrets({ home, runtime, instances, reread, warn }: WatchSe
   const file = `${home}/local.toml`;
   let seen: string | null = null;
   let watched: readonly string[] = [file];
-  let cancel: (() => void) | null = null;
-  let work: Promise<void> = Promise.resolve();
+  const looks = polling(look, SECRETS_LOOK_MS, clock);
 
   const bound = (): string[] => {
     const isBound = ({ manifest: { secrets = {} } }: ResolvedInstance): boolean =>
@@ -47,45 +47,24 @@ export function watchSecrets({ home, runtime, instances, reread, warn }: WatchSe
     return [...new Set(instances().filter(isBound).map(({ plugin }) => plugin))];
   };
 
-  async function stampOf(path: string): Promise<string> {
-    const info = await files.target(path).catch(() => null);
-    return info === null ? "" : `${info.dev}:${info.ino}:${info.size}:${info.modifiedMs}`;
-  }
-
   async function look(): Promise<void> {
-    const now = (await Promise.all(watched.map(stampOf))).join(" ");
+    const now = await stampOf(watched, files);
     const isFirst = seen === null;
     if (now === seen) return;
     // A file that cannot be read now is looked at again once it has changed.
     const local = await readLocalConfig(home, files).catch(() => null);
     if (local) watched = [file, ...referredFiles(local)];
-    seen = (await Promise.all(watched.map(stampOf))).join(" ");
+    seen = await stampOf(watched, files);
     if (isFirst) return;
     for (const plugin of bound()) {
       await reread(plugin).catch((error) => warn(`Secrets of "${plugin}" stay as they were: ${messageOf(error)}`));
     }
   }
 
-  function wait(): void {
-    cancel = clock.after(SECRETS_LOOK_MS, () => {
-      work = look().finally(() => {
-        if (cancel !== null) wait();
-      });
-    });
-  }
-
   return {
     begin() {
-      if (cancel !== null || bound().length === 0) return;
-      cancel = () => {};
-      work = look().finally(() => {
-        if (cancel !== null) wait();
-      });
+      if (bound().length > 0) looks.begin();
     },
-    async close() {
-      cancel?.();
-      cancel = null;
-      await work;
-    },
+    close: () => looks.close(),
   };
 }

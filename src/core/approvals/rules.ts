@@ -11,6 +11,9 @@ export const DECISIONS = ["allow", "watch", "ask", "deny"] as const;
 /** What a rule says of a call. */
 export type Decision = typeof DECISIONS[number];
 
+/** Whose rule it is: the operator's in config.toml, or the project's. */
+export type RuleOwner = "operator" | "project";
+
 /** One rule. Patterns are names in which `*` stands for any text without a dot. */
 export interface ToolRule {
   /** Pattern of full names: `mail.*`. */
@@ -34,6 +37,16 @@ export interface ApprovalSettings {
   readonly network: "refuse" | "ask";
 }
 
+/** Settings of a machine without an `[approvals]` table. */
+export const DEFAULT_APPROVALS: ApprovalSettings = { destructive: "allow", waitSec: 600, network: "refuse" };
+
+/** What the operator's file says of calls. */
+export interface OperatorRules {
+  /** In the order of the file. */
+  readonly toolRules: readonly ToolRule[];
+  readonly approvals: ApprovalSettings;
+}
+
 /** Every rule that holds for the agents of one project. */
 export interface RuleSet {
   /** The operator's, in the order of the file: the first that matches decides. */
@@ -46,10 +59,24 @@ export interface RuleSet {
 /** The decision on a call, and who made it. */
 export interface Verdict {
   readonly decision: Decision;
-  /** Null where no rule matched. */
+  /** The rule or the setting that decided; null where nothing did and the call is allowed for that. */
   readonly source: ApprovalSource | null;
+  /** The rule; null where none matched, also where `[approvals] destructive` decided. */
+  readonly rule: ToolRule | null;
+  /** Whose rule or setting decided; null where nothing did. */
+  readonly whose: RuleOwner | null;
   /** In words: which rule, of whom. */
   readonly reason: string;
+}
+
+/** Returns how strict a decision is: 0 for `allow`. */
+export function strictness(decision: Decision): number {
+  return DECISIONS.indexOf(decision);
+}
+
+/** Whether two rules say the same, wherever they stand. */
+export function isSameRule(a: Omit<ToolRule, "id">, b: Omit<ToolRule, "id">): boolean {
+  return a.tool === b.tool && a.agent === b.agent && a.project === b.project && a.decision === b.decision;
 }
 
 /** The facts of a call that rules look at. */

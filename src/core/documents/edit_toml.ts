@@ -73,7 +73,7 @@ function* lineEdits(text: string, { table, set = {}, unset, keepsComments }: Tab
 }
 
 /** A line without a value: empty, or a comment. */
-const OPEN = /^\s*(?:#.*)?$/;
+export const OPEN: RegExp = /^\s*(?:#.*)?$/;
 /** A comment, or a header with one behind it. */
 const NOTED = /^\s*(?:\[[^#]*\]\s*)?#/;
 
@@ -107,13 +107,14 @@ function withoutKeys(lines: readonly string[], [start, end]: Range, unset: reado
 }
 
 /** Comments right above a table are about it: returns the first line of those, for a table at `index`. */
-function aboveTable(lines: readonly string[], index: number): number {
+export function aboveTable(lines: readonly string[], index: number): number {
   let at = index;
   while (index < lines.length && at > 0 && /^\s*#/.test(lines[at - 1]!)) at--;
   return at;
 }
 
-function settingLines(set: Readonly<Record<string, TomlValue>>): string[] {
+/** Returns one line for each key and its value. */
+export function settingLines(set: Readonly<Record<string, TomlValue>>): string[] {
   return Object.entries(set).map(([key, value]) =>
     `${keyText(key)} = ${JSON.stringify(value).replaceAll('","', '", "')}`
   );
@@ -167,7 +168,8 @@ function pruned(data: Data): Data {
   );
 }
 
-function keepsAll(before: readonly string[], after: readonly string[]): boolean {
+/** Whether every comment of a text is still there. */
+export function keepsAll(before: readonly string[], after: readonly string[]): boolean {
   const left = [...after];
   return before.every((comment) => {
     const at = left.indexOf(comment);

@@ -81,5 +81,17 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
     not_set: ["local.toml holds no such value", "See kaged secret list"],
     empty: ["A secret is empty", "Type it, or pass it on standard input"],
   }),
+  "config.rule_covered": row(
+    -32602,
+    422,
+    "A rule in config.toml never decides: one above it matches first",
+    "Move it above that one, or remove it",
+  ),
+  "config.rule_unknown": row(
+    -32602,
+    409,
+    "config.toml has no such rule, or no longer",
+    "See kaged rules list, and try again",
+  ),
   "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or rely on the default"),
 };

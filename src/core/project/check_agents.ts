@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { namePattern } from "../approvals/name_pattern.ts";
 import type { DocumentReport, IssueText } from "../documents/document_report.ts";
 import type { DocumentPath } from "../documents/places.ts";
 import type { HostError, HostErrorCode } from "../errors/host_error.ts";
@@ -63,6 +64,8 @@ export function checkAgents(project: Project, outcomes: readonly Outcome[], into
   return project.agents.map((agent) => checker.check(agent, outcomes.filter(({ entry }) => entry.agent === agent)));
 }
 
+/** An MCP server lists its tools once it runs. */
+const isServer = ({ manifest }: ResolvedPlugin): boolean => manifest.runtime === "mcp_stdio";
 const isCompactor = ({ manifest }: ResolvedPlugin): boolean => manifest.roles.includes("compactor");
 
 class AgentChecker {
@@ -148,18 +151,34 @@ class AgentChecker {
     const absent = own.filter(({ plugin }) => !plugin).map(({ entry: { outcome } }) => {
       return "package" in outcome ? pluginNameOf(outcome.package) : null;
     });
-    for (const name of Object.keys(agent.tools)) {
+    for (const name of new Set([...Object.keys(agent.tools), ...Object.keys(agent.approvals)])) {
+      if (name.includes("*")) {
+        this.#warnOfPattern(agent, name, { tools, isWhole: absent.length === 0 && !plugins.some(isServer) });
+        continue;
+      }
       const [group = ""] = name.split(".");
       const owner = plugins.find(({ plugin }) => plugin === group);
       const isOthers = BUILTIN_NAMES.includes(group) && !owner;
-      // An MCP server lists its tools once it runs.
-      const isServed = owner?.manifest.runtime === "mcp_stdio";
+      const isServed = owner !== undefined && isServer(owner);
       const isUnknown = absent.includes(group) || absent.includes(null);
       if (tools.includes(name) || isOthers || isServed || isUnknown) continue;
       const message = `No plugin of "${agent.path}" has a tool ${shown(name)}`;
       const hint = didYouMean(name, tools, `Tools of this agent: ${tools.join(", ") || "none"}`);
       this.#warn("project.unknown_tool", stepsTo(agent.path, "tools", name), { message, hint, part: "key" });
     }
+  }
+
+  /** Warns of a pattern that no tool fits; with tools that are not known, one of those may. */
+  #warnOfPattern(
+    { path }: AgentSpec,
+    pattern: string,
+    { tools, isWhole }: { readonly tools: readonly string[]; readonly isWhole: boolean },
+  ): void {
+    const [group = ""] = pattern.split(".");
+    if (!isWhole || BUILTIN_NAMES.includes(group) || tools.some(namePattern(pattern))) return;
+    const message = `No plugin of "${path}" has a tool that fits ${shown(pattern)}`;
+    const hint = `Tools of this agent: ${tools.join(", ") || "none"}`;
+    this.#warn("project.unknown_tool", stepsTo(path, "tools", pattern), { message, hint, part: "key" });
   }
 
   /** Returns why the agent's delegate cannot compact, or null. One that is no compactor at all is a refusal too. */

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import type { Decision } from "../approvals/rules.ts";
 import type { DocumentReport } from "../documents/document_report.ts";
 import { Fields, FLAG, SOME_TEXT, TEXT, type ValueType } from "../documents/fields.ts";
 import { didYouMean, nearestWord } from "../values/nearest_word.ts";
 import { shown } from "../values/shown_value.ts";
 import { checkDeclarations, NAME } from "./check_declarations.ts";
+import { readApproval } from "./tool_rules.ts";
 import type { AgentSpec, CompactionSettings } from "./types.ts";
 
 const PROJECT_KEYS: readonly string[] = ["id", "primary"];
@@ -70,7 +72,7 @@ async function checkAgent(agent: Fields, parent: string | null, agents: AgentSpe
     agent.report.warn("project.carried_key", agent.at(key), { message, hint: `Did you mean "${near}"?`, part: "key" });
   }
   const plugins = await checkDeclarations(agent);
-  agents.push({ path, parent, plugins, tools: checkTools(agent), compaction: checkCompaction(agent), rest });
+  agents.push({ path, parent, plugins, ...checkTools(agent), compaction: checkCompaction(agent), rest });
   const subagents = agent.fields("subagents");
   for (const name of Object.keys(subagents.data)) {
     if (!NAME.test(name)) subagents.error("invalid_agent_name", name, { part: "key" });
@@ -85,22 +87,37 @@ function isMisplaced(fields: Fields, key: string, hints: ReadonlyMap<string, str
   return true;
 }
 
-/** Checks the switches of an agent's tools. Other fields of an entry belong to other parts of the system. */
-function checkTools(agent: Fields): Record<string, { enabled: boolean }> {
-  const switches = agent.fields("tools");
+/** Checks what an agent says of its tools. Other fields of an entry belong to other parts of the system. */
+function checkTools(agent: Fields): Pick<AgentSpec, "tools" | "approvals"> {
+  const entries = agent.fields("tools");
   const tools: Record<string, { enabled: boolean }> = {};
-  for (const [name, entry] of Object.entries(switches.data)) {
-    const hint = `Write ${shown(name)}: { enabled: false }`;
-    const tool = new Fields(entry, switches.at(name), agent.report, { hint });
-    const enabled = tool.has("enabled") ? tool.get("enabled", FLAG, { hint }) : tool.isMap || undefined;
+  const approvals: Record<string, Decision> = {};
+  for (const [name, entry] of Object.entries(entries.data)) {
+    const hint = `Write ${shown(name)}: { enabled: false } or { approval: ask }`;
+    const tool = new Fields(entry, entries.at(name), agent.report, { hint });
+    const decision = readApproval(name, tool);
+    if (decision !== undefined) approvals[name] = decision;
+    const enabled = checkSwitch(name, tool, hint);
     if (enabled !== undefined) tools[name] = { enabled };
     for (const key of Object.keys(tool.data)) {
-      // A switch that is misspelt would leave a tool on that somebody wanted off.
-      if (key === "enabled" || nearestWord(key, ["enabled", "disabled"]) === null) continue;
+      // Misspelt, they would leave a tool on that somebody wanted off, or let it be called unasked.
+      if (TOOL_KEYS.includes(key) || nearestWord(key, [...TOOL_KEYS, "disabled"]) === null) continue;
       tool.error("unknown_key", key, { message: `Unknown key ${shown(key)}`, hint, part: "key" });
     }
   }
-  return tools;
+  return { tools, approvals };
+}
+
+const TOOL_KEYS: readonly string[] = ["enabled", "approval"];
+
+/** Returns whether a tool is on; undefined for a pattern, which switches nothing, and for a mistake. */
+function checkSwitch(name: string, tool: Fields, hint: string): boolean | undefined {
+  const isPattern = name.includes("*");
+  if (!tool.has("enabled")) return tool.isMap && !isPattern ? true : undefined;
+  if (!isPattern) return tool.get("enabled", FLAG, { hint });
+  const message = "A pattern switches no tools on or off";
+  tool.error("invalid_value", "enabled", { message, hint: "Write an entry for each tool" });
+  return undefined;
 }
 
 /** Settings of an agent without a `compaction:` block. */

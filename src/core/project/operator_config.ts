@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { OperatorRules } from "../approvals/rules.ts";
 import type { DocumentKind } from "../documents/document_report.ts";
 import { Fields } from "../documents/fields.ts";
 import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";
@@ -11,6 +12,7 @@ import { AUDIT_RULES, type Retention } from "./audit_settings.ts";
 import { DEFAULT_HOOK_SETTINGS, HOOK_RULES, type HookSettings, UNSANDBOXED_RULES } from "./hook_settings.ts";
 import { HTTP_RULES, type HttpSettings } from "./http_settings.ts";
 import { type NetRule, readNetRules } from "./net_rules.ts";
+import { readOperatorRules } from "./tool_rules.ts";
 import { readSettings, rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
 import type { Issue } from "./types.ts";
 
@@ -48,7 +50,7 @@ export function cageLimitsOf(
 }
 
 /** How the host runs on this machine. */
-export interface OperatorConfig {
+export interface OperatorConfig extends OperatorRules {
   /** The file, whether it exists or not. */
   readonly file: string;
   /** Interpreters by name: `[runtimes]`. */
@@ -82,6 +84,8 @@ const KEYS: readonly string[] = [
   "audit",
   "log_level",
   "net_rules",
+  "tool_rules",
+  "approvals",
 ];
 
 const RUNTIME_RULE = rule(
@@ -132,6 +136,7 @@ export function operatorConfigOf({ data, report }: TomlDocument): OperatorConfig
     http: readSettings(root.fields("http"), HTTP_RULES),
     audit: readSettings(root.fields("audit"), AUDIT_RULES),
     netRules: readNetRules(root),
+    ...readOperatorRules(root),
     logLevel: root.choice("log_level", LOG_LEVELS) ?? "info",
   };
   report.throwErrors();

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Decision } from "../approvals/rules.ts";
 import type { DocumentIssue } from "../documents/document_report.ts";
 import type { YamlDocument } from "../documents/read_yaml.ts";
 import type { HostError } from "../errors/host_error.ts";
@@ -54,6 +55,8 @@ export interface AgentSpec {
   readonly plugins: readonly PluginDeclaration[];
   /** Tools switched on or off by full name. */
   readonly tools: Readonly<Record<string, { readonly enabled: boolean }>>;
+  /** Calls of its tools that need a person, by pattern of their full names: `approval:`. */
+  readonly approvals: Readonly<Record<string, Decision>>;
   /** How its window is compacted. */
   readonly compaction: CompactionSettings;
   /** Fields that other subsystems own, untouched. */
@@ -112,7 +115,7 @@ export interface ResolvedPlugin {
 }
 
 /** An agent as it is resolved. */
-export interface ResolvedAgent extends Omit<AgentSpec, "plugins" | "tools"> {
+export interface ResolvedAgent extends Omit<AgentSpec, "plugins" | "tools" | "approvals"> {
   /** Its plugins, in the order they are declared. */
   readonly plugins: readonly ResolvedPlugin[];
   /** Keys of all plugins that it declares, in order: also of those that it cannot have and of those not installed. */

@@ -144,15 +144,18 @@ test("every setting that commands know is one that hosts read, and holds what th
     "hooks.surface": "cloud",
     "http.host": "::1",
     "http.allowed_hosts": ["a"],
+    "approvals.destructive": "watch",
+    "approvals.network": "ask",
   };
   for (const [key, kind] of Object.entries(CONFIG_SETTINGS)) {
     const value = values[key] ?? (kind === "flag" ? true : 7);
     assert.equal(await set(key.replace(/<.*>/, "notes"), value), true, key);
   }
-  const { warnings, limits, http, hooks } = await parseOperatorConfig(await text(), { file });
+  const { warnings, limits, http, hooks, approvals } = await parseOperatorConfig(await text(), { file });
   assert.deepEqual(warnings, []);
   assert.deepEqual(limits, { memory_mb: 7, cpu_shares: 7, pids: 7, storage_mb: 7, timeouts: 7 });
   assert.deepEqual(http, { port: 7, host: "::1", allowed_hosts: ["a"], calls_per_second: 7 });
+  assert.deepEqual(approvals, { destructive: "watch", waitSec: 7, network: "ask" });
   assert.deepEqual([hooks.surface, hooks.git_writable], ["cloud", true]);
 });
 

@@ -118,7 +118,7 @@ test("a file that is not there says nothing; one that is too large or no text is
   assert.deepEqual((await readOperatorConfig(home, files)).limits, { memory_mb: 64 });
 });
 
-test("config.toml: runtimes, limits, hooks, http, audit and the log level", async () => {
+test("config.toml: runtimes, limits, hooks, http, audit, approvals and the log level", async () => {
   const config = await parseOperatorConfig(
     `log_level = "debug"
 [runtimes]
@@ -134,6 +134,11 @@ git_writable = true
 port = 8080
 [audit]
 retention_days = 30
+[approvals]
+wait_sec = 30
+[[tool_rules]]
+tool = "mail.*"
+decision = "ask"
 `,
     { file: "config.toml" },
   );
@@ -146,6 +151,8 @@ retention_days = 30
     http: { port: 8080 },
     audit: { retention_days: 30 },
     netRules: [],
+    toolRules: [{ tool: "mail.*", agent: null, project: null, decision: "ask", id: "config.toml:17" }],
+    approvals: { destructive: "allow", waitSec: 30, network: "refuse" },
     logLevel: "debug",
     warnings: [],
   });

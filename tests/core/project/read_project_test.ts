@@ -44,6 +44,7 @@ primary:
         at: { line: 5, column: 5, path: "primary.plugins.memory" },
       }],
       tools: { "memory-markdown.recall": { enabled: false }, "file.read": { enabled: true } },
+      approvals: {},
       compaction: { ...compaction, delegate: "memory", target_tokens: 50000 },
       rest: { model: "large" },
     },
@@ -57,6 +58,7 @@ primary:
         at: { line: 15, column: 30, path: "primary.subagents.researcher.plugins.memory" },
       }],
       tools: {},
+      approvals: {},
       compaction,
       rest: {},
     },
@@ -65,10 +67,19 @@ primary:
       parent: "primary.subagents.researcher",
       plugins: [],
       tools: {},
+      approvals: {},
       compaction,
       rest: {},
     },
-    { path: "primary.subagents.writer", parent: "primary", plugins: [], tools: {}, compaction, rest: {} },
+    {
+      path: "primary.subagents.writer",
+      parent: "primary",
+      plugins: [],
+      tools: {},
+      approvals: {},
+      compaction,
+      rest: {},
+    },
   ]);
 });
 

@@ -314,6 +314,21 @@ test("a switch for a tool nobody has is warned of with the nearest name; built-i
   ]);
 });
 
+test("a pattern under tools: that no tool fits is warned of, unless a plugin's tools are not known", async () => {
+  const warned = async (plugins: string) => {
+    const tools =
+      '"memory-markdown.re*": { approval: ask }, "*.forgt": { approval: deny }, "file.*": { approval: ask }';
+    const text =
+      `primary:\n  plugins: { memory: { package: "@kaged/memory-markdown" }${plugins} }\n  tools: { ${tools} }\n`;
+    const { warnings } = await resolve(text, MARKDOWN);
+    return warnings.map(({ code, path, line, message }) => [code, path, line, message]);
+  };
+  assert.deepEqual(await warned(""), [
+    ["project.unknown_tool", 'primary.tools["*.forgt"]', 3, 'No plugin of "primary" has a tool that fits "*.forgt"'],
+  ]);
+  assert.deepEqual(await warned(", other: { package: not-installed }"), []);
+});
+
 test("K-026 the second compactor of an agent is refused, and the data is what the audit event carries", async () => {
   const other = await manifestOf("other-compactor", "roles: [observer, compactor]\nhooks: [pre_compact]\n");
   const text = `primary:

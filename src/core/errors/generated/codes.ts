@@ -259,6 +259,8 @@ export type HostErrorCode =
   | "secret.reserved_key"
   | "secret.not_set"
   | "secret.empty"
+  | "config.rule_covered"
+  | "config.rule_unknown"
   | "config.not_set"
   | "check.conformance_mcp"
   | "check.imports_leave"
