@@ -27,7 +27,7 @@ import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
 import { callParams, type CallPlugin } from "./call_plugin.ts";
 import type { GateCall, GatedTool } from "./gate_call.ts";
-import { askPerson, type Asking, applyRules, type JudgePorts } from "./judge_call.ts";
+import { applyRules, type Asking, askPerson, type JudgePorts } from "./judge_call.ts";
 import type { ToolOutcome } from "./types.ts";
 
 /** The rooms of a host that the walk passes. */
@@ -253,10 +253,14 @@ function recursionError({ name: tool }: { readonly name: string }): HostError {
 
 /** Returns those that ask a person: the rule, then handlers in their order. */
 function askingOf(verdict: Verdict | null, fired: HookResult | null, given: Args): Asking {
-  const rule = verdict?.decision === "ask" && verdict.source ? [{ source: verdict.source, reason: verdict.reason }] : [];
-  const hooks = (fired?.asked ?? []).map(({ source: { id }, reason }) => {
-    return { source: { kind: "hook", id } as const, reason };
-  });
+  const rule = verdict?.decision === "ask" && verdict.source
+    ? [{ source: verdict.source, reason: verdict.reason }]
+    : [];
+  const hooks = ((fired as { asked?: readonly { source: { id: string }; reason: string }[] } | null)?.asked ?? []).map(
+    ({ source: { id }, reason }) => {
+      return { source: { kind: "hook", id } as const, reason };
+    },
+  );
   return { asked: [...rule, ...hooks], given, changedBy: fired ? changersOf(fired.trace) : [] };
 }
 

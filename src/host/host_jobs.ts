@@ -133,7 +133,9 @@ function hearEnds(backend: JobBackend, onEnd: (job: Job) => Promise<void>): JobB
 }
 
 /** Gives each run its session, open as long as a run needs it, and its agent's tools. */
-function sessionRuns({ host, openedSession, openSession, desk }: HostJobsPorts): (base: AgentContext) => PreparedRun<HostAgentContext> {
+function sessionRuns(
+  { host, openedSession, openSession, desk }: HostJobsPorts,
+): (base: AgentContext) => PreparedRun<HostAgentContext> {
   const ours = new Map<string, { session: HostSession; runs: number }>();
 
   const take = (id: string): { session: HostSession; leave(): Promise<void> } => {

@@ -57,6 +57,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     if (started.status === "rejected") throw started.reason;
     if (asked.status === "rejected") throw asked.reason;
     secretWatch.begin();
+    rooms.ruleWatch.begin();
     await unlessAborted(jobs.start(), signal); // Last: jobs that were queued before need the plugins.
     return { ...started.value, pending: asked.value };
   }
@@ -69,7 +70,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     await Promise.all([supervisor.stopAll(), underWay?.report.catch(() => {})]);
     if (underWay) await jobs.stop(); // That start may have been about to take jobs.
     await store.close();
-    await secretWatch.close();
+    await Promise.all([secretWatch.close(), rooms.ruleWatch.close()]);
     await supervisor.stopAll(); // A change that was under way may have started more.
     await recorder?.flush();
     await storage.close();

@@ -37,12 +37,14 @@ import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
-import { LiveRules } from "./live_rules.ts";
+import { LiveRules, ruleKeeper } from "./live_rules.ts";
 import { callableTools, HostModel, registerTools } from "./model.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
+import type { Polling } from "./polling.ts";
 import { recordProject } from "./project_record.ts";
 import { Sessions } from "./sessions.ts";
 import type { CompactionRequest, Host, HostOptions } from "./types.ts";
+import { watchRules } from "./watch_rules.ts";
 import { type SecretWatch, watchSecrets } from "./watch_secrets.ts";
 
 /** How a host is set up, with every path absolute and nothing left to detect. */
@@ -92,6 +94,8 @@ export interface HostRooms {
   readonly store: HostPackages;
   /** Looks for secrets that change while the host runs. */
   readonly secretWatch: SecretWatch;
+  /** Takes up rules on tools as the operator's file changes. */
+  readonly ruleWatch: Polling;
   /** Reloads that failed since a plugin last came up. */
   readonly failedReloads: FailedReloads;
   readonly compactions: CompactionLog;
@@ -143,7 +147,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
       request_id: ids.create("req"),
     }),
   };
-  const rules = new LiveRules(loaded.rules);
+  const rules = new LiveRules(loaded.operator, loaded.project);
   const desk = hostDesk({
     projectId,
     store: () => jobs.approvals(),
@@ -152,7 +156,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     ids,
     secrets,
     audit,
-    keepAlways: keepRules({ home, runtime, rules, reload: () => ruleWatch.look() }),
+    keepAlways: ruleKeeper(rules, { home, runtime }),
     onAsk: options.onAsk ?? null,
     warn,
   });
@@ -182,6 +186,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     failedReloads,
     audit,
     onAdopted() {
+      rules.replace(store.loaded.operator, store.loaded.project);
       chain.refresh();
       secretWatch.begin();
     },
@@ -195,7 +200,18 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     reread: (plugin) => store.reread(plugin),
     warn,
   });
-  return { ...called, jobs, store, secretWatch, failedReloads };
+  const ruleWatch = watchRules({
+    home,
+    runtime,
+    current: () => rules.operator,
+    onRules(changed, change) {
+      rules.replace(changed);
+      const host = { name: "host", instance: projectId };
+      if (change !== null) audit.emit("rules.changed", host, { change: "read", rule: change, by: "config.toml" });
+    },
+    warn,
+  });
+  return { ...called, jobs, store, secretWatch, ruleWatch, failedReloads };
 }
 
 /** The rooms that stand on no other. */

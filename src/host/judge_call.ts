@@ -49,7 +49,9 @@ export function applyRules(call: GateCall, context: HookContext, ports: JudgePor
 }
 
 /** The claims of an MCP server about its tool: nobody has checked them. */
-function annotationsOf(definition: GateCall["tool"]["definition"]): Record<"destructiveHint" | "readOnlyHint", boolean> {
+function annotationsOf(
+  definition: GateCall["tool"]["definition"],
+): Record<"destructiveHint" | "readOnlyHint", boolean> {
   const claims = isMap(definition?.["annotations"]) ? definition["annotations"] : {};
   return { destructiveHint: claims["destructiveHint"] === true, readOnlyHint: claims["readOnlyHint"] === true };
 }

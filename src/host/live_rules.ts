@@ -1,19 +1,29 @@
 /**
- * The rules on tools as they are now: read with the project, and again when a file of theirs changes.
+ * The rules on tools as they are now: read with the project, and again when the operator's file changes.
  *
  * @module
  */
-import { compileRules, type Judge } from "../core/approvals/judge.ts";
-import type { ApprovalSettings, JudgedCall, RuleSet, Verdict } from "../core/approvals/rules.ts";
+import { compileRules, DESTRUCTIVE_ID, type Judge } from "../core/approvals/judge.ts";
+import type { ApprovalSettings, JudgedCall, OperatorRules, Verdict } from "../core/approvals/rules.ts";
+import type { DeskPorts } from "../core/approvals/desk_types.ts";
+import type { Runtime } from "../core/ports/ports.ts";
+import { addToolRule } from "../core/project/edit_tool_rules.ts";
+import { readOperatorConfig } from "../core/project/operator_config.ts";
+import { rulesOf } from "../core/project/tool_rules.ts";
+import type { Project } from "../core/project/types.ts";
+
+type RuledProject = Pick<Project, "id" | "agents">;
 
 /** Rules that can be replaced while calls go on. */
 export class LiveRules {
+  #operator: OperatorRules;
+  #project: RuledProject;
   #judge: Judge;
-  #settings: ApprovalSettings;
 
-  constructor(rules: RuleSet) {
-    this.#judge = compileRules(rules);
-    this.#settings = rules.settings;
+  constructor(operator: OperatorRules, project: RuledProject) {
+    this.#operator = operator;
+    this.#project = project;
+    this.#judge = compileRules(rulesOf(operator, project));
   }
 
   /** Whether there is none: most hosts have none, and pay nothing. */
@@ -23,7 +33,13 @@ export class LiveRules {
 
   /** `[approvals]` of config.toml. */
   get settings(): ApprovalSettings {
-    return this.#settings;
+    return this.#operator.approvals;
+  }
+
+  /** The operator's part. */
+  get operator(): OperatorRules {
+    const { toolRules, approvals } = this.#operator;
+    return { toolRules, approvals };
   }
 
   judge(call: JudgedCall): Verdict {
@@ -31,8 +47,24 @@ export class LiveRules {
   }
 
   /** Uses other rules from the next call on. */
-  replace(rules: RuleSet): void {
-    this.#judge = compileRules(rules);
-    this.#settings = rules.settings;
+  replace(operator: OperatorRules, project: RuledProject = this.#project): void {
+    this.#operator = operator;
+    this.#project = project;
+    this.#judge = compileRules(rulesOf(operator, project));
   }
+}
+
+/** Returns what keeps an answer `always` to a rule of the operator: a rule above that one, in force at once. */
+export function ruleKeeper(
+  rules: LiveRules,
+  { home, runtime }: { readonly home: string; readonly runtime: Runtime },
+): DeskPorts["keepAlways"] {
+  return async ({ tool, agentPath: agent, projectId: project }, source, { decision }) => {
+    if (source.kind !== "rule") return false;
+    const verdict = rules.judge({ tool, agent, project, isDestructive: source.id === DESTRUCTIVE_ID });
+    if (verdict.whose !== "operator" || verdict.decision !== "ask") return false;
+    await addToolRule(home, { tool, agent, project, decision }, { above: verdict.rule }, runtime);
+    rules.replace(await readOperatorConfig(home, runtime.files));
+    return true;
+  };
 }

@@ -32,7 +32,9 @@ export function postgresApprovals({ query, transaction }: PostgresPool, schema: 
     open: (request, call) =>
       transaction(async (tx) => {
         // Two processes may run one job for a moment, when a lease has just run out: one of them makes the request.
-        if (call !== null) await tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${schema}.${call}`]);
+        if (call !== null) {
+          await tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${schema}.${call}`]);
+        }
         const ofCall = `SELECT record FROM ${approvals} WHERE call = $1 AND state <> 'withdrawn'
           ORDER BY seq DESC LIMIT 1 FOR UPDATE`;
         const [before] = call === null ? [] : read<Approval>(await tx.query(ofCall, [call]));

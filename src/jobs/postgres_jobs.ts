@@ -158,7 +158,8 @@ async function claimFrom(tables: Tables, queue: string, tx: Transaction, by: Cla
     const [entry] = await boss.fetch<{ jobId: string }>(queue, tx.within);
     if (!entry) return null;
     const { id: entryId, retryCount, data: { jobId } } = entry;
-    const sql = `UPDATE ${jobs} SET status = 'running', step = $2, attempts = attempts + 1, worker = $3, begun = now(), waiting = NULL,
+    const sql =
+      `UPDATE ${jobs} SET status = 'running', step = $2, attempts = attempts + 1, worker = $3, begun = now(), waiting = NULL,
       lease_until = now() + $4 * interval '1 ms', entry_id = $5, entry_retry = $6
       WHERE id = $1 AND status = 'queued' RETURNING ${COLUMNS}`;
     const step = stepOf(begun({} as Job, clock));
@@ -173,7 +174,8 @@ async function claimFrom(tables: Tables, queue: string, tx: Transaction, by: Cla
 function settle(tables: Tables, next: Job, { when, values, was, delayMs = 0 }: Step): Promise<Job | null> {
   const { jobs, transaction } = tables;
   return transaction(async (tx) => {
-    const sql = `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, waiting = NULL, ended = ${ENDED}
+    const sql =
+      `UPDATE ${jobs} SET status = $2, step = $3, worker = NULL, lease_until = NULL, waiting = NULL, ended = ${ENDED}
       WHERE id = $1 AND ${when} RETURNING ${COLUMNS}`;
     const row = rowOf(await tx.query(sql, [next.id, next.status, stepOf(next), ...values]));
     // A waiting entry may stay: the worker that fetches it finds its job not queued, and completes the entry.

@@ -64,8 +64,8 @@ test("T-008 runs share a session, and leave one that was open before", async () 
     h.host.jobs.start({ ...ask, conversationId: "ses_new" }),
   ]);
   await until(() => contexts.length >= 3, "three runs", "turn");
-  assert.equal(contexts[0]!.session, open);
-  assert.equal(contexts[1]!.session, contexts[2]!.session);
+  assert.equal(contexts[0]!.session.id, open.id);
+  assert.equal(contexts[1]!.session.id, contexts[2]!.session.id);
   ends[0]!();
   ends[1]!();
   await h.host.jobs.finished(started[0]!.id);

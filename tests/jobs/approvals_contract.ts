@@ -98,8 +98,7 @@ export const approvalsContract: readonly ApprovalsCase[] = [
       for (const at of [1, 2, 3, 4]) await store.open(request(`apr_${at}`), null);
       await store.open(request("apr_5", { projectId: "other" }), null);
       await store.end("apr_2", end);
-      const list = async (query: object) =>
-        ids(await store.list({ projectId: "harbor", limit: 10, ...query }));
+      const list = async (query: object) => ids(await store.list({ projectId: "harbor", limit: 10, ...query }));
       assert.deepEqual(await list({}), ["apr_4", "apr_3", "apr_2", "apr_1"]);
       assert.deepEqual(await list({ state: "waiting" }), ["apr_4", "apr_3", "apr_1"]);
       assert.deepEqual(await list({ state: "ended" }), ["apr_2"]);

@@ -4,6 +4,7 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import { postgresJobs } from "../../src/jobs/postgres_jobs.ts";
 import { findPostgres, type Postgres, POSTGRES_NEEDED, startPostgres } from "../support/postgres.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
+import { approvalsContract } from "./approvals_contract.ts";
 import { contract } from "./backend_contract.ts";
 
 const { clock, ids } = await detectRuntime();
@@ -31,6 +32,19 @@ for (const [at, { name, run }] of contract.entries()) {
       await run({ backend, pass: async (ms) => void await client.query(earlier, [ms]) });
     } finally {
       await client.end();
+      await backend.close();
+    }
+  });
+}
+
+for (const [at, { name, run }] of approvalsContract.entries()) {
+  test(`${name.slice(0, 6)}postgres: ${name.slice(6)}`, async (t) => {
+    const url = (await cluster(t))?.url;
+    if (!url) return;
+    const backend = await postgresJobs({ connectionString: url, schema: `approvals_${at}`, clock, ids });
+    try {
+      await run(backend.approvals!);
+    } finally {
       await backend.close();
     }
   });

@@ -645,7 +645,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-tool.denied-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown-agent.unknown-session.unknown-tool.unknown"
@@ -742,7 +742,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-tool.denied-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown-protocol.method_unknown-agent.unknown-session.unknown-tool.unknown"
@@ -1476,7 +1476,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied"
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-tool.denied-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
             "description": "\`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`tool.unknown\`: The agent has no such tool",
@@ -2543,8 +2543,8 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
-      "http.host_refused-http.origin_refused-tool.blocked-plugin.capability_denied-plugin.storage_denied": {
-        "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`tool.blocked\`: A hook blocked the call of a tool; \`plugin.capability_denied\`: The plugin was not granted this; \`plugin.storage_denied\`: Storage outside the plugin's own tables",
+      "http.host_refused-http.origin_refused-tool.blocked-tool.denied-plugin.capability_denied-plugin.storage_denied": {
+        "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`tool.blocked\`: A hook blocked the call of a tool; \`tool.denied\`: A rule or a person said no to the call of a tool; \`plugin.capability_denied\`: The plugin was not granted this; \`plugin.storage_denied\`: Storage outside the plugin's own tables",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -4144,6 +4144,30 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "JobWaiting": {
+        "description": "A call of a job that waits for a person.",
+        "type": "object",
+        "properties": {
+          "approvalId": {
+            "description": "Id of the request, as in \`host.approvals.list()\`.",
+            "type": "string"
+          },
+          "tool": {
+            "description": "Full name of the tool.",
+            "type": "string"
+          },
+          "since": {
+            "description": "Since when, ISO 8601.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "approvalId",
+          "tool",
+          "since"
+        ],
+        "additionalProperties": false
+      },
       "Job": {
         "description": "A background run of an agent.",
         "type": "object",
@@ -4185,6 +4209,13 @@ export const OPENAPI_TEXT: string = `{
           "error": {
             "description": "The reason of the failure, once failed.",
             "type": "string"
+          },
+          "waiting": {
+            "description": "Calls of its run that wait for a person; absent when none does. Its lease is kept meanwhile.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/JobWaiting"
+            }
           },
           "usage": {
             "description": "Tokens that the run used.",

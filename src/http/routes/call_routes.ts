@@ -32,6 +32,7 @@ export const CALL_ERRORS = [
   "tool.unknown",
   "tool.arguments_invalid",
   "tool.blocked",
+  "tool.denied",
   "protocol.params_invalid",
   "protocol.internal",
   "protocol.busy",
