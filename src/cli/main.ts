@@ -27,6 +27,7 @@ import { addPluginUninstall } from "./commands/plugin_uninstall.ts";
 import { addProjectLoad } from "./commands/project_load.ts";
 import { addProjectResolve } from "./commands/project_resolve.ts";
 import { addReplay } from "./commands/replay.ts";
+import { addRules } from "./commands/rules.ts";
 import { addSecret } from "./commands/secret.ts";
 import { addServe } from "./commands/serve.ts";
 import { printError } from "./print_error.ts";
@@ -94,6 +95,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addProjectLoad(project, terminal, exit);
   addAudit(kaged, terminal, exit);
   addHooks(kaged, terminal, exit);
+  addRules(kaged, terminal, exit);
   addHookspec(kaged, terminal, exit);
   addReplay(kaged, terminal, exit);
   addCompact(kaged, terminal);

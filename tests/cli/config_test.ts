@@ -52,7 +52,7 @@ test("config names the setting that was meant, and every slip in a file that a p
       ["plugin_limits.<plugin>.pids", /^Did you mean|^Settings/],
       [
         "secret",
-        /^Settings: log_level, limits\.memory_mb, .*http\.calls_per_second, audit\.retention_days, audit\.min_free_mb$/,
+        /^Settings: log_level, limits\.memory_mb, .*http\.calls_per_second, audit\.retention_days, audit\.min_free_mb, approvals\.destructive, .*$/,
       ],
     ] as const
   ) {
@@ -77,4 +77,6 @@ test("config set says that running hosts go on as they were", async (t) => {
   assert.equal(code, 0);
   assert.equal(stderr, "  1 running host goes on as it was; it takes this up with the next start\n");
   assert.equal(await readFile(join(home, "config.toml"), "utf8"), 'log_level = "debug"\n');
+  // Rules on tools and their settings are taken up while a host runs.
+  assert.equal((await runKaged(["config", "set", "approvals.wait_sec", "30", "--home", home])).stderr, "");
 });

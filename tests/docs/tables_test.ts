@@ -6,6 +6,7 @@ import { EVENT_NAMES, levelOf } from "../../src/events/types.ts";
 import { PORTABLE_HOOKS } from "../../src/hooks/engine/names.ts";
 import { ROUTES } from "../../src/http/routes/routes.ts";
 import { parseOperatorConfig } from "../../src/core/project/operator_config.ts";
+import { APPROVAL_RULES } from "../../src/core/project/tool_rules.ts";
 import { TOLD } from "../support/told_events.ts";
 import { guideBlock } from "./support/guides.ts";
 
@@ -44,6 +45,13 @@ test("docs/http.md names every route, and no other", async () => {
     route!
   );
   assert.deepEqual(named.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+test("docs/operating.md names every key of [[tool_rules]] and [approvals]", async () => {
+  const names = (await rowsOf("operating.md")).map(([, name]) => name!.replaceAll("`", ""));
+  const settings = Object.keys(APPROVAL_RULES).map((key) => `[approvals] ${key}`);
+  const expected = ["tool", "agent", "project", "decision", ...settings];
+  assert.deepEqual(names.filter((name) => expected.includes(name) || name.startsWith("[approvals]")), expected);
 });
 
 test("the settings in docs/http.md are those config.toml takes", async () => {

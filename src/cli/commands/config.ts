@@ -32,7 +32,7 @@ export function addConfig(parent: Command, terminal: Terminal): void {
     .summary("change a setting")
     .description(
       "Changes a setting, after the whole file has been checked with it. Comments and order stay as they are. Hosts take\n" +
-        "it up with their next start.",
+        "it up with their next start, settings of approvals at once.",
     )
     .argument("<key>", "the setting, such as limits.memory_mb")
     .argument("<value...>", "its value; several, or a JSON list, for a setting that takes a list")
@@ -106,7 +106,9 @@ async function change(operator: Operator, key: string, words: readonly string[] 
   if (json) return out.json({ key, value, changed: isChanged });
   const shown = value === null ? `${key} is not set` : `${key} = ${JSON.stringify(value)}`;
   out.done(`${shown}${isChanged ? "" : ", as before"}`);
-  const { length: count } = isChanged ? await liveHosts(home) : [];
+  // Rules on tools, and the settings beside them, are taken up while hosts run.
+  const isLive = key.startsWith("approvals.");
+  const { length: count } = isChanged && !isLive ? await liveHosts(home) : [];
   const hosts = count === 1 ? "1 running host goes on as it was; it takes" : `${count} running hosts go on; they take`;
   if (count > 0) err.line(err.paint.dim(`  ${hosts} this up with the next start`));
 }
