@@ -11,6 +11,7 @@ import { loadServerSdk } from "../core/mcp/load_sdk.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
+import { askClient } from "./ask_client.ts";
 import { exposedHooks, type OfferedTool, offeredTools } from "./exposed_hooks.ts";
 
 /** A host to serve, and the client's side of it. */
@@ -92,8 +93,10 @@ export async function serveHost(options: ServeHostOptions): Promise<ServedHost> 
     server.sendToolListChanged().catch(() => {}); // The client has gone, or is not there yet.
   });
 
+  const stopAsking = askClient(server, { host, session });
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.onclose = () => {
+    stopAsking();
     stopListening();
     resolve();
   };

@@ -15,7 +15,7 @@ import { kagedCommand } from "./run_kaged.ts";
 const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
 const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
 const { InMemoryTransport } = await import("@modelcontextprotocol/sdk/inMemory.js");
-const { ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+const { ElicitRequestSchema, ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
 
 interface Test {
   after(run: () => Promise<void>): void;
@@ -34,6 +34,10 @@ export interface TestClient {
   listTools(): Promise<{ tools: { name: string; description?: string; inputSchema: unknown }[] }>;
   callTool(params: { name: string; arguments?: object }, schema?: undefined, options?: object): Promise<CallResult>;
   setNotificationHandler(schema: unknown, handler: (notification: unknown) => void): void;
+  setRequestHandler(
+    schema: unknown,
+    handler: (request: { readonly params: unknown }, extra: { readonly signal: AbortSignal }) => unknown,
+  ): void;
   connect(transport: McpTransport): Promise<void>;
   ping(): Promise<unknown>;
   close(): Promise<void>;
@@ -99,8 +103,17 @@ export function memoryWire(): [McpTransport, McpTransport] {
 }
 
 /** A client that is not connected yet. */
-export function newClient(): TestClient {
-  return new Client({ name: "test", version: "1.0.0" }) as unknown as TestClient;
+export function newClient(capabilities: object = {}): TestClient {
+  return new Client({ name: "test", version: "1.0.0" }, { capabilities }) as unknown as TestClient;
+}
+
+/** Has a client with the capability `elicitation` show forms to `person`, who returns the result. */
+export function asksPerson(
+  client: TestClient,
+  // deno-lint-ignore no-explicit-any
+  person: (form: any, extra: { readonly signal: AbortSignal }) => unknown,
+): void {
+  client.setRequestHandler(ElicitRequestSchema, ({ params }, extra) => person(params, extra));
 }
 
 /** Calls `listener` each time the server says that its tools changed. */

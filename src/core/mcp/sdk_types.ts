@@ -39,6 +39,13 @@ export interface McpServer {
   /** Answers requests of one kind. */
   setRequestHandler(kind: unknown, handler: (request: McpRequest, extra: McpRequestExtra) => unknown): void;
   connect(transport: McpTransport): Promise<void>;
+  /** What the client can do; undefined before its first message. */
+  getClientCapabilities(): { readonly elicitation?: object } | undefined;
+  /** Asks the person behind the client to fill in a form. */
+  elicitInput(
+    params: { message: string; requestedSchema: object },
+    options: { signal: AbortSignal; timeout: number },
+  ): Promise<{ readonly action: string; readonly content?: Readonly<Record<string, unknown>> }>;
   /** Asks the client to list tools again. */
   sendToolListChanged(): Promise<void>;
   close(): Promise<void>;

@@ -1,0 +1,91 @@
+/**
+ * Asks the person behind an MCP client: calls that wait at the desk become elicitations, where the client takes them.
+ *
+ * @module
+ */
+import type { ApprovalAnswer, ApprovalRequest } from "../core/approvals/types.ts";
+import { fitArguments } from "../core/approvals/shown_arguments.ts";
+import type { McpServer } from "../core/mcp/sdk_types.ts";
+import { printable } from "../core/values/printable.ts";
+import type { Host } from "../host/types.ts";
+
+/** Longest text of arguments in a question. */
+const MAX_ARGUMENT_BYTES = 4_000;
+
+/** The form that a client shows; MCP allows flat ones only. */
+const FORM = {
+  type: "object",
+  properties: {
+    decision: { type: "string", title: "Decision", enum: ["allow", "deny"], enumNames: ["Allow", "Deny"] },
+    scope: {
+      type: "string",
+      title: "For",
+      enum: ["once", "session", "always"],
+      enumNames: ["This call", "This session", "Always"],
+      default: "once",
+    },
+    reason: { type: "string", title: "Reason, for the model", maxLength: 500 },
+  },
+  required: ["decision"],
+} as const;
+
+/**
+ * Has the client asked about each call of a session that waits, until the returned function is called. A client that
+ * closes the question without an answer leaves it to the other front ends.
+ */
+export function askClient(
+  server: McpServer,
+  { host, session }: { readonly host: Host; readonly session: string },
+): () => void {
+  const open = new Map<string, AbortController>();
+
+  async function ask(request: ApprovalRequest): Promise<void> {
+    const controller = new AbortController();
+    open.set(request.id, controller);
+    const { signal } = controller;
+    const timeout = Math.max(1_000, Date.parse(request.expiresAt) - Date.parse(request.createdAt));
+    try {
+      const params = { message: questionOf(request), requestedSchema: FORM };
+      const answer = answerIn(await server.elicitInput(params, { signal, timeout }));
+      if (answer) await host.approvals.answer(request.id, answer, { by: "mcp client" });
+    } catch {
+      // The client has gone, or somebody else was first: the desk knows.
+    } finally {
+      open.delete(request.id);
+    }
+  }
+
+  const stop = host.approvals.on(({ type, approval }) => {
+    if (approval.sessionId !== session) return;
+    if (type !== "requested") open.get(approval.id)?.abort(new Error("The request has ended"));
+    else if (server.getClientCapabilities()?.elicitation) void ask(approval);
+  });
+  return () => {
+    stop();
+    for (const controller of open.values()) controller.abort(new Error("The server has ended"));
+  };
+}
+
+/** The question in words. Texts of plugins and handlers are made printable: a client may show them as they are. */
+function questionOf({ tool, agentPath, reason, arguments: args, changed }: ApprovalRequest): string {
+  const shown = JSON.stringify(fitArguments(args, MAX_ARGUMENT_BYTES).arguments, null, 2);
+  const changes = changed ? [`Changed by ${changed.by.join(", ")}.`] : [];
+  return [
+    `Allow ${agentPath} to call ${tool}?`,
+    reason,
+    ...changes,
+    "Arguments:",
+    ...shown.split("\n"),
+  ].map(printable).join("\n");
+}
+
+function answerIn({ action, content = {} }: Awaited<ReturnType<McpServer["elicitInput"]>>): ApprovalAnswer | null {
+  if (action === "decline") return { decision: "deny", reason: "The person at the MCP client declined" };
+  if (action !== "accept") return null;
+  const { decision, scope, reason } = content as Partial<ApprovalAnswer>;
+  return {
+    decision: decision === "allow" ? "allow" : "deny",
+    scope: scope === "session" || scope === "always" ? scope : "once",
+    ...(typeof reason === "string" && reason !== "" && { reason }),
+  };
+}
