@@ -71,6 +71,7 @@ test("N-026 a question at the client is taken back when another front end was fi
   const client = await clientOf(
     h,
     ((_: Form, { signal }: { signal: AbortSignal }) => {
+      isShown = true;
       return new Promise((resolve) => {
         signal.addEventListener("abort", () => {
           isTakenBack = true;
