@@ -30,15 +30,18 @@ export type { FiredEvent, FireOptions, HookEngine, HookEngineOptions } from "./e
 export type { ListedHook } from "./engine/entry.ts";
 export type { ContextRoom, RoomText } from "./engine/context_room.ts";
 export { PORTABLE_HOOKS, portableHook } from "./engine/names.ts";
-export type { HookResult, HookTrace, HookTraceOutcome } from "./engine/result.ts";
+export type { AskedStep, AskVerdict } from "./engine/asks.ts";
+export type { HookAsk, HookResult, HookTrace, HookTraceOutcome } from "./engine/result.ts";
 export type {
   Budget,
   HookCallContext,
+  HookCallEvent,
   HookEvent,
   HookHandler,
   HookMoment,
   HookOptions,
   HookProgress,
+  HookQuestion,
   HookRegistration,
   HookResponse,
   HookSource,

@@ -43,7 +43,7 @@ export interface HostHooks {
 
 /** Returns the hooks of a host. */
 export function hostHooks(
-  ports: PluginHookPorts & Required<Pick<HookEngineOptions, "isGatedTool">>,
+  ports: PluginHookPorts & Required<Pick<HookEngineOptions, "isGatedTool">> & Pick<HookEngineOptions, "onAsk">,
   { asyncStorage, clock }: Pick<Runtime, "asyncStorage" | "clock">,
   { onTrace, injectBudgetBytes = INJECTION_LIMITS.totalBytes, turnMarkers = [] }: HostHookOptions = {},
 ): HostHooks {
@@ -51,6 +51,7 @@ export function hostHooks(
   const engine = createHookEngine({
     clock,
     isGatedTool: ports.isGatedTool,
+    onAsk: ports.onAsk,
     openRoom: () => hostRoom(injectBudgetBytes, escape),
     ...(onTrace && { onTrace }),
     ...(asyncStorage && { asyncStorage }),
@@ -99,9 +100,11 @@ export function hostHooks(
       checkInput(lifecycle.lifecycleContract(hook), params);
       const firing = lifecycle.takesEvent(hook) ? { context } : { context, params };
       const { result, scope } = await fireOwn(hook, lifecycle.eventOfParams(hook, params), firing);
-      const { context: texts, warnings, trace } = result;
+      const { context: texts, warnings, trace, asked: asks } = result;
+      const asked = asks.map(({ source: { id: by }, reason }) => ({ by, reason }));
       const reports = trace.flatMap(({ source }) => scope.reports.filter(({ instance }) => instance === source.id));
-      return { reports, text: texts.join("\n\n"), injected: scope.injected, warnings, ...blockIn(result) };
+      const said = { reports, text: texts.join("\n\n"), injected: scope.injected, warnings };
+      return { ...said, ...(asked.length > 0 && { asked }), ...blockIn(result) };
     },
     observer: (context) => observerOf(context, openInjections(INJECTION_LIMITS, escape), fireOwn, isWanted),
   };

@@ -192,6 +192,8 @@ export interface HookFired {
   readonly injected: readonly Injection[];
   /** Notices of handlers, and about handlers that failed. */
   readonly warnings: readonly string[];
+  /** Handlers that want a person's yes, in their order; absent when none does. Nobody was asked: the first has blocked. */
+  readonly asked?: readonly { readonly by: string; readonly reason: string }[];
   /** The handler that blocked; absent when none did. */
   readonly blocked?: { readonly by: string; readonly reason: string };
 }

@@ -132,6 +132,27 @@ test("B-018 kaged hooks run fires one moment, and kaged hooks why names the hook
   assert.deepEqual(JSON.parse(other.stdout).commands[0].exit, { code: 0, signal: null });
 });
 
+test("B-018 kaged hooks run and why say that a person would be asked, and --json lets nothing through unasked", async (t) => {
+  if (!await canCage(t)) return;
+  const { repo, kaged } = await setUp(t);
+  const ask = { permissionDecision: "ask", permissionDecisionReason: "It goes to everybody" };
+  await repo.write(FILE, guard(`echo '${JSON.stringify(ask)}'`));
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  const run = await kaged(["run", "preToolUse"]);
+  assert.equal(run.code, 0, run.stderr);
+  const verdict =
+    /^asks PreToolUse: a person would be asked\n {2}by \.github\/hooks\/guard\.json:preToolUse\[0\] \(.*guard\.json:5\): It goes to everybody\n {2}ran {2}.* {2}ask {2}\d+ ms$/m;
+  assert.match(run.stdout, verdict);
+  assert.match((await kaged(["why"])).stdout, verdict);
+  const { blocked, reason, asked } = JSON.parse((await kaged(["run", "preToolUse", "--json"])).stdout);
+  assert.deepEqual([blocked, asked[0].reason], [true, "It goes to everybody"]);
+  assert.match(reason, /^It needs a person's yes, and nobody is asked here: It goes/);
+  const kept = JSON.parse(await readFile(`${repo.home}/hooks/last_run.json`, "utf8"));
+  delete kept.asked; // As an older version has kept it.
+  await writeFile(`${repo.home}/hooks/last_run.json`, JSON.stringify(kept));
+  assert.match((await kaged(["why"])).stdout, /blocked PreToolUse by .*\n {2}It needs a person's yes/);
+});
+
 test("B-018 kaged hooks run runs nothing that is not trusted, and says so", async (t) => {
   const { repo, kaged } = await setUp(t);
   await repo.write("check.sh", "#!/bin/bash\necho ran > ran\n");

@@ -141,6 +141,23 @@ test("N-001 kaged mcp asks the hook files that the operator trusts, and warns of
   ]]);
 });
 
+test("B-018 kaged hooks fire says that a person would be asked", async (t) => {
+  const { dir, args } = await mcpProject(t, { memory: { fixture: "answers_hooks" } });
+  const home = args[args.indexOf("--home") + 1]!;
+  const bash = `echo '{"permissionDecision":"ask","permissionDecisionReason":"It goes to everybody"}'`;
+  await mkdir(`${dir}/.github/hooks`, { recursive: true });
+  const hooks = { preToolUse: [{ type: "command", bash, timeoutSec: 20 }] };
+  await writeFile(`${dir}/.github/hooks/guard.json`, JSON.stringify({ version: 1, hooks }));
+  const runtime = await detectRuntime();
+  await using opened = await openHookFiles({ runtime, dir, home, userHome: null });
+  for (const { evidence } of opened.judged) await trustHookFile({ home, dir, evidence }, runtime);
+  const fire = ["hooks", "fire", "PreToolUse", ...args.slice(1)];
+  const by = ".github/hooks/guard.json:preToolUse[0]";
+  assert.ok((await runKaged(fire)).stdout.includes(`a person would be asked, by ${by}: It goes to everybody\n`));
+  const { asked, blocked } = JSON.parse((await runKaged([...fire, "--json"])).stdout);
+  assert.deepEqual([asked, blocked.by], [[{ by, reason: "It goes to everybody" }], by]);
+});
+
 test("B-018 kaged mcp and kaged hooks fire block where a trusted gate would have been asked, though its file is gone", async (t) => {
   const { dir, args } = await mcpProject(t, { memory: { fixture: "answers_hooks" } });
   const home = args[args.indexOf("--home") + 1]!;

@@ -11,7 +11,8 @@ import { probeCage } from "../../src/core/cage/probe_cage.ts";
 import { type OpenedHookFiles, openHookFiles } from "../../src/hooks/open_hook_files.ts";
 import type { CommandEnd } from "../../src/hooks/sources/command/types.ts";
 import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
-import type { HookEvent, HookResponse } from "../../src/hooks/engine/types.ts";
+import { sealEvent } from "../../src/hooks/engine/sealed_event.ts";
+import type { HookCallEvent, HookEvent, HookResponse } from "../../src/hooks/engine/types.ts";
 import type { Runtime } from "../../src/core/ports/ports.ts";
 import { requireOrSkip } from "./require_or_skip.ts";
 import { scratchDir } from "./scratch_dir.ts";
@@ -78,17 +79,11 @@ export async function hookRepo(t: TestContext, files: Readonly<Record<string, st
   };
 }
 
-/** An event, but for what is given. */
-export function hookEvent(own: Partial<HookEvent> = {}): HookEvent {
-  return {
-    hook: "PreToolUse",
-    timestamp: "2026-01-01T00:00:00.000Z",
-    sessionId: "ses_1",
-    agent: "primary",
-    tool: { name: "Bash" },
-    input: { command: "ls" },
-    ...own,
-  };
+/** An event as handlers get it, but for what is given. */
+export function hookEvent(own: Partial<HookEvent> = {}): HookCallEvent {
+  const { hook = "PreToolUse", timestamp = "2026-01-01T00:00:00.000Z", ...rest } = own;
+  const usual = { sessionId: "ses_1", agent: "primary", tool: { name: "Bash" }, input: { command: "ls" } };
+  return sealEvent({ ...usual, ...rest }, hook, timestamp).event;
 }
 
 /** A `.github/hooks` file with one command before each tool call. */

@@ -5,6 +5,7 @@
  */
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
+import { isUnanswered } from "../../hooks/engine/asks.ts";
 import type { HookFired, HookReport } from "../../host/types.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import { addTrustedHooks } from "../hook_places.ts";
@@ -38,7 +39,8 @@ Examples:
   kaged hooks fire on_session_idle --project . --input transcript.json
   kaged hooks fire pre_compact --project . --agent primary.subagents.researcher --input window.json --json
 With --json it prints { "hook", "agent", "session", "results": [ { "plugin", "instance", "outcome", "result", "error"?,
-"duration_ms" } ], "text", "injected", "warnings", "blocked"? }.`;
+"duration_ms" } ], "text", "injected", "warnings", "asked"?, "blocked"? }. Nobody is asked here: where a hook asks and none
+blocks, "blocked" names the first that asks.`;
 
 async function fire(hook: string, flags: FireFlags, terminal: Terminal): Promise<number> {
   const params = flags.input === undefined ? {} : await readJson(flags.input, terminal);
@@ -66,11 +68,13 @@ function asJson({ reports, ...rest }: HookFired): Record<string, unknown> {
   return { results, ...rest };
 }
 
-function print(hook: string, agent: string, { reports, text, blocked }: HookFired, out: Printer): void {
+function print(hook: string, agent: string, { reports, text, asked = [], blocked }: HookFired, out: Printer): void {
   const { line, paint } = out;
   if (reports.length === 0 && !blocked) return line(paint.dim(`No plugin of "${agent}" takes ${hook}`));
   for (const report of reports) line(reportLine(report, out));
-  if (blocked) line(paint.yellow(`blocked by ${blocked.by}: ${blocked.reason}`));
+  if (isUnanswered({ asked, reason: blocked?.reason ?? null })) {
+    for (const { by, reason } of asked) line(paint.yellow(`a person would be asked, by ${by}: ${reason}`));
+  } else if (blocked) line(paint.yellow(`blocked by ${blocked.by}: ${blocked.reason}`));
   if (text === "") return;
   line();
   out.quote(text);

@@ -12,7 +12,9 @@ import { shown } from "../../core/values/shown_value.ts";
 import type { CommandEnd } from "../../hooks/sources/command/types.ts";
 import type { HookRun } from "../../hooks/sources/command/last_run.ts";
 import type { FiredEvent } from "../../hooks/engine/engine.ts";
+import { isUnanswered } from "../../hooks/engine/asks.ts";
 import type { HookTrace } from "../../hooks/engine/result.ts";
+import type { HookSource } from "../../hooks/engine/types.ts";
 import { addHookOptions, type HookFlags, openHooks, printIssues, warnOfUntrusted } from "../hook_places.ts";
 import { interruptible, unlessAborted } from "../interrupt.ts";
 import { addHomeOptions, type HomeFlags, placesOf } from "../options.ts";
@@ -58,7 +60,8 @@ Examples:
   echo '{"tool": {"name": "Bash"}, "input": {"command": "ls"}}' | kaged hooks run PreToolUse --input -
 An event has tool { name, success, durationMs }, input, output, error { message, code }, subagent { name, parent, depth },
 budget { usedTokens, effectiveLimit }, repository, branch and details.
-With --json it prints { "hook", "blocked", "blockedBy", "reason", "input", "output", "context", "warnings", "trace", "commands" }.`;
+With --json it prints { "hook", "blocked", "blockedBy", "reason", "asked", "input", "output", "context", "warnings", "trace",
+"commands" }. Nobody is asked here: where a hook asks and none blocks, "blocked" is true and "asked" is not empty.`;
 
 async function run(moment: string, flags: RunFlags, terminal: Terminal): Promise<number> {
   const { input } = flags;
@@ -105,20 +108,27 @@ async function why(flags: HomeFlags, terminal: Terminal): Promise<void> {
 }
 
 /** Prints the verdict, then each hook's part in it. */
-function printHookRun({ hook, blocked, blockedBy, reason, trace, warnings }: HookRun, out: Printer): void {
+function printHookRun(run: HookRun, out: Printer): void {
+  const { hook, blocked, blockedBy, reason, asked, trace, warnings } = run;
   const { line, paint } = out;
-  if (blocked) {
+  if (isUnanswered(run)) {
+    line(`${paint.yellow("asks")} ${hook}: a person would be asked`);
+    for (const { source, reason: why } of asked) line(`  by ${placed(source)}: ${why}`);
+  } else if (blocked) {
     const by = trace.find(({ source }) => source.id === blockedBy)?.source;
-    const where = by?.file === undefined ? "" : ` (${by.file}:${by.line})`;
-    line(`${paint.red("blocked")} ${hook} by ${blockedBy}${where}`);
+    line(`${paint.red("blocked")} ${hook} by ${by ? placed(by) : blockedBy}`);
     line(`  ${reason ?? ""}`);
-  } else {line(
-      `${paint.green("passed")} ${hook}: ${
-        trace.length === 0 ? "no hook that may run is for it" : "nothing was blocked"
-      }`,
-    );}
+  } else {
+    const why = trace.length === 0 ? "no hook that may run is for it" : "nothing was blocked";
+    line(`${paint.green("passed")} ${hook}: ${why}`);
+  }
   for (const each of trace) line(`  ${traceLine(each, out)}`);
   for (const warning of warnings) line(`  ${paint.yellow("warning")}: ${warning}`);
+}
+
+/** A hook with the line it is written in. */
+function placed({ id, file, line }: HookSource): string {
+  return file === undefined ? id : `${id} (${file}:${line})`;
 }
 
 function traceLine(trace: HookTrace, { paint }: Printer): string {

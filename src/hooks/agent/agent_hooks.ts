@@ -5,6 +5,7 @@
  */
 import type { FiredEvent, FireOptions, HookEngine } from "../engine/engine.ts";
 import type { HookResult } from "../engine/result.ts";
+import { askPerson } from "./ask_person.ts";
 import { hasFailed } from "../engine/sealed_event.ts";
 import type { Budget } from "../engine/types.ts";
 import { budgetCrossings, type BudgetThresholds } from "./budget_crossings.ts";
@@ -82,7 +83,10 @@ export interface AgentHooks {
   onStart(details?: HookDetails, systemPrompt?: string): Promise<StepResult & { readonly input: string | undefined }>;
   /** The user has submitted a prompt, and no tool was called yet. `input` is the prompt to go on with. */
   onPrompt(prompt: string, details?: HookDetails): Promise<StepResult & { readonly input: string }>;
-  /** A tool is about to be called. `input` are the arguments to call it with. */
+  /**
+   * A tool is about to be called. `input` are the arguments to call it with. Where handlers ask, it waits for the answer of
+   * `HookEngineOptions.onAsk`; a no, or nobody to ask, is a block.
+   */
   beforeTool(name: string, input: unknown, budget?: Budget): Promise<StepResult & { readonly input: unknown }>;
   /**
    * A tool was called, well or not: a failure fires `OnError` first. `output` is the output to show to the model. Like
@@ -144,7 +148,8 @@ export function agentHooks(engine: HookEngine, where: AgentHooksAt): AgentHooks 
     },
     async beforeTool(name, input, budget) {
       if (engine.isGatedTool(name, agent)) return { ...NOTHING, input };
-      return inputStep(await fire("PreToolUse", { tool: { name }, input, budget }));
+      const result = await fire("PreToolUse", { tool: { name }, input, budget }, { canAsk: engine.onAsk !== null });
+      return inputStep(await askPerson(engine.onAsk, { tool: name, agent, sessionId, before: input }, result));
     },
     async afterTool({ name, input, output, error, durationMs }) {
       if (engine.isGatedTool(name, agent)) return { ...NOTHING, output };

@@ -8,6 +8,7 @@ import type { AsyncStorage, Clock } from "../../core/ports/ports.ts";
 import { isPromise } from "../dispatch/in_turn.ts";
 import { inOrder } from "../dispatch/order.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
+import { type AskedStep, type AskVerdict, NO_ASKS } from "./asks.ts";
 import { type ContextRoom, openContextRoom } from "./context_room.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { entriesOf, type Entry, type ListedHook } from "./entry.ts";
@@ -15,7 +16,7 @@ import { Firing, type FiringPorts, type FiringTask } from "./firing.ts";
 import { HOOK_MOMENTS, requireHook } from "./names.ts";
 import { reportTrace } from "./outcome.ts";
 import type { HookResult, HookTrace } from "./result.ts";
-import { sealEvent } from "./sealed_event.ts";
+import { replaceEvent, sealEvent } from "./sealed_event.ts";
 import type { HookEvent, HookHandler, HookMoment, HookOptions, HookRegistration } from "./types.ts";
 
 /** How an engine is set up. Everything has a default. */
@@ -39,6 +40,11 @@ export interface HookEngineOptions {
    * around it, so that no handler hears one call twice. Default: no tool does.
    */
   readonly isGatedTool?: (tool: string, agent: string) => boolean;
+  /**
+   * Asks a person about a call that handlers of `PreToolUse` want a yes for: once for each call, after the chain.
+   * `agentHooks()` calls it for the tools of the loop. Default: nobody can be asked, and such a call is blocked.
+   */
+  readonly onAsk?: ((step: AskedStep) => Promise<AskVerdict>) | undefined;
 }
 
 /** An event as it is fired: any name of the hook, and the time when it is not now. */
@@ -60,6 +66,11 @@ export interface FireOptions {
    * does not run them again.
    */
   readonly turnEnd?: boolean;
+  /**
+   * Whether the caller asks a person where handlers of `PreToolUse` want that: it looks at `asked` of the result. Without
+   * it the first handler that asks has blocked, so that no call goes through unasked. Default false.
+   */
+  readonly canAsk?: boolean;
 }
 
 /** Runs the handlers of hooks. */
@@ -93,6 +104,8 @@ export interface HookEngine {
   has(hook: HookMoment): boolean;
   /** See {@link HookEngineOptions.isGatedTool}. */
   isGatedTool(tool: string, agent: string): boolean;
+  /** See {@link HookEngineOptions.onAsk}; null where nobody can be asked. */
+  readonly onAsk: ((step: AskedStep) => Promise<AskVerdict>) | null;
 }
 
 /** Firings that may wait at a time. */
@@ -112,6 +125,7 @@ export function createHookEngine(options: HookEngineOptions & { readonly clock: 
 
 class Engine implements HookEngine {
   readonly isGatedTool: (tool: string, agent: string) => boolean;
+  readonly onAsk: ((step: AskedStep) => Promise<AskVerdict>) | null;
   readonly #clock: Clock;
   readonly #storage: AsyncStorage | null;
   readonly #ports: FiringPorts;
@@ -122,6 +136,7 @@ class Engine implements HookEngine {
   constructor(options: HookEngineOptions & { readonly clock: Clock }) {
     const { clock, onTrace, openRoom, asyncStorage, injectBudgetBytes, isGatedTool = () => false } = options;
     this.isGatedTool = isGatedTool;
+    this.onAsk = options.onAsk ?? null;
     this.#clock = clock;
     this.#storage = asyncStorage ?? null;
     this.#ports = {
@@ -156,7 +171,8 @@ class Engine implements HookEngine {
     this.#entries.set(hook, change(this.#entries.get(hook) ?? []));
   }
 
-  fire(given: FiredEvent, { scope = null, turnEnd = false }: FireOptions = NO_OPTIONS): MaybePromise<HookResult> {
+  fire(given: FiredEvent, options: FireOptions = NO_OPTIONS): MaybePromise<HookResult> {
+    const { scope = null, turnEnd = false, canAsk = false } = options;
     const hook = requireHook(given.hook);
     if (typeof given.sessionId !== "string") throw invalidEvent(hook, '"sessionId" is no text');
     if (typeof given.agent !== "string") throw invalidEvent(hook, '"agent" is no text');
@@ -172,7 +188,7 @@ class Engine implements HookEngine {
     this.#checkCount(hook, given.sessionId);
     const { event, cut } = sealEvent(given, hook, given.timestamp ?? new Date(this.#clock.now()).toISOString());
     const stopped = hook === "SessionEnd" && this.#hasStopped(given.sessionId, turnEnd);
-    const task = { event, given, entries, cut, stopped, scope, outer };
+    const task = { event, given, entries, cut, stopped, scope, canAsk, outer };
     return hook === "on_session_idle" ? this.#runAtOnce(task) : this.#run(task);
   }
 
@@ -197,7 +213,9 @@ class Engine implements HookEngine {
   /** Each handler in a firing of its own, so that a slow one holds up none of the others. */
   #runAtOnce(task: FiringTask): MaybePromise<HookResult> {
     const scope = task.scope ?? {};
-    const results = task.entries.map((entry) => this.#run({ ...task, scope, entries: [entry] }));
+    const results = task.entries.map((entry) => {
+      return this.#run({ ...task, event: replaceEvent(task.event, {}, null), scope, entries: [entry] });
+    });
     return results.some(isPromise) ? Promise.all(results).then(joined) : joined(results as HookResult[]);
   }
 
@@ -241,7 +259,18 @@ class Engine implements HookEngine {
 
 /** The result of a firing that asks no handler. */
 function untouched(hook: HookMoment, { input, output }: FiredEvent): HookResult {
-  return { hook, blocked: false, blockedBy: null, reason: null, input, output, context: [], warnings: [], trace: [] };
+  return {
+    hook,
+    blocked: false,
+    blockedBy: null,
+    reason: null,
+    asked: NO_ASKS,
+    input,
+    output,
+    context: [],
+    warnings: [],
+    trace: [],
+  };
 }
 
 /** One result for firings of one event. None of them stops another, and so none counts as a block. */

@@ -35,8 +35,6 @@ export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<E
   /** When the handler that is waited for is given up. */
   dueMs: number = NOT_YET;
   place: number = -1;
-  /** Whether every handler is done. Work that a handler left running may fire the same hook again from then on. */
-  isOver: boolean = false;
   readonly #turns: Turns<Entry, unknown, HookResult>;
   #before: Firing | null = null;
   #context: CallContext | null = null;
@@ -90,7 +88,6 @@ export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<E
   }
 
   override result(): HookResult {
-    this.isOver = true;
     this.ports.deadlines.forget(this);
     return super.result();
   }
@@ -105,6 +102,7 @@ export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<E
   expire(): void {
     this.dueMs = NOT_YET;
     const error = timeoutError(this.#turns.current, this.event);
+    this.renewEvent();
     this.#context?.abort(error);
     // A timer called this, and a timer belongs to whichever firing set it.
     this.ports.within(this, () => this.#turns.giveUp(error));

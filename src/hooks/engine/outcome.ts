@@ -8,10 +8,11 @@ import type { Clock } from "../../core/ports/ports.ts";
 import type { ContextRoom, RoomText } from "./context_room.ts";
 import { type Entry, isPolicy } from "./entry.ts";
 import { failureText } from "./error_facts.ts";
-import { type Changes, type NormalResponse, readResponse } from "./response.ts";
-import type { HookResult, HookTrace, HookTraceOutcome } from "./result.ts";
-import type { SealedEvent } from "./sealed_event.ts";
-import type { HookEvent, HookProgress, HookSource } from "./types.ts";
+import { misplacedAsk, NO_ASKS, unansweredAsk } from "./asks.ts";
+import { bothReasons, type Changes, type NormalResponse, readQuestion, readResponse, withAsk } from "./response.ts";
+import type { HookAsk, HookResult, HookTrace, HookTraceOutcome } from "./result.ts";
+import { hearAsks, type HearsAsks, replaceEvent, type SealedEvent } from "./sealed_event.ts";
+import type { HookCallEvent, HookProgress, HookSource } from "./types.ts";
 
 /** The parts of an engine that outcomes use. */
 export interface OutcomePorts {
@@ -29,6 +30,8 @@ export interface OutcomeTask extends SealedEvent {
   readonly entries: readonly Entry[];
   /** The object that handlers of this firing share; null when the caller has none. */
   readonly scope: object | null;
+  /** Whether the caller sees to it that a person answers. */
+  readonly canAsk: boolean;
 }
 
 type TraceFacts = Omit<HookTrace, "hook" | "session" | "agent" | "source" | "outcome" | "durationMs">;
@@ -40,15 +43,17 @@ const NOTHING: TraceFacts = {};
 export const UNKNOWN = -1;
 
 /** The outcome of one firing so far. */
-export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
+export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> implements HearsAsks {
   readonly task: Task;
   readonly ports: Ports;
   /** The event as handlers have left it; frozen. */
-  event: HookEvent;
+  event: HookCallEvent;
   /** Id of the handler that blocked, or null. */
   blockedBy: string | null = null;
   /** Handlers that were asked. */
   asked: number = 0;
+  /** Whether every handler is done. Work that a handler left running may fire the same hook again from then on. */
+  isOver: boolean = false;
   /** When the handler at hand was asked; {@link UNKNOWN} while no trace or deadline needs it. */
   askedMs: number;
   #scope: object | null = null;
@@ -57,6 +62,9 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
   #left: Changes;
   #reason: string | null = null;
   #injected: Injected[] = [];
+  #asks: readonly HookAsk[] = NO_ASKS;
+  /** The reason of the handler at hand, once it has called `event.ask()`. */
+  #question: string | null = null;
   #broke = 0;
   readonly #warnings: string[];
   readonly #traces: HookTrace[];
@@ -66,6 +74,7 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
     this.task = task;
     this.ports = ports;
     this.event = task.event;
+    hearAsks(task.event, this);
     this.#left = task.given;
     this.#traces = new Array(task.entries.length);
     this.#warnings = task.cut === null ? [] : [`Handlers saw a part of the event: ${task.cut}`];
@@ -85,13 +94,23 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
       warnings: this.#warnings.length,
       injections: this.#injected.length,
       injectedBytes: this.#injected.reduce((sum, { bytes }) => sum + bytes, 0),
-      blockedBy: this.blockedBy,
+      blockedBy: this.blockedBy ?? this.#unanswered()?.source.id ?? null,
+    };
+  }
+
+  /** Returns `event.ask` for the handler that is asked now; it has no effect once that handler is done. */
+  asker(): HookCallEvent["ask"] {
+    const turn = this.asked;
+    return (question) => {
+      if (turn === this.asked && !this.isOver) this.#question = bothReasons(this.#question, readQuestion(question));
     };
   }
 
   /** Acts on an answer. Throws when it cannot be used, before anything is changed. */
   take(entry: Entry, answer: unknown): void {
-    const response = readResponse(answer, this.event.hook);
+    const answered = readResponse(answer, this.event.hook);
+    const question = this.#takeQuestion();
+    const response = question === null ? answered : withAsk(answered, question);
     if (response === null) return this.trace(entry, "quiet");
     if (isEmpty(response)) return this.trace(entry, "quiet", hookIdOf(response));
     if (entry.telemetryOnly) {
@@ -99,13 +118,15 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
     }
     this.#warnings.push(...response.warnings);
     const facts = { action: response.action, ...this.#inject(entry, response), ...hookIdOf(response) };
-    if (response.action !== "block" && response.action !== "modify") return this.trace(entry, "ran", facts);
+    if (response.action === "passThrough" || response.action === "injectContext") {
+      return this.trace(entry, "ran", facts);
+    }
     if (entry.advisory) {
-      const wish = response.action === "block" ? `would block: ${response.reason}` : "would modify what it was given";
-      this.#warnings.push(`${entry.source.id} ${wish}`);
+      this.#warnings.push(`${entry.source.id} ${wishIn(response)}`);
       return this.trace(entry, "ran", { ...facts, hadNoSay: true });
     }
     if (response.action === "block") this.#block(entry, response.reason!);
+    if (response.action === "ask") this.#ask(entry, response.reason!);
     const changed = this.#change(response.changes);
     this.trace(entry, "ran", {
       ...facts,
@@ -114,22 +135,30 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
     });
   }
 
-  /** A handler broke: it has no say, unless its failure is to block. Never throws. */
+  /** A handler broke: it has no say, unless its failure is to block or it had asked before. Never throws. */
   fail(entry: Entry, thrown: unknown): void {
     this.#broke++;
     const message = failureText(thrown);
     this.#warnings.push(message);
     if (isPolicy(entry)) this.#block(entry, message);
-    this.trace(entry, "broke", { reason: message });
+    const question = this.#takeQuestion();
+    if (question !== null && entry.advisory) this.#warnings.push(`${entry.source.id} ${wouldAsk(question)}`);
+    const counts = question !== null && !entry.advisory && !entry.telemetryOnly;
+    if (counts) this.#ask(entry, question);
+    this.trace(entry, "broke", { reason: message, ...(counts && { action: "ask" }) });
   }
 
   /** Returns the outcome as the caller of `fire` gets it. */
   result(): HookResult {
+    this.isOver = true;
+    const unanswered = this.#unanswered();
+    if (unanswered !== null) this.#stop(unanswered.source.id, unansweredAsk(unanswered.reason));
     return {
       hook: this.event.hook,
       blocked: this.blockedBy !== null,
       blockedBy: this.blockedBy,
       reason: this.#reason,
+      asked: this.#asks,
       input: this.#left.input,
       output: this.#left.output,
       context: this.#injected.length === 0 ? [] : this.#injected.map(({ text }) => text),
@@ -140,15 +169,41 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> {
 
   /** At the end of a session later handlers may block too: the first one counts. */
   #block(entry: Entry, reason: string): void {
-    if (this.blockedBy !== null) return;
-    this.blockedBy = entry.source.id;
+    if (this.blockedBy === null) this.#stop(entry.source.id, reason);
+  }
+
+  #stop(by: string, reason: string): void {
+    this.blockedBy = by;
     this.#reason = reason;
+  }
+
+  /** An ask leaves the chain running: a later handler may block, and then nobody needs to be asked. */
+  #ask(entry: Entry, reason: string): void {
+    const { hook } = this.event;
+    if (hook !== "PreToolUse") this.#block(entry, misplacedAsk(hook, reason));
+    else this.#asks = [...this.#asks, { source: entry.source, reason }];
+  }
+
+  /** The first ask of a firing that is not blocked, where nobody will be asked. */
+  #unanswered(): HookAsk | null {
+    return this.task.canAsk || this.blockedBy !== null ? null : this.#asks[0] ?? null;
+  }
+
+  #takeQuestion(): string | null {
+    const question = this.#question;
+    this.#question = null;
+    return question;
+  }
+
+  /** Gives the next handlers an event of their own, so that an earlier one cannot ask in their name. */
+  protected renewEvent(changes: Changes = {}): void {
+    this.event = replaceEvent(this.event, changes, this);
   }
 
   #change(changes: Changes): (keyof Changes)[] {
     const changed = Object.keys(changes) as (keyof Changes)[];
     if (changed.length === 0) return changed;
-    this.event = Object.freeze({ ...this.event, ...changes });
+    this.renewEvent(changes);
     this.#left = { ...this.#left, ...changes };
     return changed;
   }
@@ -206,6 +261,16 @@ export function reportTrace(trace: HookTrace, onTrace: (trace: HookTrace) => voi
 function isEmpty({ action, context, warnings, overwrites }: NormalResponse): boolean {
   return (action === "passThrough" || action === "injectContext") && context.length === 0 && warnings.length === 0 &&
     !overwrites;
+}
+
+/** The decision of an advisory handler, which is only a wish. */
+function wishIn({ action, reason }: NormalResponse): string {
+  if (action === "block") return `would block: ${reason}`;
+  return action === "ask" ? wouldAsk(reason!) : "would modify what it was given";
+}
+
+function wouldAsk(reason: string): string {
+  return `would ask a person: ${reason}`;
 }
 
 function hookIdOf({ hookId }: NormalResponse): TraceFacts {

@@ -19,7 +19,7 @@ export interface NormalResponse {
   readonly context: readonly string[];
   /** Whether they replace the texts of earlier handlers. */
   readonly overwrites: boolean;
-  /** Set with `block` only. */
+  /** Set with `block` and `ask` only. */
   readonly reason: string | null;
   /** The handler's own notices, and those about its answer. */
   readonly warnings: readonly string[];
@@ -35,10 +35,12 @@ const ACTIONS: ReadonlyMap<unknown, HookResponse["action"]> = new Map([
   ["inject", "injectContext"],
   ["block", "block"],
   ["modify", "modify"],
+  ["ask", "ask"],
 ]);
 const MAX_WARNINGS = 20;
 const MAX_WARNING_CHARS = 2_000;
 const MAX_REASON_CHARS = 4_000;
+const NO_REASON = "No reason was given";
 
 /** Moments whose input `modify` may change. */
 const BEFORE: ReadonlySet<HookMoment> = new Set([
@@ -62,12 +64,13 @@ export function readResponse(answer: unknown, hook: HookMoment): NormalResponse 
   const given = answer as Readonly<Record<string, unknown>>;
   const action = ACTIONS.get(given.action);
   if (!action) {
-    throw invalid(`Its action is ${shown(given.action)}, and none of passThrough, injectContext, block, modify`);
+    throw invalid(`Its action is ${shown(given.action)}, and none of passThrough, injectContext, block, modify, ask`);
   }
   const warnings = texts(given, "warnings").slice(0, MAX_WARNINGS).map((text) => clipped(text, MAX_WARNING_CHARS));
   const { reason, metadata } = given;
   const changes = readChanges(given, action, hook, warnings);
-  if (action === "block" && reason !== undefined && reason !== null && typeof reason !== "string") {
+  const isReasoned = action === "block" || action === "ask";
+  if (isReasoned && reason !== undefined && reason !== null && typeof reason !== "string") {
     throw invalid(`"reason" is ${typeName(reason)}, and no text`);
   }
   const hookId = typeof metadata === "object" && metadata !== null && (metadata as { hookId?: unknown }).hookId;
@@ -75,16 +78,52 @@ export function readResponse(answer: unknown, hook: HookMoment): NormalResponse 
     action,
     context: texts(given, "additionalContext"),
     overwrites: given.overwriteContext === true,
-    reason: action === "block"
-      ? clipped((reason as string | undefined) || "No reason was given", MAX_REASON_CHARS)
-      : null,
+    reason: isReasoned ? clipped((reason as string | undefined) || NO_REASON, MAX_REASON_CHARS) : null,
     warnings,
     changes,
     hookId: typeof hookId === "string" ? clipped(hookId, 200) : null,
   };
 }
 
-/** Only `modify` changes anything, and only the input or output that the moment has. A change left out is a warning. */
+/** Returns the reason in the argument of `event.ask()`, which may be anything. Never throws. */
+export function readQuestion(question: unknown): string {
+  try {
+    const { reason } = Object(question) as { readonly reason?: unknown };
+    return typeof reason === "string" && reason !== "" ? clipped(reason, MAX_REASON_CHARS) : NO_REASON;
+  } catch {
+    return NO_REASON; // A getter threw. That the handler asks counts all the same.
+  }
+}
+
+/** Returns an answer together with an ask of the same handler; a block counts more than an ask. */
+export function withAsk(response: NormalResponse | null, reason: string): NormalResponse {
+  if (response === null) return { ...SILENT, reason };
+  if (response.action === "block") return response;
+  return { ...response, action: "ask", reason: bothReasons(response.reason, reason) };
+}
+
+/** Returns the reasons of two asks of one handler as one, within the bound of a single reason. */
+export function bothReasons(first: string | null, second: string): string {
+  if (first === null) return second;
+  return first.includes(second) || first.length >= MAX_REASON_CHARS
+    ? first
+    : clipped(`${first}; ${second}`, MAX_REASON_CHARS);
+}
+
+const SILENT: NormalResponse = {
+  action: "ask",
+  context: [],
+  overwrites: false,
+  reason: NO_REASON,
+  warnings: [],
+  changes: {},
+  hookId: null,
+};
+
+/**
+ * Only `modify` and `ask` change anything, and only the input or output that the moment has. A change left out is a
+ * warning.
+ */
 function readChanges(
   given: Readonly<Record<string, unknown>>,
   action: HookResponse["action"],
@@ -96,8 +135,9 @@ function readChanges(
     const [field, key, moments] of [["modifiedInput", "input", BEFORE], ["modifiedOutput", "output", AFTER]] as const
   ) {
     if (given[field] === undefined) continue;
-    if (action !== "modify") warnings.push(`"${field}" was left out: the action is "${action}", and not "modify"`);
-    else if (!moments.has(hook)) warnings.push(`"${field}" was left out: ${hook} has no ${key} to modify`);
+    if (action !== "modify" && action !== "ask") {
+      warnings.push(`"${field}" was left out: the action is "${action}", and not "modify"`);
+    } else if (!moments.has(hook)) warnings.push(`"${field}" was left out: ${hook} has no ${key} to modify`);
     else changes[key] = bounded(given[field], field);
   }
   if (action === "modify" && Object.keys(changes).length === 0 && warnings.length === 0) {

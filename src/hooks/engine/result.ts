@@ -27,9 +27,9 @@ export interface HookTrace {
   readonly durationMs: number;
   /** The action of its answer, when it ran. */
   readonly action?: HookResponse["action"];
-  /** Whether its block or change did not count: it is advisory, or for telemetry. */
+  /** Whether its block, change or ask did not count: it is advisory, or for telemetry. */
   readonly hadNoSay?: boolean;
-  /** Why it blocked, why it was skipped, how it broke. */
+  /** Why it blocked or asked, why it was skipped, how it broke. */
   readonly reason?: string;
   /** The parts of the event that it changed. */
   readonly changed?: readonly ("input" | "output")[];
@@ -39,6 +39,14 @@ export interface HookTrace {
   readonly cut?: boolean;
   /** The name it gives itself in `metadata.hookId`. */
   readonly hookId?: string;
+}
+
+/** A handler of `PreToolUse` that wants a person's yes. */
+export interface HookAsk {
+  /** The handler: where it comes from. */
+  readonly source: HookSource;
+  /** Why a person is to decide, in the handler's words. */
+  readonly reason: string;
 }
 
 /** The result of a firing. */
@@ -57,6 +65,11 @@ export interface HookResult {
   readonly output: unknown;
   /** Text for the next step of reasoning, in the order of the handlers. */
   readonly context: readonly string[];
+  /**
+   * The handlers that want a person's yes, in their order. Unless the event was fired with `canAsk`, the first of them has
+   * blocked it.
+   */
+  readonly asked: readonly HookAsk[];
   /** Notices that block nothing. */
   readonly warnings: readonly string[];
   /** Set when a handler of this hook fired it again: no handler was asked. */

@@ -6,17 +6,56 @@
  */
 import { copyField, type JsonWalk, openWalk } from "../../core/values/json_copy.ts";
 import { errorFacts } from "./error_facts.ts";
-import type { HookEvent, HookMoment, PortableHookName } from "./types.ts";
+import type { HookCallEvent, HookEvent, HookMoment, HookQuestion, PortableHookName } from "./types.ts";
 
 /** A sealed event, and the reason why it lacks a part of the caller's. */
 export interface SealedEvent {
-  readonly event: HookEvent;
+  readonly event: HookCallEvent;
   /** Null when handlers see the event whole. */
   readonly cut: string | null;
 }
 
 type GivenEvent = Omit<HookEvent, "hook" | "timestamp" | "error"> & { readonly error?: unknown };
 type Draft = { -readonly [Field in keyof HookEvent]: HookEvent[Field] };
+type Ask = HookCallEvent["ask"];
+
+/** Hears the asks of handlers: a firing. */
+export interface HearsAsks {
+  /** Returns the `ask` of the handler whose turn it is. */
+  asker(): Ask;
+}
+
+const UNHEARD: Ask = (_: HookQuestion): void => {};
+
+/** `ask` is on the prototype: to define it on each event, not enumerable, would cost as much as a small handler. */
+class CallEvent implements HookCallEvent {
+  readonly hook: PortableHookName;
+  readonly timestamp: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  #heardBy: HearsAsks | null = null;
+
+  constructor(hook: HookMoment, timestamp: string, sessionId: string, agent: string) {
+    this.hook = hook as PortableHookName;
+    this.timestamp = timestamp;
+    this.sessionId = sessionId;
+    this.agent = agent;
+  }
+
+  get ask(): Ask {
+    return this.#heardBy?.asker() ?? UNHEARD;
+  }
+
+  static hear(event: HookCallEvent, heardBy: HearsAsks | null): void {
+    (event as CallEvent).#heardBy = heardBy;
+  }
+}
+// All events share it, and no handler may change the `ask` of another.
+Object.freeze(CallEvent.prototype);
+Object.freeze(CallEvent);
+
+/** From now on `ask` of this sealed event goes to `heardBy`. */
+export const hearAsks: (event: HookCallEvent, heardBy: HearsAsks) => void = CallEvent.hear;
 
 /** A window of a large model fits. */
 const LIMITS = { frozen: true, maxChars: 64 * 1024 * 1024 };
@@ -24,7 +63,7 @@ const LIMITS = { frozen: true, maxChars: 64 * 1024 * 1024 };
 /** Returns the sealed event; fields that events do not have are left out. Never throws. */
 export function sealEvent(given: GivenEvent, hook: HookMoment, timestamp: string): SealedEvent {
   const { sessionId, agent } = given;
-  const event: Draft = { hook: hook as PortableHookName, timestamp, sessionId, agent };
+  const event = new CallEvent(hook, timestamp, sessionId, agent);
   let walk = openWalk(LIMITS);
   try {
     copyFields(given, event, walk);
@@ -34,6 +73,19 @@ export function sealEvent(given: GivenEvent, hook: HookMoment, timestamp: string
     copyFields(given, event, walk);
   }
   return { event: Object.freeze(event), cut: walk.cut };
+}
+
+/** Returns a sealed event in the place of another, whose `ask` has no effect from now on. */
+export function replaceEvent(
+  event: HookCallEvent,
+  changes: Pick<HookEvent, "input" | "output">,
+  heardBy: HearsAsks | null,
+): HookCallEvent {
+  const { hook, timestamp, sessionId, agent } = event;
+  const copy = Object.freeze(Object.assign(new CallEvent(hook, timestamp, sessionId, agent), event, changes));
+  CallEvent.hear(event, null);
+  CallEvent.hear(copy, heardBy);
+  return copy;
 }
 
 /** Field by field, not in a loop: the shapes are few, and engines of the language are quick with those. */

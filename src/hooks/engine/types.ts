@@ -63,21 +63,42 @@ export interface HookEvent {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** Why a handler wants a person to decide. */
+export interface HookQuestion {
+  /** For the person who is asked. */
+  readonly reason: string;
+}
+
+/**
+ * An event as a handler gets it. `ask` is no field of its own: JSON, `{ ...event }` and the copies that commands, MCP
+ * tools and plugins are sent do not carry it.
+ */
+export interface HookCallEvent extends HookEvent {
+  /**
+   * Wants a person's yes before the tool is called, whatever else the handler answers; a block of the same handler counts
+   * more. To be called before the handler has answered or is given up. Never throws.
+   */
+  readonly ask: (question: HookQuestion) => void;
+}
+
 /** The answer of a handler; null or nothing passes through. */
 export interface HookResponse {
-  /** Whether the handler lets the step pass, adds text, stops it or changes it. */
-  readonly action: "passThrough" | "injectContext" | "block" | "modify";
+  /**
+   * Whether the handler lets the step pass, adds text, stops it, changes it, or wants a person's yes: `ask` is for
+   * `PreToolUse`, and blocks elsewhere.
+   */
+  readonly action: "passThrough" | "injectContext" | "block" | "modify" | "ask";
   /** For diagnosis only: the order was settled before the handler ran. */
   readonly priority?: number;
   /** Text for the next step of reasoning. */
   readonly additionalContext?: readonly string[];
   /** Whether this text replaces the texts of earlier handlers. Default false: it is added to them. */
   readonly overwriteContext?: boolean;
-  /** Why it blocks, for the model and for people. */
+  /** Why it blocks or asks, for the model and for people. */
   readonly reason?: string;
   /** Notices that block nothing. */
   readonly warnings?: readonly string[];
-  /** The new input; with `modify` only. */
+  /** The new input; with `modify` and `ask` only. */
   readonly modifiedInput?: unknown;
   /** The new output; with `modify` only. */
   readonly modifiedOutput?: unknown;
@@ -97,7 +118,7 @@ export interface HookProgress {
   readonly injections: number;
   /** Bytes of the texts to inject. */
   readonly injectedBytes: number;
-  /** Id of the handler that blocked, or null. */
+  /** Id of the handler that blocked, or that asks where nobody can be asked; or null. */
   readonly blockedBy: string | null;
 }
 
@@ -113,7 +134,7 @@ export interface HookCallContext {
 
 /** Answers an event. It is given up at its timeout, and its signal is aborted then. */
 export type HookHandler = (
-  event: HookEvent,
+  event: HookCallEvent,
   context: HookCallContext,
 ) => HookResponse | null | undefined | void | Promise<HookResponse | null | undefined | void>;
 
@@ -137,7 +158,7 @@ export interface HookOptions {
   readonly timeoutMs?: number;
   /** Whether the step goes on or is blocked when the handler fails. Default `pass`. */
   readonly onFailure?: "pass" | "block";
-  /** An advisory handler may warn and inject; its block and its modify become warnings. Default false. */
+  /** An advisory handler may warn and inject; its block, modify and ask become warnings. Default false. */
   readonly advisory?: boolean;
   /** Runs even after a block, and has no say: for telemetry. Default false. */
   readonly telemetryOnly?: boolean;

@@ -13,7 +13,9 @@ const NOTHING = { blocked: false, reason: null, blockedBy: null, context: [], wa
 function recorded() {
   const s = stage();
   const events: HookEvent[] = [];
-  for (const hook of PORTABLE_HOOKS) s.engine.register(hook, (event) => void events.push(event), { priority: -1 });
+  for (const hook of PORTABLE_HOOKS) {
+    s.engine.register(hook, (event) => void events.push({ ...event }), { priority: -1 });
+  }
   return { ...s, events, hooks: agentHooks(s.engine, { session: "ses_1", branch: "main" }) };
 }
 
@@ -278,4 +280,80 @@ test("N-002 around a tool that fires its own hooks, a step passes through and no
   await hooks.beforeTool("own_tool", input);
   await agentHooks(s.engine, { session: "ses_1", agent: "primary.subagents.x" }).beforeTool("mail.send", input);
   assert.deepEqual(heard, ["PreToolUse own_tool", "PreToolUse mail.send"]);
+});
+
+test("B-004 a call that handlers ask about is put to a person once, after the chain, with its arguments as they are then", async () => {
+  const steps: unknown[] = [];
+  const s = stage({
+    onAsk(step) {
+      steps.push(step);
+      return Promise.resolve({ decision: "allow", input: { command: "ls -l", edited: true } });
+    },
+  });
+  const asks = { kind: "code", id: "asks" } as const;
+  s.engine.register("PreToolUse", ({ ask }) => ask({ reason: "It lists" }), { source: asks });
+  s.engine.register("PreToolUse", function widens() {
+    return { action: "modify", modifiedInput: { command: "ls -l" }, additionalContext: ["hint"], warnings: ["w"] };
+  });
+  const hooks = agentHooks(s.engine, { session: "ses_1", agent: "primary.subagents.x" });
+  const before = { command: "ls" };
+  assert.deepEqual(await hooks.beforeTool("shell", before), {
+    ...NOTHING,
+    context: ["hint"],
+    warnings: ["w"],
+    input: { command: "ls -l", edited: true },
+  });
+  assert.deepEqual(steps, [{
+    tool: "shell",
+    agent: "primary.subagents.x",
+    sessionId: "ses_1",
+    input: { command: "ls -l" },
+    before,
+    changedBy: ["widens"],
+    asked: [{ source: asks, reason: "It lists" }],
+  }]);
+});
+
+test("B-004 a person's no is a block with who and why, and so is a failure to ask", async () => {
+  const verdicts: [() => unknown, string, string | RegExp][] = [
+    [() => Promise.resolve({ decision: "deny", by: "cli", reason: "Not today" }), "cli", "Not today"],
+    [() => Promise.reject(new Error("no desk")), "onAsk", /asking failed: no desk/],
+    [
+      () => {
+        throw new Error("no desk");
+      },
+      "onAsk",
+      /asking failed: no desk/,
+    ],
+    [() => Promise.resolve({ decision: "perhaps" }), "onAsk", /neither allow nor deny/],
+    [() => Promise.resolve(undefined), "onAsk", /asking failed/],
+  ];
+  for (const [onAsk, by, why] of verdicts) {
+    const s = stage({ onAsk: onAsk as never });
+    s.engine.register("PreToolUse", () => ({ action: "ask", reason: "sure?", additionalContext: ["hint"] }));
+    const { blocked, blockedBy, reason, context } = await agentHooks(s.engine, { session: "ses_1" }).beforeTool(
+      "a",
+      {},
+    );
+    assert.deepEqual([blocked, blockedBy, context], [true, by, ["hint"]]);
+    if (typeof why === "string") assert.equal(reason, why);
+    else assert.match(reason ?? "", why);
+  }
+});
+
+test("B-004 nobody is asked about a call that is blocked, asked about by none, or made where nobody can be asked", async () => {
+  const onAsk = () => assert.fail("a person was asked");
+  const s = stage({ onAsk });
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
+  s.engine.register("PreToolUse", ({ tool, ask }) => tool?.name === "a" ? ask({ reason: "sure?" }) : null);
+  s.engine.register("PreToolUse", ({ tool }) => tool?.name === "a" ? { action: "block", reason: "Never" } : null);
+  assert.equal((await hooks.beforeTool("a", {})).reason, "Never");
+  assert.equal((await hooks.beforeTool("b", {})).blocked, false);
+  const unheard = stage();
+  unheard.engine.register("PreToolUse", function asks() {
+    return { action: "ask", reason: "sure?" };
+  });
+  const { blocked, blockedBy, reason } = await agentHooks(unheard.engine, { session: "ses_1" }).beforeTool("a", {});
+  assert.deepEqual([blocked, blockedBy], [true, "asks"]);
+  assert.equal(reason, "It needs a person's yes, and nobody is asked here: sure?");
 });

@@ -27,6 +27,7 @@ test("B-001 eleven hooks are optional: firing one that nobody takes changes noth
       blocked: false,
       blockedBy: null,
       reason: null,
+      asked: [],
       input,
       output: undefined,
       context: [],
@@ -145,7 +146,7 @@ test("B-004 changes without modify, or of what the moment has not, are left out 
 test("B-005 a handler is given the envelope, with the time when the caller gives none", async () => {
   const s = stage();
   const events: HookEvent[] = [];
-  s.engine.register("PostToolUse", (event) => void events.push(event));
+  s.engine.register("PostToolUse", (event) => void events.push({ ...event }));
   const envelope = {
     sessionId: "sess_01",
     agent: "primary.subagents.researcher",

@@ -7,6 +7,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import {
   createHookEngine,
   type FiredEvent,
+  type FireOptions,
   type HookEngine,
   type HookEngineOptions,
 } from "../../../src/hooks/engine/engine.ts";
@@ -19,7 +20,7 @@ export interface Stage {
   readonly clock: FakeClock;
   readonly traces: HookTrace[];
   /** Fires a hook in session `ses_1` for the primary. */
-  fire(hook: string, rest?: Partial<FiredEvent>): Promise<HookResult>;
+  fire(hook: string, rest?: Partial<FiredEvent>, options?: FireOptions): Promise<HookResult>;
   /** `id: outcome` of each handler so far. */
   outcomes(): string[];
 }
@@ -34,7 +35,9 @@ export function stage(options: Partial<HookEngineOptions> = {}): Stage {
     engine,
     clock,
     traces,
-    fire: async (hook, rest = {}) => await engine.fire({ hook, sessionId: "ses_1", agent: "primary", ...rest }),
+    fire: async (hook, rest = {}, options) => {
+      return await engine.fire({ hook, sessionId: "ses_1", agent: "primary", ...rest }, options);
+    },
     outcomes: () => traces.map(({ source, outcome }) => `${source.id}: ${outcome}`),
   };
 }

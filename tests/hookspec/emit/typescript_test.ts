@@ -111,7 +111,9 @@ test("D-008 the portable envelopes and what the host sends are the payloads of t
   // The compiler is the test: each pair must be assignable both ways, or what the host sends to what is described.
   const event = (given: PortableEvent): lifecycle.HookEvent => given;
   const sameEvent = (given: lifecycle.HookEvent): PortableEvent => given;
-  const response = (given: PortableResponse): lifecycle.HookOutput => given;
+  // Plugins cannot ask: a further choice of action would need a new major version of their contract.
+  type PluginResponse = PortableResponse & { readonly action: Exclude<PortableResponse["action"], "ask"> };
+  const response = (given: PluginResponse): lifecycle.HookOutput => given;
   const sameResponse = (given: Omit<lifecycle.HookResponse, "metadata">): PortableResponse => given;
   const compaction = (given: CompactionHookParams): lifecycle.CompactionInput => given;
   const idle = (given: TranscriptParams): lifecycle.SessionIdleInput => given;

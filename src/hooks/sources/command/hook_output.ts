@@ -13,7 +13,7 @@ import type { CommandEnd } from "./types.ts";
 import { endingOf } from "../../../core/values/ending_of.ts";
 
 const BLOCK = 2;
-const ACTIONS: readonly unknown[] = ["passThrough", "injectContext", "block", "modify"];
+const ACTIONS: readonly unknown[] = ["passThrough", "injectContext", "block", "modify", "ask"];
 const MAX_SAID = 2_000;
 /** Moments at which Claude Code takes plain text on stdout for context. */
 const PLAIN_CONTEXT: ReadonlySet<PortableHookName> = new Set(["SessionStart", "UserPromptSubmitted"]);
@@ -59,14 +59,15 @@ function answerIn(hook: FileHook, stdout: string): HookResponse | null {
 function portableAnswer(said: Record<string, unknown>): HookResponse {
   const action = said["action"] as HookResponse["action"];
   const { reason, metadata, priority } = said;
+  const modifies = action === "modify" || action === "ask";
   return {
     action,
     ...(typeof priority === "number" && { priority }),
     ...(typeof reason === "string" && { reason }),
     additionalContext: texts(said["additionalContext"]),
     warnings: texts(said["warnings"]),
-    ...(action === "modify" && Object.hasOwn(said, "modifiedInput") && { modifiedInput: said["modifiedInput"] }),
-    ...(action === "modify" && Object.hasOwn(said, "modifiedOutput") && { modifiedOutput: said["modifiedOutput"] }),
+    ...(modifies && Object.hasOwn(said, "modifiedInput") && { modifiedInput: said["modifiedInput"] }),
+    ...(modifies && Object.hasOwn(said, "modifiedOutput") && { modifiedOutput: said["modifiedOutput"] }),
     ...(isMap(metadata) && { metadata }),
   };
 }
@@ -78,35 +79,41 @@ function nativeAnswer(said: Record<string, unknown>, hook: FileHook): HookRespon
   const warnings = texts(said["systemMessage"]);
   const additionalContext = texts(both["additionalContext"]);
   const more = { ...(warnings.length > 0 && { warnings }), ...(additionalContext.length > 0 && { additionalContext }) };
-  const reason = blockReason(said, both, hook);
-  if (reason !== null) return { action: "block", reason, ...more };
-  for (const key of ["updatedInput", "modifiedArgs", "modifiedPrompt"]) {
-    if (Object.hasOwn(both, key)) return { action: "modify", modifiedInput: both[key], ...more };
-  }
-  for (const key of ["updatedMCPToolOutput", "updatedToolOutput", "modifiedResult"]) {
-    if (Object.hasOwn(both, key)) return { action: "modify", modifiedOutput: both[key], ...more };
-  }
+  const decision = decisionIn(said, both, hook);
+  if (decision?.action === "block") return { ...decision, ...more };
+  const changes = changesIn(both);
+  if (decision) return { ...decision, ...changes, ...more };
+  if (changes) return { action: "modify", ...changes, ...more };
   if (additionalContext.length > 0) return { action: "injectContext", ...more };
   return warnings.length > 0 ? { action: "passThrough", warnings } : null;
 }
 
-function blockReason(
+function changesIn(both: Record<string, unknown>): Pick<HookResponse, "modifiedInput" | "modifiedOutput"> | null {
+  for (const key of ["updatedInput", "modifiedArgs", "modifiedPrompt"]) {
+    if (Object.hasOwn(both, key)) return { modifiedInput: both[key] };
+  }
+  for (const key of ["updatedMCPToolOutput", "updatedToolOutput", "modifiedResult"]) {
+    if (Object.hasOwn(both, key)) return { modifiedOutput: both[key] };
+  }
+  return null;
+}
+
+/** Returns whether the hook blocks or asks, and why; null when it does neither. Any word for no counts more than an ask. */
+function decisionIn(
   said: Record<string, unknown>,
   both: Record<string, unknown>,
   hook: FileHook,
-): string | null {
+): { readonly action: "block" | "ask"; readonly reason: string } | null {
   const why = (...keys: string[]): string => {
     const given = keys.map((key) => both[key]).find((text) => typeof text === "string" && text.trim() !== "");
     return typeof given === "string" ? given : `The hook ${hook.id} gave no reason`;
   };
-  if (said["continue"] === false) return why("stopReason", "reason");
-  if (both["permissionDecision"] === "deny") return why("permissionDecisionReason", "reason");
-  // Nobody can be asked in the middle of a run, so an action that needs a person's consent does not happen.
-  if (both["permissionDecision"] === "ask") {
-    return `It needs a person's yes, and nobody is asked here: ${why("permissionDecisionReason", "reason")}`;
-  }
-  const { decision } = both;
-  return decision === "block" || decision === "deny" ? why("reason", "stopReason") : null;
+  const { permissionDecision, decision } = both;
+  if (said["continue"] === false) return { action: "block", reason: why("stopReason", "reason") };
+  if (permissionDecision === "deny") return { action: "block", reason: why("permissionDecisionReason", "reason") };
+  if (decision === "block" || decision === "deny") return { action: "block", reason: why("reason", "stopReason") };
+  const asks = permissionDecision === "ask" || decision === "ask";
+  return asks ? { action: "ask", reason: why("permissionDecisionReason", "reason") } : null;
 }
 
 function texts(value: unknown): string[] {

@@ -9,7 +9,7 @@ import type { Clock, Files, Ids } from "../../../core/ports/ports.ts";
 import { isMap } from "../../../core/values/plain_data.ts";
 import { parseLine } from "../../../core/wire/codec.ts";
 import { redactJson } from "../builtin/redact.ts";
-import type { HookResult, HookTrace } from "../../engine/result.ts";
+import type { HookAsk, HookResult, HookTrace } from "../../engine/result.ts";
 
 /** A run as it is kept in the file. */
 export interface HookRun {
@@ -22,6 +22,8 @@ export interface HookRun {
   /** Id of the hook that blocked, or null. */
   readonly blockedBy: string | null;
   readonly reason: string | null;
+  /** The hooks that want a person's yes, in order. */
+  readonly asked: readonly HookAsk[];
   readonly warnings: readonly string[];
   /** Each hook's part, in order. */
   readonly trace: readonly HookTrace[];
@@ -36,9 +38,9 @@ export async function saveHookRun(
   { dir, result }: { readonly dir: string; readonly result: HookResult },
   { files, ids, clock }: { readonly files: Files; readonly ids: Ids; readonly clock: Clock },
 ): Promise<HookRun> {
-  const { hook, blocked, blockedBy, reason, warnings, trace } = result;
+  const { hook, blocked, blockedBy, reason, asked, warnings, trace } = result;
   const at = new Date(clock.now()).toISOString();
-  const run = redactJson({ at, dir, hook, blocked, blockedBy, reason, warnings, trace }).value as HookRun;
+  const run = redactJson({ at, dir, hook, blocked, blockedBy, reason, asked, warnings, trace }).value as HookRun;
   const folder = `${home}/${FOLDER}`;
   await files.makeDir(folder, { recursive: true, mode: 0o700 });
   const fresh = `${folder}/${ids.create("run")}.tmp`;
@@ -57,7 +59,7 @@ export async function readHookRun(home: string, { files }: { readonly files: Fil
   const text = await files.readText(file).catch(() => null);
   const run = text === null ? null : parseLine(text);
   const isRun = isMap(run) && Array.isArray(run["trace"]) && Array.isArray(run["warnings"]);
-  if (isRun) return run as unknown as HookRun;
+  if (isRun) return { asked: [], ...run } as unknown as HookRun; // A run of an older version has no asks.
   throw new HostError("hook.no_run", text === null ? "No run of hooks has been kept" : `"${file}" cannot be read`, {
     data: { file },
     hint: "Run some first: kaged hooks run PreToolUse --input event.json",

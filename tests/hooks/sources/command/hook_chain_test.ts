@@ -99,12 +99,14 @@ test("B-018 a run that is kept holds who said what, and no secret", async (t) =>
   const engine = createHookEngine({ clock: repo.runtime.clock });
   const token = `ghp_${"a1B2".repeat(9)}`;
   engine.register("PreToolUse", () => ({ action: "block", reason: `Found ${token}` }));
+  engine.register("PreToolUse", ({ ask }) => ask({ reason: `Saw ${token}` }), { priority: 10 });
   const result = await engine.fire(hookEvent({ input: { secret: "the prompt" } }));
   await assert.rejects(readHookRun(repo.home, repo.runtime), { code: "hook.no_run" });
   await saveHookRun(repo.home, { dir: repo.dir, result }, repo.runtime);
   const kept = await readHookRun(repo.home, repo.runtime);
   assert.equal(kept.blocked, true);
   assert.match(kept.reason ?? "", /^Found \[redacted/);
+  assert.match(kept.asked[0]?.reason ?? "", /^Saw \[redacted/);
   const text = await readFile(`${repo.home}/hooks/last_run.json`, "utf8");
   assert.ok(!text.includes(token) && !text.includes("the prompt"));
   await writeFile(`${repo.home}/hooks/last_run.json`, "{");

@@ -50,12 +50,37 @@ test("B-018 what Claude Code's hooks print becomes one shape", () => {
   assert.deepEqual(said("PostToolUse", { suppressOutput: true }), null);
 });
 
-test("B-018 what needs a person's yes does not happen where nobody is asked", () => {
-  const answer = said("PreToolUse", {
-    hookSpecificOutput: { permissionDecision: "ask", permissionDecisionReason: "sure?" },
+test("B-018 a hook asks for a person's yes in the words of every dialect, and may change the input as it does", () => {
+  const ask = { permissionDecision: "ask", permissionDecisionReason: "sure?" };
+  const asks = { action: "ask", reason: "sure?" };
+  for (const dialect of ["copilot", "claude", "plugin", "agent"] as const) {
+    for (const name of ["PreToolUse", "preToolUse"]) {
+      assert.deepEqual(said(name, ask, dialect), asks);
+      assert.deepEqual(said(name, { hookSpecificOutput: ask }, dialect), asks);
+      assert.deepEqual(said(name, { decision: "ask", reason: "sure?" }, dialect), asks);
+    }
+  }
+  const updatedInput = { command: "ls" };
+  assert.deepEqual(said("PreToolUse", { systemMessage: "w", hookSpecificOutput: { ...ask, updatedInput } }), {
+    ...asks,
+    modifiedInput: updatedInput,
+    warnings: ["w"],
   });
-  assert.equal(answer?.action, "block");
-  assert.match(answer?.reason ?? "", /needs a person's yes.*sure\?/);
+  assert.deepEqual(said("preToolUse", { ...ask, modifiedArgs: updatedInput, additionalContext: "c" }, "copilot"), {
+    ...asks,
+    modifiedInput: updatedInput,
+    additionalContext: ["c"],
+  });
+  const envelope = { ...asks, modifiedInput: updatedInput, additionalContext: [], warnings: [] };
+  assert.deepEqual(said("PreToolUse", envelope), envelope);
+  assert.match(said("PreToolUse", { permissionDecision: "ask" })?.reason ?? "", /gave no reason/);
+});
+
+test("B-018 a hook that both asks and says no blocks", () => {
+  const ask = { hookSpecificOutput: { permissionDecision: "ask", permissionDecisionReason: "sure?" } };
+  for (const no of [{ continue: false }, { decision: "block" }, { decision: "deny" }]) {
+    assert.equal(said("PreToolUse", { ...ask, ...no })?.action, "block");
+  }
 });
 
 test("B-018 what Copilot's hooks print becomes one shape", () => {

@@ -51,5 +51,7 @@ test("B-004 where a hook takes an event the answer is an envelope, by either nam
   assert.deepEqual(read("pre_tool_use", block).response, block);
   assert.deepEqual(read("pre_tool_use", { action: "inject", additionalContext: ["x"] }).response, inject("x"));
   assert.deepEqual(read("pre_tool_use", { warnings: ["x"] }).response, { action: "passThrough" });
-  assert.throws(() => read("pre_tool_use", { action: "explode" }), { code: "hook.result_invalid" });
+  for (const action of ["explode", "ask"]) {
+    assert.throws(() => read("pre_tool_use", { action }), { code: "hook.result_invalid" });
+  }
 });
