@@ -20,6 +20,7 @@ import { unlessAborted } from "../core/values/unless_aborted.ts";
 import { cancelledError } from "../core/wire/calls.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
+import { changersOf } from "../hooks/engine/asks.ts";
 import type { HookResult } from "../hooks/engine/result.ts";
 import type { HookEvent } from "../hooks/engine/types.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
@@ -256,16 +257,12 @@ function askingOf(verdict: Verdict | null, fired: HookResult | null, given: Args
   const rule = verdict?.decision === "ask" && verdict.source
     ? [{ source: verdict.source, reason: verdict.reason }]
     : [];
-  const hooks = ((fired as { asked?: readonly { source: { id: string }; reason: string }[] } | null)?.asked ?? []).map(
+  const hooks = (fired?.asked ?? []).map(
     ({ source: { id }, reason }) => {
       return { source: { kind: "hook", id } as const, reason };
     },
   );
   return { asked: [...rule, ...hooks], given, changedBy: fired ? changersOf(fired.trace) : [] };
-}
-
-function changersOf(trace: HookResult["trace"]): string[] {
-  return trace.filter(({ changed }) => changed?.includes("input")).map(({ source }) => source.id);
 }
 
 /** The error of arguments that a handler of `PreToolUse` made unfit for the tool. */

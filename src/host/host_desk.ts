@@ -4,10 +4,13 @@
  * @module
  */
 import { Desk } from "../core/approvals/desk.ts";
-import type { DeskPorts } from "../core/approvals/desk_types.ts";
+import type { Args, DeskPorts } from "../core/approvals/desk_types.ts";
 import { messageOf } from "../core/errors/host_error.ts";
+import { isMap } from "../core/values/plain_data.ts";
+import type { HookEngineOptions } from "../hooks/engine/engine.ts";
 import type { AgentContext } from "../jobs/agent.ts";
 import type { JobWaiting } from "../jobs/types.ts";
+import type { LiveRules } from "./live_rules.ts";
 
 /** The desk, as the other rooms of a host use it. */
 export interface HostDesk extends Pick<Desk, "ask" | "close" | "figures" | "sessionEnded"> {
@@ -47,6 +50,31 @@ export function hostDesk(ports: HostDeskPorts): HostDesk {
         else emit("approval:ended", { approvalId: id, tool, state, reason: end?.reason ?? null });
       });
     },
+  };
+}
+
+/** Returns what asks about tools of the embedder's own loop, for handlers that ask around them. */
+export function askForLoop(
+  desk: Pick<Desk, "ask">,
+  { settings }: Pick<LiveRules, "settings">,
+): NonNullable<HookEngineOptions["onAsk"]> {
+  return async ({ tool, agent: agentPath, sessionId, input, before, changedBy, asked }) => {
+    const shown = (value: unknown): Args => isMap(value) ? value : { input: value };
+    const ruling = await desk.ask({
+      agentPath,
+      sessionId,
+      jobId: null,
+      tool,
+      plugin: null,
+      arguments: shown(input),
+      changed: changedBy.length > 0 ? { before: shown(before), by: changedBy } : null,
+      asked: asked.map(({ source: { id }, reason }) => ({ source: { kind: "hook", id }, reason })),
+      call: null,
+      waitMs: settings.waitSec * 1000,
+    });
+    if (!ruling.isAllowed) return { decision: "deny", by: ruling.by, reason: ruling.reason };
+    if (!ruling.isEdited) return { decision: "allow", input };
+    return { decision: "allow", input: isMap(input) ? ruling.arguments : ruling.arguments["input"] };
   };
 }
 

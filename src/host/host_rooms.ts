@@ -31,7 +31,7 @@ import { FailedReloads } from "./failed_reloads.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
 import { passGate } from "./gate.ts";
 import { type HostProject, loadHostProject } from "./host_project.ts";
-import { type HostDesk, hostDesk } from "./host_desk.ts";
+import { askForLoop, type HostDesk, hostDesk } from "./host_desk.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
@@ -288,6 +288,7 @@ function openCalls(
       contextOf,
       checkSession: (session) => void sessions.find(session),
       isGatedTool: (tool, agent) => model.isGatedTool(tool, agent),
+      onAsk: askForLoop(desk, rules),
       clock,
     },
     runtime,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import type { Approval, ApprovalAnswer } from "../../src/core/approvals/types.ts";
+import { agentHooks } from "../../src/hooks/agent/agent_hooks.ts";
 import { memoryJobs } from "../../src/jobs/sqlite_jobs.ts";
 import type { JobQueue } from "../../src/jobs/types.ts";
 import { type Called, gated, notes, TOOL } from "../support/gate_doors.ts";
@@ -299,4 +300,20 @@ test("N-027 a job that runs again after a stop joins its request; an equal call 
   await h.host.approvals.answer(second.id, { decision: "allow" });
   assert.equal((await h.host.jobs.finished(id)).result, "done");
   assert.equal(h.all("approval.requested").length, 2);
+});
+
+test("N-026 a handler that asks around a tool of the embedder's own loop uses the same desk", async () => {
+  await using h = await hosted(notes());
+  h.host.hooks.register("PreToolUse", function careful(event) {
+    event.ask({ reason: "sure?" });
+  });
+  h.host.openSession({ id: "ses_1" });
+  const loop = agentHooks(h.host.hooks, { session: "ses_1" });
+  const step = loop.beforeTool("shell", { command: "ls" });
+  const request = await answer(h, { decision: "allow", arguments: { command: "pwd" } });
+  assert.deepEqual([request.tool, request.plugin], ["shell", null]);
+  assert.deepEqual((await step).input, { command: "pwd" });
+  const refused = loop.beforeTool("shell", { command: "rm" });
+  await answer(h, { decision: "deny", reason: "no" });
+  assert.deepEqual([(await refused).blocked, (await refused).reason], [true, "no"]);
 });
