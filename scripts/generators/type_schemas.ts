@@ -103,6 +103,13 @@ export class TypeSchemas {
     return anyOf.length === 1 ? anyOf[0]! : { anyOf };
   }
 
+  /** Literals without some of them. */
+  #without(all: Json, some: Json): Json {
+    const gone = [some.enum ?? some.const].flat();
+    if (!Array.isArray(all.enum)) throw new Error(`Only literals can be excluded from: ${JSON.stringify(all)}`);
+    return { enum: all.enum.filter((one) => !gone.includes(one)) };
+  }
+
   #referred(placed: Placed): Json {
     const { type: { value }, file } = placed;
     const [first, second] = (value.typeParams ?? []) as TsType[];
@@ -113,6 +120,8 @@ export class TypeSchemas {
         const values = this.#schema({ type: second!, file });
         return { type: "object", ...(Object.keys(values).length > 0 && { additionalProperties: values }) };
       }
+      case "Exclude":
+        return this.#without(this.#schema({ type: first!, file }), this.#schema({ type: second!, file }));
       case "Omit":
       case "Pick":
         return this.#object(placed);

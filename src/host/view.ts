@@ -12,6 +12,7 @@ import { describeCapability } from "../packages/consent/describe_capability.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { SecretMask } from "../core/values/secret_mask.ts";
 import type { CompactionLog } from "./compaction_log.ts";
+import type { HostDesk } from "./host_desk.ts";
 import type { HostStorage } from "./host_storage.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
 import { pluginRows, type RowPorts } from "./plugin_rows.ts";
@@ -24,6 +25,7 @@ export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" 
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
   readonly compactions: CompactionLog;
+  readonly desk: Pick<HostDesk, "figures">;
   readonly runtime: Pick<Runtime, "clock" | "ids" | "env" | "files">;
 }
 
@@ -48,6 +50,7 @@ export function hostView(ports: ViewPorts): HostView {
     verifyAudit: async (of) => await verifyTrail(await trailOf(of), runtime.files),
     sessions,
     jobs,
+    approvals: () => ports.desk.figures,
     plugin(name) {
       const { package: pkg, dir, manifest } = filesOf(name, ports);
       const paths = { installDir: dir ?? "", home, projectDir: model.project.dir, userHome: runtime.env("HOME") };

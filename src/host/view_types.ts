@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { DeskFigures } from "../core/approvals/desk_types.ts";
 import type { TrailPage, TrailQuery } from "../core/audit/read_trail.ts";
 import type { TrailVerdict } from "../core/audit/verify_trail.ts";
 import type { StorageReport } from "../core/storage/catalogue.ts";
@@ -111,6 +112,8 @@ export interface HostView {
   sessions(): string[];
   /** Background jobs, or null while the program has registered no agent. */
   jobs(): JobsClient | null;
+  /** Figures of the requests for a person's yes, since the host was made. */
+  approvals(): DeskFigures;
   /** Returns how the window of an agent is compacted. Throws `agent.unknown`. */
   compaction(agent: string): CompactionView;
   /** Measures the tables of a plugin. Rejects with `plugin.unknown`. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { ApprovalEnd, ApprovalSource, ApprovalState } from "../core/approvals/types.ts";
 import type { TrailPage } from "../core/audit/read_trail.ts";
 import type { TrailVerdict } from "../core/audit/verify_trail.ts";
 import type { Knob, Manifest } from "../core/manifest/manifest.ts";
@@ -49,6 +50,11 @@ export interface Answers {
   "POST /api/v1/consents/{id}/approve": Consent;
   "POST /api/v1/consents/{id}/decline": Consent;
   "POST /api/v1/consents/{id}/ask-again": Consent;
+  "GET /api/v1/approvals": ApprovalPage;
+  "GET /api/v1/approvals/answers": Paged & { readonly answers: readonly StandingAnswer[] };
+  "DELETE /api/v1/approvals/answers/{id}": Success;
+  "GET /api/v1/approvals/{id}": Approval;
+  "POST /api/v1/approvals/{id}/answer": Approval;
   "GET /api/v1/events": EventPage;
   "GET /api/v1/audit": TrailPage;
   "GET /api/v1/audit/verify": TrailVerdict;
@@ -188,6 +194,68 @@ export interface Success {
 export interface Consent extends Omit<ConsentRequest, "error"> {
   /** Why the last attempt failed. */
   readonly error: Failure | null;
+}
+
+/** A call of a tool that waits for a person, or has waited. Known secrets are masked in every text of it. */
+export interface Approval {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+  /** When nobody has answered by then, the call is denied. ISO 8601. */
+  readonly expires_at: string;
+  readonly project_id: string;
+  readonly agent_path: string;
+  /** Null for a request of the network, which belongs to no session. */
+  readonly session_id: string | null;
+  /** The background job that makes the call, or null. */
+  readonly job_id: string | null;
+  /** Full name of the tool; for the network, `connect`. */
+  readonly tool: string;
+  /** Plugin that offers the tool; null for a tool of the program's own loop. */
+  readonly plugin: string | null;
+  /** The arguments as they would be sent. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Whether parts of the arguments are left out for their size. One request by its id has up to 1 MiB of them. */
+  readonly arguments_cut: boolean;
+  /** The arguments as the caller gave them and the handlers that changed them; null when none did. */
+  readonly changed: ChangedArguments | null;
+  /** The first of those that ask. */
+  readonly source: ApprovalSource;
+  /** All that ask: an answer with a scope holds for each of them. */
+  readonly sources: readonly ApprovalSource[];
+  /** Why it is asked, in words of a rule or a handler; several are joined. */
+  readonly reason: string;
+  readonly state: ApprovalState;
+  /** How it ended; null while it waits. */
+  readonly end: ApprovalEnd | null;
+}
+
+/** Arguments that handlers have changed before a person was asked. */
+export interface ChangedArguments {
+  readonly before: Readonly<Record<string, unknown>>;
+  /** Ids of the handlers. */
+  readonly by: readonly string[];
+}
+
+/** Requests of a page, the newest first; big arguments are cut. */
+export interface ApprovalPage extends Paged {
+  readonly approvals: readonly Approval[];
+}
+
+/** An answer that holds for later calls, until it is revoked or its session ends. */
+export interface StandingAnswer {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+  readonly project_id: string;
+  readonly agent_path: string;
+  readonly tool: string;
+  readonly source: ApprovalSource;
+  readonly decision: "allow" | "deny";
+  readonly reason: string | null;
+  /** The session it holds for; null: for every one. */
+  readonly session_id: string | null;
+  readonly by: string | null;
 }
 
 /** One audit event or notification. */

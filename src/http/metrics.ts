@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { DeskFigures } from "../core/approvals/desk_types.ts";
 import type { AuditEvent } from "../core/audit/events.ts";
 import type { HostPluginInfo } from "../host/view_types.ts";
 
@@ -12,6 +13,7 @@ export interface MetricsNow {
   readonly sessions: number;
   /** Plugin → bytes of its tables. */
   readonly storageBytes: Readonly<Record<string, number>>;
+  readonly approvals: DeskFigures;
 }
 
 /** Counters that follow the events of a host. */
@@ -75,7 +77,7 @@ export function createMetrics(): Metrics {
       }
     },
     answered: (status) => answers.add({ status: `${status}` }),
-    render({ instances, sessions, storageBytes }) {
+    render({ instances, sessions, storageBytes, approvals }) {
       const states = instances.flatMap(({ plugin, instance, state }) =>
         STATES.map((one): Sample => [{ plugin, instance, state: one }, one === state ? 1 : 0])
       );
@@ -86,10 +88,22 @@ export function createMetrics(): Metrics {
         family("kaged_plugin_restarts_total", "counter", "Starts after the first", restarts),
         family("kaged_sessions", "gauge", "Open sessions", [[{}, sessions]]),
         family("kaged_storage_bytes", "gauge", "Bytes a plugin's tables take", bytes),
+        ...approvalFamilies(approvals),
         ...[calls, callTimes, hooks, hookTimes, problems, compactions, answers].map((one) => one.text()),
       ].join("");
     },
   };
+}
+
+/** Requests for a person's yes: how many wait, how they ended, and how long people took. */
+function approvalFamilies({ waiting, ended, answerSeconds: { sum, count } }: DeskFigures): string[] {
+  const ends = Object.entries(ended).map(([state, number]): Sample => [{ state }, number]);
+  const times: Sample[] = [[{}, sum, "_sum"], [{}, count, "_count"]];
+  return [
+    family("kaged_approvals_waiting", "gauge", "Calls of tools that wait for a person", [[{}, waiting]]),
+    family("kaged_approvals_ended_total", "counter", "Calls of tools that waited for a person, by their end", ends),
+    family("kaged_approval_answer_seconds", "summary", "How long people took to answer", times),
+  ];
 }
 
 /** Events that should not happen while all goes well. */

@@ -30,6 +30,7 @@ export type {
   WebSocketPeer,
   WebSocketUpgrade,
 } from "../core/ports/http.ts";
+export type { DeskFigures } from "../core/approvals/desk_types.ts";
 export type { CompactionView, HostView, PluginUse, PluginView } from "../host/view_types.ts";
 export type { CompactionRecord } from "../host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "../core/values/feed.ts";

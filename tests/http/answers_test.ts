@@ -19,6 +19,7 @@ async function everything(): Promise<Served> {
       ...USUAL.fixtures,
       "@test/notes": { fixture: "answers_hooks", manifest: { name: "notes", hooks: [] } },
     },
+    config: '[[tool_rules]]\ntool = "notes.look"\ndecision = "ask"\n',
     start: false,
   });
   for (const name of ["one", "two"]) {
@@ -74,6 +75,16 @@ test("every route answers as /openapi.json describes: each status that is JSON i
   await post(`/api/v1/consents/${first.id}/ask-again`);
   const { hash, added: grant } = second.offer;
   await post(`/api/v1/consents/${second.id}/approve`, { hash, grant });
+
+  s.h.host.openSession({ id: "ses_1" });
+  const asked = post(`${AGENT}/tools/notes.look`, { arguments: { query: "x" }, session: "ses_1" });
+  await s.h.next("approval.requested");
+  const { body: { approvals: [request] } } = await s.ask("/api/v1/approvals");
+  await s.ask(`/api/v1/approvals/${request.id}`);
+  await post(`/api/v1/approvals/${request.id}/answer`, { decision: "allow", scope: "session" });
+  await asked;
+  const { body: { answers: [kept] } } = await s.ask("/api/v1/approvals/answers");
+  await s.ask(`/api/v1/approvals/answers/${kept.id}`, { method: "DELETE" });
 
   const documented = OPERATIONS.flatMap(([path, method, { responses }]) =>
     Object.entries(responses).filter(([, one]) =>

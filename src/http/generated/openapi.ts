@@ -2115,6 +2115,377 @@ export const OPENAPI_TEXT: string = `{
         }
       }
     },
+    "/api/v1/approvals": {
+      "get": {
+        "operationId": "getApprovals",
+        "summary": "Calls of tools that wait for a person, or have waited, the newest first; big arguments are cut",
+        "parameters": [
+          {
+            "name": "state",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "enum": [
+                "waiting",
+                "ended",
+                "all"
+              ],
+              "type": "string",
+              "default": "waiting"
+            }
+          },
+          {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$",
+              "default": "100"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ApprovalPage"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/approval.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "503": {
+            "$ref": "#/components/responses/jobs.store_unavailable"
+          }
+        }
+      }
+    },
+    "/api/v1/approvals/answers": {
+      "get": {
+        "operationId": "getApprovalsAnswers",
+        "summary": "Answers that hold for later calls, the oldest first",
+        "parameters": [
+          {
+            "name": "limit",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^([1-9][0-9]{0,2}|1000)$",
+              "default": "100"
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "$ref": "#/components/schemas/Cursor"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object",
+                  "properties": {
+                    "next": {
+                      "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
+                    "answers": {
+                      "type": "array",
+                      "items": {
+                        "$ref": "#/components/schemas/StandingAnswer"
+                      }
+                    }
+                  },
+                  "required": [
+                    "next",
+                    "answers"
+                  ],
+                  "additionalProperties": false
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "503": {
+            "$ref": "#/components/responses/jobs.store_unavailable"
+          }
+        }
+      }
+    },
+    "/api/v1/approvals/answers/{id}": {
+      "delete": {
+        "operationId": "deleteApprovalsAnswersId",
+        "summary": "Revoke an answer that holds for later calls: they are asked again",
+        "parameters": [
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+            }
+          },
+          {
+            "name": "by",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,63}$",
+              "default": "http"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Success"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/approval.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "503": {
+            "$ref": "#/components/responses/jobs.store_unavailable"
+          }
+        }
+      }
+    },
+    "/api/v1/approvals/{id}": {
+      "get": {
+        "operationId": "getApprovalsId",
+        "summary": "One such call, with its arguments whole up to 1 MiB",
+        "parameters": [
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Approval"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/approval.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "503": {
+            "$ref": "#/components/responses/jobs.store_unavailable"
+          }
+        }
+      }
+    },
+    "/api/v1/approvals/{id}/answer": {
+      "post": {
+        "operationId": "postApprovalsIdAnswer",
+        "summary": "Allow or deny the call: once, for its session, or always. The first answer counts",
+        "parameters": [
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "decision": {
+                    "enum": [
+                      "allow",
+                      "deny"
+                    ],
+                    "type": "string"
+                  },
+                  "scope": {
+                    "enum": [
+                      "once",
+                      "session",
+                      "always"
+                    ],
+                    "type": "string"
+                  },
+                  "reason": {
+                    "type": "string",
+                    "maxLength": 2000
+                  },
+                  "arguments": {
+                    "type": "object"
+                  },
+                  "by": {
+                    "type": "string",
+                    "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,63}$",
+                    "default": "http"
+                  }
+                },
+                "required": [
+                  "decision"
+                ],
+                "additionalProperties": false
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Approval"
+                }
+              }
+            }
+          },
+          "400": {
+            "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.body_invalid\`: The body is not JSON; \`approval.answer_invalid\`: An answer to a request has a mistake; \`tool.arguments_invalid\`: The tool does not take these arguments",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/approval.unknown"
+          },
+          "408": {
+            "$ref": "#/components/responses/http.body_timeout"
+          },
+          "409": {
+            "description": "\`approval.ended\`: The request has ended: answered, run out or withdrawn",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "413": {
+            "$ref": "#/components/responses/http.body_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/http.media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "503": {
+            "$ref": "#/components/responses/jobs.store_unavailable"
+          }
+        }
+      }
+    },
     "/api/v1/events": {
       "get": {
         "operationId": "getEvents",
@@ -2475,6 +2846,16 @@ export const OPENAPI_TEXT: string = `{
     "responses": {
       "agent.unknown": {
         "description": "\`agent.unknown\`: The project has no such agent",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "approval.unknown": {
+        "description": "\`approval.unknown\`: There is no such request for a person's yes",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -4578,6 +4959,378 @@ export const OPENAPI_TEXT: string = `{
           "state",
           "offer",
           "error"
+        ],
+        "additionalProperties": false
+      },
+      "ChangedArguments": {
+        "description": "Arguments that handlers have changed before a person was asked.",
+        "type": "object",
+        "properties": {
+          "before": {
+            "type": "object"
+          },
+          "by": {
+            "description": "Ids of the handlers.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          }
+        },
+        "required": [
+          "before",
+          "by"
+        ],
+        "additionalProperties": false
+      },
+      "ApprovalSource": {
+        "description": "What makes a call wait for a person.",
+        "type": "object",
+        "properties": {
+          "kind": {
+            "description": "A rule of the operator or the project, a handler of \`PreToolUse\`, or the network of a cage.",
+            "enum": [
+              "rule",
+              "hook",
+              "network"
+            ]
+          },
+          "id": {
+            "description": "Names it: \`config.toml:12\`, \`project.yaml:primary:mail.send\`, the id of a handler, \`net:api.example.org:443\`.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "kind",
+          "id"
+        ],
+        "additionalProperties": false
+      },
+      "ApprovalAnswer": {
+        "description": "A person's answer.",
+        "type": "object",
+        "properties": {
+          "decision": {
+            "enum": [
+              "allow",
+              "deny"
+            ]
+          },
+          "scope": {
+            "description": "Default \`once\`.",
+            "enum": [
+              "once",
+              "session",
+              "always"
+            ]
+          },
+          "reason": {
+            "description": "For the model where the call is denied; for the audit in any case.",
+            "type": "string"
+          },
+          "arguments": {
+            "description": "The arguments to be sent in place of the request's. Only with \`allow\` and \`once\`.",
+            "type": "object"
+          }
+        },
+        "required": [
+          "decision"
+        ],
+        "additionalProperties": false
+      },
+      "ApprovalEnd": {
+        "description": "How a request ended.",
+        "type": "object",
+        "properties": {
+          "state": {
+            "enum": [
+              "allowed",
+              "denied",
+              "expired",
+              "withdrawn"
+            ]
+          },
+          "at": {
+            "description": "ISO 8601.",
+            "type": "string"
+          },
+          "by": {
+            "description": "The front end or the person that answered: \`cli\`, \`http\`, \`onAsk\`, …; null where nobody did.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "answer": {
+            "description": "The answer; null for a request that expired or was withdrawn.",
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/ApprovalAnswer"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "reason": {
+            "description": "Why it ended, where that is known.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "state",
+          "at",
+          "by",
+          "answer",
+          "reason"
+        ],
+        "additionalProperties": false
+      },
+      "Approval": {
+        "description": "A call of a tool that waits for a person, or has waited. Known secrets are masked in every text of it.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "created_at": {
+            "description": "ISO 8601.",
+            "type": "string"
+          },
+          "expires_at": {
+            "description": "When nobody has answered by then, the call is denied. ISO 8601.",
+            "type": "string"
+          },
+          "project_id": {
+            "type": "string"
+          },
+          "agent_path": {
+            "type": "string"
+          },
+          "session_id": {
+            "description": "Null for a request of the network, which belongs to no session.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "job_id": {
+            "description": "The background job that makes the call, or null.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "tool": {
+            "description": "Full name of the tool; for the network, \`connect\`.",
+            "type": "string"
+          },
+          "plugin": {
+            "description": "Plugin that offers the tool; null for a tool of the program's own loop.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "arguments": {
+            "description": "The arguments as they would be sent.",
+            "type": "object"
+          },
+          "arguments_cut": {
+            "description": "Whether parts of the arguments are left out for their size. One request by its id has up to 1 MiB of them.",
+            "type": "boolean"
+          },
+          "changed": {
+            "description": "The arguments as the caller gave them and the handlers that changed them; null when none did.",
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/ChangedArguments"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "source": {
+            "description": "The first of those that ask.",
+            "$ref": "#/components/schemas/ApprovalSource"
+          },
+          "sources": {
+            "description": "All that ask: an answer with a scope holds for each of them.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/ApprovalSource"
+            }
+          },
+          "reason": {
+            "description": "Why it is asked, in words of a rule or a handler; several are joined.",
+            "type": "string"
+          },
+          "state": {
+            "enum": [
+              "waiting",
+              "allowed",
+              "denied",
+              "expired",
+              "withdrawn"
+            ]
+          },
+          "end": {
+            "description": "How it ended; null while it waits.",
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/ApprovalEnd"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "id",
+          "created_at",
+          "expires_at",
+          "project_id",
+          "agent_path",
+          "session_id",
+          "job_id",
+          "tool",
+          "plugin",
+          "arguments",
+          "arguments_cut",
+          "changed",
+          "source",
+          "sources",
+          "reason",
+          "state",
+          "end"
+        ],
+        "additionalProperties": false
+      },
+      "ApprovalPage": {
+        "description": "Requests of a page, the newest first; big arguments are cut.",
+        "type": "object",
+        "properties": {
+          "next": {
+            "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "approvals": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Approval"
+            }
+          }
+        },
+        "required": [
+          "next",
+          "approvals"
+        ],
+        "additionalProperties": false
+      },
+      "StandingAnswer": {
+        "description": "An answer that holds for later calls, until it is revoked or its session ends.",
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "created_at": {
+            "description": "ISO 8601.",
+            "type": "string"
+          },
+          "project_id": {
+            "type": "string"
+          },
+          "agent_path": {
+            "type": "string"
+          },
+          "tool": {
+            "type": "string"
+          },
+          "source": {
+            "$ref": "#/components/schemas/ApprovalSource"
+          },
+          "decision": {
+            "enum": [
+              "allow",
+              "deny"
+            ]
+          },
+          "reason": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "session_id": {
+            "description": "The session it holds for; null: for every one.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "by": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          }
+        },
+        "required": [
+          "id",
+          "created_at",
+          "project_id",
+          "agent_path",
+          "tool",
+          "source",
+          "decision",
+          "reason",
+          "session_id",
+          "by"
         ],
         "additionalProperties": false
       },

@@ -35,7 +35,8 @@ export const HOST_ROUTES: readonly Route[] = [
         names.map((name) => host.view.storage(name).then(({ bytes }) => [[name, bytes] as const], () => [])),
       );
       const storageBytes = Object.fromEntries(sizes.flat());
-      const now = { instances, sessions: host.view.sessions().length, storageBytes };
+      const sessions = host.view.sessions().length;
+      const now = { instances, sessions, storageBytes, approvals: host.view.approvals() };
       return new Response(metrics.render(now), { headers: { "Content-Type": "text/plain; version=0.0.4" } });
     },
   }),

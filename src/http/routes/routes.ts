@@ -5,6 +5,7 @@
  */
 import type { Route } from "../route.ts";
 import { AGENT_ROUTES } from "./agent_routes.ts";
+import { APPROVAL_ROUTES } from "./approval_routes.ts";
 import { AUDIT_ROUTES } from "./audit_routes.ts";
 import { CALL_ROUTES } from "./call_routes.ts";
 import { CONSENT_ROUTES } from "./consent_routes.ts";
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...TOOL_ROUTES,
   ...HOST_JOB_ROUTES,
   ...CONSENT_ROUTES,
+  ...APPROVAL_ROUTES,
   ...STREAM_ROUTES,
   ...AUDIT_ROUTES,
 ];
