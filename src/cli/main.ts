@@ -6,6 +6,7 @@
 import { Command, CommanderError } from "commander";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
+import { addApprovals } from "./commands/approvals.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addConfig } from "./commands/config.ts";
@@ -60,6 +61,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .version(HOST_VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
+    .enablePositionalOptions() // "kaged approvals" and the commands below it take the same options.
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out.document(text),
@@ -93,6 +95,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     .description("Shows which plugins the agents of a project have, with their config; installs those it lacks.");
   addProjectResolve(project, terminal, exit);
   addProjectLoad(project, terminal, exit);
+  addApprovals(kaged, terminal, exit);
   addAudit(kaged, terminal, exit);
   addHooks(kaged, terminal, exit);
   addRules(kaged, terminal, exit);

@@ -13,8 +13,14 @@ export interface Questions {
   readonly canAsk: boolean;
   /** Asks a question that is answered by yes or no; false when nobody can answer. */
   confirm(message: string): Promise<boolean>;
-  /** Asks for a text; empty when nobody can answer. */
-  text(message: string): Promise<string>;
+  /** Asks for a text, beginning with `initial`; empty when nobody can answer. */
+  text(message: string, initial?: string): Promise<string>;
+  /** Asks for one of some choices; null when nobody can answer, or `ended` aborts before anybody does. */
+  choose<T extends string>(
+    message: string,
+    choices: readonly { readonly value: T; readonly label: string }[],
+    ended?: AbortSignal,
+  ): Promise<T | null>;
   /** Asks for a text that is not shown while it is typed; empty when nobody can answer. */
   secret(message: string): Promise<string>;
   /** Runs `work`, and shows while it lasts that something happens. */
@@ -34,10 +40,11 @@ export function questions(
   { json = false, signal }: { readonly json?: boolean; readonly signal: AbortSignal },
 ): Questions {
   const canAsk = !json && isInteractive;
-  const ask = async (message: string, kind: "text" | "password"): Promise<string> => {
+  const ask = async (message: string, kind: "text" | "password", initialValue = ""): Promise<string> => {
     if (!canAsk) return "";
     const { isCancel, [kind]: prompt } = await import("@clack/prompts");
-    const answer = await prompt({ message: printable(message), signal, withGuide: false });
+    const start = kind === "text" && initialValue !== "" ? { initialValue: printable(initialValue) } : {};
+    const answer = await prompt({ message: printable(message), signal, withGuide: false, ...start });
     if (isCancel(answer)) throw signal.aborted ? signal.reason : declined();
     return answer ?? "";
   };
@@ -52,7 +59,17 @@ export function questions(
       process.stdout.write(`${question} ${answer ? "y" : "n"}\n\n`); // The prompt clears its own lines.
       return answer;
     },
-    text: (message) => ask(message, "text"),
+    text: (message, initial) => ask(message, "text", initial),
+    async choose(message, choices, ended) {
+      if (!canAsk) return null;
+      const { isCancel, select } = await import("@clack/prompts");
+      const either = ended ? AbortSignal.any([signal, ended]) : signal;
+      const options = choices.map(({ value, label }) => ({ value: value as string, label }));
+      const answer = await select({ message: printable(message), options, signal: either, withGuide: false });
+      if (!isCancel(answer)) return answer as (typeof choices)[number]["value"];
+      if (!signal.aborted && ended?.aborted) return null;
+      throw signal.aborted ? signal.reason : declined();
+    },
     secret: (message) => ask(message, "password"),
     during: (work, texts) => canAsk ? showDuring(work, texts) : work,
   };

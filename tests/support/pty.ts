@@ -25,11 +25,11 @@ export interface TerminalRun {
 
 /**
  * Runs `kaged` with `args` on a terminal of 100 columns; each answer is typed when its question is shown: question →
- * keys.
+ * keys, and what is drawn last before anybody listens where that is not the No of a yes or no.
  */
 export async function onTerminal(
   args: readonly string[],
-  answers: readonly (readonly [question: string, keys: string])[],
+  answers: readonly (readonly [question: string, keys: string, drawn?: string])[],
   options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<TerminalRun> {
   const kaged = kagedCommand(args);
@@ -55,7 +55,7 @@ export async function onTerminal(
     const [next] = waiting;
     // The choice is drawn after the question: only then is anybody listening.
     const at = next ? shown.indexOf(next[0], from) : -1;
-    const drawn = at === -1 ? -1 : shown.indexOf("● No", at);
+    const drawn = at === -1 ? -1 : shown.indexOf(next![2] ?? "● No", at);
     if (!next || drawn === -1) return;
     from = drawn;
     waiting.shift();
