@@ -88,10 +88,19 @@ test("kaged rules list shows the operator's rules in their order, the project's 
   assert.equal(warnings[0].code, "config.rule_covered");
 });
 
+test("kaged rules shows rules for other projects too, and why they do not match", async (t) => {
+  const { home, kaged } = await ground(t);
+  await writeFile(join(home, "config.toml"), '[[tool_rules]]\ntool = "*.*"\nproject = "other"\ndecision = "deny"\n');
+  assert.match((await kaged("list", "--project", "harbor")).stdout, /deny {3}\*\.\* in other/);
+  const { code, stdout } = await kaged("test", "a.b", "--project", "harbor");
+  assert.equal(code, 0);
+  assert.match(stdout, /^allow .*\n {2}No rule matches\n {2}differs .*it is for project "other"\n/);
+});
+
 test("kaged rules list of a home without rules says that every call is allowed", async (t) => {
   const home = await scratchDir(t);
   const { stdout } = await runKaged(["rules", "list", "--home", home], { cwd: home });
-  assert.match(stdout, /^No rules: every call is allowed\nSettings\n  destructive  allow /);
+  assert.match(stdout, /^No rules: every call is allowed\nSettings\n {2}destructive {2}allow /);
 });
 
 test("kaged rules test prints which rule decides and why, and its exit code tells the decision", async (t) => {
@@ -144,7 +153,7 @@ test("kaged rules test warns of a tool that the agent has not, and refuses an ag
     const [args, code, message] of [
       [["test", "x.y", "--project", "harbor", "--agent", "primary.subagents.clrk"], 1, /agent\.unknown.*\n.*clerk/],
       [["list", "--project", "harbor", "--agent", "primry"], 1, /agent\.unknown.*\n.*Did you mean "primary"/],
-      [["test", "mail.*"], 2, /host\.misuse.*"mail\.\*" is no name of a tool\n  hint: Pass the full name/],
+      [["test", "mail.*"], 2, /host\.misuse.*"mail\.\*" is no name of a tool\n {2}hint: Pass the full name/],
       [["test", "mail"], 2, /host\.misuse/],
       [["list", "--project", "nowhere"], 1, /project\.missing/],
     ] as const
@@ -258,14 +267,14 @@ test("kaged rules report reads since a time and of one agent, and says what is m
   const none = await kaged("report", "--since", "2027-01-01");
   assert.match(
     none.stdout,
-    /^The trail of harbor has no call that was watched or asked for\n  hint: Watch first: .*"watch"\n$/,
+    /^The trail of harbor has no call that was watched or asked for\n {2}hint: Watch first: .*"watch"\n$/,
   );
   assert.match((await kaged("report", "--since", "soon")).stderr, /audit\.invalid_query.*"soon" is no time/);
   assert.match((await kaged("report", "habor")).stderr, /audit\.trail_unknown.*\n.*Did you mean "harbor"/);
   const bare = await scratchDir(t);
   const { code, stderr } = await runKaged(["rules", "report", "--home", bare], { cwd: home });
   assert.equal(code, 1);
-  assert.match(stderr, /audit\.trail_unknown.*\n  hint: No host or command has written here yet/);
+  assert.match(stderr, /audit\.trail_unknown.*\n {2}hint: No host or command has written here yet/);
 });
 
 test("kaged config set changes the settings of approvals, which running hosts take up", async (t) => {

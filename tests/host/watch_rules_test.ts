@@ -134,7 +134,9 @@ test("a watch that is closed looks no more", async (t) => {
   const { begin, write, watch, clock, told } = await watched(t, rule("mail.*", "ask"));
   await begin();
   await watch.close();
+  assert.equal(clock.waiting, 0);
   await write(rule("mail.*", "deny"));
   clock.advance(10 * RULES_LOOK_MS);
+  await watch.close();
   assert.deepEqual([clock.waiting, told], [0, []]);
 });
