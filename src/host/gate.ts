@@ -27,7 +27,7 @@ import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
 import { callParams, type CallPlugin } from "./call_plugin.ts";
-import type { GateCall, GatedTool } from "./gate_call.ts";
+import type { GateCall } from "./gate_call.ts";
 import { applyRules, type Asking, askPerson, type JudgePorts } from "./judge_call.ts";
 import type { ToolOutcome } from "./types.ts";
 

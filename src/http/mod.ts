@@ -30,7 +30,21 @@ export type {
   WebSocketPeer,
   WebSocketUpgrade,
 } from "../core/ports/http.ts";
-export type { DeskFigures } from "../core/approvals/desk_types.ts";
+export type { ApprovalEvent, Approvals, DeskFigures, OnAsk } from "../core/approvals/desk_types.ts";
+export type {
+  Approval,
+  ApprovalAnswer,
+  ApprovalEnd,
+  ApprovalQuery,
+  ApprovalRequest,
+  ApprovalScope,
+  ApprovalSource,
+  ApprovalState,
+  ApprovalStore,
+  StandingAnswer,
+} from "../core/approvals/types.ts";
+export type { Page, PageQuery } from "../core/values/page_of.ts";
+export type { ApprovalAudit, ApprovalAuditData } from "../core/audit/approval_events.ts";
 export type { CompactionView, HostView, PluginUse, PluginView } from "../host/view_types.ts";
 export type { CompactionRecord } from "../host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "../core/values/feed.ts";

@@ -38,6 +38,7 @@ export type {
   JobQueue,
   JobStatus,
   JobStore,
+  JobWaiting,
   NewJob,
   RecoveryPolicy,
 } from "./types.ts";

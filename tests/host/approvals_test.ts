@@ -81,14 +81,14 @@ test("N-025 a rule that watches lets the call pass, and records what it would ha
 });
 
 test("N-025 a project can tighten what the operator allows, and not loosen it", async () => {
-  const { primary, ...rest } = notes();
+  const { fixtures } = notes();
   const yaml = {
     primary: {
       plugins: { notes: { package: "@test/notes" } },
       tools: { "notes.ask": { approval: "deny" }, "notes.look": { approval: "watch" } },
     },
   };
-  await using h = await hosted({ ...rest, yaml, config: rule("ask", 'agent = "primary"\n') });
+  await using h = await hosted({ fixtures: fixtures!, yaml, config: rule("ask", 'agent = "primary"\n') });
   const session = h.host.openSession();
   await assert.rejects(session.callTool(TOOL, { text: "hi" }), {
     code: "tool.denied",

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApprovalAudit } from "../audit/events.ts";
+import type { ApprovalAudit } from "../audit/approval_events.ts";
 import { messageOf } from "../errors/host_error.ts";
 import type { ApprovalEvent, DeskFigures, DeskPorts } from "./desk_types.ts";
 import type { Approval, ApprovalEnd } from "./types.ts";

@@ -43,7 +43,9 @@ export type Ruling =
 
 /** Something that happened to a request. */
 export interface ApprovalEvent {
+  /** What happened: asked, answered, run out, or withdrawn. */
   readonly type: "requested" | "answered" | "expired" | "withdrawn";
+  /** The request as it is now. */
   readonly approval: Approval;
 }
 
@@ -55,7 +57,9 @@ export type OnAsk = (
 
 /** Figures of a desk since it was made. */
 export interface DeskFigures {
+  /** Calls of this process that wait. */
   readonly waiting: number;
+  /** Requests that ended here, by how. */
   readonly ended: Readonly<Record<ApprovalEnd["state"], number>>;
   /** Seconds from request to answer, of all that were answered. */
   readonly answerSeconds: { readonly sum: number; readonly count: number };

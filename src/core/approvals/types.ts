@@ -14,12 +14,15 @@ export interface ApprovalSource {
 
 /** One call that waits for a person. Known secrets are masked in every text of it. */
 export interface ApprovalRequest {
+  /** Unique among all requests of the store. */
   readonly id: string;
-  /** ISO 8601. */
+  /** When it was made, ISO 8601. */
   readonly createdAt: string;
   /** When nobody has answered by then, the call is denied. ISO 8601. */
   readonly expiresAt: string;
+  /** Id of the project. */
   readonly projectId: string;
+  /** Path of the agent that calls. */
   readonly agentPath: string;
   /** Null for a request of the network, which belongs to no session. */
   readonly sessionId: string | null;
@@ -48,6 +51,7 @@ export type ApprovalScope = "once" | "session" | "always";
 
 /** A person's answer. */
 export interface ApprovalAnswer {
+  /** Whether the call goes on. */
   readonly decision: "allow" | "deny";
   /** Default `once`. */
   readonly scope?: ApprovalScope;
@@ -62,6 +66,7 @@ export type ApprovalState = "waiting" | "allowed" | "denied" | "expired" | "with
 
 /** How a request ended. */
 export interface ApprovalEnd {
+  /** How: answered, run out, or withdrawn. */
   readonly state: Exclude<ApprovalState, "waiting">;
   /** ISO 8601. */
   readonly at: string;
@@ -75,31 +80,43 @@ export interface ApprovalEnd {
 
 /** A request with its end, as it is kept. */
 export interface Approval extends ApprovalRequest {
+  /** Whether it waits, or how it ended. */
   readonly state: ApprovalState;
+  /** Its end; null while it waits. */
   readonly end: ApprovalEnd | null;
 }
 
 /** An answer that holds for later calls, until it is revoked or its session ends. */
 export interface StandingAnswer {
+  /** Unique among all answers of the store. */
   readonly id: string;
   /** ISO 8601. */
   readonly createdAt: string;
+  /** Id of the project. */
   readonly projectId: string;
+  /** Path of the agent that calls. */
   readonly agentPath: string;
+  /** Full name of the tool. */
   readonly tool: string;
+  /** Whose question it answers. */
   readonly source: ApprovalSource;
+  /** Whether such calls go on. */
   readonly decision: "allow" | "deny";
+  /** The reason that was given, or null. */
   readonly reason: string | null;
   /** The session it holds for; null: for every one. */
   readonly sessionId: string | null;
+  /** The front end or the person that answered, or null. */
   readonly by: string | null;
 }
 
 /** Selects kept requests, the newest first. */
 export interface ApprovalQuery {
+  /** Id of the project. */
   readonly projectId: string;
   /** Only those that wait, or only those that ended. Default: all. */
   readonly state?: "waiting" | "ended";
+  /** So many at most. */
   readonly limit: number;
   /** Only those opened before the request of this id. */
   readonly before?: string;
@@ -121,6 +138,7 @@ export interface ApprovalStore {
   ended(ids: readonly string[]): Promise<Approval[]>;
   /** Ends a request that waits. Null when it does not, or is not there: the first end counts. */
   end(id: string, end: ApprovalEnd): Promise<Approval | null>;
+  /** Returns requests of a project, the newest first. */
   list(query: ApprovalQuery): Promise<Approval[]>;
   /** Ends the waiting requests of a job; returns them. */
   endJob(jobId: string, end: ApprovalEnd): Promise<Approval[]>;

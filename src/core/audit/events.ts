@@ -5,6 +5,7 @@
  * @module
  */
 import type { CompactionAudit } from "../compaction/types.ts";
+import type { ApprovalAuditData } from "./approval_events.ts";
 
 /** The agent and the session an event is about. */
 export interface AuditPlace {
@@ -34,20 +35,6 @@ export interface InstalledAudit {
   capabilities: string[];
 }
 
-/** The request for a person's yes that an event is about. */
-export interface ApprovalAudit {
-  /** Id of the request, as in `host.approvals.list()`. */
-  approval_id: string;
-  /** Full name of the tool; `connect` for the network. */
-  tool: string;
-  /** Path of the agent that calls. */
-  agent_path: string;
-  /** Null for the network. */
-  session_id: string | null;
-  /** The background job that calls, or null. */
-  job_id: string | null;
-}
-
 /** One version of a plugin in the place of another. */
 export interface VersionAudit {
   /** As in the manifest that was replaced. */
@@ -62,7 +49,7 @@ export interface VersionAudit {
 export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
 /** Data of every event, by type. "It" is the plugin instance that the event is about. */
-export interface AuditData extends CompactionAuditData {
+export interface AuditData extends CompactionAuditData, ApprovalAuditData {
   /** Its process started; the handshake is still to come. */
   "plugin.spawned": { version: string; pid: number; cage_id: string };
   /** Its handshake is complete. */
@@ -183,23 +170,6 @@ export interface AuditData extends CompactionAuditData {
   "plugin.tool_denied": { tool: string; by: string; reason: string } & AuditPlace;
   /** Its tool was called, and a rule would have asked for it, did it not only watch. */
   "plugin.tool_watched": { tool: string; by: string; read_only: boolean; destructive: boolean } & AuditPlace;
-  /** A call of its tool waits for a person; `source` is who asks. */
-  "approval.requested": ApprovalAudit & { source: { kind: string; id: string }; reason: string; expires_at: string };
-  /** A person answered; `by` is the front end, `edited` whether other arguments were sent than asked for. */
-  "approval.answered": ApprovalAudit & {
-    decision: "allow" | "deny";
-    scope: "once" | "session" | "always";
-    by: string;
-    reason: string | null;
-    edited: boolean;
-    waited_ms: number;
-  };
-  /** Nobody answered in time: denied. */
-  "approval.expired": ApprovalAudit;
-  /** Nobody waits for the answer any more: the call was aborted, its job ended, or its host is gone. */
-  "approval.withdrawn": ApprovalAudit & { reason: string };
-  /** A rule on tools came or went, in words; `by` is who did it. */
-  "rules.changed": { change: "added" | "revoked" | "read"; rule: string; by: string };
   /** An MCP server listed its tools; what differs from the list before, each part cut to 50 names. */
   "plugin.tools_listed": {
     count: number;

@@ -15,6 +15,7 @@ export interface PageQuery {
 
 /** Some items of a list, in its order. */
 export interface Page<T> {
+  /** The items. */
   readonly items: readonly T[];
   /** The cursor of the page that follows, or null on the last one. */
   readonly next: string | null;

@@ -5011,6 +5011,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "decision": {
+            "description": "Whether the call goes on.",
             "enum": [
               "allow",
               "deny"
@@ -5043,6 +5044,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "state": {
+            "description": "How: answered, run out, or withdrawn.",
             "enum": [
               "allowed",
               "denied",
