@@ -70,9 +70,18 @@ test("N-001 callMethod() asks whether a method is a tool before it calls anythin
 });
 
 test("N-001 within the gate the plugin is called once, between PreToolUse and PostToolUse", async () => {
-  const run = await bodyOf("src/host/gate.ts", "async run(");
-  const steps = ["checkArguments(", "this.#before(", "this.#make(", "this.#after("].map((step) => run.indexOf(step));
-  assert.ok(steps.every((at, index) => at >= 0 && (index === 0 || at > steps[index - 1]!)), steps.join());
+  const inOrder = async (method: string, steps: readonly string[]): Promise<void> => {
+    const body = await bodyOf("src/host/gate.ts", method);
+    const places = steps.map((step) => body.indexOf(step));
+    assert.ok(places.every((at, index) => at >= 0 && (index === 0 || at > places[index - 1]!)), places.join());
+  };
+  await inOrder("async run(", ["checkArguments(", "this.#judge(", "this.#make(", "this.#after("]);
+  await inOrder("async #judge(", [
+    "let verdict = applyRules(",
+    "this.#before(",
+    "verdict = applyRules(this.#call, context, this.#ports);\n    const asking",
+    "askPerson(",
+  ]);
   const { code } = (await sources()).find(({ path }) => path === "src/host/gate.ts")!;
   assert.equal([...code.matchAll(/callPlugin\(/g)].length, 1);
   assert.deepEqual(await filesWith(/\bpassGate\(/), ["src/host/gate.ts", "src/host/host_rooms.ts"]);

@@ -94,8 +94,8 @@ async function liveDesk(host: LiveHost): Promise<DeskOfProject | null> {
     async standing() {
       const all: StandingAnswer[] = [];
       for (let cursor: string | null = ""; cursor !== null;) {
-        const query = new URLSearchParams({ limit: "1000", ...(cursor !== "" && { cursor }) });
-        const page = await ask<Answers["GET /api/v1/approvals/answers"]>(host, `/approvals/answers?${query}`);
+        const query: string = cursor === "" ? "" : `&cursor=${cursor}`;
+        const page: Answers["GET /api/v1/approvals/answers"] = await ask(host, `/approvals/answers?limit=1000${query}`);
         all.push(...page.answers);
         cursor = page.next;
       }

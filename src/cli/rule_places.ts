@@ -5,7 +5,7 @@
  */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import type { RuleSet, ToolRule } from "../core/approvals/rules.ts";
+import type { RuleSet, ToolRule } from "../core/rules/rules.ts";
 import type { HostProject } from "../host/host_project.ts";
 import { addProjectOptions, placesOf, pluginFolders, type ProjectFlags } from "./options.ts";
 import type { Terminal } from "./terminal.ts";

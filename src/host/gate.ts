@@ -12,7 +12,7 @@
  *
  * @module
  */
-import type { Verdict } from "../core/approvals/rules.ts";
+import type { Verdict } from "../core/rules/rules.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";

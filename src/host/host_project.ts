@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RuleSet } from "../core/approvals/rules.ts";
+import type { RuleSet } from "../core/rules/rules.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { type LoadedProject, loadProject } from "../core/project/load_project.ts";
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";

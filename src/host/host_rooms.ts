@@ -4,28 +4,22 @@
  * @module
  */
 import { type Audit, createAudit } from "../core/audit/audit.ts";
-import type { AuditData } from "../core/audit/events.ts";
 import { maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
-import { countTokens } from "../core/compaction/messages.ts";
-import { runCompaction } from "../core/compaction/run_compaction.ts";
-import type { CompactionPorts, CompactionResult } from "../core/compaction/types.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
-import { createHookDispatcher, type HookContext, type HookDispatcher } from "../hooks/sources/plugin/fire_hook.ts";
-import { subscriberOf } from "../hooks/sources/plugin/plugin_hooks.ts";
-import { withSpan } from "../otel/tracing.ts";
+import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
-import { markerEscaper } from "../core/values/escape_markers.ts";
 import { printWarning } from "../core/values/printable.ts";
 import { SecretMask } from "../core/values/secret_mask.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
 import { tracedHooks } from "../otel/traced_hooks.ts";
 import type { Tracing } from "../otel/types.ts";
+import { compactWindow } from "./compact_window.ts";
 import { CompactionLog } from "./compaction_log.ts";
 import { FailedReloads } from "./failed_reloads.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
@@ -43,7 +37,7 @@ import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import type { Polling } from "./polling.ts";
 import { recordProject } from "./project_record.ts";
 import { Sessions } from "./sessions.ts";
-import type { CompactionRequest, Host, HostOptions } from "./types.ts";
+import type { Host, HostOptions } from "./types.ts";
 import { watchRules } from "./watch_rules.ts";
 import { type SecretWatch, watchSecrets } from "./watch_secrets.ts";
 
@@ -147,19 +141,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
       request_id: ids.create("req"),
     }),
   };
-  const rules = new LiveRules(loaded.operator, loaded.project);
-  const desk = hostDesk({
-    projectId,
-    store: () => jobs.approvals(),
-    setWaiting: (id, waiting) => jobs.setWaiting(id, waiting),
-    clock,
-    ids,
-    secrets,
-    audit,
-    keepAlways: ruleKeeper(rules, { home, runtime }),
-    onAsk: options.onAsk ?? null,
-    warn,
-  });
+  const { rules, desk, ruleWatch } = openDesk(ground, () => jobs);
   const watched = { ...ground, desk, rules, ...openSupervisor(ground) };
   const called = { ...watched, ...openCalls(watched) };
   const { chain, sessions, supervisor, storage, emitter } = called;
@@ -200,6 +182,28 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     reread: (plugin) => store.reread(plugin),
     warn,
   });
+  return { ...called, jobs, store, secretWatch, ruleWatch, failedReloads };
+}
+
+/** Joins the rules on tools, the watch over them, and the desk, which keeps its requests beside the jobs. */
+function openDesk(
+  { options, loaded, audit, secrets, warn }: Ground,
+  jobs: () => HostJobs,
+): Pick<HostRooms, "rules" | "desk" | "ruleWatch"> {
+  const { home, runtime, onAsk = null } = options;
+  const projectId = loaded.resolved.id;
+  const rules = new LiveRules(loaded.operator, loaded.project);
+  const desk = hostDesk({
+    projectId,
+    store: () => jobs().approvals(),
+    setWaiting: (id, waiting) => jobs().setWaiting(id, waiting),
+    ...runtime,
+    secrets,
+    audit,
+    keepAlways: ruleKeeper(rules, { home, runtime }),
+    onAsk,
+    warn,
+  });
   const ruleWatch = watchRules({
     home,
     runtime,
@@ -211,7 +215,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     },
     warn,
   });
-  return { ...called, jobs, store, secretWatch, ruleWatch, failedReloads };
+  return { rules, desk, ruleWatch };
 }
 
 /** The rooms that stand on no other. */
@@ -222,9 +226,6 @@ type Ground =
   >
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };
-
-/** The rooms that a compaction passes. */
-type Calling = Ground & Pick<HostRooms, "chain"> & { readonly hooks: HookDispatcher };
 
 function openSupervisor(
   { options, loaded: { operator }, model, audit, secrets, storage, logs, warn }: Ground,
@@ -257,17 +258,13 @@ function openSupervisor(
   return { supervisor, recorder };
 }
 
-/** Turn markers of this machine and of this program, beside the usual ones. */
-function turnMarkers({ options, loaded }: Pick<Ground, "options" | "loaded">): string[] {
-  return [...loaded.operator.hooks.turn_markers, ...options.hooks?.turnMarkers ?? []];
-}
-
 /** Joins the hook chain, the gate and the sessions: they need each other. */
 function openCalls(
   ground: Ground & Pick<HostRooms, "supervisor" | "desk" | "rules">,
 ): Pick<HostRooms, "callPlugin" | "chain" | "sessions"> {
   const { options, model, supervisor, audit, emitter, tracing, desk, rules, contextOf } = ground;
   const { runtime, idleWindowMs = IDLE_WINDOW_MS } = options;
+  const markers = [...ground.loaded.operator.hooks.turn_markers, ...options.hooks?.turnMarkers ?? []];
   const { clock, ids } = runtime;
   const dispatcher = createHookDispatcher({
     call: supervisor.call,
@@ -292,7 +289,7 @@ function openCalls(
       clock,
     },
     runtime,
-    { ...options.hooks, turnMarkers: turnMarkers(ground) },
+    { ...options.hooks, turnMarkers: markers },
   );
   const toPlugin = callPlugin(supervisor);
   const gate = { engine: chain.engine, callPlugin: toPlugin, rules, desk, audit, emitter, tracing, clock, contextOf };
@@ -301,7 +298,7 @@ function openCalls(
     tools: (agent) => callableTools(agent, ground),
     findTool: (name, agent) => model.tool(name, agent),
     pass: (call) => passGate(call, gate),
-    compact: (request) => compactWindow(request, { ...ground, hooks, chain }),
+    compact: (request) => compactWindow(request, { ...ground, markers, hooks, chain }),
     onClosed: (id) => desk.sessionEnded(id),
     clock,
     ids,
@@ -325,55 +322,4 @@ async function projectDir(path: string, { files }: Runtime): Promise<string> {
       cause,
     });
   }
-}
-
-/**
- * Makes the window of an agent smaller.
- *
- * @throws {HostError} `agent.unknown`; `host.misuse` for messages that are none; nothing for what a plugin does.
- */
-async function compactWindow(request: CompactionRequest, rooms: Calling): Promise<CompactionResult> {
-  const { messages, trigger, targetTokens, agent, session } = request;
-  const { clock } = rooms.options.runtime;
-  const { path, compaction: settings, delegateFault, plugins } = rooms.model.agent(agent);
-  const ports = compactionPorts(rooms, rooms.contextOf(path, session));
-  const target = targetTokens === undefined ? {} : { targetTokens };
-  const task = { messages, trigger, ...target, settings, delegateFault, plugins };
-  const startedMs = clock.monotonic();
-  const facts = { name: path, agent: path, session };
-  const result = await withSpan(rooms.tracing, "compaction", facts, () => runCompaction(task, ports));
-  const timestamp = new Date(clock.now()).toISOString();
-  rooms.compactions.add(path, { timestamp, session_id: session, trigger }, result);
-  const { by, before, after } = result;
-  const duration = clock.monotonic() - startedMs;
-  const place = { agentName: path, conversationId: session };
-  rooms.emitter?.emit("compaction:execute", { ...place, trigger, by, before, after, duration });
-  return result;
-}
-
-function compactionPorts(
-  { options, loaded, model, hooks, chain, audit }: Calling,
-  context: HookContext,
-): CompactionPorts {
-  const { project_id, agent_path, session_id, request_id } = context;
-  const { countTokens: count = countTokens, summarize, runtime: { clock, ids } } = options;
-  return {
-    observe: chain.observer(context),
-    async askCompactor(params, { key }) {
-      const firing = { hook: "pre_compact", params: { ...params }, context };
-      // Its answer is verified later, claim by claim.
-      const outcome = await hooks.fire(subscriberOf(model.plugin(agent_path, key)!), firing, (result) => result);
-      return outcome.ok ? outcome : { ok: false, reason: outcome.reason, detail: outcome.error.message };
-    },
-    audit(type, data) {
-      const subject = { name: "host", instance: project_id };
-      audit.emit(type, subject, { ...data, agent_path, session_id } as AuditData[typeof type], request_id);
-    },
-    countTokens: count,
-    mayInject: ["pre_compact", "post_compact"].some(chain.isWanted),
-    escape: markerEscaper(turnMarkers({ options, loaded })),
-    ...(summarize && { summarize }),
-    clock,
-    ids,
-  };
 }

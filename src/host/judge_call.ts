@@ -5,7 +5,7 @@
  */
 import type { Desk } from "../core/approvals/desk.ts";
 import type { Args, Ruling } from "../core/approvals/desk_types.ts";
-import type { Verdict } from "../core/approvals/rules.ts";
+import type { Verdict } from "../core/rules/rules.ts";
 import type { ApprovalSource } from "../core/approvals/types.ts";
 import type { Audit } from "../core/audit/audit.ts";
 import { HostError } from "../core/errors/host_error.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { compileRules, DESTRUCTIVE_ID, type Judge } from "../core/approvals/judge.ts";
-import type { ApprovalSettings, JudgedCall, OperatorRules, Verdict } from "../core/approvals/rules.ts";
+import { compileRules, DESTRUCTIVE_ID, type Judge } from "../core/rules/judge.ts";
+import type { ApprovalSettings, JudgedCall, OperatorRules, Verdict } from "../core/rules/rules.ts";
 import type { DeskPorts } from "../core/approvals/desk_types.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { addToolRule } from "../core/project/edit_tool_rules.ts";

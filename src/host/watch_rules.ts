@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isSameRule, type OperatorRules, type ToolRule } from "../core/approvals/rules.ts";
+import { isSameRule, type OperatorRules, type ToolRule } from "../core/rules/rules.ts";
 import { messageOf } from "../core/errors/host_error.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { readOperatorConfig } from "../core/project/operator_config.ts";

@@ -61,31 +61,7 @@ export function jobsOver(
   };
   const jobOf = (row: JobRow | null): Job | null => row && row.job;
   return {
-    store: {
-      async create(fields) {
-        const job = kept(fields, ids, clock);
-        await table.insert({ job, attempts: 0, notBeforeMs: 0, lease: null });
-        return job;
-      },
-      async get(id, scopeId) {
-        checkAddress(id, scopeId);
-        return await table.get(id, scopeId);
-      },
-      async list(scopeId, page = {}) {
-        checkScope(scopeId);
-        return await table.list(scopeId, page);
-      },
-      async update(id, updates) {
-        checkAddress(id);
-        const row = await table.change({ by: "id", id }, (row) => ({ ...row, job: updated(row.job, updates) }));
-        if (!row) throw unknownJob(id);
-        return row.job;
-      },
-      async delete(id, scopeId) {
-        checkAddress(id, scopeId);
-        return await table.remove(id, scopeId);
-      },
-    },
+    store: storeOver(table, { clock, ids }),
     queue: {
       async claim({ worker, agents, leaseMs }) {
         const nowMs = clock.now();
@@ -132,6 +108,38 @@ export function jobsOver(
       forget: (request) => table.forget(request, clock.now()),
     },
     close: () => table.close(),
+  };
+}
+
+/** Returns the records of a table. */
+function storeOver(
+  table: JobTable,
+  { clock, ids }: { readonly clock: Pick<Clock, "now">; readonly ids: Ids },
+): JobBackend["store"] {
+  return {
+    async create(fields) {
+      const job = kept(fields, ids, clock);
+      await table.insert({ job, attempts: 0, notBeforeMs: 0, lease: null });
+      return job;
+    },
+    async get(id, scopeId) {
+      checkAddress(id, scopeId);
+      return await table.get(id, scopeId);
+    },
+    async list(scopeId, page = {}) {
+      checkScope(scopeId);
+      return await table.list(scopeId, page);
+    },
+    async update(id, updates) {
+      checkAddress(id);
+      const row = await table.change({ by: "id", id }, (row) => ({ ...row, job: updated(row.job, updates) }));
+      if (!row) throw unknownJob(id);
+      return row.job;
+    },
+    async delete(id, scopeId) {
+      checkAddress(id, scopeId);
+      return await table.remove(id, scopeId);
+    },
   };
 }
 

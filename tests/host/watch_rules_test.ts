@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import type { OperatorRules } from "../../src/core/approvals/rules.ts";
+import type { OperatorRules } from "../../src/core/rules/rules.ts";
 import { readOperatorConfig } from "../../src/core/project/operator_config.ts";
 import { RULES_LOOK_MS, watchRules } from "../../src/host/watch_rules.ts";
 import { createFakeClock } from "../support/fake_clock.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Command } from "commander";
-import { compileRules, type Explanation } from "../../core/approvals/judge.ts";
-import type { Decision, JudgedCall } from "../../core/approvals/rules.ts";
+import { compileRules, type Explanation } from "../../core/rules/judge.ts";
+import type { Decision, JudgedCall } from "../../core/rules/rules.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { toolFromAlias } from "../../core/tools/tool_registry.ts";
 import { addRuleOptions, readRules, type RuleFlags, type RulePlace, ruleWords } from "../rule_places.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Command } from "commander";
-import { namePattern } from "../../core/approvals/name_pattern.ts";
-import type { RuleOwner, ToolRule } from "../../core/approvals/rules.ts";
+import { namePattern } from "../../core/rules/name_pattern.ts";
+import type { RuleOwner, ToolRule } from "../../core/rules/rules.ts";
 import { printIssues } from "../hook_places.ts";
 import { addRuleOptions, readRules, type RuleFlags, type RulePlace, ruleWords } from "../rule_places.ts";
 import type { Printer, Terminal } from "../terminal.ts";

@@ -11,7 +11,7 @@ import {
   RECORDED_TYPES,
   ruleLines,
   type ToolUse,
-} from "../../core/approvals/propose_rules.ts";
+} from "../../core/rules/propose_rules.ts";
 import type { TrailPage } from "../../core/audit/read_trail.ts";
 import { OPERATOR_TRAIL, type TrailPlace, trailsIn } from "../../core/audit/trail_files.ts";
 import type { Files } from "../../core/ports/ports.ts";

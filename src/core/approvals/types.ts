@@ -3,14 +3,9 @@
  *
  * @module
  */
+import type { ApprovalSource } from "../rules/rules.ts";
 
-/** What makes a call wait for a person. */
-export interface ApprovalSource {
-  /** A rule of the operator or the project, a handler of `PreToolUse`, or the network of a cage. */
-  readonly kind: "rule" | "hook" | "network";
-  /** Names it: `config.toml:12`, `project.yaml:primary:mail.send`, the id of a handler, `net:api.example.org:443`. */
-  readonly id: string;
-}
+export type { ApprovalSource };
 
 /** One call that waits for a person. Known secrets are masked in every text of it. */
 export interface ApprovalRequest {

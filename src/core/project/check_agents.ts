@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { namePattern } from "../approvals/name_pattern.ts";
+import { namePattern } from "../rules/name_pattern.ts";
 import type { DocumentReport, IssueText } from "../documents/document_report.ts";
 import type { DocumentPath } from "../documents/places.ts";
 import type { HostError, HostErrorCode } from "../errors/host_error.ts";

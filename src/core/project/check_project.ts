@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Decision } from "../approvals/rules.ts";
+import type { Decision } from "../rules/rules.ts";
 import type { DocumentReport } from "../documents/document_report.ts";
 import { Fields, FLAG, SOME_TEXT, TEXT, type ValueType } from "../documents/fields.ts";
 import { didYouMean, nearestWord } from "../values/nearest_word.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isSameRule, type ToolRule } from "../approvals/rules.ts";
+import { isSameRule, type ToolRule } from "../rules/rules.ts";
 import { insertTomlTable, removeTomlTable } from "../documents/edit_toml_list.ts";
 import type { TomlDocument } from "../documents/read_toml.ts";
 import { HostError } from "../errors/host_error.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OperatorRules } from "../approvals/rules.ts";
+import type { OperatorRules } from "../rules/rules.ts";
 import type { DocumentKind } from "../documents/document_report.ts";
 import { Fields } from "../documents/fields.ts";
 import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { coversPattern, namePattern } from "../approvals/name_pattern.ts";
+import { coversPattern, namePattern } from "../rules/name_pattern.ts";
 import {
   type ApprovalSettings,
   type Decision,
@@ -12,7 +12,7 @@ import {
   type OperatorRules,
   type RuleSet,
   type ToolRule,
-} from "../approvals/rules.ts";
+} from "../rules/rules.ts";
 import { Fields, LIST } from "../documents/fields.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { defined } from "../values/plain_data.ts";

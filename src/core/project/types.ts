@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Decision } from "../approvals/rules.ts";
+import type { Decision } from "../rules/rules.ts";
 import type { DocumentIssue } from "../documents/document_report.ts";
 import type { YamlDocument } from "../documents/read_yaml.ts";
 import type { HostError } from "../errors/host_error.ts";

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import type { ApprovalSource } from "./types.ts";
+
+/** What makes a call wait for a person. */
+export interface ApprovalSource {
+  /** A rule of the operator or the project, a handler of `PreToolUse`, or the network of a cage. */
+  readonly kind: "rule" | "hook" | "network";
+  /** Names it: `config.toml:12`, `project.yaml:primary:mail.send`, the id of a handler, `net:api.example.org:443`. */
+  readonly id: string;
+}
 
 /** From the loosest to the strictest. `watch` allows, and records what `ask` would have asked. */
 export const DECISIONS = ["allow", "watch", "ask", "deny"] as const;

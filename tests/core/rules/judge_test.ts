@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileRules, judgeCall } from "../../../src/core/approvals/judge.ts";
-import { namePattern } from "../../../src/core/approvals/name_pattern.ts";
+import { compileRules, judgeCall } from "../../../src/core/rules/judge.ts";
+import { namePattern } from "../../../src/core/rules/name_pattern.ts";
 import {
   DECISIONS,
   DEFAULT_APPROVALS,
@@ -9,7 +9,7 @@ import {
   type RuleSet,
   strictness,
   type ToolRule,
-} from "../../../src/core/approvals/rules.ts";
+} from "../../../src/core/rules/rules.ts";
 import fc from "../../support/fast_check.ts";
 
 const CALL: JudgedCall = { tool: "mail.send", agent: "primary", project: "harbor", isDestructive: false };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { coversPattern, namePattern } from "../../../src/core/approvals/name_pattern.ts";
+import { coversPattern, namePattern } from "../../../src/core/rules/name_pattern.ts";
 import fc from "../../support/fast_check.ts";
 
 /** Few letters, so that patterns and names meet often. */

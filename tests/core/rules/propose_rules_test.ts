@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addUse, proposalOf, ruleLines, type ToolUse } from "../../../src/core/approvals/propose_rules.ts";
+import { addUse, proposalOf, ruleLines, type ToolUse } from "../../../src/core/rules/propose_rules.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import fc from "../../support/fast_check.ts";
 
