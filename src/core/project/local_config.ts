@@ -33,6 +33,8 @@ export interface InstallRecord {
   readonly source?: string;
   /** Ids of the projects it serves when it is not `local`. */
   readonly projects: readonly string[];
+  /** Capabilities that the operator withholds, until one is granted by name. */
+  readonly withheld: readonly string[];
 }
 
 /** Values the operator set for a plugin: `[plugins."<package>"]`, variables not filled in yet. Holds secrets. */
@@ -104,13 +106,18 @@ export function localConfigOf({ data, report }: TomlDocument): LocalConfig {
 
 function recordOf(name: string, table: Fields): InstallRecord {
   const texts = RECORD_TEXTS.map((key) => [key, table.get(key, TEXT)]);
-  const projects = table.get("projects", LIST) ?? [];
-  if (!projects.every(TEXT.fits)) table.error("wrong_type", "projects", { message: "Expected ids of projects" });
   return {
     name,
     ...defined(Object.fromEntries(texts)),
     local: table.get("local", FLAG) ?? false,
     enabled: table.get("enabled", FLAG) ?? false,
-    projects: projects.filter(TEXT.fits),
+    projects: textsOf("projects", "Expected ids of projects", table),
+    withheld: textsOf("withheld", "Expected capabilities", table),
   };
+}
+
+function textsOf(key: string, message: string, table: Fields): string[] {
+  const list = table.get(key, LIST) ?? [];
+  if (!list.every(TEXT.fits)) table.error("wrong_type", key, { message });
+  return list.filter(TEXT.fits);
 }
