@@ -72,7 +72,10 @@ interface Replay {
   readonly places: RunPlaces;
 }
 
-async function replay({ tape: path, dir, withheld = [], flags, places }: Replay, terminal: Terminal): Promise<Replayed> {
+async function replay(
+  { tape: path, dir, withheld = [], flags, places }: Replay,
+  terminal: Terminal,
+): Promise<Replayed> {
   const { parsePointer } = await import("../../operator/replay/first_difference.ts");
   const { replayTape } = await import("../../operator/replay/replay_tape.ts");
   const { readTape } = await import("../../core/wire/tape/tape.ts");

@@ -26,7 +26,9 @@ export function grantedManifest(manifest: Manifest, withheld: readonly string[])
 }
 
 /** Returns every capability that the file of the plugin asks for, whether the operator granted it or not. */
-export function askedCapabilities({ capabilities, withheld = [] }: Pick<Manifest, "capabilities" | "withheld">): string[] {
+export function askedCapabilities(
+  { capabilities, withheld = [] }: Pick<Manifest, "capabilities" | "withheld">,
+): string[] {
   return [...capabilities, ...withheld];
 }
 

@@ -65,7 +65,9 @@ export function withWithheld(description: CapabilityDescription, withheld: reado
 function requireAsked(plugin: string, withhold: readonly string[], asked: readonly string[]): void {
   const unknown = withhold.filter((one) => !asked.includes(one));
   if (unknown.length === 0) return;
-  const message = `Cannot withhold ${unknown.join(", ")}: "${plugin}" does not ask for ${unknown.length > 1 ? "them" : "it"}`;
+  const message = `Cannot withhold ${unknown.join(", ")}: "${plugin}" does not ask for ${
+    unknown.length > 1 ? "them" : "it"
+  }`;
   const exposure = "A secret is not handed over while it is not set: kaged secret unset";
   const list = asked.length > 0 ? `It asks for ${asked.join(", ")}` : "It asks for nothing";
   throw new HostError("install.capability_unknown", message, {

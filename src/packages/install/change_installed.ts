@@ -89,7 +89,9 @@ export async function changeGrants(plugin: string, answer: GrantAnswer, ports: I
     return { version, changed, capabilities, withheld: granted.withheld ?? [] };
   });
   const lists = { capabilities: [...grants.capabilities], withheld: [...grants.withheld] };
-  if (grants.changed) ports.audit.emit("plugin.grants_changed", { name: plugin, instance: plugin }, { version, ...lists });
+  if (grants.changed) {
+    ports.audit.emit("plugin.grants_changed", { name: plugin, instance: plugin }, { version, ...lists });
+  }
   return grants;
 }
 

@@ -131,7 +131,13 @@ async function installedNow(name: string, ports: InstallPorts): Promise<Installe
   const { manifest, problem } = await lookAt(record, ports);
   if (problem?.code === "host.internal") throw problem;
   if (manifest && !problem) {
-    return { record, version: manifest.version, capabilities: askedCapabilities(manifest), manifest, isTampered: false };
+    return {
+      record,
+      version: manifest.version,
+      capabilities: askedCapabilities(manifest),
+      manifest,
+      isTampered: false,
+    };
   }
   // Files that changed do not show what was granted, so every capability counts as new.
   return {

@@ -35,6 +35,7 @@ enabled = true
 package = "@kaged/memory-markdown"
 source = "https://example.org/memory"
 projects = ["music"]
+withheld = ["net:a.example:443"]
 
 [plugins."@kaged/memory-hindsight"]
 api_token = "\${TOKEN}"
@@ -59,8 +60,9 @@ fast = "small-1"
       enabled: true,
       source: "https://example.org/memory",
       projects: ["music"],
+      withheld: ["net:a.example:443"],
     },
-    { name: "notes", installed: "1.0.0", local: false, enabled: false, projects: [] },
+    { name: "notes", installed: "1.0.0", local: false, enabled: false, projects: [], withheld: [] },
   ]);
   const values = [...secrets].map(([name, { values }]) => [name, values]);
   assert.deepEqual(values, [
@@ -69,8 +71,8 @@ fast = "small-1"
   ]);
   const { placeOf } = secrets.get("@kaged/memory-hindsight")!;
   assert.deepEqual([placeOf(["api_token"]), placeOf(["nested", "a", 1, "b"])], [
-    { line: 11, column: 13 },
-    { line: 12, column: 26 },
+    { line: 12, column: 13 },
+    { line: 13, column: 26 },
   ]);
   assert.deepEqual([[...models], warnings], [[["fast", "small-1"]], []]);
 });
