@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import { createHost } from "../../src/create_host.ts";
 import { changePlugin, fixturePlugin } from "../support/fixture_plugins.ts";
 import { canUseTerminal, onTerminal } from "../support/pty.ts";
+import { hasPython } from "../support/python_plugin.ts";
 import { runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
@@ -165,7 +167,18 @@ test("project load takes --withhold for the plugins that ask for it", async (t) 
   await writeFile(join(dir, "music/project.yaml"), "primary: { plugins: { e: { package: echo, source: ./echo } } }\n");
   const flags = ["--install", "echo", "--grant", "kaged:storage:write", "--withhold", read, "--withhold", "net:*"];
   const { code, stdout, stderr } = await kaged("project", "load", "music", ...flags);
-  assert.equal(code, 0, stderr);
+  assert.deepEqual([code, stderr], [0, "warning: --withhold net:*: no plugin that was asked about asks for it\n"]);
   assert.ok(stdout.includes(`✓ Installed echo 1.0.0 without ${read}\n`), stdout);
   assert.ok((await local()).includes(`withheld = ["${read}"]`));
+});
+
+test("a plugin of the Python SDK that claims its storage conforms without it", async (t) => {
+  if (!await hasPython(t)) return;
+  const { kaged } = await ground(t);
+  const tasks = fileURLToPath(new URL("../../examples/plugins/tasks", import.meta.url));
+  assert.equal((await kaged("plugin", "install", tasks, "--withhold", "kaged:storage:write")).code, 0);
+  const rules = ["initialize.first", "initialize.result", "config.update", "ping"].flatMap((rule) => ["--rule", rule]);
+  const { code, stdout } = await kaged("plugin", "check", "tasks", "--conformance", ...rules);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /tasks 0\.1\.0 conforms: 4 kept, 0 broken/);
 });

@@ -95,7 +95,11 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   try {
     await desk.update([...resolved.missing, ...resolved.unfit]);
     const failures = new Map<string, Failure>();
-    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, answer, failures });
+    const asked = new Set<string>();
+    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, answer, asked, failures });
+    for (const one of answer.withhold.filter((one) => !asked.has(one))) {
+      terminal.err.warning(`--withhold ${one}: no plugin that was asked about asks for it`);
+    }
     // Read again: the config and the secrets of plugins that were just installed are checked as well.
     const problems = [...refusedOf((await loadProject(places)).resolved), ...down];
     const pending = desk.list().map((request) => ({ ...request, error: failures.get(request.id) ?? request.error }));
@@ -118,6 +122,8 @@ type Failure = NonNullable<ConsentRequest["error"]>;
 interface Asking extends Operator {
   readonly flags: LoadFlags;
   readonly answer: Required<GrantAnswer>;
+  /** Collects the capabilities of all plugins that were asked about. */
+  readonly asked: Set<string>;
   /** Why requests stay pending, by id. */
   readonly failures: Map<string, Failure>;
 }
@@ -178,12 +184,13 @@ async function offerOf(
 async function agreeTo(
   offer: ConsentOffer,
   pkg: string,
-  { flags, answer, ask }: Asking,
+  { flags, answer, ask, asked }: Asking,
 ): Promise<Required<GrantAnswer>> {
   const { name, version, installed, added } = offer;
   // Flags are about all plugins of the project: each takes those that it asks for.
-  const asked = askedIn(offer);
-  const ofThis = (list: readonly string[]): string[] => list.filter((one) => asked.includes(one));
+  const own = askedIn(offer);
+  for (const one of own) asked.add(one);
+  const ofThis = (list: readonly string[]): string[] => list.filter((one) => own.includes(one));
   const flagged = { granted: ofThis(answer.granted), withhold: ofThis(answer.withhold) };
   const each = (flags.each ?? false) && ask.canAsk;
   const given = each ? await askEach(name, added, flagged, ask) : flagged;

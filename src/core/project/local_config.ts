@@ -7,6 +7,7 @@ import type { DocumentKind } from "../documents/document_report.ts";
 import { Fields, FLAG, LIST, TEXT } from "../documents/fields.ts";
 import type { DocumentPath, Place } from "../documents/places.ts";
 import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";
+import { formatCapability, parseCapability } from "../manifest/capability.ts";
 import { RECORD_KEYS, RECORD_TEXTS } from "../manifest/manifest.ts";
 import type { Files } from "../ports/ports.ts";
 import { defined } from "../values/plain_data.ts";
@@ -112,8 +113,16 @@ function recordOf(name: string, table: Fields): InstallRecord {
     local: table.get("local", FLAG) ?? false,
     enabled: table.get("enabled", FLAG) ?? false,
     projects: textsOf("projects", "Expected ids of projects", table),
-    withheld: textsOf("withheld", "Expected capabilities", table),
+    withheld: withheldIn(table),
   };
+}
+
+/** Returns the withheld capabilities in their one spelling. One that cannot be read is an error: it would grant all. */
+function withheldIn(table: Fields): string[] {
+  const message = "Expected capabilities, as the manifest has them";
+  const read = textsOf("withheld", message, table).map(parseCapability);
+  if (!read.every(({ ok }) => ok)) table.error("wrong_type", "withheld", { message });
+  return read.flatMap((one) => one.ok ? [formatCapability(one.capability)] : []);
 }
 
 function textsOf(key: string, message: string, table: Fields): string[] {

@@ -35,7 +35,7 @@ enabled = true
 package = "@kaged/memory-markdown"
 source = "https://example.org/memory"
 projects = ["music"]
-withheld = ["net:a.example:443"]
+withheld = ["net:A.example.:443"]
 
 [plugins."@kaged/memory-hindsight"]
 api_token = "\${TOKEN}"
@@ -84,6 +84,10 @@ test("wrong types in local.toml have their place, and an unknown key is a warnin
     "local.wrong_type 4:13 plugins.b.installed",
     "local.wrong_type 5:9 plugins.b.local",
   ]);
+  for (const list of ['["net:*", 7]', '["net"]', '"net:*"']) {
+    const record = `[plugins.b]\ninstalled = "1.0.0"\nwithheld = ${list}\n`;
+    assert.deepEqual(await issuesOf(parseLocalConfig(record, { file })), ["local.wrong_type 3:12 plugins.b.withheld"]);
+  }
   const { warnings } = await parseLocalConfig("[plugin.x]\na = 1\n", { file });
   assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [["local.unknown_key", "plugin"]]);
 });
