@@ -182,3 +182,14 @@ test("a plugin of the Python SDK that claims its storage conforms without it", a
   assert.equal(code, 0, stdout);
   assert.match(stdout, /tasks 0\.1\.0 conforms: 4 kept, 0 broken/);
 });
+
+test("a tape of a plugin that lacked a capability is replayed without it", async (t) => {
+  const { dir, kaged, read, path } = await ground(t);
+  await kaged("plugin", "install", "./v1", "--withhold", read, "--grant", "kaged:storage:write");
+  const recorded = await kaged("plugin", "call", "echo", "echo.read", path, "--record", "tape.jsonl");
+  assert.match(recorded.stderr, /ENOENT/);
+  const [header] = (await readFile(join(dir, "tape.jsonl"), "utf8")).split("\n");
+  assert.deepEqual(JSON.parse(header!).withheld, [read]);
+  const replayed = await kaged("replay", "tape.jsonl");
+  assert.equal(replayed.code, 0, replayed.stdout + replayed.stderr);
+});
