@@ -42,6 +42,20 @@ export function SecretList({ of }: { of: readonly SecretDescription[] }): JSX.El
   );
 }
 
+/** Capabilities that a plugin asks for and runs without, as a list; nothing where there are none. */
+export function WithheldList({ of }: { of: readonly CapabilityDescription[] }): JSX.Element | null {
+  if (of.length === 0) return null;
+  return (
+    <ul class="capabilities">
+      {of.map(({ capability, text }) => (
+        <li key={capability}>
+          <CapabilityText of={{ capability, text: text.replace(/^Can /, "Cannot "), danger: null }} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Capabilities as a list; an empty one says so. */
 export function CapabilityList({ of }: { of: readonly CapabilityDescription[] }): JSX.Element {
   if (of.length === 0) return <p class="quiet">Nothing: no files, no network, no tables.</p>;

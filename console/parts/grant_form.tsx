@@ -8,10 +8,11 @@ import { useState } from "preact/hooks";
 import type { CapabilityDescription } from "../../src/packages/consent/describe_capability.ts";
 import type { ConsentOffer } from "../../src/packages/install/consent_types.ts";
 import { bytes } from "../model/words.ts";
-import type { Doing } from "./action.tsx";
+import { grantDraft } from "../model/grant_draft.ts";
+import { Action, type Doing } from "./action.tsx";
 import { CapabilityText, SecretList } from "./capabilities.tsx";
 
-/** An offer; the button is enabled once every capability is ticked. */
+/** An offer. Once every box is ticked it can be approved; until then, started without the rest. */
 export function GrantForm({ offer, doing, approve, children }: {
   offer: ConsentOffer;
   doing: Doing;
@@ -20,7 +21,8 @@ export function GrantForm({ offer, doing, approve, children }: {
 }): JSX.Element {
   const { version, description, author, license, homepage, installed, added, removed, hash, capabilities } = offer;
   const [granted, setGranted] = useState<readonly string[]>([]);
-  const left = added.filter((one) => !granted.includes(one)).length;
+  const { open, canWithhold, answer } = grantDraft(offer, granted);
+  const left = open.length;
   const fresh = capabilities.filter(({ capability }) => added.includes(capability));
   const rest = capabilities.filter(({ capability }) => !added.includes(capability));
   const isUpgrade = installed !== null && installed !== version;
@@ -32,7 +34,7 @@ export function GrantForm({ offer, doing, approve, children }: {
       class="grant"
       onSubmit={(event) => {
         event.preventDefault();
-        if (left === 0) void doing.run(approve({ hash, grant: granted }));
+        if (left === 0) void doing.run(approve(answer));
       }}
     >
       <p class="lead">{description}</p>
@@ -50,6 +52,14 @@ export function GrantForm({ offer, doing, approve, children }: {
           <Acknowledge key={one.capability} of={one} isOn={granted.includes(one.capability)} onToggle={toggle} />
         ))}
       </fieldset>
+      {offer.withheld.length > 0 && (
+        <fieldset>
+          <legend>You withheld; it stays so unless you tick it</legend>
+          {offer.withheld.map((one) => (
+            <Acknowledge key={one.capability} of={one} isOn={granted.includes(one.capability)} onToggle={toggle} />
+          ))}
+        </fieldset>
+      )}
       {offer.secrets.length > 0 && <p class="quiet">It asks you for these values:</p>}
       <SecretList of={offer.secrets} />
       {rest.length > 0 && installed !== null && <p class="quiet">Granted before:</p>}
@@ -78,6 +88,11 @@ export function GrantForm({ offer, doing, approve, children }: {
         <button type="submit" class="primary" disabled={left > 0 || doing.isBusy}>
           {doing.isBusy ? "Installing …" : "Approve and start"}
         </button>
+        {canWithhold && (
+          <Action doing={doing} act={approve(answer)}>
+            {left === 1 ? "Start without the unticked one" : `Start without the ${left} unticked`}
+          </Action>
+        )}
         {children}
         <span class="quiet" role="status">{left > 0 ? `${left} left to acknowledge` : ""}</span>
       </div>

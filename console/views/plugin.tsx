@@ -8,7 +8,7 @@ import type { Plugin } from "../../src/http/answers.ts";
 import { linkTo } from "../model/route.ts";
 import { changes, instances } from "../model/state.ts";
 import { useLoaded } from "../model/use_loaded.ts";
-import { CapabilityList, SecretList } from "../parts/capabilities.tsx";
+import { CapabilityList, SecretList, WithheldList } from "../parts/capabilities.tsx";
 import { KnobForms } from "../parts/knob_forms.tsx";
 import { PluginActions } from "../parts/plugin_actions.tsx";
 import { Empty, WhenLoaded } from "../parts/states.tsx";
@@ -78,6 +78,8 @@ function Overview({ of }: { of: Plugin }): JSX.Element {
           {of.version === null
             ? <p class="quiet">Not known: its manifest cannot be read.</p>
             : <CapabilityList of={of.capabilities} />}
+          {of.withheld.length > 0 && <h2>Withheld by the operator</h2>}
+          <WithheldList of={of.withheld} />
           {of.secrets.length > 0 && <h2>Secrets</h2>}
           <SecretList of={of.secrets.map((text) => ({ key: text, text, danger: null }))} />
         </section>

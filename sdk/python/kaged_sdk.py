@@ -187,6 +187,7 @@ class Plugin:
         self._take_config: Callable[[dict], Any] = lambda config: None
         self._last_words: Callable[[], Any] = lambda: None
         self._config: dict = {}
+        self._capabilities: list = []
         self._wire: Optional[_Wire] = None
         self._calls: dict[Any, CallContext] = {}
         self._asked: dict[int, Future] = {}
@@ -232,6 +233,11 @@ class Plugin:
     def config(self) -> dict:
         """The config the plugin accepted last; empty before the first."""
         return self._config
+
+    @property
+    def capabilities(self) -> list:
+        """The manifest's capabilities without those the operator withheld; empty before the host's first message."""
+        return self._capabilities
 
     # What it does.
 
@@ -387,6 +393,8 @@ class Plugin:
         given = params.get("plugin_name") if isinstance(params, dict) else self.name
         if given != self.name:
             self.log.warn("Host and plugin disagree on the name", host=given, plugin=self.name)
+        granted = params.get("capabilities") if isinstance(params, dict) else None
+        self._capabilities = [one for one in granted if isinstance(one, str)] if isinstance(granted, list) else []
         return self._answer(request_id, {
             "name": self.name,
             "version": self.version,

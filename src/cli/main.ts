@@ -17,6 +17,7 @@ import { addMcp } from "./commands/mcp.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
+import { addPluginGrant } from "./commands/plugin_grant.ts";
 import { addPluginInfo } from "./commands/plugin_info.ts";
 import { addPluginInstall } from "./commands/plugin_install.ts";
 import { addPluginKnobs } from "./commands/plugin_knobs.ts";
@@ -85,6 +86,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addPluginInstall(plugin, terminal);
   addPluginUninstall(plugin, terminal);
   addPluginSwitch(plugin, terminal);
+  addPluginGrant(plugin, terminal);
   addPluginList(plugin, terminal);
   addPluginInfo(plugin, terminal);
   addPluginLogs(plugin, terminal);

@@ -13,10 +13,12 @@ import { placesOf } from "./options.ts";
 import { type RunFlags, type RunPlaces, withPlaces } from "./run_options.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A plugin's folder; of an installed plugin also the hash it was agreed to with, and the operator's values for it. */
+/** A plugin's folder; of an installed plugin also what the operator agreed to, and the operator's values for it. */
 export interface PluginPlace {
   readonly dir: string;
   readonly hash?: string;
+  /** Capabilities that an installed plugin runs without. */
+  readonly withheld?: readonly string[];
   readonly secrets?: SystemValues;
 }
 
@@ -41,12 +43,12 @@ export async function withPlugin<T>(
   ]);
   const { runtime: { files }, home } = await placesOf(flags, terminal);
   const local = await readLocalConfig(home, files);
-  const { hash = "", package: pkg = text } = await installedRecord(text, local, terminal);
+  const { hash = "", package: pkg = text, withheld } = await installedRecord(text, local, terminal);
   const secrets = local.secrets.get(pkg);
   return await withPlaces({ ...flags, home }, terminal, async (places) => {
     const dir = `${places.home}/plugins/${text}`;
     await verifyTree(text, dir, hash, files);
-    return await work(places, { dir, hash, ...(secrets && { secrets }) });
+    return await work(places, { dir, hash, withheld, ...(secrets && { secrets }) });
   });
 }
 

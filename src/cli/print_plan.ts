@@ -5,6 +5,7 @@
  */
 import { type CapabilityDescription, describeCapability } from "../packages/consent/describe_capability.ts";
 import { describeExposure, isExposure, type SecretDescription } from "../packages/consent/describe_secret.ts";
+import { withWithheld } from "../packages/consent/withholding.ts";
 import { contributionsOf } from "../packages/install/consent_offer.ts";
 import type { Contributions } from "../packages/install/consent_types.ts";
 import type { InstallPlan } from "../packages/install/plan.ts";
@@ -13,26 +14,30 @@ import type { Manifest } from "../core/manifest/manifest.ts";
 import type { Operator } from "./operator.ts";
 import type { Printer } from "./terminal.ts";
 
-/** Prints the plan that the operator is asked about. */
-export function printPlan(plan: InstallPlan, operator: Operator): void {
+/** Prints the plan that the operator is asked about; `withheld` is left out whatever the answer. */
+export function printPlan(plan: InstallPlan, withheld: readonly string[], operator: Operator): void {
   const { out } = operator.terminal;
-  if (plan.installed) printUpgrade(plan, operator);
+  const isOpen = (capability: string): boolean => !withheld.includes(capability);
+  if (plan.installed) printUpgrade(plan, isOpen, operator);
   else {
     const { name, version, kaged_api, description, author, license, homepage } = plan.manifest;
     out.line("Validating manifest...");
     const source = sourceText(plan.source);
     printFacts({ name, version, kaged_api, description, author, license, homepage, source }, out);
-    printCapabilities(describeAll(plan.manifest, operator), out);
+    const capabilities = plan.manifest.capabilities.filter(isOpen);
+    printCapabilities(describeAll({ name, capabilities }, operator), out);
   }
   printContributions(contributionsOf(plan.manifest), out);
+  printWithheld(describeAll({ name: plan.manifest.name, capabilities: withheld }, operator), out);
   for (const { path, message } of plan.warnings) {
     out.line(out.paint.yellow(`  warning: ${path === "" ? "" : `${path}: `}${message}`));
   }
   out.line();
 }
 
-function printUpgrade(plan: InstallPlan, operator: Operator): void {
-  const { manifest: { name, version, license }, installed, diff: { added, removed }, source } = plan;
+function printUpgrade(plan: InstallPlan, isOpen: (capability: string) => boolean, operator: Operator): void {
+  const { manifest: { name, version, license }, installed, diff: { removed }, source } = plan;
+  const added = plan.diff.added.filter(isOpen);
   const { out } = operator.terminal;
   const { line, paint } = out;
   const { record } = installed!;
@@ -49,7 +54,7 @@ function printUpgrade(plan: InstallPlan, operator: Operator): void {
   const width = Math.max(...[...added, ...removed].map((capability) => capability.length)) + 2;
   const capabilities = added.filter((one) => !isExposure(one));
   const described = [
-    ...describeAll({ name, capabilities }, operator),
+    ...describeAll({ name, capabilities }, operator).map((one) => withWithheld(one, record.withheld)),
     ...added.filter(isExposure).map(describeExposure),
   ];
   for (const description of described) {
@@ -86,6 +91,15 @@ export function printCapabilities(
     const { capability } = description;
     out.line(`    - ${shownCapability(capability)}${added.includes(capability) ? "  (NEW)" : ""}`);
     explain(description, out);
+  }
+}
+
+/** Prints the capabilities that a plugin asks for and runs without. */
+export function printWithheld(withheld: readonly CapabilityDescription[], { line, paint }: Printer): void {
+  if (withheld.length > 0) line("  withheld:");
+  for (const { capability, text } of withheld) {
+    line(`    - ${capability}`);
+    line(paint.dim(`      ${text.replace(/^Can /, "Cannot ")}`));
   }
 }
 

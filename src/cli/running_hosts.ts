@@ -78,7 +78,7 @@ async function everyInstance(host: LiveHost): Promise<Instance[]> {
 export async function notifyHosts(
   home: string,
   plugin: string,
-  order: "enable" | "disable" | "reload" | "reread",
+  order: "enable" | "disable" | "reload" | "reread" | "restart",
   { onRunning, except }: Pick<LiveHostsOptions, "except"> & { onRunning?(): void } = {},
 ): Promise<Notified> {
   if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();

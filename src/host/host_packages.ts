@@ -55,9 +55,9 @@ export class HostPackages {
     this.#desk = new ConsentDesk({
       ports,
       project: { id, dir },
-      onInstalled: async (plugin, isUpgrade) => {
+      onInstalled: async (plugin, hasChanged) => {
         await this.inTurn(() => this.#sync());
-        if (isUpgrade) options.notifyHosts?.(plugin);
+        if (hasChanged) options.notifyHosts?.(plugin);
       },
     });
   }

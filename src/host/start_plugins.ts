@@ -8,6 +8,7 @@ import { asHostError, HostError } from "../core/errors/host_error.ts";
 import { netLimitsOf } from "../core/project/net_rules.ts";
 import { refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
+import { defined } from "../core/values/plain_data.ts";
 import type { PluginSpec, Supervisor } from "../core/supervisor/types.ts";
 import { auditLoad, errorFacts } from "./audit_load.ts";
 import type { FailedReloads } from "./failed_reloads.ts";
@@ -75,10 +76,10 @@ export function specOf(
   one: ResolvedInstance,
   { resolved, isEnabled, operator }: SpecProject,
 ): PluginSpec {
-  const { dir, hash, instance, config } = one;
+  const { dir, hash, instance, config, manifest: { withheld } } = one;
   return {
     dir,
-    ...(hash !== undefined && { hash }),
+    ...defined({ hash, withheld }),
     instance,
     config,
     projectDir: resolved.dir,

@@ -36,7 +36,7 @@ export interface SyncOutcome {
 
 /**
  * Adopts `fresh`: replacements take over in the same turn of the event loop, instances that are gone stop, instances that
- * are new or have other files start, and instances with another config get it. Throws, and changes nothing, when a
+ * are new or have other files or capabilities start, and instances with another config get it. Throws, and changes nothing, when a
  * replacement has ended already.
  */
 export async function syncPlugins(
@@ -74,7 +74,8 @@ export async function syncPlugins(
   return { failed, gone };
 }
 
-/** Whether both run the same files. */
+/** Whether both run the same files with the same capabilities. */
 function isSame(a: ResolvedInstance | undefined, b: ResolvedInstance | undefined): boolean {
-  return a !== undefined && b !== undefined && a.dir === b.dir && a.hash === b.hash;
+  if (a === undefined || b === undefined || a.dir !== b.dir || a.hash !== b.hash) return false;
+  return canonicalText(a.manifest.withheld ?? []) === canonicalText(b.manifest.withheld ?? []);
 }

@@ -8,7 +8,7 @@ import { readTrail } from "../core/audit/read_trail.ts";
 import type { TrailPlace } from "../core/audit/trail_files.ts";
 import { verifyTrail } from "../core/audit/verify_trail.ts";
 import { describeSecrets } from "../packages/consent/describe_secret.ts";
-import { describeCapability } from "../packages/consent/describe_capability.ts";
+import { type CapabilityDescription, describeCapability } from "../packages/consent/describe_capability.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { SecretMask } from "../core/values/secret_mask.ts";
 import type { CompactionLog } from "./compaction_log.ts";
@@ -54,12 +54,15 @@ export function hostView(ports: ViewPorts): HostView {
     plugin(name) {
       const { package: pkg, dir, manifest } = filesOf(name, ports);
       const paths = { installDir: dir ?? "", home, projectDir: model.project.dir, userHome: runtime.env("HOME") };
+      const described = (capabilities: readonly string[]): CapabilityDescription[] =>
+        capabilities.map((capability) => describeCapability(capability, { paths }));
       return {
         plugin: name,
         package: pkg,
         dir,
         manifest,
-        capabilities: manifest?.capabilities.map((capability) => describeCapability(capability, { paths })) ?? [],
+        capabilities: described(manifest?.capabilities ?? []),
+        withheld: described(manifest?.withheld ?? []),
         secrets: manifest ? describeSecrets(manifest).map(({ text }) => text) : [],
         instances: pluginRows(ports).filter(({ plugin }) => plugin === name),
         uses: model.project.agents.flatMap(({ path: agent, plugins }) =>

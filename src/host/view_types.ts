@@ -74,6 +74,8 @@ export interface PluginView extends Pick<HostPluginInfo, "plugin" | "package"> {
   readonly manifest: Manifest | null;
   /** Its capabilities in plain words. */
   readonly capabilities: readonly CapabilityDescription[];
+  /** Capabilities that it asks for and the operator withheld, in plain words as if it had them. */
+  readonly withheld: readonly CapabilityDescription[];
   /** For each value that the operator is asked for, whether the plugin sees it, in plain words; never the value. */
   readonly secrets: readonly string[];
   /** One for each agent, or one for all agents. */

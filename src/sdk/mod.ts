@@ -176,6 +176,11 @@ export interface PluginLog {
 export interface Plugin {
   /** The config the plugin accepted last; empty before the first. */
   readonly config: Config;
+  /**
+   * Capabilities that the plugin has: those of its manifest without what the operator withheld. Empty before the first
+   * message of the host.
+   */
+  readonly capabilities: readonly string[];
   /** The plugin's private tables. */
   readonly storage: PluginStorage;
   /** Writes log lines to stderr, as JSON. */
@@ -266,6 +271,7 @@ class WirePlugin implements Plugin {
   #transport: Transport | undefined;
   #writeLog: (line: string) => void = (line) => void process.stderr.write(line);
   #config: Config = {};
+  #capabilities: readonly string[] = [];
   #configTurn: Promise<void> = Promise.resolve();
   /** Lines that wait for the handshake; undefined once it is done. */
   #held: string[] | undefined = [];
@@ -284,6 +290,10 @@ class WirePlugin implements Plugin {
 
   get config(): Config {
     return this.#config;
+  }
+
+  get capabilities(): readonly string[] {
+    return this.#capabilities;
   }
 
   start(streams?: PluginStreams): Promise<number> {
@@ -373,6 +383,8 @@ class WirePlugin implements Plugin {
     if (isRecord(params) && params.plugin_name !== name) {
       this.log.warn("Host and plugin disagree on the name", { host: params.plugin_name, plugin: name });
     }
+    const { capabilities } = isRecord(params) ? params : {};
+    if (Array.isArray(capabilities)) this.#capabilities = capabilities.filter((one) => typeof one === "string");
     const methods = [...this.#handlers.keys()].filter((method) => !method.startsWith(HOOK_PREFIX));
     const features = ["cancel", "progress"];
     this.#answer(id, {

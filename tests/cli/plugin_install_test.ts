@@ -185,6 +185,7 @@ test("K-055 K-056 upgrade and uninstall off a terminal, in words and as JSON", a
     done: "upgraded",
     source: join(dir, "v2"),
     capabilities: [...CAPABILITIES, "kaged:storage:read"],
+    withheld: [],
     added: ["kaged:storage:read"],
     removed: [],
     roles: [],

@@ -103,3 +103,32 @@ test("K-053 a request that comes while the page is open is seen at once", async 
   await page.getByRole("article", { name: "web-clipper" }).waitFor();
   await page.getByRole("link", { name: "Consent 1 waiting" }).waitFor();
 });
+
+test("a plugin can be started without the capabilities that are not ticked; its page lists them, and an upgrade offers them", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await consoleProject();
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "consents");
+  for (const box of await page.getByRole("checkbox").all()) await box.check();
+  await page.getByRole("checkbox", { name: "Can use the whole network" }).uncheck();
+  assert.equal(await page.getByRole("button", { name: "Approve and start" }).isDisabled(), true);
+  await page.getByRole("button", { name: "Start without the unticked one" }).click();
+  await page.getByText("@harbor/web-clipper is installed").waitFor();
+  assert.deepEqual(project.host.view.plugin("web-clipper").withheld.map(({ capability }) => capability), ["net:*"]);
+  await page.getByRole("link", { name: "Plugins" }).click();
+  await page.getByRole("link", { name: "web-clipper" }).click();
+  await page.getByRole("heading", { name: "Withheld by the operator" }).waitFor();
+  await page.getByText("Cannot use the whole network").waitFor();
+
+  await writeFile(
+    join(project.home, "local.toml"),
+    withoutProject(await readFile(join(project.home, "local.toml"), "utf8")),
+  );
+  await project.host.reload("web-clipper");
+  await page.getByRole("link", { name: "Consent 1 waiting" }).click();
+  const group = page.getByRole("group", { name: "You withheld; it stays so unless you tick it" });
+  assert.equal(await group.getByRole("checkbox", { name: "Can use the whole network" }).isChecked(), false);
+  assert.deepEqual(browser.complaints, []);
+});
+
+const withoutProject = (local: string): string => local.replace('["harbor"]', "[]");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { grantDraft } from "../../console/model/grant_draft.ts";
 import { draftOf, valueOf } from "../../console/model/knob_draft.ts";
 import { restartSteps } from "../../console/model/restarts.ts";
 import { sseParser } from "../../console/model/sse_parser.ts";
@@ -76,4 +77,17 @@ test("counts, sizes and agents are written for people", () => {
   ]);
   assert.deepEqual([counted(1, "plugin"), counted(1200, "plugin")], ["1 plugin", "1,200 plugins"]);
   assert.equal(agentName("primary.subagents.a.subagents.b"), "primary › a › b");
+});
+
+test("grantDraft() withholds the boxes that are not ticked, and none that stands for a secret", () => {
+  const offer = { hash: "sha256:1", added: ["net:*", "read:fs:/srv"] };
+  assert.deepEqual(grantDraft(offer, ["net:*"]), {
+    open: ["read:fs:/srv"],
+    canWithhold: true,
+    answer: { hash: "sha256:1", grant: ["net:*"], withhold: ["read:fs:/srv"] },
+  });
+  const all = grantDraft(offer, ["net:*", "read:fs:/srv", "kaged:storage:read"]);
+  assert.deepEqual([all.open, all.canWithhold, all.answer.withhold], [[], false, []]);
+  assert.equal(all.answer.grant.includes("kaged:storage:read"), true, "one that was withheld before comes back");
+  assert.equal(grantDraft({ ...offer, added: ["net:*", "secret:token"] }, ["net:*"]).canWithhold, false);
 });

@@ -295,7 +295,12 @@ test("K-053 who listens hears of each request, of a yes and of a no", async (t) 
   assert.deepEqual(heard.map(({ type, name, data }) => [type, name, data]), [
     ["plugin.consent_requested", "echo", { ...about, source: null, agents: ["primary"] }],
     ["plugin.consent_declined", "echo", about],
-    ["plugin.consent_granted", "echo", { ...about, version: "1.0.0", capabilities: ["kaged:storage:read"] }],
+    ["plugin.consent_granted", "echo", {
+      ...about,
+      version: "1.0.0",
+      capabilities: ["kaged:storage:read"],
+      withheld: [],
+    }],
   ]);
 });
 

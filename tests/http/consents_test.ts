@@ -71,3 +71,26 @@ test("K-053 a request that is declined stays, can be asked for again, and an id 
     ]);
   }
 });
+
+test("a capability can be withheld over HTTP: the plugin runs without it, and its page says so", async () => {
+  await using s = await asking();
+  const { body: { consents: [{ id, offer }] } } = await s.ask(CONSENTS);
+  const { hash } = offer;
+  assert.deepEqual(offer.withheld, []);
+  const answers: [unknown, [number, string]][] = [
+    [{ hash, grant: ["kaged:storage:write"], withhold: [] }, [403, "install.consent_missing"]],
+    [{ hash, grant: ["kaged:storage:write", "net:*"], withhold: ["net:b.example:1"] }, [
+      422,
+      "install.capability_unknown",
+    ]],
+    [{ hash, grant: ["kaged:storage:write", "net:*"], withhold: ["net:*"] }, [422, "install.withhold_granted"]],
+    [{ hash, grant: ["kaged:storage:write"], withhold: "net:*" }, [400, "http.input_invalid"]],
+  ];
+  for (const [json, expected] of answers) assert.deepEqual(failed(await post(s, `${id}/approve`, json)), expected);
+  const { body } = await post(s, `${id}/approve`, { hash, grant: ["kaged:storage:write"], withhold: ["net:*"] });
+  assert.equal(body.state, "installed");
+  const { body: plugin } = await s.ask("/api/v1/plugins/echo");
+  const names = (list: { capability: string }[]): string[] => list.map(({ capability }) => capability);
+  assert.deepEqual([names(plugin.capabilities), names(plugin.withheld)], [["kaged:storage:write"], ["net:*"]]);
+  assert.equal(plugin.instances[0].state, "running");
+});

@@ -29,6 +29,19 @@ test("K-008 a plugin of the SDK answers initialize with its identity, methods, t
   });
 });
 
+test("a plugin of the SDK knows the capabilities that the host says it has, fewer than it claims or none said", async () => {
+  const made = createPlugin({ name: "test", version: "1.0.0", capabilitiesUsed: ["net:*", "kaged:storage:read"] });
+  await using plugin = driveInMemory(made);
+  assert.deepEqual(made.capabilities, []);
+  const params = { api_version: 1, plugin_name: "test", capabilities: ["kaged:storage:read", 7] };
+  assert.equal((await plugin.ask("initialize", params)).result.name, "test");
+  assert.deepEqual(made.capabilities, ["kaged:storage:read"]);
+  const silent = createPlugin({ name: "test", version: "1.0.0" });
+  await using other = driveInMemory(silent);
+  await other.ask("initialize", { api_version: 1, plugin_name: "test" });
+  assert.deepEqual(silent.capabilities, []);
+});
+
 test("K-007 a plugin of the SDK says nothing before initialize, whatever its author sends", async () => {
   const made = createPlugin({ name: "test", version: "1.0.0" });
   await using plugin = driveInMemory(made);

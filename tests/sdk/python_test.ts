@@ -40,7 +40,7 @@ test("K-065 K-008 a Python plugin answers initialize like a JavaScript one, and 
     `
 plugin.notify("catalog.updated", {"early": True})
 @plugin.method("presets.list")
-def presets(params, context): return ["web"]
+def presets(params, context): return ["web", *plugin.capabilities]
 @plugin.tool
 def add(params, context): return None
 @plugin.hook
@@ -48,7 +48,8 @@ def on_session_start(params, context): return {"inject": "hello"}
 `,
     { options: 'notifications=["catalog.updated"], capabilities_used=["kaged:storage:read"]' },
   );
-  assert.deepEqual(await plugin.ask("initialize", { api_version: 1, plugin_name: "test" }), {
+  const params = { api_version: 1, plugin_name: "test", capabilities: ["net:[]", 7] };
+  assert.deepEqual(await plugin.ask("initialize", params), {
     jsonrpc: "2.0",
     id: 1,
     result: {
@@ -65,7 +66,7 @@ def on_session_start(params, context): return {"inject": "hello"}
   assert.equal((await plugin.ask("presets.list", {})).error.code, -32002);
   plugin.send({ method: "initialized", params: {} });
   assert.deepEqual((await plugin.next()).params, { early: true });
-  assert.deepEqual((await plugin.ask("presets.list", { _context: NO_CONTEXT })).result, ["web"]);
+  assert.deepEqual((await plugin.ask("presets.list", { _context: NO_CONTEXT })).result, ["web", "net:[]"]);
   assert.deepEqual((await plugin.ask("kaged.hook.on_session_start", {})).result, { inject: "hello" });
 });
 

@@ -146,6 +146,11 @@ export interface PluginLog {
 export interface Plugin {
   /** The config the plugin accepted last; empty before the first. */
   readonly config: Config;
+  /**
+   * Capabilities that the plugin has: those of its manifest without what the operator withheld. Empty before the first
+   * message of the host.
+   */
+  readonly capabilities: readonly string[];
   /** The plugin's private tables. */
   readonly storage: PluginStorage;
   /** Writes log lines to stderr, as JSON. */

@@ -61,6 +61,7 @@ class WirePlugin {
   #transport;
   #writeLog = (line) => void process.stderr.write(line);
   #config = {};
+  #capabilities = [];
   #configTurn = Promise.resolve();
   /** Lines that wait for the handshake; undefined once it is done. */
   #held = [];
@@ -77,6 +78,9 @@ class WirePlugin {
   }
   get config() {
     return this.#config;
+  }
+  get capabilities() {
+    return this.#capabilities;
   }
   start(streams) {
     if (this.#transport) {
@@ -197,6 +201,10 @@ class WirePlugin {
     this.#greeted = true;
     if (isRecord(params) && params.plugin_name !== name) {
       this.log.warn("Host and plugin disagree on the name", { host: params.plugin_name, plugin: name });
+    }
+    const { capabilities } = isRecord(params) ? params : {};
+    if (Array.isArray(capabilities)) {
+      this.#capabilities = capabilities.filter((one) => typeof one === "string");
     }
     const methods = [...this.#handlers.keys()].filter((method) => !method.startsWith(HOOK_PREFIX));
     const features = ["cancel", "progress"];

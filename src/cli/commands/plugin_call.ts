@@ -11,6 +11,7 @@ import type { Runtime } from "../../core/ports/ports.ts";
 import type { PluginInfo } from "../../core/supervisor/types.ts";
 import type { Recording } from "../../core/wire/tape/record_tape.ts";
 import type { WireTap } from "../../core/wire/wire_tap.ts";
+import { defined } from "../../core/values/plain_data.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { unlessAborted } from "../interrupt.ts";
 import { type PluginPlace, withPlugin } from "../plugin_place.ts";
@@ -102,7 +103,7 @@ async function callTape(
 
 async function callIn(
   { runtime, home, projectDir, runtimes, limits, config: given, signal }: RunPlaces,
-  { dir, hash, secrets, method, params, flags }: Call & PluginPlace,
+  { dir, secrets, method, params, flags, ...place }: Call & PluginPlace,
   terminal: Terminal,
   tap: Tap,
 ): Promise<unknown> {
@@ -134,7 +135,12 @@ async function callIn(
     undefined,
     mask,
   );
-  const { instance } = await supervisor.register({ dir, ...(hash !== undefined && { hash }), config, projectDir });
+  const { instance } = await supervisor.register({
+    dir,
+    ...defined({ hash: place.hash, withheld: place.withheld }),
+    config,
+    projectDir,
+  });
   await unlessAborted(supervisor.start(instance), signal);
   // An MCP server says what its tools take once it runs.
   if (manifest.runtime === "mcp_stdio") {

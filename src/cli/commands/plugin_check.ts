@@ -55,8 +55,8 @@ async function checkDir(dir: string, flags: CheckFlags, terminal: Terminal): Pro
   const { trace = false, call: calls = [] } = flags;
   const onCheck = flags.json ? () => {} : (check: Check) => printCheck(check, terminal.out);
   const check = { onCheck, trace, calls };
-  const run = withPlugin(dir, flags, terminal, (places, { dir, secrets }) => {
-    return checkPlugin(dir, { ...places, ...check, ...(secrets && { secrets }) });
+  const run = withPlugin(dir, flags, terminal, (places, { dir, hash: _, ...place }) => {
+    return checkPlugin(dir, { ...places, ...check, ...place });
   });
   return await printReport(flags, terminal, run, printSummary);
 }
@@ -68,8 +68,8 @@ async function checkRules(dir: string, flags: CheckFlags, terminal: Terminal): P
   const rules = flags.rule ?? [];
   const width = Math.max(...selectRules(rules).map(({ id }) => id.length));
   const onRule = flags.json ? () => {} : (result: RuleResult) => printRule(result, width, terminal.out);
-  const run = withPlugin(dir, flags, terminal, (places, { dir, secrets }) => {
-    return checkConformance(dir, { ...places, rules, onRule, ...(secrets && { secrets }) });
+  const run = withPlugin(dir, flags, terminal, (places, { dir, hash: _, ...place }) => {
+    return checkConformance(dir, { ...places, rules, onRule, ...place });
   });
   return await printReport(flags, terminal, run, printCounts);
 }

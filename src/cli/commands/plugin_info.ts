@@ -11,7 +11,7 @@ import { hostLimits } from "../../host/host_limits.ts";
 import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
-import { describeAll, printCapabilities, printFacts, printSecrets } from "../print_plan.ts";
+import { describeAll, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
 import { hostsWith } from "../running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
@@ -95,6 +95,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   if (problem) line(paint.yellow(`  problem: ${problem.message}`));
   out.hint(problem?.hint);
   if (manifest) printCapabilities(describeAll(manifest, operator), out);
+  if (manifest) printWithheld(describeAll({ name, capabilities: manifest.withheld ?? [] }, operator), out);
   if (manifest) printSecrets(describeSecrets(manifest), out);
   for (const { project, sessions, instances } of hosts) {
     // A running host of an older version counts no refusals.

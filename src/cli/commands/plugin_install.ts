@@ -5,11 +5,12 @@
  */
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { ReplacedVersion } from "../../packages/install/apply.ts";
 import { contributionsOf } from "../../packages/install/consent_offer.ts";
 import type { InstallPlan } from "../../packages/install/plan.ts";
 import { sourceText } from "../../packages/install/source.ts";
-import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
+import { addGrantOptions, answerOf, type GrantFlags, withoutText } from "../grants.ts";
 import { installFlow, type InstallWish } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
@@ -29,7 +30,8 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
     .summary("install a plugin, after showing its capabilities")
     .description(
       "Shows a plugin's manifest and the capabilities it asks for, and copies it to the home once you confirm. It stays\n" +
-        "disabled. Without a terminal nothing is asked, and only the capabilities that --grant names are granted.",
+        "disabled. Without a terminal nothing is asked, and only the capabilities that --grant names are granted.\n" +
+        "The plugin runs without those that --withhold names, until you grant them (kaged plugin grant).",
     )
     .argument("<source>", "a folder by its path, such as ./notes, https://… or git+https://…")
     .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown")
@@ -39,7 +41,8 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
     .summary("replace a plugin by another version, after showing the changes")
     .description(
       "Shows the capabilities that another version adds or gives up, and replaces the installed one once you confirm.\n" +
-        "A plugin that runs is restarted. If the new version cannot start, the old one stays: exit code 1.",
+        "A plugin that runs is restarted. If the new version cannot start, the old one stays: exit code 1. Capabilities\n" +
+        "that you withheld stay withheld unless --grant names them.",
     )
     .argument("<name>", "the plugin's name")
     .argument("[source]", "a folder, https://… or git+https://… (default: where it was installed from)")
@@ -66,8 +69,9 @@ Examples:
   kaged plugin install ./oh-my-pi
   kaged plugin install https://github.com/example/oh-my-pi --release ^1.4
   kaged plugin install ./oh-my-pi --grant read:fs:/opt/oh-my-pi --grant exec:bash:/opt/oh-my-pi
+  kaged plugin install ./oh-my-pi --grant read:fs:/opt/oh-my-pi --withhold exec:bash:/opt/oh-my-pi
 With --json it prints { "name", "version", "done": "installed" | "upgraded" | "nothing", "hash", "source",
-"capabilities": [], "added": [], "removed": [], "roles": [], "hooks": [], "tools": [ { "name", "description" } ],
+"capabilities": [], "withheld": [], "added": [], "removed": [], "roles": [], "hooks": [], "tools": [ { "name", "description" } ],
 "protocol", "restarted" }.`;
 
 const UPGRADE_EXAMPLES = `
@@ -113,22 +117,31 @@ async function runFlow(
   wish: Pick<InstallWish, "source" | "plan" | "check">,
 ): Promise<void> {
   const { json, terminal } = operator;
-  const granted = await grantsOf(flags, terminal);
-  const { plan, replaced } = await installFlow({ ...wish, release: flags.release ?? null, granted }, operator);
+  const answer = await answerOf(flags, terminal);
+  const release = flags.release ?? null;
+  const { plan, replaced, granted } = await installFlow(
+    { ...wish, release, answer, each: flags.each ?? false },
+    operator,
+  );
   await using _old = replaced;
-  if (!json) printDone(plan, terminal);
+  if (!json) printDone(plan, granted, terminal);
   const restarted = plan.kind === "upgrade" && await restart(plan, replaced, operator);
-  if (json) terminal.out.json({ ...planJson(plan), restarted });
+  if (json) terminal.out.json({ ...planJson(plan, granted), restarted });
 }
 
-function printDone({ kind, manifest: { name, version }, installed }: InstallPlan, { out }: Terminal): void {
+function printDone(
+  { kind, manifest: { name, version }, installed }: InstallPlan,
+  { withheld = [] }: Manifest,
+  { out }: Terminal,
+): void {
   if (kind === "same") {
     const { local, projects } = installed!.record;
     const whom = local ? "" : `, for ${projects.length === 0 ? "no project" : projects.join(", ")}`;
     return out.line(`Plugin ${name} ${version} is installed already${whom}: nothing to do`);
   }
-  if (kind === "upgrade") return out.done(`Upgraded ${name} to ${version}`);
-  out.done(`Installed ${name} ${version}`);
+  const without = withoutText(withheld);
+  if (kind === "upgrade") return out.done(`Upgraded ${name} to ${version}${without}`);
+  out.done(`Installed ${name} ${version}${without}`);
   if (!installed) out.line(`  ${out.paint.dim("→")} enable with: kaged plugin enable ${name}`);
 }
 
@@ -171,8 +184,8 @@ function upgradeFailed({ manifest, installed }: InstallPlan, failure: HostError,
   });
 }
 
-function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<string, unknown> {
-  const { name, version, capabilities } = manifest;
+function planJson({ kind, hash, source, diff }: InstallPlan, manifest: Manifest): Record<string, unknown> {
+  const { name, version, capabilities, withheld = [] } = manifest;
   return {
     name,
     version,
@@ -180,6 +193,7 @@ function planJson({ kind, manifest, hash, source, diff }: InstallPlan): Record<s
     hash,
     source: sourceText(source),
     capabilities,
+    withheld,
     added: diff.added,
     removed: diff.removed,
     ...contributionsOf(manifest),

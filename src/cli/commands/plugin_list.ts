@@ -32,7 +32,7 @@ const JSON_SHAPE = `
 States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, refused (a running host does not
 run it as its project declares it), tampered, files missing, disabled (invalid manifest).
 With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
-"license", "homepage", "package", "source", "hash", "capabilities", "problem" } ],
+"license", "homepage", "package", "source", "hash", "capabilities", "withheld", "problem" } ],
 "next": "<cursor>" | null }.`;
 
 interface ListFlags extends PageQuery {
@@ -76,7 +76,7 @@ function runningPlugin(name: string, instances: readonly RunningInstance[]): Ins
   const projects = [...new Set(instances.map(({ project }) => project))];
   const enabled = instances.some(({ state }) => state !== "disabled" && state !== "refused");
   const facts = defined({ package: pkg ?? undefined, version: version ?? undefined });
-  const record = { name, local: false, enabled, projects, ...facts };
+  const record = { name, local: false, enabled, projects, withheld: [], ...facts };
   return { record, dir: "", manifest: null, problem: null };
 }
 
@@ -113,6 +113,7 @@ function printMore({ record, manifest, problem }: InstalledPlugin, out: Printer)
   for (const capability of manifest?.capabilities ?? []) {
     line(paint.dim(`    may: ${shownCapability(capability)}`));
   }
+  for (const capability of manifest?.withheld ?? []) line(paint.dim(`    withheld: ${capability}`));
   if (problem) printProblem(problem, out);
 }
 
@@ -138,6 +139,7 @@ export function installedJson({ record, manifest, problem }: InstalledPlugin, st
     source,
     hash,
     capabilities: manifest?.capabilities ?? null,
+    withheld: manifest?.withheld ?? [],
     problem: problem && { code: problem.code, message: problem.message },
   };
 }

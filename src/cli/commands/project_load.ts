@@ -7,15 +7,16 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { PluginRefusal, ResolvedProject } from "../../core/project/types.ts";
+import { type GrantAnswer, unanswered, withheldAfter } from "../../packages/consent/withholding.ts";
 import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
 import { sourceText } from "../../packages/install/source.ts";
-import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
+import { addGrantOptions, answerOf, askEach, type GrantFlags, withoutText } from "../grants.ts";
 import { fetching } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { addPluginOption, collected, collectedPairs, pluginFolders, type ProjectFlags } from "../options.ts";
 import { sourceOf } from "../plugin_place.ts";
-import { printCapabilities, printContributions, printFacts } from "../print_plan.ts";
+import { printCapabilities, printContributions, printFacts, printWithheld } from "../print_plan.ts";
 import { declined, grantQuestion, type Questions } from "../questions.ts";
 import { notifyHosts } from "../running_hosts.ts";
 import type { Printer, Terminal } from "../terminal.ts";
@@ -78,7 +79,7 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   ]);
   const { runtime, home, terminal } = operator;
   const { files, env } = runtime;
-  const granted = await grantsOf(flags, terminal);
+  const answer = await answerOf(flags, terminal);
   const dir = await existing(resolve(terminal.cwd, given), files.realPath);
   await operator.local();
   const places = { dir, home, plugins: pluginFolders(flags, terminal), files, env, read: referenceReader(runtime) };
@@ -94,7 +95,11 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   try {
     await desk.update([...resolved.missing, ...resolved.unfit]);
     const failures = new Map<string, Failure>();
-    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted, failures });
+    const asked = new Set<string>();
+    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, answer, asked, failures });
+    for (const one of answer.withhold.filter((one) => !asked.has(one))) {
+      terminal.err.warning(`--withhold ${one}: no plugin that was asked about asks for it`);
+    }
     // Read again: the config and the secrets of plugins that were just installed are checked as well.
     const problems = [...refusedOf((await loadProject(places)).resolved), ...down];
     const pending = desk.list().map((request) => ({ ...request, error: failures.get(request.id) ?? request.error }));
@@ -116,7 +121,9 @@ type Failure = NonNullable<ConsentRequest["error"]>;
 
 interface Asking extends Operator {
   readonly flags: LoadFlags;
-  readonly granted: readonly string[];
+  readonly answer: Required<GrantAnswer>;
+  /** Collects the capabilities of all plugins that were asked about. */
+  readonly asked: Set<string>;
   /** Why requests stay pending, by id. */
   readonly failures: Map<string, Failure>;
 }
@@ -135,10 +142,11 @@ async function settle(id: string, desk: ConsentDesk, asking: Asking): Promise<vo
     }
     const offer = await offerOf(id, current, desk, asking);
     if (!json) printOffer(offer, out);
-    await agreeTo(offer, pkg, asking);
-    await desk.approve(id, { hash: offer.hash, grant: offer.added });
+    const { granted: grant, withhold } = await agreeTo(offer, pkg, asking);
+    await desk.approve(id, { hash: offer.hash, grant, withhold });
     if (!json) {
-      out.done(`${isUpgrade(offer) ? `Upgraded ${offer.name} to` : `Installed ${offer.name}`} ${offer.version}`);
+      const done = isUpgrade(offer) ? `Upgraded ${offer.name} to` : `Installed ${offer.name}`;
+      out.done(`${done} ${offer.version}${withoutText(withheldBy(offer, { granted: grant, withhold }))}`);
     }
   } catch (error) {
     if (!(error instanceof HostError) || error.code === "host.interrupted") throw error;
@@ -171,17 +179,41 @@ async function offerOf(
 
 /**
  * Agrees by flags where the package and every new capability are named, else asks. A capability that is named agrees to
- * no package: another plugin of the project may ask for the same.
+ * no package: another plugin of the project may ask for the same. Returns the answer about the plugin's capabilities.
  */
-async function agreeTo(offer: ConsentOffer, pkg: string, { flags, granted, ask }: Asking): Promise<void> {
+async function agreeTo(
+  offer: ConsentOffer,
+  pkg: string,
+  { flags, answer, ask, asked }: Asking,
+): Promise<Required<GrantAnswer>> {
   const { name, version, installed, added } = offer;
-  const missing = added.filter((capability) => !granted.includes(capability));
+  // Flags are about all plugins of the project: each takes those that it asks for.
+  const own = askedIn(offer);
+  for (const one of own) asked.add(one);
+  const ofThis = (list: readonly string[]): string[] => list.filter((one) => own.includes(one));
+  const flagged = { granted: ofThis(answer.granted), withhold: ofThis(answer.withhold) };
+  const each = (flags.each ?? false) && ask.canAsk;
+  const given = each ? await askEach(name, added, flagged, ask) : flagged;
+  const missing = unanswered(added, given);
+  const whole = { ...given, granted: [...given.granted, ...missing] };
   const isNamed = flags.install?.includes(pkg) ?? false;
-  if (isNamed && missing.length === 0) return;
+  if (isNamed && !each && missing.length === 0) return whole;
   const named = isNamed ? [] : [`--install '${pkg}'`];
   const flag = [...named, ...missing.map((capability) => `--grant '${capability}'`)].join(" ");
   if (isUpgrade(offer) && missing.length > 0) await agree(ask, grantQuestion(name, missing), flag);
-  await agree(ask, isUpgrade(offer) ? `Upgrade ${name} ${installed} → ${version}?` : `Install ${name}?`, flag);
+  const question = isUpgrade(offer) ? `Upgrade ${name} ${installed} → ${version}` : `Install ${name}`;
+  await agree(ask, `${question}${withoutText(withheldBy(offer, whole))}?`, flag);
+  return whole;
+}
+
+/** Returns the capabilities of an offer that an answer leaves withheld. */
+function withheldBy(offer: ConsentOffer, answer: GrantAnswer): string[] {
+  const before = offer.withheld.map(({ capability }) => capability);
+  return withheldAfter({ name: offer.name, capabilities: askedIn(offer) }, answer, before);
+}
+
+function askedIn({ capabilities, withheld }: ConsentOffer): string[] {
+  return [...capabilities, ...withheld].map(({ capability }) => capability);
 }
 
 function declinedBefore(pkg: string): HostError {
@@ -227,6 +259,7 @@ function printOffer(offer: ConsentOffer, out: Printer): void {
   printFacts({ name, version, kaged_api, description, license, source }, out);
   printCapabilities(capabilities, out, isNewer ? added : []);
   for (const capability of removed) out.line(out.paint.red(`    - ${capability}  (REMOVED)`));
+  printWithheld(offer.withheld, out);
   printContributions(offer, out);
 }
 

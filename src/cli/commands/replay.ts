@@ -46,7 +46,12 @@ export function addReplay(parent: Command, terminal: Terminal, exit: (code: numb
     .action(async (tape: string, dir: string | undefined, flags: ReplayFlags) => {
       const run = dir === undefined
         ? withPlaces(flags, terminal, (places) => replay({ tape, dir, flags, places }, terminal))
-        : withPlugin(dir, flags, terminal, (places, { dir }) => replay({ tape, dir, flags, places }, terminal));
+        : withPlugin(
+          dir,
+          flags,
+          terminal,
+          (places, { dir, withheld = [] }) => replay({ tape, dir, withheld, flags, places }, terminal),
+        );
       exit(await printReport(flags, terminal, run, print));
     });
 }
@@ -61,21 +66,28 @@ Secrets are not on a tape: give them with --config '{"api_key": "…"}', or type
 interface Replay {
   readonly tape: string;
   readonly dir: string | undefined;
+  /** Capabilities that an installed plugin runs without. */
+  readonly withheld?: readonly string[];
   readonly flags: ReplayFlags;
   readonly places: RunPlaces;
 }
 
-async function replay({ tape: path, dir, flags, places }: Replay, terminal: Terminal): Promise<Replayed> {
+async function replay(
+  { tape: path, dir, withheld = [], flags, places }: Replay,
+  terminal: Terminal,
+): Promise<Replayed> {
   const { parsePointer } = await import("../../operator/replay/first_difference.ts");
   const { replayTape } = await import("../../operator/replay/replay_tape.ts");
   const { readTape } = await import("../../core/wire/tape/tape.ts");
   const { readManifest } = await import("../../core/manifest/read_manifest.ts");
+  const { grantedManifest } = await import("../../core/manifest/withheld.ts");
   const { openPluginWire } = await import("../../operator/plugin_wire.ts");
   const { runtime, limits, signal, ...rest } = places;
   const ignored: IgnoredPlace[] = (flags.ignore ?? []).map(parsePointer);
   const tape = await readTape(resolve(terminal.cwd, path), runtime.files);
   const { dir: folder } = dir === undefined ? tape.header : { dir };
-  const { manifest } = await readManifest(folder, runtime.files);
+  const { manifest: written } = await readManifest(folder, runtime.files);
+  const manifest = grantedManifest(written, [...withheld, ...tape.header.withheld ?? []]);
   if (manifest.name !== tape.header.plugin) {
     const message = `The tape is of "${tape.header.plugin}", and "${folder}" holds "${manifest.name}"`;
     throw new HostError("tape.other_plugin", message, {

@@ -135,6 +135,7 @@ function stateOf({ from, required }: ListedSecret): string {
 
 function useOf({ plugin, hosts }: ListedSecret): string {
   if (plugin === null) return "its plugin is not installed";
+  if (hosts?.length === 0) return `${plugin} cannot use it: its hosts are withheld`;
   if (hosts === null) return `${plugin} sees it`;
   return `used at ${hosts.join(", ")}, and ${plugin} never sees it`;
 }
@@ -146,10 +147,11 @@ async function installedManifest(
   { home, runtime }: Operator,
 ): Promise<Manifest | null> {
   const { readManifest } = await import("../../core/manifest/read_manifest.ts");
+  const { grantedManifest } = await import("../../core/manifest/withheld.ts");
   const record = [...records.values()].find(({ name, package: own = name, hash }) => own === pkg && hash !== undefined);
   if (!record) return null;
   return await readManifest(`${home}/plugins/${record.name}`, runtime.files).then(
-    ({ manifest }) => manifest,
+    ({ manifest }) => grantedManifest(manifest, record.withheld),
     () => null,
   );
 }

@@ -69,6 +69,7 @@ class WirePlugin {
   #transport;
   #writeLog = (line) => void process.stderr.write(line);
   #config = {};
+  #capabilities = [];
   #configTurn = Promise.resolve();
   /** Lines that wait for the handshake; undefined once it is done. */
   #held = [];
@@ -85,6 +86,9 @@ class WirePlugin {
   }
   get config() {
     return this.#config;
+  }
+  get capabilities() {
+    return this.#capabilities;
   }
   start(streams) {
     if (this.#transport) {
@@ -205,6 +209,10 @@ class WirePlugin {
     this.#greeted = true;
     if (isRecord(params) && params.plugin_name !== name) {
       this.log.warn("Host and plugin disagree on the name", { host: params.plugin_name, plugin: name });
+    }
+    const { capabilities } = isRecord(params) ? params : {};
+    if (Array.isArray(capabilities)) {
+      this.#capabilities = capabilities.filter((one) => typeof one === "string");
     }
     const methods = [...this.#handlers.keys()].filter((method) => !method.startsWith(HOOK_PREFIX));
     const features = ["cancel", "progress"];
@@ -752,6 +760,11 @@ export interface PluginLog {
 export interface Plugin {
   /** The config the plugin accepted last; empty before the first. */
   readonly config: Config;
+  /**
+   * Capabilities that the plugin has: those of its manifest without what the operator withheld. Empty before the first
+   * message of the host.
+   */
+  readonly capabilities: readonly string[];
   /** The plugin's private tables. */
   readonly storage: PluginStorage;
   /** Writes log lines to stderr, as JSON. */

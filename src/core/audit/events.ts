@@ -33,6 +33,8 @@ export interface InstalledAudit {
   hash: string;
   /** Capabilities that the operator granted. */
   capabilities: string[];
+  /** Capabilities that it asks for and the operator withheld. */
+  withheld: string[];
 }
 
 /** One version of a plugin in the place of another. */
@@ -99,12 +101,14 @@ export interface AuditData extends CompactionAuditData, ApprovalAuditData {
   "plugin.upgraded": InstalledAudit & VersionAudit;
   /** A version that an operator installed could not start where the one before ran: that one is back. */
   "plugin.upgrade_undone": { version: string; failed_version: string; error_code: string; error_message: string };
+  /** An operator granted or withheld capabilities of it; the lists are those that hold from then on. */
+  "plugin.grants_changed": { version: string; capabilities: string[]; withheld: string[] };
   /** An operator removed it from the home. */
   "plugin.uninstalled": { version: string };
   /** A project lacks it, or lacks a version that fits: an operator is asked. */
   "plugin.consent_requested": ConsentAudit & { source: string | null; agents: string[] };
-  /** An operator consented: it serves the project, with these capabilities. */
-  "plugin.consent_granted": ConsentAudit & { version: string; capabilities: string[] };
+  /** An operator consented: it serves the project, with these capabilities and without those withheld. */
+  "plugin.consent_granted": ConsentAudit & { version: string; capabilities: string[]; withheld: string[] };
   /** An operator declined; the project stays without it. */
   "plugin.consent_declined": ConsentAudit;
   /** Its tables were dropped with its uninstallation. */
@@ -266,6 +270,7 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "plugin.upgraded": "audit",
   "plugin.uninstalled": "audit",
   "plugin.upgrade_undone": "audit",
+  "plugin.grants_changed": "audit",
   "plugin.refused": "audit",
   "plugin.stuck": "audit",
   "plugin.consent_requested": "audit",

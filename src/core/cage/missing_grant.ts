@@ -5,6 +5,7 @@
  */
 import type { RefusalReason } from "./net/judge_target.ts";
 import { hostRules, netMode, type NetRule, RELAY_PORT } from "./net/net_parts.ts";
+import { grantHint, type WithheldGrants, withheldRules } from "./withheld_grant.ts";
 import { asAsked, saysUnreached, type WantedHost, wantedHosts } from "./wanted_hosts.ts";
 
 /** A failure, and all that was seen of the plugin meanwhile. */
@@ -21,13 +22,16 @@ export interface FailureTrace {
   readonly isSilent: boolean;
   /** Connections that the gatekeeper refused in that time. */
   readonly refused: readonly { readonly host: string; readonly port: number; readonly reason: RefusalReason }[];
+  /** Capabilities that the operator withheld. Default: none. */
+  readonly withheld?: WithheldGrants | null;
 }
 
 /** Grants in one hint at most. */
 const MAX_NAMED = 5;
 
 /** Returns the next step for a plugin that lacked network grants; null where nothing shows that it did. */
-export function missingGrantHint({ rules, text, args = "", stderr, isSilent, refused }: FailureTrace): string | null {
+export function missingGrantHint(trace: FailureTrace): string | null {
+  const { rules, text, args = "", stderr, isSilent, refused, withheld = null } = trace;
   const mode = netMode(rules);
   if (mode === "all") return null;
   const isUnreached = saysUnreached(text);
@@ -37,6 +41,10 @@ export function missingGrantHint({ rules, text, args = "", stderr, isSilent, ref
     ...wantedHosts(texts).map((host) => asAsked(host, args))
       .filter((host) => !isOfTheCage(host, mode === "gated") && !isGranted(host, rules)),
   ];
+  const held = withheldRules(withheld);
+  const isWanted = (rule: NetRule): boolean => rule.scope === "all" || wanted.some((host) => isGranted(host, [rule]));
+  const hint = wanted.length > 0 ? grantHint(withheld, held.filter(isWanted)) : null;
+  if (hint !== null) return hint;
   const grants = [...new Set(wanted.map(grantOf))].slice(0, MAX_NAMED);
   if (grants.length > 0) {
     const are = grants.length === 1 ? "is" : "are";
@@ -46,7 +54,8 @@ export function missingGrantHint({ rules, text, args = "", stderr, isSilent, ref
   const inside = refused.find(({ reason }) => reason === "resolves-to-private");
   if (inside) return `${inside.host} leads to a private address: grant that address itself where it is meant`;
   if (mode === "gated" || !isUnreached) return null;
-  return "The plugin has no network grant: add net:<host>:<port> to capabilities in kaged-plugin.yaml";
+  return grantHint(withheld, held) ??
+    "The plugin has no network grant: add net:<host>:<port> to capabilities in kaged-plugin.yaml";
 }
 
 /** Returns the capability for a host; a port that nobody named stays open in it. */

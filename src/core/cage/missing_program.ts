@@ -5,6 +5,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
+import { programHint, type WithheldGrants } from "./withheld_grant.ts";
 
 /** One pattern for each way of saying it; the name is the only group. */
 const NOT_FOUND: readonly RegExp[] = [
@@ -27,17 +28,26 @@ export function missingPrograms(stderr: readonly string[]): string[] {
 }
 
 /** Returns the next step for a plugin that could not start a program, or null where its stderr names none. */
-export function missingProgramHint(stderr: readonly string[]): string | null {
+export function missingProgramHint(
+  stderr: readonly string[],
+  withheld: WithheldGrants | null = null,
+): string | null {
   const names = missingPrograms(stderr).slice(0, MAX_NAMES);
   if (names.length === 0) return null;
+  const held = programHint(withheld, names);
+  if (held !== null) return held;
   const grants = names.map((name) => `exec:${name}:plugin:/`).join(", ");
   return `It could not start ${names.map((name) => `"${name}"`).join(", ")}: its cage shows only programs that ` +
     `kaged-plugin.yaml asks for. Add ${grants} to capabilities`;
 }
 
 /** Returns the error of a plugin that did not answer in time, with that next step; any other error as it is. */
-export function withMissingProgram(error: unknown, stderr: readonly string[]): unknown {
-  const hint = missingProgramHint(stderr);
+export function withMissingProgram(
+  error: unknown,
+  stderr: readonly string[],
+  withheld: WithheldGrants | null = null,
+): unknown {
+  const hint = missingProgramHint(stderr, withheld);
   if (hint === null || !(error instanceof HostError) || error.code !== "initialize.timeout") return error;
   return new HostError(error.code, error.message, { cause: error.cause, data: error.data, hint });
 }

@@ -30,6 +30,13 @@ export const INSTALL_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "install.special_file": row(-32602, 422, "The plugin holds a pipe, a device or a socket", "Remove it"),
   "install.changed": row(-32603, 409, "The plugin changed after it was shown", "Look at it again, then decide"),
   "install.name_taken": row(-32602, 409, "Another plugin has that name", "Uninstall that one first"),
+  "install.capability_unknown": row(
+    -32602,
+    422,
+    "The plugin does not ask for a capability",
+    "Withhold one that it asks for",
+  ),
+  "install.withhold_granted": row(-32602, 422, "A capability is granted and withheld at once", "Answer once for each"),
   "install.version_unfit": row(-32602, 422, "The version is not the one asked for", "Take another source or range"),
   "install.no_space": row(-32603, 507, "The disk is full", "Make room and try again: nothing was changed"),
   "install.unfinished": row(-32603, 500, "A change was begun and could not be finished", "Run any command again"),

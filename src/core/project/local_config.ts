@@ -7,6 +7,7 @@ import type { DocumentKind } from "../documents/document_report.ts";
 import { Fields, FLAG, LIST, TEXT } from "../documents/fields.ts";
 import type { DocumentPath, Place } from "../documents/places.ts";
 import { openToml, parseToml, type TomlDocument } from "../documents/read_toml.ts";
+import { formatCapability, parseCapability } from "../manifest/capability.ts";
 import { RECORD_KEYS, RECORD_TEXTS } from "../manifest/manifest.ts";
 import type { Files } from "../ports/ports.ts";
 import { defined } from "../values/plain_data.ts";
@@ -33,6 +34,8 @@ export interface InstallRecord {
   readonly source?: string;
   /** Ids of the projects it serves when it is not `local`. */
   readonly projects: readonly string[];
+  /** Capabilities that the operator withholds, until one is granted by name. */
+  readonly withheld: readonly string[];
 }
 
 /** Values the operator set for a plugin: `[plugins."<package>"]`, variables not filled in yet. Holds secrets. */
@@ -104,13 +107,26 @@ export function localConfigOf({ data, report }: TomlDocument): LocalConfig {
 
 function recordOf(name: string, table: Fields): InstallRecord {
   const texts = RECORD_TEXTS.map((key) => [key, table.get(key, TEXT)]);
-  const projects = table.get("projects", LIST) ?? [];
-  if (!projects.every(TEXT.fits)) table.error("wrong_type", "projects", { message: "Expected ids of projects" });
   return {
     name,
     ...defined(Object.fromEntries(texts)),
     local: table.get("local", FLAG) ?? false,
     enabled: table.get("enabled", FLAG) ?? false,
-    projects: projects.filter(TEXT.fits),
+    projects: textsOf("projects", "Expected ids of projects", table),
+    withheld: withheldIn(table),
   };
+}
+
+/** Returns the withheld capabilities in their one spelling. One that cannot be read is an error: it would grant all. */
+function withheldIn(table: Fields): string[] {
+  const message = "Expected capabilities, as the manifest has them";
+  const read = textsOf("withheld", message, table).map(parseCapability);
+  if (!read.every(({ ok }) => ok)) table.error("wrong_type", "withheld", { message });
+  return read.flatMap((one) => one.ok ? [formatCapability(one.capability)] : []);
+}
+
+function textsOf(key: string, message: string, table: Fields): string[] {
+  const list = table.get(key, LIST) ?? [];
+  if (!list.every(TEXT.fits)) table.error("wrong_type", key, { message });
+  return list.filter(TEXT.fits);
 }

@@ -5,13 +5,14 @@
  */
 import { asHostError, HostError } from "../errors/host_error.ts";
 import { type ParsedManifest, readManifest } from "../manifest/read_manifest.ts";
+import { grantedManifest } from "../manifest/withheld.ts";
 import type { Files } from "../ports/ports.ts";
 import type { InstallRecord, LocalConfig } from "./local_config.ts";
 import { type SystemSide, systemSide } from "./plugin_config.ts";
 import type { ValueSources } from "./references.ts";
 import type { Issue } from "./types.ts";
 
-/** A plugin with its folder and its manifest. */
+/** A plugin with its folder and its manifest; of an installed one, as the operator granted it. */
 export interface LocatedPlugin extends ParsedManifest {
   /** Absolute path of its folder. */
   readonly dir: string;
@@ -59,7 +60,7 @@ export function pluginLocator({ plugins = {}, home, local, files, projectId }: L
     const dir = `${home}/plugins/${name}`;
     const record = local.records.get(name);
     if (!record || !servesProject(record, projectId)) return null;
-    const { package: recorded, hash } = record;
+    const { package: recorded, hash, withheld } = record;
     if (recorded !== undefined && recorded !== pkg) {
       throw new HostError("project.package_mismatch", `Plugin "${name}" was installed from "${recorded}"`, {
         data: { plugin: name, expected: pkg, found: recorded },
@@ -73,7 +74,9 @@ export function pluginLocator({ plugins = {}, home, local, files, projectId }: L
       });
     }
     const found = await readManifest(dir, files);
-    if (found.manifest.name === name) return { dir, hash, ...found };
+    if (found.manifest.name === name) {
+      return { dir, hash, ...found, manifest: grantedManifest(found.manifest, withheld) };
+    }
     throw new HostError("project.package_mismatch", `The folder "${dir}" holds plugin "${found.manifest.name}"`, {
       data: { plugin: name, expected: name, found: found.manifest.name },
       hint: "Install the plugin again",

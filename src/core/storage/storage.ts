@@ -6,6 +6,8 @@
 import type { Audit } from "../audit/audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import { storageAccess } from "../manifest/capability_set.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import { withheldHint, withheldOf } from "../manifest/withheld.ts";
 import type { Clock, Runtime } from "../ports/ports.ts";
 import type { IncomingRequest } from "../wire/connection_types.ts";
 import type { StorageReport } from "./catalogue.ts";
@@ -22,7 +24,7 @@ export interface StorageClient {
   /** Instance id, for the audit log. */
   readonly instance: string;
   /** Its granted capabilities decide whether it may read and write. */
-  readonly manifest: { readonly capabilities: readonly string[] };
+  readonly manifest: Pick<Manifest, "capabilities" | "withheld">;
 }
 
 /** How the storage of a host is set up. */
@@ -178,9 +180,11 @@ export class Storage implements AsyncDisposable {
     const access = storageAccess(manifest.capabilities);
     const needed = isReading(op) ? "read" : "write";
     if (access === "write" || access === needed) return;
-    throw new HostError("storage.denied", `Cannot use storage: "${plugin}" has no kaged:storage:${needed}`, {
-      data: { capability: `kaged:storage:${needed}` },
-      hint: `Declare kaged:storage:${needed} in the manifest`,
+    const capability = `kaged:storage:${needed}`;
+    const held = withheldOf(manifest.withheld ?? [], [capability]);
+    throw new HostError("storage.denied", `Cannot use storage: "${plugin}" has no ${capability}`, {
+      data: { capability },
+      hint: held.length > 0 ? withheldHint(plugin, held) : `Declare ${capability} in the manifest`,
     });
   }
 

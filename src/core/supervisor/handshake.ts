@@ -5,6 +5,7 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import { excessCapabilities } from "../manifest/capability_set.ts";
+import { askedCapabilities } from "../manifest/withheld.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Connection } from "../wire/connection_types.ts";
 import { isMap } from "../values/plain_data.ts";
@@ -31,7 +32,7 @@ export async function shakeHands(
   return { ...profile, configIgnored: !configTaken && Object.keys(config).length > 0 };
 }
 
-/** Returns the params of `initialize`. A plugin without a capability for storage has none, whatever the host offers. */
+/** Returns the params of `initialize`, with the capabilities that the plugin has. A plugin without a capability for storage has none, whatever the host offers. */
 export function initializeParams(
   { name, capabilities }: Manifest,
   { projects, storageAvailable }: Pick<HandshakeOptions, "projects" | "storageAvailable">,
@@ -40,6 +41,7 @@ export function initializeParams(
     daemon_version: HOST_VERSION,
     api_version: API_VERSION,
     plugin_name: name,
+    capabilities,
     storage_available: storageAvailable && capabilities.some((one) => one.startsWith("kaged:storage:")),
     projects,
   };
@@ -106,10 +108,12 @@ export function checkInitializeResult(answer: unknown, manifest: Manifest): Plug
 
   const reported = strings(answer, "methods");
   strings(answer, "notifications");
-  const overreach = excessCapabilities(strings(answer, "capabilities_used"), manifest.capabilities) as string[];
+  // A plugin may claim what the operator withheld: its author wrote the list, and it gets nothing by it.
+  const asked = askedCapabilities(manifest);
+  const overreach = excessCapabilities(strings(answer, "capabilities_used"), asked) as string[];
   if (overreach.length > 0) {
     throw new HostError("initialize.capability_overreach", `The plugin claims "${overreach.join('", "')}"`, {
-      data: { claimed: overreach, allowed: manifest.capabilities },
+      data: { claimed: overreach, allowed: asked },
       hint: "Declare them in kaged-plugin.yaml, or do not claim them",
     });
   }

@@ -1,10 +1,12 @@
 /**
- * The network grants that one process of a plugin lacked: refusals are counted, and a call that failed gets the hint.
+ * The grants that one process of a plugin lacked: refusals of its network are counted, and a call that failed for want
+ * of a grant, or of one that the operator withheld, gets the hint.
  *
  * @module
  */
 import { missingGrantHint } from "../cage/missing_grant.ts";
 import type { NetRefusal } from "../cage/net/gatekeeper.ts";
+import { pathHint, type WithheldGrants } from "../cage/withheld_grant.ts";
 import { netMode, type NetRule } from "../cage/net/net_parts.ts";
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
@@ -39,6 +41,8 @@ export interface NetWatchPorts {
   stderr(): readonly string[];
   /** Returns a text with the operator's secrets hidden: one of them may be the name of a host. */
   hide(text: string): string;
+  /** Capabilities that the operator withheld from it. Default: none. */
+  readonly withheld?: WithheldGrants | null;
 }
 
 /** Watches the network of one process. */
@@ -80,7 +84,7 @@ export class NetWatch {
 
   /** Returns the answer to a call with `params`; its failure names the grants that were lacking since this moment. */
   during<T>(params: Readonly<Record<string, unknown>>, answer: Promise<T>): Promise<T> {
-    if (!this.#isCaged) return answer;
+    if (!this.#isCaged && !this.#ports.withheld) return answer;
     const since = { params, lines: this.#lines, refusals: this.#refusals };
     return answer.catch((error) => Promise.reject(this.#hinted(error, since)));
   }
@@ -95,7 +99,9 @@ export class NetWatch {
     // A refusal of long ago ended no process that ran on.
     const refused = isStart ? [...this.#kept.values()] : [];
     const lines = stderr.slice(-LAST_LINES);
-    return this.#hide(missingGrantHint({ rules: this.#rules, text: "", stderr: lines, isSilent: true, refused }));
+    const { withheld = null } = this.#ports;
+    const trace = { rules: this.#rules, text: "", stderr: lines, isSilent: true, refused, withheld };
+    return this.#hide(missingGrantHint(trace) ?? pathHint(withheld, lines.join("\n")));
   }
 
   #hide(hint: string | null): string | null {
@@ -108,14 +114,18 @@ export class NetWatch {
     const isSilent = SILENT.includes(code);
     if (error.hint !== undefined && !isSilent) return error;
     const newLines = this.#lines - lines;
-    const hint = this.#hide(missingGrantHint({
+    const { withheld = null } = this.#ports;
+    const text = `${message}\n${data === undefined ? "" : JSON.stringify(data)}`;
+    const trace = {
       rules: this.#rules,
-      text: `${message}\n${data === undefined ? "" : JSON.stringify(data)}`,
+      text,
       args: JSON.stringify(params),
       stderr: newLines > 0 ? this.#ports.stderr().slice(-newLines) : [],
       isSilent,
       refused: [...this.#kept.values()].filter(({ last }) => last > refusals),
-    }));
+      withheld,
+    };
+    const hint = this.#hide(missingGrantHint(trace) ?? pathHint(withheld, text));
     if (hint === null) return error;
     return new HostError(code, message, { data, hint, rpc, ...(cause !== undefined && { cause }) });
   }

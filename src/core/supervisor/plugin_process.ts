@@ -8,6 +8,7 @@ import type { CageRequest } from "../cage/cage.ts";
 import { CagedProcess } from "../cage/caged_process.ts";
 import { missingProgramHint, withMissingProgram } from "../cage/missing_program.ts";
 import type { NetEvent } from "../cage/net/gatekeeper.ts";
+import { type WithheldGrants, withheldGrants } from "../cage/withheld_grant.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
@@ -62,7 +63,7 @@ function exitInside(exit: Exit): Exit {
  */
 export async function spawnPlugin(source: PluginSource, options: PluginProcessOptions): Promise<PluginProcess> {
   const request = await source.prepare();
-  const plugin = new PluginProcess(request.manifest, options);
+  const plugin = new PluginProcess(request, options);
   await plugin.spawn(request);
   return plugin;
 }
@@ -84,6 +85,7 @@ export class PluginProcess {
   readonly #ending = Promise.withResolvers<Ending>();
   readonly #options: PluginProcessOptions;
   readonly #tap: WireTap | null;
+  readonly #withheld: WithheldGrants | null;
   readonly #health: HealthWatch;
   readonly #timers = new Set<() => void>();
   #connection!: Connection;
@@ -95,14 +97,15 @@ export class PluginProcess {
   #terminating = false;
 
   /** Called by {@link spawnPlugin}, which also starts the process. */
-  constructor(manifest: Manifest, options: PluginProcessOptions) {
+  constructor({ manifest, places }: Pick<CageRequest, "manifest" | "places">, options: PluginProcessOptions) {
     const { audit, subject, secrets } = options;
+    const withheld = this.#withheld = withheldGrants(manifest, places);
     this.manifest = manifest;
     this.#options = options;
     this.#tap = options.tap(manifest);
     this.ended = this.#ending.promise;
     const stderr = () => this.caged?.stderr() ?? [];
-    this.net = new NetWatch(manifest.capabilities, { stderr, hide: (text) => secrets.text(text) });
+    this.net = new NetWatch(manifest.capabilities, { stderr, hide: (text) => secrets.text(text), withheld });
     const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
     this.dialect = maskedDialect(
       dialect({
@@ -182,7 +185,7 @@ export class PluginProcess {
         },
       });
       return await this.net.duringStart(shaken).catch((error) =>
-        Promise.reject(withMissingProgram(error, caged.stderr()))
+        Promise.reject(withMissingProgram(error, caged.stderr(), this.#withheld))
       );
     } catch (error) {
       this.kill(startFailure(error, this.manifest.name));
@@ -251,7 +254,7 @@ export class PluginProcess {
     const error = this.#cause ?? fault ??
       new HostError("plugin.unavailable", `[BLOCKED] Plugin "${this.manifest.name}" ended ${endingOf(exit)}`, {
         data: { exit_code: exit.code, signal: exit.signal },
-        hint: missingProgramHint(stderr) ?? this.net.hintOfEnd(stderr, { isStart }) ??
+        hint: missingProgramHint(stderr, this.#withheld) ?? this.net.hintOfEnd(stderr, { isStart }) ??
           "Its last lines on stderr are in the audit event plugin.crashed",
       });
     this.#connection.close(error);

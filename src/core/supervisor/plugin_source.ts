@@ -9,6 +9,7 @@ import { HostError } from "../errors/host_error.ts";
 import { verifyTree } from "../files/tree.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
+import { grantedManifest } from "../manifest/withheld.ts";
 import type { Files } from "../ports/ports.ts";
 import type { PluginSpec, SupervisorOptions } from "./types.ts";
 
@@ -24,7 +25,7 @@ export function pluginSource(
   name: string,
   spec: PluginSpec,
   host: SupervisorOptions,
-  readManifest: () => Promise<Manifest> = manifestReader(spec.dir, host.runtime.files, name),
+  readManifest: () => Promise<Manifest> = manifestReader(spec, host.runtime.files, name),
 ): PluginSource {
   const prepare = async (): Promise<CageRequest> => {
     if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, host.runtime.files);
@@ -52,16 +53,20 @@ export function cageRequest(
 }
 
 /**
- * Returns a function that gives the manifest of `dir`, read again only when its file has changed. It rejects with
- * `manifest.*`, and for a plugin of another name than `expected`, which is by default the name it read first.
+ * Returns a function that gives the manifest of a plugin as it is granted, read again only when its file has changed. It
+ * rejects with `manifest.*`, and for a plugin of another name than `expected`, by default the name it read first.
  */
-export function manifestReader(dir: string, files: Files, expected: string | null = null): () => Promise<Manifest> {
+export function manifestReader(
+  { dir, withheld = [] }: PluginSpec,
+  files: Files,
+  expected: string | null = null,
+): () => Promise<Manifest> {
   let known: { readonly stamp: string; readonly manifest: Manifest } | null = null;
   return async () => {
     const { dev, ino, size, modifiedMs } = await files.info(`${dir}/${MANIFEST_FILE}`) ?? {};
     const stamp = ino === undefined ? "" : `${dev}:${ino}:${size}:${modifiedMs}`;
     if (known !== null && stamp !== "" && known.stamp === stamp) return known.manifest;
-    const { manifest } = await readManifest(dir, files);
+    const manifest = grantedManifest((await readManifest(dir, files)).manifest, withheld);
     const name = known?.manifest.name ?? expected ?? manifest.name;
     if (name !== manifest.name) {
       throw new HostError("manifest.invalid", `The plugin in "${dir}" was "${name}" before`, {

@@ -101,7 +101,7 @@ async function newInstance(
   spec: PluginSpec,
   { host, ...ports }: Pick<InstanceOptions, "host" | "audit" | "secrets" | "onNotification">,
 ): Promise<PluginInstance> {
-  const readManifest = manifestReader(spec.dir, host.runtime.files);
+  const readManifest = manifestReader(spec, host.runtime.files);
   const manifest = await readManifest();
   const { name } = manifest;
   const subject = { name, instance: spec.instance ?? name };

@@ -39,6 +39,8 @@ export interface PluginSpec {
   readonly dir: string;
   /** Hash its folder must have at every start, as install pinned it; without one nothing is compared. */
   readonly hash?: string;
+  /** Capabilities of its manifest that it runs without. Default: none. */
+  readonly withheld?: readonly string[];
   /** Instance id. Default: the plugin's name. */
   readonly instance?: string;
   /** Merged config, sent as `config.update`. Default: `{}`. */

@@ -1897,7 +1897,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/consents/{id}/approve": {
       "post": {
         "operationId": "postConsentsIdApprove",
-        "summary": "Approve the next step: fetching from an address, then granting each capability by name",
+        "summary": "Approve the next step: fetching from an address, then granting or withholding each capability by name",
         "parameters": [
           {
             "name": "id",
@@ -1930,6 +1930,15 @@ export const OPENAPI_TEXT: string = `{
                     "maxLength": 200
                   },
                   "grant": {
+                    "type": "array",
+                    "items": {
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 4096
+                    },
+                    "maxItems": 1000
+                  },
+                  "withhold": {
                     "type": "array",
                     "items": {
                       "type": "string",
@@ -2002,7 +2011,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.media_type"
           },
           "422": {
-            "description": "\`install.version_unfit\`: The version is not the one asked for",
+            "description": "\`install.capability_unknown\`: The plugin does not ask for a capability; \`install.withhold_granted\`: A capability is granted and withheld at once; \`install.version_unfit\`: The version is not the one asked for",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -3549,6 +3558,13 @@ export const OPENAPI_TEXT: string = `{
               "$ref": "#/components/schemas/CapabilityDescription"
             }
           },
+          "withheld": {
+            "description": "Capabilities that it asks for and the operator withheld, in plain words as if it had them.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/CapabilityDescription"
+            }
+          },
           "secrets": {
             "description": "For each value that the operator is asked for, whether the plugin sees it, in plain words; never the value.",
             "type": "array",
@@ -3664,6 +3680,7 @@ export const OPENAPI_TEXT: string = `{
           "package",
           "dir",
           "capabilities",
+          "withheld",
           "secrets",
           "roles",
           "hooks",
@@ -4814,7 +4831,14 @@ export const OPENAPI_TEXT: string = `{
             "type": "number"
           },
           "capabilities": {
-            "description": "Everything it would be allowed to do, in plain words.",
+            "description": "Everything it would be allowed to do, in plain words; a danger also names what it would bring back.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/CapabilityDescription"
+            }
+          },
+          "withheld": {
+            "description": "Capabilities that it asks for and the operator withheld before: they stay so unless \`grant\` names them.",
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/CapabilityDescription"
@@ -4832,7 +4856,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "added": {
-            "description": "Capabilities the installed one does not have.",
+            "description": "Capabilities the installed one does not ask for: an answer grants or withholds each.",
             "type": "array",
             "items": {
               "type": "string"
@@ -4863,6 +4887,7 @@ export const OPENAPI_TEXT: string = `{
           "hash",
           "bytes",
           "capabilities",
+          "withheld",
           "installed",
           "added",
           "removed"
@@ -4911,7 +4936,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "step": {
-            "description": "The next question: \`source\`, from where to install the plugin; \`fetch\`, whether \`source\` may be fetched; \`grant\`, whether the plugin in \`offer\` may be installed with all its capabilities.",
+            "description": "The next question: \`source\`, from where to install the plugin; \`fetch\`, whether \`source\` may be fetched; \`grant\`, whether the plugin in \`offer\` may be installed, and with which of its capabilities.",
             "enum": [
               "source",
               "fetch",

@@ -27,17 +27,20 @@ export const CONSENT_ROUTES: readonly Route[] = [
   route({
     method: "POST",
     path: "/api/v1/consents/{id}/approve",
-    summary: "Approve the next step: fetching from an address, then granting each capability by name",
+    summary: "Approve the next step: fetching from an address, then granting or withholding each capability by name",
     params: named,
     body: v.strictObject({
       source: v.exactOptional(text(4096)),
       allow_http: v.exactOptional(v.boolean()),
       hash: v.exactOptional(text(200)),
       grant: v.exactOptional(v.pipe(v.array(text(4096)), v.maxLength(1000))),
+      withhold: v.exactOptional(v.pipe(v.array(text(4096)), v.maxLength(1000))),
     }),
     errors: [
       "consent.unknown",
       "install.consent_missing",
+      "install.capability_unknown",
+      "install.withhold_granted",
       "install.changed",
       "install.source_invalid",
       "install.source_unspecified",

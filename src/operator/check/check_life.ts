@@ -49,6 +49,7 @@ export interface LifeTrail {
 /** Runs the plugin and records every rule from `spawn` on, as far as it comes. */
 export async function checkLife(plugin: CheckedPlugin): Promise<LifeTrail> {
   const { dir, runtime, home, projectDir = null, runtimes = {}, limits = {}, config = {}, signal, calls = [] } = plugin;
+  const { withheld = [] } = plugin;
   const run: Run = { ...plugin, config, events: [], log: [] };
   const { events, log } = run;
   const trail = { events, log, failedCalls: [] as string[], storage: new Set<"read" | "write">() };
@@ -68,7 +69,7 @@ export async function checkLife(plugin: CheckedPlugin): Promise<LifeTrail> {
     },
   });
   supervisor.onAudit((event) => run.events.push(event));
-  const { instance } = await supervisor.register({ dir, config, projectDir });
+  const { instance } = await supervisor.register({ dir, withheld, config, projectDir });
   const stopEarly = () => void supervisor.stopAll();
   signal?.addEventListener("abort", stopEarly, { once: true });
   try {

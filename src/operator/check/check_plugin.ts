@@ -14,6 +14,7 @@ import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { unlistedCredentials } from "../../core/manifest/secret_rules.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { grantedManifest } from "../../core/manifest/withheld.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { cageRequest } from "../../core/supervisor/plugin_source.ts";
 import { type GrantReport, grantReport, refusedPaths } from "../syscalls/grant_report.ts";
@@ -50,10 +51,11 @@ export async function checkPlugin(dir: string, options: CheckOptions): Promise<C
 async function checkManifest(
   dir: string,
   recorder: CheckRecorder,
-  { runtime }: CheckOptions,
+  { runtime, withheld = [] }: CheckOptions,
 ): Promise<Manifest | null> {
   try {
-    const { manifest, warnings } = await readManifest(dir, runtime.files);
+    const { manifest: written, warnings } = await readManifest(dir, runtime.files);
+    const manifest = grantedManifest(written, withheld);
     const said = [
       ...warnings.map(({ line, column, message }) => `${line}:${column} ${message}`),
       ...unlistedCredentials(manifest).map(credentialWarning),

@@ -19,7 +19,10 @@ export interface CheckCall {
 
 /** Surroundings of the plugin under check, and listeners. */
 export interface CheckOptions
-  extends Pick<SupervisorOptions, "runtime" | "home" | "runtimes">, Pick<PluginSpec, "projectDir">, GivenConfig {
+  extends
+    Pick<SupervisorOptions, "runtime" | "home" | "runtimes">,
+    Pick<PluginSpec, "projectDir" | "withheld">,
+    GivenConfig {
   /** Limits of the plugin. Default: those of every plugin. */
   readonly limits?: Pick<SupervisorOptions, "limits" | "pluginLimits">;
   /** Ends the check early: the plugin is stopped and the check rejects with the signal's reason. */

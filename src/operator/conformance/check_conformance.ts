@@ -7,6 +7,7 @@ import type { CheckOptions } from "../check/report.ts";
 import type { CageRequest } from "../../core/cage/cage.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { grantedManifest } from "../../core/manifest/withheld.ts";
 import { createStorage, isStorageAvailable } from "../../core/storage/storage.ts";
 import { InstanceSecrets } from "../../core/supervisor/instance_secrets.ts";
 import { SecretMask } from "../../core/values/secret_mask.ts";
@@ -19,7 +20,8 @@ import { type ConformanceReport, type RuleResult, tryRules } from "./try_rules.t
 /** The settings of a run, and the rules to try. */
 export interface ConformanceOptions
   extends
-    Pick<CheckOptions, "runtime" | "home" | "projectDir" | "runtimes" | "limits" | "config" | "secrets" | "signal"> {
+    Pick<CheckOptions, "runtime" | "home" | "projectDir" | "withheld" | "runtimes" | "limits">,
+    Pick<CheckOptions, "config" | "secrets" | "signal"> {
   /** Ids of the rules to try. Default: all. */
   readonly rules?: readonly string[];
   /** Receives each result as it comes. */
@@ -36,7 +38,7 @@ export interface ConformanceOptions
 export async function checkConformance(dir: string, options: ConformanceOptions): Promise<ConformanceReport> {
   const { runtime, home, projectDir = null, runtimes = {}, limits = {}, rules: ids, ...rest } = options;
   const rules = selectRules(ids);
-  const { manifest } = await readManifest(dir, runtime.files);
+  const manifest = grantedManifest((await readManifest(dir, runtime.files)).manifest, options.withheld ?? []);
   if (manifest.runtime === "mcp_stdio") {
     const message = `"${manifest.name}" speaks MCP, and these rules are of the plugin wire`;
     throw new HostError("check.conformance_mcp", message, { hint: "Leave --conformance away" });

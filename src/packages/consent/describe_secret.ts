@@ -24,6 +24,7 @@ export function describeSecrets(manifest: Manifest): SecretDescription[] {
   const credentials = unlistedCredentials(manifest);
   return Object.keys(mapOf({ ...schema }, "properties")).map((key) => {
     const { hosts, exposed } = Object.hasOwn(secrets, key) ? secrets[key]! : {};
+    if (hosts?.length === 0) return { key, text: `Cannot use your ${key}: its hosts are withheld`, danger: null };
     if (hosts) return { key, text: `Uses your ${key} at ${listed(hosts)}, and never sees it`, danger: null };
     const text = exposed ? `Sees the secret itself: your ${key}` : `Sees your ${key}`;
     return { key, text, danger: exposed || credentials.includes(key) ? EXPOSED : null };

@@ -4,10 +4,13 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { grantedManifest } from "../../core/manifest/withheld.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { canonicalText } from "../../core/values/canonical_text.ts";
 import { defined } from "../../core/values/plain_data.ts";
+import { type GrantAnswer, unanswered, withheldAfter } from "../consent/withholding.ts";
 import { keptName, makeChange, packagesDir } from "../installed/journal.ts";
 import type { RecordFields } from "../installed/records.ts";
 import { copyTree, removeTree, TREE_LIMITS, treeFailure } from "../../core/files/tree.ts";
@@ -16,20 +19,18 @@ import type { InstallPlan } from "./plan.ts";
 import { sourceText } from "./source.ts";
 
 /** The operator's consent to a plan. */
-export interface Consent {
+export interface Consent extends GrantAnswer {
   /** Hash of the files it is about. */
   readonly hash: string;
-  /** Capabilities that were granted by name. */
-  readonly granted: readonly string[];
   /** The project it is for; null for every project. */
   readonly projectId: string | null;
   /** Whether it may run at once; kept as it was when left out, and false for a new plugin. */
   readonly enabled?: boolean;
 }
 
-/** Returns the capabilities of a plan that a consent leaves out. */
-export function missingGrants({ diff }: InstallPlan, granted: readonly string[]): string[] {
-  return diff.added.filter((capability) => !granted.includes(capability));
+/** Returns the manifest of a plan as a consent grants it. Throws `install.capability_unknown` or `install.withhold_granted`. */
+export function grantedBy({ manifest, installed }: InstallPlan, answer: GrantAnswer): Manifest {
+  return grantedManifest(manifest, withheldAfter(manifest, answer, installed?.record.withheld ?? []));
 }
 
 /**
@@ -72,14 +73,16 @@ export async function applyUpgrade(
 }
 
 async function install(plan: InstallPlan, consent: Consent, ports: InstallPorts, kept: string | null): Promise<void> {
-  const missing = missingGrants(plan, consent.granted);
+  const missing = unanswered(plan.diff.added, consent);
   if (consent.hash !== plan.hash) throw changed(plan.dir, "The consent was for other files");
   if (missing.length > 0) throw consentMissing(plan.manifest.name, missing);
-  const { manifest, installed } = plan;
+  const { installed } = plan;
+  const manifest = grantedBy(plan, consent);
   const { files, ids } = ports.runtime;
   await changingPackages(ports, async (own) => {
     const record = (await readLocalConfig(ports.home, files)).records.get(manifest.name);
-    if (record?.hash !== installed?.record.hash || (record === undefined) !== (installed === null)) {
+    const { hash, withheld } = installed?.record ?? {};
+    if (record?.hash !== hash || canonicalText(record?.withheld ?? null) !== canonicalText(withheld ?? null)) {
       throw changed(plan.dir, `"${manifest.name}" was installed or upgraded meanwhile`);
     }
     const staged = `.${ids.create("new")}`;
@@ -99,7 +102,7 @@ async function install(plan: InstallPlan, consent: Consent, ports: InstallPorts,
       throw error instanceof HostError ? error : treeFailure(error, packagesDir(ports.home));
     }
   });
-  audit(plan, consent, ports);
+  audit(plan, manifest, consent, ports);
 }
 
 async function bringBack(
@@ -113,7 +116,8 @@ async function bringBack(
     const now = (await readLocalConfig(own.home, own.files)).records.get(name);
     if (now?.hash !== hash) return false;
     const { installed, version, hash: oldHash, source } = before;
-    const record = defined({ installed, version, hash: oldHash, source }) as RecordFields;
+    const fields = defined({ installed, version, hash: oldHash, source });
+    const record = { ...fields, ...withheldField(before.withheld, now.withheld) } as RecordFields;
     await makeChange({ op: "install", plugin: name, staged: kept, old: `.${own.ids.create("old")}`, record }, own);
     return true;
   });
@@ -140,6 +144,7 @@ async function stage(plan: InstallPlan, place: string, ports: InstallPorts): Pro
 function recordOf({ manifest, hash, source, installed, package: pkg }: InstallPlan, consent: Consent): RecordFields {
   const { version } = manifest;
   const before = installed?.record;
+  const withheld = withheldAfter(manifest, consent, before?.withheld ?? []);
   const projects = [
     ...new Set([...before?.projects ?? [], ...(consent.projectId === null ? [] : [consent.projectId])]),
   ];
@@ -152,17 +157,24 @@ function recordOf({ manifest, hash, source, installed, package: pkg }: InstallPl
     source: sourceText(source),
     ...(pkg !== null && { package: pkg }),
     ...(projects.length > 0 && { projects }),
+    ...withheldField(withheld, before?.withheld ?? []),
   };
 }
 
+/** Returns the field of a record; none where there is nothing withheld and the record does not say otherwise. */
+export function withheldField(withheld: readonly string[], before: readonly string[]): RecordFields {
+  return withheld.length > 0 || before.length > 0 ? { withheld } : {};
+}
+
 function audit(
-  { manifest: { name, version, capabilities }, hash, source, diff, installed }: InstallPlan,
+  { hash, source, diff, installed }: InstallPlan,
+  { name, version, capabilities, withheld = [] }: Manifest,
   consent: Consent,
   ports: InstallPorts,
 ) {
   const subject = { name, instance: name };
-  // Nothing is installed unless every capability was granted by name.
-  const agreed = { source: sourceText(source), hash, capabilities: [...capabilities] };
+  // Nothing is installed unless every capability was granted or withheld by name.
+  const agreed = { source: sourceText(source), hash, capabilities: [...capabilities], withheld: [...withheld] };
   if (installed) {
     const capability_diff = { added: [...diff.added], removed: [...diff.removed] };
     const versions = { old_version: installed.version, new_version: version };
@@ -190,6 +202,6 @@ export function consentMissing(
   const flags = missing.map((capability) => `--grant '${capability.replaceAll("'", `'\\''`)}'`).join(" ");
   return new HostError("install.consent_missing", `"${plugin}" asks for ${count} that nobody granted`, {
     data: { plugin, missing, ...shown },
-    hint: `Grant each by name: ${flags}`,
+    hint: `Grant each by name: ${flags}, or withhold it with --withhold`,
   });
 }

@@ -1,16 +1,21 @@
 /**
- * Changes of one installed plugin: enabled, disabled, in use by one more project, uninstalled.
+ * Changes of one installed plugin: enabled, disabled, granted more or less, in use by one more project, uninstalled.
  *
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
 import { verifyTree } from "../../core/files/tree.ts";
+import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { grantedManifest } from "../../core/manifest/withheld.ts";
 import { type InstallRecord, type LocalConfig, readLocalConfig } from "../../core/project/local_config.ts";
+import { canonicalText } from "../../core/values/canonical_text.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
+import { type GrantAnswer, withheldAfter } from "../consent/withholding.ts";
 import { makeChange, type PackagePorts } from "../installed/journal.ts";
 import { writeRecord } from "../installed/records.ts";
-import { changingPackages, type InstallPorts } from "./install_ports.ts";
+import { withheldField } from "./apply.ts";
+import { changingPackages, claimStorage, type InstallPorts } from "./install_ports.ts";
 
 /**
  * Records whether a plugin may run; returns whether that is new. A plugin whose files changed, or whose manifest is
@@ -32,14 +37,71 @@ export async function setEnabled(plugin: string, enabled: boolean, ports: Instal
 }
 
 /**
- * Lets an installed plugin serve one more project.
+ * Lets an installed plugin serve one more project, with the capabilities of the operator's answer. Returns whether its
+ * capabilities are others now: they are the same for every project.
  *
- * @throws {HostError} `plugin.not_installed` or `local.*`.
+ * @throws {HostError} `plugin.not_installed`, `install.capability_unknown`, `install.withhold_granted`, `manifest.*` or `local.*`.
  */
-export async function addProject(plugin: string, projectId: string, ports: InstallPorts): Promise<void> {
-  await changing(plugin, ports, async ({ projects }, own) => {
-    const fields = { projects: [...new Set([...projects, projectId])], enabled: true };
+export async function addProject(
+  plugin: string,
+  projectId: string,
+  answer: GrantAnswer,
+  ports: InstallPorts,
+): Promise<boolean> {
+  return await changing(plugin, ports, async (record, own) => {
+    const { manifest } = await readManifest(`${own.home}/plugins/${plugin}`, own.files);
+    const { withheld: before } = record;
+    const withheld = withheldAfter(manifest, answer, before);
+    const projects = [...new Set([...record.projects, projectId])];
+    const fields = { projects, enabled: true, ...withheldField(withheld, before) };
     await writeRecord(own.home, plugin, { ...own, fields });
+    return canonicalText(withheld) !== canonicalText(before);
+  });
+}
+
+/** The capabilities of an installed plugin after a change. */
+export interface ChangedGrants {
+  /** Whether they are others than before. */
+  readonly changed: boolean;
+  readonly capabilities: readonly string[];
+  readonly withheld: readonly string[];
+}
+
+/**
+ * Grants capabilities that were withheld, or withholds others; running hosts reload the plugin for it to hold there.
+ *
+ * @throws {HostError} `plugin.not_installed`, `plugin.tampered`, `install.capability_unknown`, `install.withhold_granted`, `manifest.*` or `local.*`.
+ */
+export async function changeGrants(plugin: string, answer: GrantAnswer, ports: InstallPorts): Promise<ChangedGrants> {
+  const { version, ...grants } = await changing(plugin, ports, async (record, own) => {
+    const dir = `${own.home}/plugins/${plugin}`;
+    await verifyTree(plugin, dir, record.hash ?? "", own.files);
+    const { manifest } = await readManifest(dir, own.files);
+    requireKnown(manifest, answer.granted, record.withheld);
+    const withheld = withheldAfter(manifest, answer, record.withheld);
+    const changed = canonicalText(withheld) !== canonicalText(record.withheld);
+    const granted = grantedManifest(manifest, withheld);
+    if (changed) {
+      await claimStorage(granted, ports);
+      await writeRecord(own.home, plugin, { ...own, fields: { withheld } });
+    }
+    const { version, capabilities } = granted;
+    return { version, changed, capabilities, withheld: granted.withheld ?? [] };
+  });
+  const lists = { capabilities: [...grants.capabilities], withheld: [...grants.withheld] };
+  if (grants.changed) {
+    ports.audit.emit("plugin.grants_changed", { name: plugin, instance: plugin }, { version, ...lists });
+  }
+  return grants;
+}
+
+/** Throws `install.capability_unknown` for a grant of something that the plugin does not ask for. */
+function requireKnown({ name, capabilities }: Manifest, granted: readonly string[], withheld: readonly string[]): void {
+  const unknown = granted.filter((one) => !capabilities.includes(one));
+  if (unknown.length === 0) return;
+  throw new HostError("install.capability_unknown", `"${name}" does not ask for ${unknown.join(", ")}`, {
+    data: { plugin: name, unknown, asked: capabilities },
+    hint: withheld.length > 0 ? `Withheld: ${withheld.join(", ")}` : "Nothing is withheld from it",
   });
 }
 

@@ -18,7 +18,8 @@ import {
   isSameDeclaration,
   readDeclined,
 } from "../installed/declined.ts";
-import { applyInstall, consentMissing } from "./apply.ts";
+import { unanswered } from "../consent/withholding.ts";
+import { applyInstall, consentMissing, grantedBy } from "./apply.ts";
 import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
 import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
@@ -31,8 +32,8 @@ import { isAddress, parseSource, projectSource, type Source } from "./source.ts"
 export interface DeskOptions {
   readonly ports: InstallPorts;
   readonly project: { readonly id: string; readonly dir: string };
-  /** Called with the name of each plugin that was installed, and whether another version made room for it. */
-  onInstalled(plugin: string, isUpgrade: boolean): Promise<void>;
+  /** Called with the name of each plugin that was installed, and whether others run it otherwise until they reload. */
+  onInstalled(plugin: string, hasChanged: boolean): Promise<void>;
 }
 
 /** A request, and the plan behind its offer. */
@@ -87,8 +88,8 @@ export class ConsentDesk {
   /**
    * Agrees to the next step of a request; returns the request as it stands then.
    *
-   * @throws {HostError} `consent.unknown`, `install.consent_missing` when not every capability is granted by name,
-   * `install.changed` when the consent was for other files, or why it could not be fetched or installed. The request
+   * @throws {HostError} `consent.unknown`, `install.consent_missing` when not every capability is granted or withheld by
+   * name, `install.capability_unknown` or `install.withhold_granted` for one that cannot be withheld, `install.changed` when the consent was for other files, or why it could not be fetched or installed. The request
    * stays open.
    */
   async approve(id: string, answer: ConsentAnswer = {}): Promise<ConsentRequest> {
@@ -222,30 +223,34 @@ export class ConsentDesk {
     this.#change(entry, { step: "grant", offer: consentOffer(plan, project, ports) });
   }
 
-  async #install(entry: Entry, { hash, grant = [] }: ConsentAnswer): Promise<ConsentRequest> {
+  async #install(entry: Entry, { hash, grant = [], withhold = [] }: ConsentAnswer): Promise<ConsentRequest> {
     const { ports, project, onInstalled } = this.#options;
     const plan = entry.plan!;
-    const { name, version, capabilities } = plan.manifest;
+    const { name, version } = plan.manifest;
     if (hash !== plan.hash) {
       throw new HostError("install.changed", `The consent names other files of "${name}" than were offered`, {
         data: { plugin: name, offered: plan.hash },
         hint: "Look at the offer and answer with its hash",
       });
     }
-    const missing = entry.request.offer!.added.filter((capability) => !grant.includes(capability));
+    const answer = { granted: [...grant], withhold: [...withhold] };
+    const missing = unanswered(entry.request.offer!.added, answer);
     if (missing.length > 0) throw consentMissing(name, missing);
+    const { capabilities, withheld = [] } = grantedBy(plan, answer);
+    let hasChanged = plan.installed !== null;
     if (entry.isShared) {
       await verifyTree(name, plan.dir, hash, ports.runtime.files);
-      await addProject(name, project.id, ports);
+      hasChanged = await addProject(name, project.id, answer, ports);
     } else {
-      await applyInstall(plan, { hash, granted: [...grant], projectId: project.id, enabled: true }, ports);
+      await applyInstall(plan, { hash, ...answer, projectId: project.id, enabled: true }, ports);
     }
     await this.#letGo(entry);
     await changeDeclined(this.#declined, (declined) => without(declined, entry.request));
     this.#change(entry, { state: "installed" });
     this.#entries.delete(entry.request.id);
-    this.#audit("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
-    await onInstalled(name, !entry.isShared && plan.installed !== null);
+    const granted = { version, capabilities: [...capabilities], withheld: [...withheld] };
+    this.#audit("plugin.consent_granted", entry, granted);
+    await onInstalled(name, hasChanged);
     return entry.request;
   }
 

@@ -12,12 +12,13 @@ import { isInRange } from "../../core/project/version_range.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { ConsentOffer, Contributions } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
-import { grantable, type InstallPlan } from "./plan.ts";
+import { grantable, withWithheld } from "../consent/withholding.ts";
+import type { InstallPlan } from "./plan.ts";
 import { sourceText } from "./source.ts";
 
 /** Returns a plan as it is offered to a project. */
 export function consentOffer(
-  { manifest, hash, bytes, installed, diff, dir, source }: InstallPlan,
+  { manifest, hash, bytes, installed, diff, dir, source, withheld }: InstallPlan,
   project: { readonly id: string; readonly dir: string },
   { home, runtime }: InstallPorts,
 ): ConsentOffer {
@@ -38,12 +39,15 @@ export function consentOffer(
     hash,
     bytes,
     capabilities: [
-      ...manifest.capabilities.map((capability) => describeCapability(capability, { paths })),
+      ...manifest.capabilities.filter((one) => !withheld.includes(one)).map((capability) =>
+        withWithheld(describeCapability(capability, { paths }), installed?.record.withheld ?? [])
+      ),
       ...(isKnown ? diff.added.filter(isExposure).map(describeExposure) : []),
     ],
+    withheld: withheld.map((capability) => describeCapability(capability, { paths })),
     installed: installed?.version ?? null,
     // A project that the plugin does not serve yet has granted nothing.
-    added: isKnown ? diff.added : grantable(manifest.capabilities),
+    added: isKnown ? diff.added : grantable(manifest.capabilities).filter((one) => !withheld.includes(one)),
     removed: diff.removed,
   };
 }

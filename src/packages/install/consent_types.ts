@@ -39,11 +39,13 @@ export interface ConsentOffer {
   readonly hash: string;
   /** Sum of the sizes of its files. */
   readonly bytes: number;
-  /** Everything it would be allowed to do, in plain words. */
+  /** Everything it would be allowed to do, in plain words; a danger also names what it would bring back. */
   readonly capabilities: readonly CapabilityDescription[];
+  /** Capabilities that it asks for and the operator withheld before: they stay so unless `grant` names them. */
+  readonly withheld: readonly CapabilityDescription[];
   /** Version that is installed already, for this or another project, or null. */
   readonly installed: string | null;
-  /** Capabilities the installed one does not have. */
+  /** Capabilities the installed one does not ask for: an answer grants or withholds each. */
   readonly added: readonly string[];
   /** Capabilities only the installed one has. */
   readonly removed: readonly string[];
@@ -58,7 +60,7 @@ export interface ConsentRequest extends MissingPlugin {
   readonly id: string;
   /**
    * The next question: `source`, from where to install the plugin; `fetch`, whether {@link source} may be fetched;
-   * `grant`, whether the plugin in {@link offer} may be installed with all its capabilities.
+   * `grant`, whether the plugin in {@link offer} may be installed, and with which of its capabilities.
    */
   readonly step: "source" | "fetch" | "grant";
   /**
@@ -80,6 +82,8 @@ export interface ConsentAnswer {
   readonly allowHttp?: boolean;
   /** For `grant`: hash of the offer that was seen. */
   readonly hash?: string;
-  /** For `grant`: each capability of the offer that is not granted yet. */
+  /** For `grant`: each capability of the offer that is not granted yet; one that was withheld comes back by it. */
   readonly grant?: readonly string[];
+  /** For `grant`: capabilities of the offer that the plugin starts without, in every project that it serves. */
+  readonly withhold?: readonly string[];
 }

@@ -7,6 +7,7 @@ import { asHostError, type HostError } from "../../core/errors/host_error.ts";
 import { verifyTree } from "../../core/files/tree.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { grantedManifest } from "../../core/manifest/withheld.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
 import { type InstallPorts, settlePackages } from "./install_ports.ts";
 
@@ -14,7 +15,7 @@ import { type InstallPorts, settlePackages } from "./install_ports.ts";
 export interface InstalledPlugin {
   readonly record: InstallRecord;
   readonly dir: string;
-  /** Null when it cannot be read. */
+  /** As the operator granted it. Null when it cannot be read. */
   readonly manifest: Manifest | null;
   /** Why it cannot run as it is, or null. */
   readonly problem: HostError | null;
@@ -36,7 +37,7 @@ export async function lookAt(
   const dir = `${home}/plugins/${record.name}`;
   let manifest: Manifest | null = null;
   try {
-    ({ manifest } = await readManifest(dir, files));
+    manifest = grantedManifest((await readManifest(dir, files)).manifest, record.withheld);
     await verifyTree(record.name, dir, record.hash ?? "", files);
     return { record, dir, manifest, problem: null };
   } catch (thrown) {

@@ -5,7 +5,9 @@
  */
 import { HostError } from "../../core/errors/host_error.ts";
 import { exposedSince } from "../consent/describe_secret.ts";
+import { grantable } from "../consent/withholding.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
+import { askedCapabilities, withheldOf } from "../../core/manifest/withheld.ts";
 import type { DocumentIssue } from "../../core/documents/document_report.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
 import { type InstallRecord, readLocalConfig } from "../../core/project/local_config.ts";
@@ -18,7 +20,7 @@ import { type Source, sourceText } from "./source.ts";
 export interface Installed {
   readonly record: InstallRecord;
   readonly version: string;
-  /** Empty when its files were tampered with. */
+  /** Capabilities that it asks for, withheld ones included. Empty when its files were tampered with. */
   readonly capabilities: readonly string[];
   /** Null when its files were tampered with. */
   readonly manifest: Manifest | null;
@@ -51,6 +53,8 @@ export interface InstallPlan {
   readonly installed: Installed | null;
   /** Capabilities that it would gain and lose. */
   readonly diff: CapabilityDiff;
+  /** Capabilities of it that stay withheld unless the operator grants them by name. */
+  readonly withheld: readonly string[];
   /** Package it is known by in projects, or null. */
   readonly package: string | null;
 }
@@ -91,7 +95,8 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   // Files that were tampered with are repaired by installing them again.
   const isSame = installed?.record.hash === hash && !installed.isTampered;
   const change = isSame ? "same" : "upgrade";
-  const diff = diffCapabilities(installed?.capabilities ?? [], manifest.capabilities);
+  const withheld = stillWithheld(manifest, installed);
+  const diff = diffCapabilities(installed?.capabilities ?? [], manifest.capabilities, withheld);
   return {
     kind: installed === null ? "install" : change,
     dir: root,
@@ -106,6 +111,7 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
       // A secret that the version before used without seeing it is a grant of its own.
       added: [...diff.added, ...(installed?.manifest ? exposedSince(installed.manifest, manifest) : [])],
     },
+    withheld,
     package: pkg ?? installed?.record.package ?? null,
   };
 }
@@ -125,8 +131,13 @@ async function installedNow(name: string, ports: InstallPorts): Promise<Installe
   const { manifest, problem } = await lookAt(record, ports);
   if (problem?.code === "host.internal") throw problem;
   if (manifest && !problem) {
-    const { version, capabilities } = manifest;
-    return { record, version, capabilities, manifest, isTampered: false };
+    return {
+      record,
+      version: manifest.version,
+      capabilities: askedCapabilities(manifest),
+      manifest,
+      isTampered: false,
+    };
   }
   // Files that changed do not show what was granted, so every capability counts as new.
   return {
@@ -151,15 +162,25 @@ function refuseTaken({ package: before, source: had }: InstallRecord, request: P
   });
 }
 
-/** Returns the capabilities that let a plugin do something: `net:[]` says that there is no network. */
-export function grantable(capabilities: readonly string[]): string[] {
-  return capabilities.filter((capability) => capability !== "net:[]");
-}
-
-/** Compares two lists of capabilities in canonical form. */
-function diffCapabilities(before: readonly string[], after: readonly string[]): CapabilityDiff {
+/** Compares two lists of capabilities in canonical form; those that stay withheld are not asked for again. */
+function diffCapabilities(
+  before: readonly string[],
+  after: readonly string[],
+  withheld: readonly string[],
+): CapabilityDiff {
   return {
-    added: grantable(after).filter((capability) => !before.includes(capability)),
+    added: grantable(after).filter((capability) => !before.includes(capability) && !withheld.includes(capability)),
     removed: grantable(before).filter((capability) => !after.includes(capability)),
   };
+}
+
+/**
+ * Returns the capabilities that stay withheld without a question: those that the record names, and those of the version
+ * before that cover one of them. Another that covers one of them is asked for like any that is new.
+ */
+function stillWithheld({ capabilities }: Manifest, installed: Installed | null): string[] {
+  if (installed === null) return [];
+  const { record, capabilities: before } = installed;
+  const held = withheldOf(capabilities, record.withheld);
+  return held.filter((one) => record.withheld.includes(one) || before.includes(one));
 }

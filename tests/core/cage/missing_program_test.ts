@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readCapabilities } from "../../../src/core/manifest/capability.ts";
 import { missingProgramHint, missingPrograms, withMissingProgram } from "../../../src/core/cage/missing_program.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 
@@ -47,4 +48,15 @@ test("a plugin that did not answer is explained by the program it could not star
   assert.equal(withMissingProgram(late, ["all well"]), late);
   const other = new HostError("initialize.refused", "No");
   assert.equal(withMissingProgram(other, stderr), other);
+});
+
+test("missingProgramHint() names the way to grant a program that the operator withheld", () => {
+  const places = { installDir: "/p", home: "/h", projectDir: null };
+  const withheld = { plugin: "notes", capabilities: readCapabilities(["exec:jq:plugin:/", "exec:git:/srv"]), places };
+  const stderr = ["./plugin.sh: line 3: jq: command not found"];
+  assert.equal(
+    missingProgramHint(stderr, withheld),
+    "exec:jq:plugin:/: withheld by the operator. Grant with kaged plugin grant notes 'exec:jq:plugin:/'",
+  );
+  assert.match(missingProgramHint(["x: line 1: sed: command not found"], withheld)!, /Add exec:sed:plugin:\//);
 });

@@ -35,6 +35,7 @@ enabled = true
 package = "@kaged/memory-markdown"
 source = "https://example.org/memory"
 projects = ["music"]
+withheld = ["net:A.example.:443"]
 
 [plugins."@kaged/memory-hindsight"]
 api_token = "\${TOKEN}"
@@ -59,8 +60,9 @@ fast = "small-1"
       enabled: true,
       source: "https://example.org/memory",
       projects: ["music"],
+      withheld: ["net:a.example:443"],
     },
-    { name: "notes", installed: "1.0.0", local: false, enabled: false, projects: [] },
+    { name: "notes", installed: "1.0.0", local: false, enabled: false, projects: [], withheld: [] },
   ]);
   const values = [...secrets].map(([name, { values }]) => [name, values]);
   assert.deepEqual(values, [
@@ -69,8 +71,8 @@ fast = "small-1"
   ]);
   const { placeOf } = secrets.get("@kaged/memory-hindsight")!;
   assert.deepEqual([placeOf(["api_token"]), placeOf(["nested", "a", 1, "b"])], [
-    { line: 11, column: 13 },
-    { line: 12, column: 26 },
+    { line: 12, column: 13 },
+    { line: 13, column: 26 },
   ]);
   assert.deepEqual([[...models], warnings], [[["fast", "small-1"]], []]);
 });
@@ -82,6 +84,10 @@ test("wrong types in local.toml have their place, and an unknown key is a warnin
     "local.wrong_type 4:13 plugins.b.installed",
     "local.wrong_type 5:9 plugins.b.local",
   ]);
+  for (const list of ['["net:*", 7]', '["net"]', '"net:*"']) {
+    const record = `[plugins.b]\ninstalled = "1.0.0"\nwithheld = ${list}\n`;
+    assert.deepEqual(await issuesOf(parseLocalConfig(record, { file })), ["local.wrong_type 3:12 plugins.b.withheld"]);
+  }
   const { warnings } = await parseLocalConfig("[plugin.x]\na = 1\n", { file });
   assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [["local.unknown_key", "plugin"]]);
 });

@@ -15,6 +15,7 @@ test("K-007 K-010 a plugin comes alive by initialize, config.update, initialized
     daemon_version: "0.1.0",
     api_version: 1,
     plugin_name: "echo",
+    capabilities: [],
     storage_available: false,
     projects: ["music", "homelab"],
   });

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { applyInstall } from "../../../src/packages/install/apply.ts";
-import { setEnabled, uninstallPlugin } from "../../../src/packages/install/change_installed.ts";
+import { HostError } from "../../../src/core/errors/host_error.ts";
+import { applyInstall, applyUpgrade } from "../../../src/packages/install/apply.ts";
+import { changeGrants, setEnabled, uninstallPlugin } from "../../../src/packages/install/change_installed.ts";
 import { createStorage } from "../../../src/core/storage/storage.ts";
 import { installStage, manifestOf } from "./install_stage.ts";
 
@@ -23,6 +24,7 @@ test("K-052 manual install happy path: the files are in the store, read-only, an
     enabled: false,
     source: dir,
     projects: [],
+    withheld: [],
   });
   assert.deepEqual(await stage.names(), ["oh-my-pi"]);
   assert.equal(await readFile(join(stage.home, "plugins/oh-my-pi/index.js"), "utf8"), "// nothing\n");
@@ -34,6 +36,7 @@ test("K-052 manual install happy path: the files are in the store, read-only, an
     source: dir,
     hash: plan.hash,
     capabilities: plan.manifest.capabilities,
+    withheld: [],
     local: true,
   }]);
 });
@@ -85,7 +88,7 @@ test("K-055 upgrade with capability diff: what is new needs its own yes, and the
   await assert.rejects(applyInstall(plan, { ...consent, granted: [] }, stage.ports), {
     code: "install.consent_missing",
     data: { plugin: "oh-my-pi", missing: ["net:api.openai.com:443"] },
-    hint: "Grant each by name: --grant 'net:api.openai.com:443'",
+    hint: "Grant each by name: --grant 'net:api.openai.com:443', or withhold it with --withhold",
   });
   assert.equal((await stage.local()).records.get("oh-my-pi")?.version, "1.4.2");
   await applyInstall(plan, { ...consent, granted: plan.diff.added }, stage.ports);
@@ -98,6 +101,7 @@ test("K-055 upgrade with capability diff: what is new needs its own yes, and the
     source: v2,
     hash: plan.hash,
     capabilities: plan.manifest.capabilities,
+    withheld: [],
     old_version: "1.4.2",
     new_version: "2.0.0",
     capability_diff: { added: ["net:api.openai.com:443"], removed: ["exec:bash:/opt/oh-my-pi"] },
@@ -360,4 +364,55 @@ test("K-063 a plugin installed for a project lists it, an upgrade keeps whom it 
     ["music"],
     "2.0.0",
   ]);
+});
+
+test("what was withheld stays withheld over an upgrade, and a capability that covers it is asked for anew", async (t) => {
+  const stage = await installStage(t);
+  const v1 = await stage.plugin("v1", { capabilities: ["net:a.example:443", "read:fs:/srv/a"] });
+  const first = await stage.plan(v1);
+  const answer = { granted: ["read:fs:/srv/a"], withhold: ["net:a.example:443"] };
+  await applyInstall(first, { hash: first.hash, projectId: null, ...answer }, stage.ports);
+  const record = async () => (await stage.local()).records.get("oh-my-pi");
+  assert.deepEqual((await record())?.withheld, ["net:a.example:443"]);
+  const audited = () => stage.events.at(-1)?.data as Record<string, unknown>;
+  assert.deepEqual([audited().capabilities, audited().withheld], [["read:fs:/srv/a"], ["net:a.example:443"]]);
+
+  const same = await stage.plugin("v2", { version: "2.0.0", capabilities: ["net:a.example:443", "read:fs:/srv/a"] });
+  const second = await stage.install(same);
+  assert.deepEqual([second.diff.added, second.withheld], [[], ["net:a.example:443"]]);
+  assert.deepEqual((await record())?.withheld, ["net:a.example:443"]);
+
+  const wider = await stage.plugin("v3", { version: "3.0.0", capabilities: ["net:a.example:*", "read:fs:/srv/a"] });
+  const third = await stage.plan(wider);
+  assert.deepEqual([third.diff.added, third.withheld], [["net:a.example:*"], []]);
+  const consent = { hash: third.hash, projectId: null };
+  await assert.rejects(applyInstall(third, { ...consent, granted: [] }, stage.ports), {
+    code: "install.consent_missing",
+  });
+  await applyInstall(third, { ...consent, granted: [], withhold: ["net:a.example:*"] }, stage.ports);
+  assert.deepEqual((await record())?.withheld, ["net:a.example:443", "net:a.example:*"]);
+  assert.deepEqual(audited().capabilities, ["read:fs:/srv/a"]);
+
+  await changeGrants("oh-my-pi", { granted: ["net:a.example:*"] }, stage.ports);
+  assert.deepEqual([(await record())?.withheld, audited()], [[], {
+    version: "3.0.0",
+    capabilities: ["net:a.example:*", "read:fs:/srv/a"],
+    withheld: [],
+  }]);
+  assert.equal((await changeGrants("oh-my-pi", { granted: ["net:a.example:*"] }, stage.ports)).changed, false);
+});
+
+test("an upgrade that is taken back takes its grants back too", async (t) => {
+  const stage = await installStage(t);
+  await stage.install(await stage.plugin("v1", { capabilities: ["net:a.example:443"] }), {
+    granted: [],
+    withhold: ["net:a.example:443"],
+  });
+  const plan = await stage.plan(await stage.plugin("v2", { version: "2.0.0", capabilities: ["net:a.example:443"] }));
+  const granted = ["net:a.example:443"];
+  await using replaced = await applyUpgrade(plan, { hash: plan.hash, projectId: null, granted }, stage.ports);
+  assert.deepEqual((await stage.local()).records.get("oh-my-pi")?.withheld, []);
+  assert.equal(await replaced!.bringBack(new HostError("plugin.unavailable", "It does not start")), true);
+  const record = (await stage.local()).records.get("oh-my-pi");
+  assert.deepEqual([record?.version, record?.withheld], ["1.4.2", ["net:a.example:443"]]);
 });

@@ -405,6 +405,8 @@ export type HostErrorCode =
   | "install.special_file"
   | "install.changed"
   | "install.name_taken"
+  | "install.capability_unknown"
+  | "install.withhold_granted"
   | "install.version_unfit"
   | "install.no_space"
   | "install.unfinished"

@@ -12,6 +12,7 @@ import { hashTree } from "../../files/tree.ts";
 import type { Manifest } from "../../manifest/manifest.ts";
 import type { WireTap } from "../wire_tap.ts";
 import { API_VERSION } from "../../values/version.ts";
+import { defined } from "../../values/plain_data.ts";
 import type { SecretMask } from "../../values/secret_mask.ts";
 import { SecretKeeper } from "./secrets.ts";
 import { TAPE_FORMAT, TAPE_VERSION, type TapeEntry, type TapeHeader, type TapeMessage } from "./tape.ts";
@@ -73,6 +74,7 @@ export function recordTape(
       instance,
       api_version: API_VERSION,
       started,
+      ...defined({ withheld: plugin.manifest.withheld }),
     };
     return `${JSON.stringify(header)}\n`;
   };

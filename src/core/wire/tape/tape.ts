@@ -30,6 +30,8 @@ export interface TapeHeader {
   readonly api_version: number;
   /** When it was started, ISO 8601. */
   readonly started: string;
+  /** Capabilities that the operator withheld from it; absent without any. */
+  readonly withheld?: readonly string[];
 }
 
 /** A line of a tape after the first. `t` is in milliseconds since the start. */
