@@ -8,6 +8,8 @@
  *
  *   --project <dir>   folder of project.yaml (default: the one beside this file)
  *   --home <dir>      operator's folder, where the memory is (default: one that is removed at the end)
+ *   --ask             a person says yes before a task is delegated: here when this is a terminal, in the console, or with
+ *                     `kaged approvals --home <dir>`
  *
  * OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL choose the model. Without a URL or key a small one is served on
  * loopback: it speaks the same wire and knows only the request.
@@ -19,10 +21,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { createInterface as createTerminal } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 // From outside this repository: "@kaged/plugin-host".
-import { type AuditEvent, countTokens, createHost, type Host, type Message, toolFromAlias } from "../../mod.ts";
+import {
+  type AuditEvent,
+  countTokens,
+  createHost,
+  detectRuntime,
+  type Host,
+  type Message,
+  toolFromAlias,
+} from "../../mod.ts";
+import { type AgentHooks, agentHooks } from "../../src/hooks/mod.ts";
+import { type OnAsk, serveHost } from "../../src/http/mod.ts";
 import { type ChatTool, type Endpoint, type Reply, streamReply, type ToolCall } from "./chat_client.ts";
 import { startLocalModel } from "./local_model.ts";
 import { timeline } from "./timeline.ts";
@@ -41,6 +54,8 @@ export interface AgentOptions {
   readonly windowTokens: number;
   /** Takes what is to be shown, piece by piece. */
   readonly write: (text: string) => void;
+  /** Whether a person is asked before a task is delegated. */
+  readonly ask: boolean;
 }
 
 const PROMPTS: Readonly<Record<string, string>> = {
@@ -65,8 +80,11 @@ export async function runAgent(options: AgentOptions): Promise<void> {
       "@kaged/smart-compactor": pluginDir("smart-compactor"),
     },
     events: { level: "summary" },
+    // Without a terminal, the request waits for another front end.
+    ...(options.ask && process.stdin.isTTY && { onAsk: askHere }),
   });
   host.onAudit((event) => trail.push(event));
+  const console = options.ask ? await askBeforeDelegating(host, write) : null;
 
   write("Starting plugins, each in a cage of its own\n");
   const { failed } = await host.start();
@@ -76,9 +94,33 @@ export async function runAgent(options: AgentOptions): Promise<void> {
   }
   let count = 0;
   for (const turns of sessions) await runSession(`ses_${++count}`, turns, host, options);
+  await console?.close();
   await host.stop();
   write("\nWhat the audit trail says\n" + timeline(trail));
 }
+
+/** Has a person asked before the agent hands a task to another, and serves the console, where one can answer. */
+async function askBeforeDelegating(host: Host, write: AgentOptions["write"]): Promise<{ close(): Promise<void> }> {
+  host.hooks.register("PreToolUse", function delegation(event) {
+    if (event.tool?.name === "delegate") event.ask({ reason: "Another agent would work on it" });
+  });
+  const served = await serveHost({ host, runtime: await detectRuntime(), port: 0 });
+  write(`The console is at ${served.address}, its token is ${served.token}\n`);
+  return served;
+}
+
+/** Asks at the terminal. `signal` aborts when somebody was faster elsewhere: the question goes away then. */
+const askHere: OnAsk = async ({ tool, reason, arguments: args }, { signal }) => {
+  const terminal = createTerminal({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await terminal.question(`\n  ? ${tool} ${JSON.stringify(args)}\n    ${reason}. Allow it? [y/N] `, {
+      signal,
+    });
+    return /^y/i.test(answer) ? { decision: "allow" } : { decision: "deny", reason: "The person said no" };
+  } finally {
+    terminal.close();
+  }
+};
 
 async function runSession(
   id: string,
@@ -109,6 +151,7 @@ class Agent {
   readonly #session: string;
   readonly #host: Host;
   readonly #options: AgentOptions;
+  readonly #hooks: AgentHooks;
   #window: Message[];
 
   constructor(
@@ -120,6 +163,7 @@ class Agent {
     this.#session = session;
     this.#host = host;
     this.#options = options;
+    this.#hooks = agentHooks(host.hooks, { session, agent: path });
     this.#window = [{ role: "system", content: systemPrompt }];
   }
 
@@ -189,13 +233,20 @@ class Agent {
     try {
       const args = JSON.parse(json || "{}");
       const result = name === "delegate"
-        ? await this.#delegate(args)
+        ? await this.#delegateIfAllowed(args)
         : await this.#host.callTool(tool, args, { agent: this.#path, session: this.#session });
       return typeof result === "string" ? result : JSON.stringify(result);
     } catch (error) {
       this.#options.write(`  ← ${(error as Error).message}\n`);
       return `Error: ${(error as Error).message}`;
     }
+  }
+
+  /** Tools of plugins pass the host's gate by themselves; this one is the agent's own, so it asks the hooks itself. */
+  async #delegateIfAllowed(args: { agent: string; task: string }): Promise<string> {
+    const { blocked, blockedBy, reason, input } = await this.#hooks.beforeTool("delegate", args);
+    if (blocked) throw new Error(`${blockedBy} said no: ${reason}`);
+    return await this.#delegate(input as typeof args);
   }
 
   /** A subagent starts afresh: its own window and tools, the session of its primary. */
@@ -258,7 +309,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const text = { type: "string" } as const;
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { project: text, home: text, chat: { type: "boolean" } },
+    options: { project: text, home: text, chat: { type: "boolean" }, ask: { type: "boolean" } },
     allowPositionals: true,
   });
   const { OPENAI_BASE_URL, OPENAI_API_KEY: key = "", OPENAI_MODEL: model = "gpt-4o-mini" } = process.env;
@@ -274,6 +325,7 @@ export async function main(args: readonly string[]): Promise<number> {
       sessions: values.chat ? [linesOfStdin()] : positionals.length > 0 ? [positionals] : STORY,
       windowTokens: isLocal ? 960 : 16_000,
       write: (piece) => void process.stdout.write(piece),
+      ask: values.ask ?? false,
     });
     return 0;
   } catch (error) {

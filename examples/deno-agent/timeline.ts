@@ -37,6 +37,10 @@ function sentence({ type, data }: AuditEvent): string | null {
       return `compaction of ${data.agent_path}: ${data.trigger}, ${data.before.tokens} tokens`;
     case "compaction.completed":
       return `compacted by ${data.by} to ${data.after.tokens} tokens, ${data.superseded} messages superseded`;
+    case "approval.requested":
+      return `a person is asked about ${data.tool} of ${data.agent_path}: ${data.reason}`;
+    case "approval.answered":
+      return `${data.decision} ${data.tool}, said ${data.by}`;
     case "plugin.stopped":
       return `stopped with exit code ${data.exit_code}`;
     default:

@@ -12,7 +12,9 @@ import { compiledCode } from "../support/compiled_code.ts";
 import { nextMove } from "../../examples/deno-agent/local_model.ts";
 import { blocksFor } from "../docs/support/guides.ts";
 import { requireOrSkip, runtimeName } from "../support/require_or_skip.ts";
+import { runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { until } from "../support/until.ts";
 
 const path = (relative: string): string => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const AGENT = path("examples/deno-agent/agent.ts");
@@ -232,4 +234,24 @@ test("the local model answers from the request alone, asks a tool for the rest, 
     call: "m__recall",
     args: { query: "Where do we deploy?" },
   });
+});
+
+test("N-026 with --ask a person is asked before a task is delegated, and can answer with the command", async (t) => {
+  if (!await bubblewrap(t)) return;
+  const home = await scratchDir(t);
+  const question = "Ask the researcher: what does a safe rollout start with?";
+  for (const decision of ["allow", "deny"]) {
+    const running = runAgent(["--ask", "--home", home, question]);
+    const kaged = (...args: string[]) => runKaged(["approvals", ...args, "--home", home]);
+    const request = await until(async () => {
+      const { approvals } = JSON.parse((await kaged("list", "--json")).stdout);
+      return approvals[0];
+    }, "a request");
+    assert.deepEqual([request.tool, request.source], ["delegate", { kind: "hook", id: "delegation" }]);
+    assert.equal((await kaged(decision, request.id, "--reason", "by hand")).code, 0);
+    const { code, stdout } = await running;
+    assert.equal(code, 0);
+    assert.match(stdout, /The console is at http:\/\/127\.0\.0\.1:\d+/);
+    assert.match(stdout, decision === "allow" ? /researcher: A safe rollout starts/ : /← command said no: by hand/);
+  }
 });
