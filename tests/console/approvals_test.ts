@@ -155,7 +155,10 @@ test("N-026 hostile arguments are text: markup, escapes, other directions, look-
     await page.getByRole("button", { name: "Edit" }).click();
     const editor = page.getByRole("textbox", { name: "Arguments to send, as JSON" });
     assert.deepEqual(JSON.parse(await editor.inputValue()), args);
-    assert.doesNotMatch(await editor.inputValue(), /[\u001b\u202e\u200b\u0430]/);
+    const draft = await editor.inputValue();
+    for (const hidden of "\u001b\u202e\u200b\u0430") {
+      assert.equal(draft.includes(hidden), false, encodeURIComponent(hidden));
+    }
     await page.close();
   }
   await project.host.approvals.answer(id, { decision: "deny" });
