@@ -31,6 +31,7 @@ export type {
   WebSocketUpgrade,
 } from "../core/ports/http.ts";
 export type { DeskFigures } from "../core/approvals/desk_types.ts";
+export type { ApprovalAnswer, ApprovalEnd, ApprovalScope, ApprovalState } from "../core/approvals/types.ts";
 export type { CompactionView, HostView, PluginUse, PluginView } from "../host/view_types.ts";
 export type { CompactionRecord } from "../host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "../core/values/feed.ts";
