@@ -8,11 +8,12 @@ import { type JSX, render } from "preact";
 import { token } from "./model/api.ts";
 import { refresh, stayConnected } from "./model/live.ts";
 import { place } from "./model/route.ts";
-import { connection, instances } from "./model/state.ts";
+import { approvals, connection, instances } from "./model/state.ts";
 import "./model/theme.ts";
 import { Layout } from "./parts/layout.tsx";
 import { Empty } from "./parts/states.tsx";
 import { AgentsView } from "./views/agents.tsx";
+import { ApprovalsView } from "./views/approvals.tsx";
 import { AuditView } from "./views/audit.tsx";
 import { ConsentsView } from "./views/consents.tsx";
 import { JobsView } from "./views/jobs.tsx";
@@ -35,6 +36,8 @@ function View(): JSX.Element {
   switch (view) {
     case "plugins":
       return about === null ? <PluginsView /> : <PluginView key={about} name={about} tab={tab ?? "overview"} />;
+    case "approvals":
+      return <ApprovalsView part={about ?? "waiting"} />;
     case "consents":
       return <ConsentsView />;
     case "compaction":
@@ -56,6 +59,7 @@ effect(() => {
   over = new AbortController();
   connection.value = "connecting";
   instances.value = null;
+  approvals.value = null;
   if (token.value !== null) void stayConnected(over.signal);
 });
 // Some changes, such as a new session, have no event: they are loaded when the person returns to the page.

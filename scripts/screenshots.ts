@@ -8,7 +8,14 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromium, type Page } from "playwright-core";
-import { CLIPPER, compactOnce, type ConsoleProject, consoleProject } from "../tests/support/console_project.ts";
+import {
+  ASK_MAIL,
+  CLIPPER,
+  compactOnce,
+  type ConsoleProject,
+  consoleProject,
+  MAIL,
+} from "../tests/support/console_project.ts";
 
 const { values: { out } } = parseArgs({ options: { out: { type: "string", default: "docs/img" } } });
 const SIZE = { width: 1180, height: 760 };
@@ -28,6 +35,17 @@ const PICTURES: readonly Picture[] = [
   { name: "console-plugins", place: "plugins", ready: (page) => heading(page, "Plugins") },
   { name: "console-plugins-dark", place: "plugins", dark: true, ready: (page) => heading(page, "Plugins") },
   { name: "console-plugins-narrow", place: "plugins", narrow: true, ready: (page) => heading(page, "Plugins") },
+  {
+    name: "console-approvals",
+    place: "approvals",
+    ready: (page) => page.getByRole("heading", { name: "Changed by signature before you were asked" }).waitFor(),
+  },
+  {
+    name: "console-approvals-narrow",
+    place: "approvals",
+    narrow: true,
+    ready: (page) => page.getByRole("heading", { name: "Changed by signature before you were asked" }).waitFor(),
+  },
   {
     name: "console-consent",
     place: "consents",
@@ -111,6 +129,27 @@ async function live({ host }: ConsoleProject): Promise<void> {
   await host.jobs.start({ agentName: "primary", input: "Wait for the tide table and sum it up" });
 }
 
+/** Leaves three calls waiting for a person. */
+async function askThrice({ host }: ConsoleProject): Promise<void> {
+  host.hooks.register("PreToolUse", function signature({ input }) {
+    const { body, ...rest } = input as { body: string };
+    return { action: "modify", modifiedInput: { ...rest, body: `${body}\n-- \nHarbor office, pier 4` } };
+  });
+  const mails = [
+    { to: "pilots@harbor.example", subject: "North berth", body: "The north berth moves to Thursday, 14:00." },
+    { to: "tower@harbor.example", subject: "Crane 2", body: "Crane 2 is out of service until Monday." },
+    { to: "p\u0430ypal@harbor.example", subject: "\u202eInvoice", body: "<b>Pay today</b>" },
+  ];
+  const session = host.openSession({ id: "ses_evening" });
+  const asked = new Promise<void>((resolve) => {
+    let left = mails.length;
+    host.approvals.on(({ type }) => type === "requested" && --left === 0 && resolve());
+  });
+  // They wait until the host stops.
+  for (const mail of mails) session.callTool("mail.send", mail).catch(() => {});
+  await asked;
+}
+
 /** Resolves when a plugin's next start is complete. */
 function started(host: ConsoleProject["host"], name: string): Promise<void> {
   return new Promise((resolve) => {
@@ -126,9 +165,12 @@ await using project = await consoleProject({
   more: {
     "link-preview": { fixture: "crashes_on_call", manifest: { version: "0.9.3", description: "Previews of links" } },
     "metrics-push": { fixture: "wrong_version", manifest: { version: "3.0.1", description: "Pushes figures" } },
+    ...MAIL,
   },
+  config: ASK_MAIL,
 });
 await live(project);
+await askThrice(project);
 const kept = CLIPPER.capabilities!.filter((capability) => capability !== "net:*");
 await using upgrading = await consoleProject({
   installed: { manifest: { version: "1.9.0", capabilities: [...kept, "read:fs:/srv/archive"] }, enabled: true },

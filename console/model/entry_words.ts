@@ -11,7 +11,7 @@ export type Weight = "bad" | "warn" | "good" | "plain";
 
 const BAD = /crashed|failed|plugin\.refused|violation|overreach|mismatch|killed|tampered|initialize_timeout/;
 const WARN =
-  /timeout|denied|refused|rejected|noise|flood|health_fail|stuck|unavailable|collision|illegal|disabled|exited|consent_requested/;
+  /timeout|denied|refused|rejected|noise|flood|health_fail|stuck|unavailable|collision|illegal|disabled|exited|consent_requested|approval\.(?:requested|expired)/;
 const GOOD = /initialized|installed|enabled|upgraded|knob_write|consent_granted/;
 /** Facts that other columns of the row show. */
 const ELSEWHERE = new Set(["agent_path", "session_id", "request_id"]);

@@ -5,24 +5,41 @@
  */
 import { ApiError, ask, askAll, follow, token } from "./api.ts";
 import type { ServerEvent } from "./sse_parser.ts";
-import { addEntries, agents, connection, consents, host, instances, timeline, type TimelineEntry } from "./state.ts";
+import {
+  addEntries,
+  agents,
+  approvals,
+  connection,
+  consents,
+  hasMoreApprovals,
+  host,
+  instances,
+  timeline,
+  type TimelineEntry,
+} from "./state.ts";
 
 /** Delays between attempts to connect; the last one repeats. */
 const DELAYS_MS = [500, 1000, 2000, 5000];
 /** Events within this time are drawn together. */
 const BURST_MS = 200;
 
+/** Calls that wait for a person, at most: a host with more says so, and the rest follows as these are answered. */
+const MAX_APPROVALS = 100;
+/** Time between looks at those calls: other hosts that share the jobs' store take and answer requests, too. */
+const LOOK_MS = 10_000;
+
 /** Events after which plugins, agents or requests for consent must be loaded again. */
 const MATTERS =
-  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|refused|reload|enabled|disabled|installed|upgraded|uninstalled|consent|tool|knob)/;
+  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|refused|reload|enabled|disabled|installed|upgraded|uninstalled|consent|tools_|tool_(?:registered|name)|knob)/;
 
-/** Loads the host, its plugins, its agents and the requests for consent. */
+/** Loads the host, its plugins, its agents, the requests for consent and the calls that wait. */
 export async function refresh(): Promise<void> {
   const [about, list, tree, asked] = await Promise.all([
     ask("GET /api/v1/host"),
     askAll("GET /api/v1/plugins", ({ plugins }) => plugins),
     askAll("GET /api/v1/agents", ({ agents }) => agents),
     askAll("GET /api/v1/consents", ({ consents }) => consents),
+    refreshApprovals(),
   ]);
   host.value = about;
   instances.value = list;
@@ -30,9 +47,24 @@ export async function refresh(): Promise<void> {
   consents.value = asked;
 }
 
+/** Loads the calls that wait for a person. An answer that was overtaken by a later one is dropped. */
+export async function refreshApprovals(): Promise<void> {
+  const turn = ++approvalTurn;
+  const page = await ask("GET /api/v1/approvals", { limit: MAX_APPROVALS });
+  if (turn !== approvalTurn) return;
+  approvals.value = page.approvals.toReversed();
+  hasMoreApprovals.value = page.next !== null;
+}
+
+let approvalTurn = 0;
+
 /** Stays connected until `signal` is aborted or the person signs out. */
 export async function stayConnected(signal: AbortSignal): Promise<void> {
   let lastId: string | null = null;
+  const looks = setInterval(() => {
+    if (connection.value === "live") void refreshApprovals().catch(() => {});
+  }, LOOK_MS);
+  signal.addEventListener("abort", () => clearInterval(looks));
   for (let tries = 0; !signal.aborted && token.value !== null; tries++) {
     try {
       if (lastId === null) lastId = await loadTimeline();
@@ -78,6 +110,7 @@ function take(events: readonly ServerEvent[]): void {
     untaken = [];
     isTaking = false;
     addEntries(entries);
+    if (entries.some(({ data }) => String(data.type).startsWith("approval."))) void refreshApprovals().catch(() => {});
     if (entries.some(({ data }) => MATTERS.test(String(data.type)))) void refresh().catch(() => {});
   }, BURST_MS);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Signal, signal } from "@preact/signals";
-import type { Agent, Consent, EventEntry, HostInfo, Instance } from "../../src/http/answers.ts";
+import type { Agent, Approval, Consent, EventEntry, HostInfo, Instance } from "../../src/http/answers.ts";
 
 /** An entry of the timeline; a `gap` stands where the host no longer had the entries. */
 export interface TimelineEntry extends Omit<EventEntry, "kind"> {
@@ -27,6 +27,10 @@ export const instances: Signal<readonly Instance[] | null> = signal(null);
 export const agents: Signal<readonly Agent[]> = signal([]);
 /** Requests for consent, declined ones included. */
 export const consents: Signal<readonly Consent[]> = signal([]);
+/** Calls that wait for a person, the oldest first, so that new ones move nothing; null until the host answered. */
+export const approvals: Signal<readonly Approval[] | null> = signal(null);
+/** Whether more calls wait than {@link approvals} has. */
+export const hasMoreApprovals: Signal<boolean> = signal(false);
 /** The newest events and notifications, newest last. */
 export const timeline: Signal<readonly TimelineEntry[]> = signal([]);
 /** Number of events of each plugin so far, by name: a view of the plugin loads again when it grows. */

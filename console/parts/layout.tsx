@@ -4,14 +4,17 @@
  * @module
  */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { signOut } from "../model/api.ts";
 import { linkTo, place } from "../model/route.ts";
-import { connection, consents, host } from "../model/state.ts";
+import { approvals, connection, consents, hasMoreApprovals, host } from "../model/state.ts";
+import { nameOf } from "../model/shown_values.ts";
 import { nextTheme, theme } from "../model/theme.ts";
+import { agentName } from "../model/words.ts";
 
 const VIEWS: Readonly<Record<string, string>> = {
   plugins: "Plugins",
+  approvals: "Approvals",
   consents: "Consent",
   compaction: "Compaction",
   timeline: "Timeline",
@@ -58,21 +61,44 @@ export function Layout({ children }: { children: ComponentChildren }): JSX.Eleme
         )}
         {children}
       </main>
+      <Announcer />
     </div>
   );
 }
 
 function ViewLink({ name, text, open }: { name: string; text: string; open: string }): JSX.Element {
-  const waiting = name === "consents" ? consents.value.filter(({ state }) => state === "waiting").length : 0;
+  const waiting = name === "consents"
+    ? consents.value.filter(({ state }) => state === "waiting").length
+    : name === "approvals"
+    ? approvals.value?.length ?? 0
+    : 0;
   return (
     <a href={linkTo(name)} aria-current={name === open ? "page" : undefined}>
       {text}
       {waiting > 0 && (
         <span class="count">
           {waiting}
+          {name === "approvals" && hasMoreApprovals.value && "+"}
           <span class="sr-only">waiting</span>
         </span>
       )}
     </a>
   );
+}
+
+/** Says to screen readers, on every view, that another call waits for a person. */
+function Announcer(): JSX.Element {
+  const known = useRef<ReadonlySet<string> | null>(null);
+  const [news, setNews] = useState("");
+  const waiting = approvals.value;
+  useEffect(() => {
+    if (waiting === null) return;
+    const fresh = waiting.filter(({ id }) => known.current !== null && !known.current.has(id));
+    known.current = new Set(waiting.map(({ id }) => id));
+    const last = fresh.at(-1);
+    if (!last) return;
+    const more = fresh.length > 1 ? `, and ${fresh.length - 1} more` : "";
+    setNews(`${nameOf(last.tool)} of ${agentName(last.agent_path)} waits for approval${more}`);
+  }, [waiting]);
+  return <p class="sr-only" role="status" aria-label="New requests">{news}</p>;
 }

@@ -7,6 +7,8 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Job } from "../../src/jobs/types.ts";
 import { ask, follow, pathOf } from "../model/api.ts";
+import { linkTo } from "../model/route.ts";
+import { nameOf } from "../model/shown_values.ts";
 import type { ServerEvent } from "../model/sse_parser.ts";
 import { useLoaded } from "../model/use_loaded.ts";
 import { counted, dateAndTime } from "../model/words.ts";
@@ -70,6 +72,14 @@ function JobCard({ of: job }: { of: Job }): JSX.Element {
           </Action>
         )}
       </header>
+      {job.waiting?.map(({ approvalId, tool }) => (
+        <p key={approvalId} class="notice">
+          Waiting for approval of{" "}
+          <a href={linkTo("approvals", "waiting", approvalId)}>
+            <code>{nameOf(tool)}</code>
+          </a>
+        </p>
+      ))}
       <p class="pre">{job.input}</p>
       {job.result && <p class="pre quiet">{job.result}</p>}
       {job.error && <p class="danger">{job.error}</p>}

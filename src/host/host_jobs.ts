@@ -64,6 +64,8 @@ export function hostJobs(ports: HostJobsPorts): HostJobs {
   let store: ApprovalStore | null = null;
   let queue: JobQueue | null = null;
   let isWorking = false;
+  /** Whether anybody has asked for jobs; the desk alone needs their store, and is no reason to say that there are jobs. */
+  let isAsked = false;
 
   function make(): Jobs<HostAgentContext> {
     const given = options.backend ?? sqliteJobs({ path, ...runtime });
@@ -80,12 +82,16 @@ export function hostJobs(ports: HostJobsPorts): HostJobs {
   return {
     agent(path, run) {
       checkAgent(path);
+      isAsked = true;
       (current ??= make()).agent(path, run);
       runs.set(path, run);
     },
-    get: () => current ??= make(),
+    get() {
+      isAsked = true;
+      return current ??= make();
+    },
     get current() {
-      return current;
+      return isAsked || options.backend ? current : null;
     },
     approvals() {
       current ??= make();

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { CONSOLE_FILES } from "../../src/http/generated/console_files.ts";
 import { hasBrowser, seriousFindings, testBrowser } from "../support/browser.ts";
-import { compactOnce, consoleProject } from "../support/console_project.ts";
+import { until } from "../support/until.ts";
+import { ASK_MAIL, compactOnce, type ConsoleProject, consoleProject, MAIL } from "../support/console_project.ts";
 
 const VIEWS: Readonly<Record<string, string>> = {
   plugins: "512 MB",
@@ -11,6 +12,9 @@ const VIEWS: Readonly<Record<string, string>> = {
   "plugins/reply-tone/knobs": "House rules",
   "plugins/reply-tone/storage": "1 table",
   "plugins/reply-tone/log": "a line of the log",
+  approvals: "Changed by signs before you were asked",
+  "approvals/ended": "denied",
+  "approvals/answers": "allow for this session",
   consents: "Can use the whole network",
   "compaction/primary": "Kept (",
   timeline: "plugin.initialized",
@@ -21,9 +25,11 @@ const VIEWS: Readonly<Record<string, string>> = {
 test("axe finds nothing serious on any view in light or dark, and no view contacts another machine", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await consoleProject({
-    more: { "metrics-push": { fixture: "wrong_version", manifest: {} } },
+    more: { "metrics-push": { fixture: "wrong_version", manifest: {} }, ...MAIL },
+    config: ASK_MAIL,
   });
   const { host, address } = project;
+  await askThrice(host);
   await compactOnce(host, "ses_first");
   await host.callMethod("reply-tone", "echo.log", { text: "a line of the log\n" });
   await host.callMethod("reply-tone", "echo.storage", { method: "exec", sql: "CREATE TABLE replies (id INTEGER)" });
@@ -114,11 +120,25 @@ test("the theme follows the system until the person chooses, and the choice stay
   assert.equal(await ground(), dark);
 });
 
-test("what a first visit loads stays below 80 KB", () => {
+test("what a first visit loads stays below 110 KB", () => {
   const weight = ["/", "/console.css", "/console.js", "/icon.svg"]
     .reduce((sum, path) => sum + new TextEncoder().encode(CONSOLE_FILES.get(path)!.text).length, 0);
-  assert.ok(weight < 80_000, `${weight} bytes`);
+  assert.ok(weight < 110_000, `${weight} bytes`);
 });
+
+/** Leaves one call denied, one allowed for its session, and one, which a hook has changed, waiting. */
+async function askThrice(host: ConsoleProject["host"]): Promise<void> {
+  host.hooks.register("PreToolUse", function signs({ input }) {
+    return { action: "modify", modifiedInput: { ...input as object, body: "-- me" } };
+  });
+  const ask = async (session: string): Promise<string> => {
+    host.openSession({ id: session }).callTool("mail.send", { to: session, list: [1, 2] }).catch(() => {});
+    return await until(async () => (await host.approvals.list()).items[0]?.id, "the request") as string;
+  };
+  await host.approvals.answer(await ask("ses_1"), { decision: "deny" });
+  await host.approvals.answer(await ask("ses_2"), { decision: "allow", scope: "session" });
+  await ask("ses_3");
+}
 
 /** Presses Tab until what has the focus is called so. */
 async function tabTo(page: Page, name: string): Promise<void> {

@@ -257,3 +257,9 @@ test("N-026 the control socket answers requests too, so that a command can", asy
   assert.deepEqual([state, end.by], ["allowed", "cli"]);
   await outcome;
 });
+
+test("whoever looks at the desk finds no jobs where no agent was registered", async () => {
+  await using s = await served(asking());
+  assert.deepEqual((await s.ask(PATH)).body, { approvals: [], next: null });
+  assert.deepEqual(failed(await s.ask("/api/v1/jobs")), [404, "jobs.agent_unknown"]);
+});

@@ -175,8 +175,10 @@ const TONE: Partial<Manifest> = {
 
 /** Makes and serves the project: `await using project = await consoleProject()`. */
 export async function consoleProject(
-  { more = {}, installed, ...options }: Partial<HostOptions> & {
+  { more = {}, installed, config, ...options }: Partial<HostOptions> & {
     readonly more?: MorePlugins;
+    /** `config.toml`. */
+    readonly config?: string;
     /** The version of {@link CLIPPER} that the project has already: what differs, and whether it may run. */
     readonly installed?: { readonly manifest?: Partial<Manifest>; readonly enabled: boolean };
   } = {},
@@ -187,6 +189,7 @@ export async function consoleProject(
   await mkdir(join(home, "memory"), { recursive: true, mode: 0o700 });
   await mkdir(join(dir, "plugins"), { recursive: true });
   await mkdir(join(dir, "notes"));
+  if (config !== undefined) await writeFile(join(home, "config.toml"), config);
   const declared = Object.keys(more).map((key) => `    ${key}:\n      package: "@harbor/${key}"\n`).join("");
   await writeFile(join(dir, "project.yaml"), YAML.replace("  compaction:\n", `${declared}  compaction:\n`));
 
@@ -236,6 +239,29 @@ export async function consoleProject(
     },
   };
 }
+
+/** A plugin whose every call is asked about, with {@link ASK_MAIL} as the operator's config. */
+export const MAIL: MorePlugins = {
+  mail: {
+    fixture: "answers_hooks",
+    manifest: {
+      version: "1.2.0",
+      description: "Sends mail",
+      hooks: [],
+      tools: [{
+        name: "send",
+        description: "Sends a mail",
+        parameters_schema: {
+          type: "object",
+          properties: { to: { type: "string" }, urgent: { type: "boolean" } },
+          required: ["to"],
+        },
+      }],
+    },
+  },
+};
+/** `config.toml` that asks for every call of {@link MAIL}. */
+export const ASK_MAIL = '[[tool_rules]]\ntool = "mail.*"\ndecision = "ask"\n';
 
 /** Compacts a window of the primary agent as a talk of some length would. */
 export async function compactOnce(host: Host, session: string): Promise<void> {
