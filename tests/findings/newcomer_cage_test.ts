@@ -1,7 +1,9 @@
 /**
- * Device nodes of a host that root runs. A node is only ever given the mode that it has.
+ * Walls and ways of a cage, as a plugin meets them. A device node is only ever given the mode that it has.
  */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { hosted } from "../support/hosted.ts";
 
@@ -27,4 +29,29 @@ test("a plugin without capabilities cannot change the mode of a device node, als
   });
   const ends = await h.host.callMethod("echo", "echo.params") as string[];
   assert.deepEqual(ends.filter((end) => end !== "EROFS" && end !== "EPERM"), []);
+});
+
+const DIALS = `import { connect } from "node:net";
+import { reply, serve } from "./wire.js";
+serve({
+  "echo.params": ({ id, params: { port } }) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", (error) => reply(id, error.code));
+    socket.on("data", (bytes) => (reply(id, String(bytes)), socket.destroy()));
+  },
+});
+`;
+
+// Go's HTTP client, and others, ask no proxy for the loopback: a granted port of it could not be reached.
+test("a program that asks no proxy for the loopback reaches the port of it that was granted", async (t) => {
+  const server = createServer((socket) => void socket.on("error", () => {}).end("hello")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const manifest = { capabilities: [`net:127.0.0.1:${port}`] };
+  await using h = await hosted({
+    primary: { echo: {} },
+    fixtures: { "@test/echo": { fixture: "echo", manifest, files: { "index.js": DIALS } } },
+  });
+  assert.equal(await h.host.callMethod("echo", "echo.params", { port }), "hello");
 });
