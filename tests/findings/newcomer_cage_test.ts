@@ -22,7 +22,7 @@ serve({ "echo.params": ({ id }) => reply(id, ${JSON.stringify(NODES)}.map(change
 `;
 
 // With a root host the call succeeded for every node, and changed the node of the whole machine.
-test("a plugin without capabilities cannot change the mode of a device node, also where root runs the host", async () => {
+test("N-007 a plugin without capabilities cannot change the mode of a device node, also where root runs the host", async () => {
   await using h = await hosted({
     primary: { echo: {} },
     fixtures: { "@test/echo": { fixture: "echo", files: { "index.js": CHANGES } } },
@@ -43,7 +43,7 @@ serve({
 `;
 
 // Go's HTTP client, and others, ask no proxy for the loopback: a granted port of it could not be reached.
-test("a program that asks no proxy for the loopback reaches the port of it that was granted", async (t) => {
+test("N-020 a program that asks no proxy for the loopback reaches the port of it that was granted", async (t) => {
   const server = createServer((socket) => void socket.on("error", () => {}).end("hello")).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => void server.close());

@@ -15,7 +15,7 @@ const system_config_schema = {
 } as const;
 
 // A folder of that name in the working directory was run in the place of the installed plugin.
-test("kaged plugin call takes a bare name for the installed plugin, never for a folder of the working directory", async (t) => {
+test("N-012 kaged plugin call takes a bare name for the installed plugin, never for a folder of the working directory", async (t) => {
   const ground = await echoGround(t);
   await install(ground, "./echo");
   await writeFile(join(ground.dir, "echo/index.js"), "throw new Error('the folder ran');");
@@ -51,7 +51,7 @@ test("kaged project load fails where project resolve does: for a secret that is 
 });
 
 // No command set a secret, and where the package has the plugin's name the table that the guide showed stood twice.
-test("kaged secret set gives a secret to a plugin whose package has its name, and the project resolves", async (t) => {
+test("N-023 kaged secret set gives a secret to a plugin whose package has its name, and the project resolves", async (t) => {
   const ground = await echoGround(t, { manifest: { system_config_schema } });
   await install(ground, "./echo");
   const set = await ground.kaged(["secret", "set", "echo", "api_key"], "s3cr3t-of-mine\n");

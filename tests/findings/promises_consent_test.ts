@@ -10,7 +10,7 @@ import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 // Every start of the host asked again for a plugin that the operator had declined.
-test("a plugin that the operator declined stays declined when the host starts again", async (t) => {
+test("N-012 a plugin that the operator declined stays declined when the host starts again", async (t) => {
   const root = await scratchDir(t);
   const project = join(root, "music");
   await using plugin = await fixturePlugin("echo");
