@@ -41,7 +41,7 @@ test("kaged doctor --home looks at the programs that config.toml of that home na
   await writeFile(`${home}/config.toml`, '[runtimes]\npython3 = "/none/python3"\nruby = "/usr/bin/env"\n');
   const { stdout } = await runKaged(["doctor", "--home", home, "--json"]);
   const rows = Object.fromEntries(JSON.parse(stdout).checks.map((row: { id: string }) => [row.id, row]));
-  assert.deepEqual([rows.python3.status, rows.ruby.detail], ["missing", "/usr/bin/env, named in config.toml"]);
+  assert.deepEqual([rows.python3?.status, rows.ruby?.detail], ["missing", "/usr/bin/env, named in config.toml"]);
   assert.equal(rows.python3.hint, "Correct runtimes.python3 in config.toml");
 });
 

@@ -443,7 +443,7 @@ test("K-055 project load upgrades what is no longer in the version declared, and
   assert.equal(code, 0, stdout);
   for (
     const line of [
-      "@test/echo ^2: declared by primary, not installed",
+      "@test/echo ^2: declared by primary, installed in version 1.0.0, which does not fit",
       "  version: 1.0.0 → 2.0.0, for the projects it serves already too",
       "    - read:fs:/usr/share  (NEW)",
       "    - kaged:storage:write  (REMOVED)",

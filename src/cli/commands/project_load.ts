@@ -94,11 +94,12 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   try {
     await desk.update([...resolved.missing, ...resolved.unfit]);
     const failures = new Map<string, Failure>();
-    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted, failures });
+    const others = otherVersions(resolved);
+    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted, failures, others });
     // Read again: the config and the secrets of plugins that were just installed are checked as well.
     const problems = [...refusedOf((await loadProject(places)).resolved), ...down];
     const pending = desk.list().map((request) => ({ ...request, error: failures.get(request.id) ?? request.error }));
-    report({ project: resolved.id, installed, pending, problems }, operator);
+    report({ project: resolved.id, installed, pending, problems, others }, operator);
     return pending.length === 0 && problems.length === 0;
   } finally {
     await desk.close();
@@ -112,6 +113,15 @@ function refusedOf({ refusals, unfit }: ResolvedProject): Problem[] {
   return problemsOf({ refusals: refusals.filter((one) => !isPending(one)), missing: [] });
 }
 
+/** Returns the versions of plugins that are installed in another version than the project takes, by package. */
+function otherVersions({ refusals, unfit }: ResolvedProject): ReadonlyMap<string, string> {
+  const others = refusals.filter(({ error: { code } }) => code === "project.version_mismatch");
+  return new Map(unfit.flatMap(({ package: pkg }) => {
+    const found = others.find((one) => one.package === pkg)?.found;
+    return found ? [[pkg, found.manifest.version] as const] : [];
+  }));
+}
+
 type Failure = NonNullable<ConsentRequest["error"]>;
 
 interface Asking extends Operator {
@@ -119,16 +129,20 @@ interface Asking extends Operator {
   readonly granted: readonly string[];
   /** Why requests stay pending, by id. */
   readonly failures: Map<string, Failure>;
+  /** Installed versions that the project does not take, by package. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
 /** Takes one request as far as the answers go. An error is printed and leaves the request pending. */
 async function settle(id: string, desk: ConsentDesk, asking: Asking): Promise<void> {
-  const { flags, json, failures, terminal: { out, err } } = asking;
+  const { flags, json, failures, others, terminal: { out, err } } = asking;
   const current = (): ConsentRequest => desk.list().find((one) => one.id === id)!;
   try {
     const { package: pkg, agents, version, state } = current();
     const wanted = version === null ? pkg : `${pkg} ${version}`;
-    if (!json) out.line(`${wanted}: declared by ${agents.join(", ")}, not installed`);
+    const other = others.get(pkg);
+    const lack = other === undefined ? "not installed" : `installed in version ${other}, which does not fit`;
+    if (!json) out.line(`${wanted}: declared by ${agents.join(", ")}, ${lack}`);
     if (state === "declined" && !flags.install?.includes(pkg)) {
       if (!flags.askAgain) throw declinedBefore(pkg);
       await desk.askAgain(id);
@@ -236,9 +250,14 @@ interface Outcome {
   readonly pending: readonly ConsentRequest[];
   /** Plugins that are installed and cannot run as the project declares them, or that a running host could not start. */
   readonly problems: readonly Problem[];
+  /** Installed versions that the project does not take, by package. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
-function report({ project, installed, pending, problems }: Outcome, { json, terminal: { out, err } }: Operator): void {
+function report(
+  { project, installed, pending, problems, others }: Outcome,
+  { json, terminal: { out, err } }: Operator,
+): void {
   const state = pending.length > 0 ? "pending" : problems.length > 0 ? "refused" : "ready";
   if (json) {
     const rows = pending.map(({ package: pkg, source, step, state, offer, error }) => {
@@ -249,8 +268,16 @@ function report({ project, installed, pending, problems }: Outcome, { json, term
   printProblems(problems, err);
   if (state === "ready") return out.done(`Project ${project} is ready`);
   if (pending.length > 0) {
-    out.line(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`);
+    out.line(`Project ${project} is pending: ${lackOf(pending.map((one) => one.package), others)}`);
   } else out.line(`Project ${project} is not ready: see the errors above`);
+}
+
+/** Returns which packages the project lacks, those that are there in another version apart. */
+function lackOf(packages: readonly string[], others: ReadonlyMap<string, string>): string {
+  const absent = packages.filter((pkg) => !others.has(pkg));
+  const unfit = packages.filter((pkg) => others.has(pkg));
+  const parts = [[absent, "not installed"], [unfit, "not in a version that fits"]] as const;
+  return parts.flatMap(([names, lack]) => names.length === 0 ? [] : [`${names.join(", ")} ${lack}`]).join("; ");
 }
 
 async function existing(path: string, realPath: (path: string) => Promise<string>): Promise<string> {

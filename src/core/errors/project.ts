@@ -74,6 +74,12 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
     ],
   }),
   ...tomlRows("local", "local.toml"),
+  ...rows("local", -32602, 400, {
+    toml_duplicate_key: [
+      "A key or a table stands twice",
+      "Keep one of the two, with the keys of both under it; kaged secret set writes a secret to its place",
+    ],
+  }),
   ...tomlRows("config", "config.toml"),
   ...rows("secret", -32602, 422, {
     unknown_key: ["The plugin takes no such value of the operator", "Use one of the keys that are named"],
