@@ -23,7 +23,11 @@ async function ground(t: TestContext) {
   await write("music", (audit) => {
     audit.emit("plugin.storage_denied", echo, { sql: "SELECT ?", reason: "another's table" });
     clock.advance(60_000);
-    audit.emit("plugin.net_refused", echo, { host: "evil\n✓ fine.example\u001b[2J", port: 443, reason: "not granted" });
+    audit.emit("plugin.net_refused", echo, {
+      host: "evil\n✓ fine.example\u001b[2J\u202e",
+      port: 443,
+      reason: "not granted",
+    });
     audit.emit("plugin.stopped", { name: "notes", instance: "notes@music/primary" }, { exit_code: 0, signal: null });
     audit.emit("plugin.method_returned", echo, { method: "echo.say", duration_ms: 2, success: true });
   });
@@ -57,7 +61,7 @@ test("kaged audit list shows the newest events first, one line each, whatever a 
   assert.deepEqual(await kaged("list"), {
     code: 0,
     stdout: `3 2026-01-01T00:01:00.000Z plugin.stopped notes@music/primary exit_code=0 signal=null
-2 2026-01-01T00:01:00.000Z plugin.net_refused echo@music/primary host="evil\\n✓ fine.example\\u001b[2J" port=443 reason="not granted"
+2 2026-01-01T00:01:00.000Z plugin.net_refused echo@music/primary host="evil\\n✓ fine.example\\u001b[2J\\u202e" port=443 reason="not granted"
 1 2026-01-01T00:00:00.000Z plugin.storage_denied echo@music/primary sql="SELECT ?" reason="another's table"
 `,
     stderr: "",
