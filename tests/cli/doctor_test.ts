@@ -59,7 +59,13 @@ test("kaged doctor says which files with secrets others can read, and how to clo
     status: "ok",
     detail: `Only you can read ${home}/local.toml, ${token}`,
   });
-  await chmod(token, 0o644);
-  const hint = `Run: chmod go-rwx '${token}'`;
-  assert.deepEqual(await row(), { id: "secrets", status: "degraded", detail: `Others can read ${token}`, hint });
+  for (const mode of [0o640, 0o604]) {
+    await chmod(token, mode);
+    const hint = `Run: chmod go-rwx '${token}'`;
+    assert.deepEqual(await row(), { id: "secrets", status: "degraded", detail: `Others can read ${token}`, hint });
+  }
+  await chmod(`${home}/local.toml`, 0o644);
+  assert.equal((await row()).detail, `Others can read ${home}/local.toml, ${token}`);
+  await writeFile(`${home}/local.toml`, "");
+  assert.equal(await row(), undefined);
 });

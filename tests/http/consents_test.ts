@@ -13,7 +13,12 @@ async function asking(): Promise<Served> {
     yaml: { primary: { plugins: { e: { package: "@test/echo", source: "./plugins/echo" } } } },
     start: false,
   });
-  await using plugin = await fixturePlugin("echo", { manifest: { capabilities: ["kaged:storage:write", "net:*"] } });
+  const manifest = {
+    capabilities: ["kaged:storage:write", "net:*"],
+    system_config_schema: { type: "object", properties: { pin: { type: "string" } } },
+    secrets: { pin: { exposed: true } },
+  } as const;
+  await using plugin = await fixturePlugin("echo", { manifest });
   await mkdir(join(s.h.dir, "plugins"));
   await cp(plugin.dir, join(s.h.dir, "plugins/echo"), { recursive: true });
   await s.h.host.start();
@@ -22,7 +27,7 @@ async function asking(): Promise<Served> {
 
 const post = (s: Served, path: string, json: unknown = {}) => s.ask(`${CONSENTS}/${path}`, { method: "POST", json });
 
-test("K-053 a request for consent describes the capabilities of a plugin in plain words", async () => {
+test("K-053 a request for consent describes the capabilities and secrets of a plugin in plain words", async () => {
   await using s = await asking();
   const { body: { consents: [request] } } = await s.ask(CONSENTS);
   assert.deepEqual([request.package, request.source, request.step, request.state], [
@@ -36,6 +41,8 @@ test("K-053 a request for consent describes the capabilities of a plugin in plai
   const [storage, net] = request.offer.capabilities;
   assert.deepEqual([storage.text, storage.danger], ["Can keep rows in tables of its own", null]);
   assert.match(net.danger, /every machine/);
+  const danger = "It can keep the value and pass it on wherever it may connect";
+  assert.deepEqual(request.offer.secrets, [{ key: "pin", text: "Sees the secret itself: your pin", danger }]);
 });
 
 test("K-053 a plugin is installed and started only when each capability is granted by name, for the files seen", async () => {
@@ -54,6 +61,7 @@ test("K-053 a plugin is installed and started only when each capability is grant
   assert.deepEqual(plugins.map((one: { plugin: string; state: string }) => [one.plugin, one.state]), [
     ["echo", "running"],
   ]);
+  assert.deepEqual((await s.ask("/api/v1/plugins/echo")).body.secrets, ["Sees the secret itself: your pin"]);
 });
 
 test("K-053 a request that is declined stays, can be asked for again, and an id that is none is a 404", async () => {

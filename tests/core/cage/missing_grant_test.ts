@@ -28,6 +28,7 @@ test("a URL in the arguments of the call completes the name of a host, and adds 
   assert.equal(hint([], { text: LOOKUP, args }), `net:api.github.com:443 is ${ADD}`);
   const local = { text: "connect ECONNREFUSED 127.0.0.1:9211", args: '{"url":"http://localhost:9211/"}' };
   assert.equal(hint([], local), `net:localhost:9211 is ${ADD}`);
+  assert.equal(hint([], { ...local, args: '{"url":"http://localhost/"}' }), `net:127.0.0.1:9211 is ${ADD}`);
   assert.match(hint([], { text: "fetch failed", args }) ?? "", /^The plugin has no network grant/);
   assert.equal(hint([], { text: "The disk is full", args }), null);
 });
@@ -43,6 +44,8 @@ test("a granted host, the whole network and the cage's own addresses give no hin
   assert.equal(hint(["net:api.github.com:443"], { text: LOOKUP }), null);
   assert.equal(hint(["net:api.github.com:*"], { text: `https://api.github.com/ ${LOOKUP}` }), null);
   assert.equal(hint(["net:*"], { text: LOOKUP }), null);
+  const other = hint(["net:api.github.com:80"], { text: `https://api.github.com/ ${LOOKUP}` });
+  assert.equal(other, `net:api.github.com:443 is ${ADD}`);
   const gated = ["net:a.example:443"];
   for (const address of ["127.0.0.1:3128", "127.0.0.2:80"]) {
     assert.equal(hint(gated, { text: `connect ECONNREFUSED ${address}` }), null, address);

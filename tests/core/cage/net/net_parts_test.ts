@@ -54,4 +54,7 @@ test("the hosts file names each name once, and no address", () => {
   const direct = standIns(rulesOf("a.example:443", "a.example:8443", "localhost:80", "127.0.0.1:81"), true);
   assert.equal(standInNames(direct), "127.0.0.2 a.example\n");
   assert.deepEqual([standIns(rulesOf("*"), true), standIns([], true)], [[], []]);
+  // With the whole network nothing stands in for a host, and no program is sent to a proxy.
+  const all = rulesOf("*", "a.example:443");
+  assert.deepEqual([standIns(all, true), proxyEnv(all, []), proxyEnv([], [])], [[], {}, {}]);
 });
