@@ -183,7 +183,8 @@ function denials(input: WatchedRun): Denial[] {
     add({ kind: "storage", what: wanted, capability: `kaged:storage:${wanted}` });
   }
   for (const event of net) {
-    if (event.kind !== "refused" || event.port === 0) continue;
+    // A lookup names no port, and the texts of errors are read below.
+    if (event.kind !== "refused" || event.port === 0 || event.source === "error") continue;
     const { host, port, reason } = event;
     add({ kind: "net", what: `${host}:${port}`, capability: reason === "not-allowed" ? `net:${host}:${port}` : null });
   }
@@ -204,11 +205,13 @@ function deniedHosts(input: WatchedRun): WantedHost[] {
   const rules = netRules(capabilities);
   if (netMode(rules) === "all") return [];
   const addresses = deniedAddresses(input);
-  const named = [...wantedHosts(texts), ...names.map((host) => ({ host, port: null }))].filter((one) => {
+  const lookups = net.flatMap((event) => event.kind === "refused" && event.source === "lookup" ? [event.host] : []);
+  const asked = [...names, ...lookups].map((host) => ({ host, port: null }));
+  const named = [...wantedHosts(texts), ...asked].filter((one) => {
     // Of addresses strace saw more: whether somebody answered, and whether it was the plugin itself.
     return !(files && literalAddress(one.host) !== null) && !isGranted(one, rules);
   });
-  const known = new Set([...named.filter(({ port }) => port !== null), ...net].map(({ host }) => host));
+  const known = new Set([...named, ...net].filter(({ port }) => port !== null && port !== 0).map(({ host }) => host));
   return [...addresses, ...named.filter(({ host, port }) => port !== null || !known.has(host))];
 }
 

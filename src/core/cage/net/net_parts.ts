@@ -39,6 +39,14 @@ export const RELAY_FILE = "relay.mjs";
 export const RELAY_ORDERS_FILE = "relay.json";
 /** Among them: how the C library finds names. Without it, older ones ask a name server first and give up at its silence. */
 const NAMES_FILE = "nsswitch.conf";
+/** Among them: the relay as the cage's name server. */
+const RESOLVER_FILE = "resolv.conf";
+/** Where the relay answers questions about names: an address that stands for no host, so that any port 53 can be granted. */
+export const RESOLVER_ADDRESS = "127.255.255.53";
+/** The port of name servers. */
+export const RESOLVER_PORT = 53;
+/** The name of every cage. */
+export const CAGE_NAME = "cage";
 
 /** Certificates: of use only to a plugin that may talk to someone. */
 const CERTIFICATES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"];
@@ -106,10 +114,10 @@ function portsByHost(rules: readonly NetRule[]): Map<string, number[]> {
   return ports;
 }
 
-/** Returns the lines of `/etc/hosts` that lead to the places of {@link standIns}. */
-export function standInNames(direct: readonly StandIn[]): string {
+/** Returns the names that lead to the places of {@link standIns}, with their addresses. */
+export function standInNames(direct: readonly StandIn[]): Record<string, string> {
   const named = direct.filter(({ host }) => !Object.hasOwn(LOOPBACK, host));
-  return [...new Set(named.map(({ address, host }) => `${address} ${host}\n`))].join("");
+  return Object.fromEntries(named.map(({ host, address }) => [host, address]));
 }
 
 /**
@@ -161,20 +169,30 @@ const RELAY_ENV = {
   DENO_NO_UPDATE_CHECK: "1",
 };
 
-/** Puts the relay in front of a program where the rules ask for it, at the places of `direct`; `runDir` holds its files. */
+/**
+ * Puts the relay in front of a program where the rules ask for it, at the places of `direct`; `runDir` holds its files.
+ * It is the name server of the cage where `hasLowPorts`.
+ */
 export function relayed(
   program: Pick<RelayedProgram, "command" | "env">,
   rules: readonly NetRule[],
-  { runDir, relay, direct }: {
+  { runDir, relay, direct, hasLowPorts }: {
     readonly runDir: string;
     readonly relay: RelayRuntime;
     readonly direct: readonly StandIn[];
+    readonly hasLowPorts: boolean;
   },
 ): RelayedProgram {
   if (netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
   const inside = (name: string): string => `/.cage/${name}`;
   const { command, env } = program;
-  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE), standIns: direct };
+  const names = { localhost: RELAY_ADDRESS, [CAGE_NAME]: RELAY_ADDRESS, ...standInNames(direct) };
+  const resolver = hasLowPorts ? { address: RESOLVER_ADDRESS, port: RESOLVER_PORT, names } : null;
+  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE), standIns: direct, resolver };
+  const etc = {
+    [NAMES_FILE]: "hosts: files dns\n",
+    ...(resolver && { [RESOLVER_FILE]: `nameserver ${RESOLVER_ADDRESS}\n` }),
+  };
   return {
     command: [inside("js"), ...relay.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
     env: RELAY_ENV,
@@ -184,12 +202,12 @@ export function relayed(
         source: `${runDir}/${name}`,
         dest: inside(name),
       })),
-      { source: `${runDir}/${NAMES_FILE}`, dest: `/etc/${NAMES_FILE}` },
+      ...Object.keys(etc).map((name) => ({ source: `${runDir}/${name}`, dest: `/etc/${name}` })),
     ],
     files: {
       [RELAY_FILE]: relay.program,
       [RELAY_ORDERS_FILE]: JSON.stringify(orders),
-      [NAMES_FILE]: "hosts: files dns\n",
+      ...etc,
     },
   };
 }

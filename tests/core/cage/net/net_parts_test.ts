@@ -50,8 +50,8 @@ test("where low ports cannot be listened on, the others still are, and a host wi
   });
 });
 
-test("the hosts file names each name once, and no address", () => {
+test("the names of a cage are those granted, each once, and no address", () => {
   const direct = standIns(rulesOf("a.example:443", "a.example:8443", "localhost:80", "127.0.0.1:81"), true);
-  assert.equal(standInNames(direct), "127.0.0.2 a.example\n");
+  assert.deepEqual(standInNames(direct), { "a.example": "127.0.0.2" });
   assert.deepEqual([standIns(rulesOf("*"), true), standIns([], true)], [[], []]);
 });
