@@ -49,7 +49,9 @@ test("K-044 a plugin fetches from a host it was granted and from no other, and b
   const refused = await s.supervisor.call(instance, "fixture.call", { url: "http://evil.example/" });
   assert.notEqual((refused as { status?: number }).status, 200);
   assert.deepEqual((await s.next("plugin.net_opened")).data, { host: "localhost", port });
-  const { data } = await s.next("plugin.net_refused");
+  let { data } = await s.next("plugin.net_refused");
+  // Deno looks the name up before it asks the proxy.
+  if ("source" in data) ({ data } = await s.next("plugin.net_refused"));
   assert.deepEqual(data, { host: "evil.example", port: 80, reason: "not-allowed" });
   await s.supervisor.stop(instance);
   assert.deepEqual(s.types().slice(-1), ["plugin.stopped"]);
