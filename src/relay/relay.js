@@ -12,7 +12,7 @@ import process from "node:process";
 import { MAX_MESSAGE_BYTES } from "./dns_message.ts";
 import { createResolver } from "./resolver.ts";
 
-const { command, env, port, resolver, socket, standIns } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { command, env, heard, port, resolver, socket, standIns } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const SERVER = { allowHalfOpen: true };
 /** Time in which a client that was refused may show that it speaks HTTP. Others may wait for the server to begin. */
 const FIRST_WORD_MS = 1_000;
@@ -28,9 +28,10 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2"]) proc
 // First the ports, then the plugin: it may connect at once.
 await Promise.all([
   listening(createServer(SERVER, (client) => join(client, connect({ path: socket, ...SERVER }))), port, "127.0.0.1"),
-  ...standIns.map((place) =>
+  ...standIns.filter((place) => !heard.includes(place.port)).map((place) =>
     listening(createServer(SERVER, (client) => standIn(client, place)), place.port, place.address)
   ),
+  ...heard.map(hearing),
   ...(resolver ? nameServer(resolver) : []),
 ]);
 const [file, ...args] = command;
@@ -50,23 +51,50 @@ function listening(server, port, address) {
   });
 }
 
+/** Listens on one port of every address of the network. */
+function hearing(port) {
+  const serve = (client) => standIn(client, { host: hostAt(client.localAddress ?? "", port), port });
+  return new Promise((done) => {
+    const server = createServer(SERVER, serve);
+    // A kernel without IPv6 has addresses of IPv4 alone.
+    server.once("error", () => done(listening(createServer(SERVER, serve), port, "0.0.0.0")));
+    server.listen(port, "::", () => done());
+  });
+}
+
+/** Returns the host that an address stands for: the one granted there, or the address itself. */
+function hostAt(local, port) {
+  const address = local.replace(/^::ffff:(?=\d+\.)/i, "");
+  const places = standIns.filter((place) => place.address === address);
+  // On loopback different ports may stand for localhost and for the address; any other has one host.
+  const isShared = address === "127.0.0.1" || address === "::1";
+  const place = places.find((one) => one.port === port) ?? (isShared ? undefined : places[0]);
+  return place?.host ?? (address.includes(":") ? `[${address}]` : address);
+}
+
 /** Answers questions about names, by UDP and by TCP. */
 function nameServer({ address, port, names }) {
   const resolve = createResolver({ names, report, now: () => performance.now() });
-  const datagrams = createSocket("udp4");
+  const server = createServer((client) => answerStream(client, resolve));
+  server.maxConnections = MAX_CLIENTS;
+  // Also for programs that name a server of their own. A socket of all addresses would answer from another of them.
+  const places = [address, "0.0.0.0"];
+  return [...places.map((one) => answerDatagrams(one, port, resolve)), listening(server, port, address)];
+}
+
+/** Answers each datagram that is a question; resolves when the port is bound. */
+function answerDatagrams(address, port, resolve) {
+  const datagrams = createSocket({ type: "udp4", reuseAddr: true });
   datagrams.on("message", (message, from) => {
     void resolve(message).then((answer) => answer && datagrams.send(answer, from.port, from.address, () => {}));
   });
-  const bound = new Promise((done) => {
+  return new Promise((done) => {
     datagrams.on("error", (error) => fail(`Cannot listen on ${address}:${port}: ${error.message}`));
     datagrams.bind(port, address, () => {
       datagrams.removeAllListeners("error").on("error", () => {});
       done();
     });
   });
-  const server = createServer((client) => answerStream(client, resolve));
-  server.maxConnections = MAX_CLIENTS;
-  return [bound, listening(server, port, address)];
 }
 
 /** Answers the questions of one connection: each has its length in two bytes before it (RFC 1035 §4.2.2). */

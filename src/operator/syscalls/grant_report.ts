@@ -7,7 +7,7 @@ import type { CagePlaces } from "../../core/cage/cage.ts";
 import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
 import { grantOf, isGranted } from "../../core/cage/missing_grant.ts";
 import { literalAddress } from "../../core/cage/net/judge_target.ts";
-import { netMode, type NetRule, RELAY_PORT, standIns } from "../../core/cage/net/net_parts.ts";
+import { HEARD_PORTS, netMode, type NetRule, RELAY_PORT, standIns } from "../../core/cage/net/net_parts.ts";
 import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
 import { asAsked, type WantedHost, wantedHosts } from "../../core/cage/wanted_hosts.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
@@ -217,10 +217,12 @@ function deniedHosts(input: WatchedRun): WantedHost[] {
 
 /** Addresses past the relay: none of these connections can lead out of the cage. */
 function deniedAddresses({ capabilities, observed: { addresses, ports } }: WatchedRun): WantedHost[] {
-  const direct = standIns(netRules(capabilities), true);
+  const rules = netRules(capabilities);
+  const direct = standIns(rules, true);
+  const heard = netMode(rules) === "gated" ? HEARD_PORTS : [];
   return addresses.filter(({ address, port, ok }) => {
-    // The relay stands there for a granted host, and the gatekeeper has reported how it ended.
-    if (direct.some((place) => place.address === address && place.port === port)) return false;
+    // The relay stands there, and the gatekeeper has reported how it ended.
+    if (heard.includes(port) || direct.some((place) => place.address === address && place.port === port)) return false;
     if (port === NAME_SERVER_PORT || (port === RELAY_PORT && isLoopback(address))) return false;
     // Its own servers are within the cage.
     return !isLoopback(address) || (ok !== true && !ports.includes(port) && !ports.includes(0));

@@ -205,13 +205,14 @@ test("a granted name stands in the cage's hosts, and the launcher makes the netw
   assert.deepEqual([proxied.ownNetwork, plan.ownNetwork], [false, true]);
   assert.deepEqual([proxied.files.network, plan.files.network], [undefined, "net:[1]\n"]);
   assert.equal(plan.hosts, `${proxied.hosts}127.0.0.2 api.example.com\n`);
-  const { standIns, env, resolver: server } = JSON.parse(plan.files["relay.json"] ?? "");
-  const place = { address: "127.0.0.2", host: "api.example.com" };
-  assert.deepEqual(standIns, [{ ...place, port: 443 }, { ...place, port: 80 }]);
+  const { standIns, heard, env, resolver: server } = JSON.parse(plan.files["relay.json"] ?? "");
+  assert.deepEqual(standIns, [{ address: "127.0.0.2", host: "api.example.com", port: 443 }]);
+  assert.ok([22, 80, 443].every((port) => heard.includes(port)) && Math.max(...heard) < 1024, heard.join());
   assert.deepEqual([env.NO_PROXY, env.no_proxy], ["api.example.com", "api.example.com"]);
   const names = { localhost: "127.0.0.1", cage: "127.0.0.1", "api.example.com": "127.0.0.2" };
   assert.deepEqual(server, { address: "127.255.255.53", port: 53, names });
-  assert.equal(JSON.parse(proxied.files["relay.json"] ?? "").resolver, null);
+  const bare = JSON.parse(proxied.files["relay.json"] ?? "");
+  assert.deepEqual([bare.resolver, bare.heard], [null, []]);
   // Hosts without an address of their own are reached by the proxy; lookups past it are still reported.
   const others: [string[], boolean][] = [
     ...[[], ["net:[]"], ["net:*"]].map((rules): [string[], boolean] => [rules, false]),

@@ -66,21 +66,23 @@ export interface StandIn {
   readonly host: string;
 }
 
-/** Hosts that stand for themselves, with their addresses. Other addresses are not the cage's to listen on. */
+/** Hosts of this machine, with their addresses. */
 const LOOPBACK: Readonly<Record<string, readonly string[]>> = {
   "localhost": ["127.0.0.1", "::1"],
   "127.0.0.1": ["127.0.0.1"],
   "[::1]": ["::1"],
 };
-/** Ports that clients ask a name for without saying so. */
-const USUAL_PORTS = [80, 443];
+/**
+ * Ports on which the relay hears connections to any address, in a network of the launcher's: those of the usual services
+ * below 1024, where programs of the cage do not listen themselves. What was not granted is refused by the gatekeeper.
+ */
+export const HEARD_PORTS: readonly number[] = [21, 22, 25, 80, 110, 143, 443, 465, 587, 853, 993, 995];
 const FIRST_OPEN_PORT = 1024;
 
 /**
  * Returns where the relay stands in for granted hosts. Each name has an IPv4 address to itself: IPv6 has one loopback
- * address alone. Where the network lets it, the relay stands there on the usual ports too, granted or not: clients that
- * go past the proxy are then refused by the gatekeeper, with the name they asked for. A host with a rule for every port
- * is left to the proxy.
+ * address alone. Other addresses stand for themselves where the network is the launcher's, which makes all of them
+ * local. A host with a rule for every port is left to the proxy.
  */
 export function standIns(rules: readonly NetRule[], hasLowPorts: boolean): StandIn[] {
   if (netMode(rules) !== "gated") return [];
@@ -89,8 +91,9 @@ export function standIns(rules: readonly NetRule[], hasLowPorts: boolean): Stand
   for (const [host, ports] of portsByHost(rules)) {
     const isName = !/^(\[.*|[0-9.]+|localhost)$/.test(host);
     if (isName) names++;
-    const addresses = isName ? [`127.0.${names >> 8}.${names & 255}`] : LOOPBACK[host] ?? [];
-    for (const port of new Set([...ports, ...(isName && hasLowPorts ? USUAL_PORTS : [])])) {
+    const itself = hasLowPorts ? [host.replace(/[[\]]/g, "")] : [];
+    const addresses = isName ? [`127.0.${names >> 8}.${names & 255}`] : LOOPBACK[host] ?? itself;
+    for (const port of new Set(ports)) {
       for (const address of addresses) {
         const isTaken = port === RELAY_PORT && address === RELAY_ADDRESS;
         if (isTaken || (port < FIRST_OPEN_PORT && !hasLowPorts)) continue;
@@ -116,7 +119,7 @@ function portsByHost(rules: readonly NetRule[]): Map<string, number[]> {
 
 /** Returns the names that lead to the places of {@link standIns}, with their addresses. */
 export function standInNames(direct: readonly StandIn[]): Record<string, string> {
-  const named = direct.filter(({ host }) => !Object.hasOwn(LOOPBACK, host));
+  const named = direct.filter(({ host }) => !Object.hasOwn(LOOPBACK, host) && !/^(\[.*|[0-9.]+)$/.test(host));
   return Object.fromEntries(named.map(({ host, address }) => [host, address]));
 }
 
@@ -188,7 +191,8 @@ export function relayed(
   const { command, env } = program;
   const names = { localhost: RELAY_ADDRESS, [CAGE_NAME]: RELAY_ADDRESS, ...standInNames(direct) };
   const resolver = hasLowPorts ? { address: RESOLVER_ADDRESS, port: RESOLVER_PORT, names } : null;
-  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE), standIns: direct, resolver };
+  const heard = hasLowPorts ? HEARD_PORTS : [];
+  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE), standIns: direct, heard, resolver };
   const etc = {
     [NAMES_FILE]: "hosts: files dns\n",
     ...(resolver && { [RESOLVER_FILE]: `nameserver ${RESOLVER_ADDRESS}\n` }),

@@ -100,9 +100,9 @@ test("what is no question does not harm the name server, which still answers, re
   assert.deepEqual([exit.code, err], [0, ""]);
   const { sent, answers } = JSON.parse(out);
   assert.equal(sent, 1004);
-  const noName = [[3, "0.1.0.1"], [3, "0.1.0.1"]];
+  const noName = Array(3).fill([3, "0.1.0.1"]);
   assert.deepEqual(answers, {
-    [GRANTED]: [[0, "127.0.0.2"], [0, "127.0.0.2"]],
+    [GRANTED]: Array(3).fill([0, "127.0.0.2"]),
     "b.example": noName,
     "line\nbreak.example": noName,
   });
