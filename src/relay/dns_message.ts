@@ -88,7 +88,7 @@ function readName(message: Uint8Array): { readonly name: string; readonly end: n
     const length = message[at];
     if (length === undefined || length > MAX_LABEL_BYTES) return null;
     at++;
-    if (at - HEAD_BYTES + length > MAX_NAME_BYTES || at + length > message.length) return null;
+    if (at - HEAD_BYTES + length > MAX_NAME_BYTES) return null;
     if (length === 0) return { name: labels.join("."), end: at };
     labels.push(shownLabel(message.subarray(at, at + length)));
     at += length;
