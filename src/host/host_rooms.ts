@@ -30,6 +30,7 @@ import { CompactionLog } from "./compaction_log.ts";
 import { FailedReloads } from "./failed_reloads.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
 import { passGate } from "./gate.ts";
+import { warningLine } from "../core/project/net_rule_warnings.ts";
 import { type HostProject, loadHostProject } from "./host_project.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
@@ -113,6 +114,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
   const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
+  for (const warning of loaded.ruleWarnings) warn(warningLine(warning));
   const model = new HostModel(loaded.resolved);
   const secrets = new SecretMask();
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });

@@ -69,3 +69,22 @@ test("kaged doctor says which files with secrets others can read, and how to clo
   await writeFile(`${home}/local.toml`, "");
   assert.equal(await row(), undefined);
 });
+
+test("kaged doctor and kaged config list say which rules on requests are about no plugin or host that there is", async (t) => {
+  const home = await scratchDir(t);
+  const rule = (plugin: string): string =>
+    `[[net_rules]]\nplugin = "${plugin}"\nhost = "a.example:443"\nmethods = ["GET"]\n`;
+  await writeFile(`${home}/local.toml`, '[plugins.github]\nversion = "1.0.0"\n', { mode: 0o600 });
+  const rowOf = async (text: string) => {
+    await writeFile(`${home}/config.toml`, text);
+    const { stdout } = await runKaged(["doctor", "--home", home, "--json"]);
+    return JSON.parse(stdout).checks.find(({ id }: { id: string }) => id === "net_rules");
+  };
+  assert.equal(await rowOf(""), undefined);
+  assert.equal((await rowOf(rule("github"))).status, "ok");
+  const detail = `${home}/config.toml:2:10: The rule limits nobody: no plugin "githib" is installed`;
+  const hint = 'Did you mean "github"?';
+  assert.deepEqual(await rowOf(rule("githib")), { id: "net_rules", status: "degraded", detail, hint });
+  const { stderr } = await runKaged(["config", "list", "--home", home]);
+  assert.equal(stderr, `warning: ${detail}. ${hint}\n`);
+});

@@ -114,3 +114,20 @@ test("kaged plugin call prints no secret, neither in a result nor in an error or
     }
   }
 });
+
+test("a host warns when it is loaded of rules on requests that limit nobody", async () => {
+  const warnings: string[] = [];
+  const rules = [["echo", "b.example:443"], ["@test/echo", "a.example:443"], ["nobody", "a.example:443"]];
+  const config = rules.map(([plugin, host]) =>
+    `[[net_rules]]\nplugin = "${plugin}"\nhost = "${host}"\nmethods = ["GET"]\n`
+  ).join("");
+  const echo = { fixture: "echo", manifest: { capabilities: ["net:a.example:443"] } };
+  const options = { primary: { echo: {} }, fixtures: { "@test/echo": echo }, config, start: false };
+  await using h = await hosted({ ...options, onWarning: (text) => warnings.push(text) });
+  assert.deepEqual(warnings, [
+    `${h.home}/config.toml:3:8: The rule limits nothing: plugin "echo" is not granted net:b.example:443. ` +
+    'Did you mean "a.example:443"?',
+    `${h.home}/config.toml:10:10: The rule limits nobody: no plugin "nobody" is installed. ` +
+    "Correct plugin, install the plugin, or remove the rule",
+  ]);
+});

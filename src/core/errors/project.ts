@@ -87,5 +87,15 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
     not_set: ["local.toml holds no such value", "See kaged secret list"],
     empty: ["A secret is empty", "Type it, or pass it on standard input"],
   }),
+  ...rows("config", -32004, 422, {
+    net_rule_plugin: [
+      "A rule of [[net_rules]] names a plugin that is not installed",
+      "Correct its plugin, or remove it",
+    ],
+    net_rule_host: [
+      "A rule of [[net_rules]] names a host that its plugin is not granted",
+      "Correct its host, or remove it",
+    ],
+  }),
   "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or rely on the default"),
 };

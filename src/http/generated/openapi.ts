@@ -2997,11 +2997,19 @@ export const OPENAPI_TEXT: string = `{
                   "type": "string"
                 },
                 "port": {
+                  "description": "0 where none was named, as in a lookup.",
                   "type": "number"
                 },
                 "reason": {
                   "description": "Why, in a stable word: \`not-allowed\`, \`resolves-to-private\`, \`bad-target\`.",
                   "type": "string"
+                },
+                "source": {
+                  "description": "How it was seen: absent for a connection that the gatekeeper refused, \`lookup\` for a name that the cage's resolver was asked for, \`error\` for a host that only the plugin's own error names.",
+                  "enum": [
+                    "lookup",
+                    "error"
+                  ]
                 },
                 "count": {
                   "type": "number"

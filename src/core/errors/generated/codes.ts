@@ -258,6 +258,8 @@ export type HostErrorCode =
   | "secret.reserved_key"
   | "secret.not_set"
   | "secret.empty"
+  | "config.net_rule_plugin"
+  | "config.net_rule_host"
   | "config.not_set"
   | "check.conformance_mcp"
   | "check.imports_leave"
