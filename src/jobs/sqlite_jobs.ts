@@ -7,7 +7,6 @@ import { clock as systemClock } from "../adapters/shared/clock.ts";
 import { databases as systemDatabases } from "../adapters/shared/databases.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
-import { checkFormat, markFormat } from "../core/files/database_format.ts";
 import type { Clock, Database, DatabaseOpener, Ids, SqlValue, Statement } from "../core/ports/ports.ts";
 import { groupCommit } from "./group_commit.ts";
 import { type JobRow, jobsOver, type JobTable, type RowPlace } from "./job_table.ts";
@@ -25,10 +24,7 @@ export interface SqliteJobsOptions {
   readonly ids?: Ids;
 }
 
-/**
- * Opens jobs in a SQLite file. Throws `jobs.store_unavailable`, `jobs.newer_format` for a file of a later version, or
- * `storage.unavailable` without SQLite.
- */
+/** Opens jobs in a SQLite file. Throws `jobs.store_unavailable`, or `storage.unavailable` without SQLite. */
 export function sqliteJobs(options: SqliteJobsOptions = {}): JobBackend {
   const { path = ":memory:", databases = systemDatabases, clock = systemClock, ids = systemIds } = options;
   return jobsOver(sqliteTable(path, databases), { clock, ids });
@@ -184,9 +180,7 @@ type JobStatements = Readonly<Record<keyof typeof SQL, Statement>>;
 
 /** Makes the tables, and compiles each statement once. */
 function jobStatements(database: Database): JobStatements {
-  checkFormat(database, "jobs.newer_format");
   for (const sql of SETUP) database.prepare(sql).all([]);
-  markFormat(database);
   const compiled = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql.replace("$row", ROW))]);
   return Object.fromEntries(compiled) as JobStatements;
 }

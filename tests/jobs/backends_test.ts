@@ -153,17 +153,6 @@ test("T-007 sqlite: jobs are there when the file is opened again", async (t) => 
   await second.close();
 });
 
-test("T-007 sqlite: a file holds the number of its layout, and one of a later version is refused", async (t) => {
-  const path = join(await scratchDir(t), "jobs.db");
-  const open = () => sqliteJobs({ path, databases, clock: createFakeClock(), ids });
-  await open().close();
-  const database = databases.open(path);
-  assert.deepEqual(database.prepare("PRAGMA user_version").all([]), [[1n]]);
-  database.prepare("PRAGMA user_version = 9").all([]);
-  database.close();
-  assert.throws(open, { code: "jobs.newer_format", data: { found: 9, known: 1 } });
-});
-
 test("T-007 sqlite: a file that is no database, a folder that is not there and a locked file are clear errors", async (t) => {
   const dir = await scratchDir(t);
   const options = { databases, clock: createFakeClock(), ids };

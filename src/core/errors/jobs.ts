@@ -20,6 +20,5 @@ export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "jobs.record_broken": row(-32603, 500, "A file of a job cannot be read", "Repair the file, or remove it"),
   "jobs.folder_busy": row(-32603, 500, "The jobs folder stays locked", "End the process that holds the lock"),
   "jobs.library_missing": row(-32603, 500, "A library for this store is not installed", "Install the one named"),
-  "jobs.newer_format": row(-32603, 409, "A later version made the jobs database", "Use that version, or a newer one"),
   "jobs.store_unavailable": row(-32603, 503, "The database cannot be reached", "Check its address, then try again"),
 };

@@ -20,12 +20,6 @@ export const STORAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "storage.out_of_memory": row(-32000, 422, "A statement took more memory than it may", "Make it cheaper, or split it"),
   "storage.quota": row(-32000, 422, "The plugin's byte quota is used up", "Delete rows, or raise the quota"),
   "storage.busy": row(-32005, 409, "Another process holds the database", "Try again"),
-  "storage.newer_format": row(
-    -32603,
-    409,
-    "A later version of the host made the database",
-    "Use that version, or a newer one",
-  ),
   "storage.prefix_taken": row(
     -32003,
     409,

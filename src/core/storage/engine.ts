@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { checkFormat, markFormat } from "../files/database_format.ts";
 import type { Database, SqlValue, Statement } from "../ports/ports.ts";
 import { type CallRules, RuleKeeper } from "./authorizer.ts";
 import { type Catalogue, claim, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
@@ -84,18 +83,11 @@ export class StorageEngine {
     this.#keeper.close();
   }
 
-  /**
-   * Claims the plugin's prefix. Throws `storage.prefix_taken` when another plugin keeps something under it, and
-   * `storage.newer_format` for a file of a later version.
-   */
+  /** Claims the plugin's prefix. Throws `storage.prefix_taken` when another plugin keeps something under it. */
   claim(plugin: string): void {
     this.#refreshFor(plugin);
-    this.#keeper.asHost(() => checkFormat(this.#database, "storage.newer_format"));
     if (this.#catalogue.plugins.has(plugin)) return;
-    this.asHost((database) => {
-      claim(database, plugin);
-      markFormat(database);
-    });
+    this.asHost((database) => claim(database, plugin));
   }
 
   /** Runs a query. Whatever the SQL says, nothing is written. */
