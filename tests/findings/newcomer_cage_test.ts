@@ -1,7 +1,9 @@
 /**
- * Device nodes of a host that root runs. A node is only ever given the mode that it has.
+ * Walls and ways of a cage, as a plugin meets them. A device node is only ever given the mode that it has.
  */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { hosted } from "../support/hosted.ts";
 
