@@ -287,6 +287,33 @@ test("logs shows what a plugin wrote, also when no host runs, and -f goes on", a
   assert.equal((await kaged("plugin", "logs", "../../etc")).code, 2);
 });
 
+test("logs shows one page with --limit, names the cursor of older lines, and says when those are gone", async (t) => {
+  const { kaged, home } = await ground(t);
+  await mkdir(join(home, "logs"), { recursive: true });
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const entry = (line: string) => ({ timestamp, instance: "echo", line });
+  const text = ["one", "two", "three"].map((line) => `${JSON.stringify(entry(line))}\n`).join("");
+  await writeFile(join(home, "logs/echo.jsonl"), text);
+  const shown = await kaged("plugin", "logs", "echo", "--limit", "2");
+  assert.equal(shown.stdout, `${timestamp} echo two\n${timestamp} echo three\n`);
+  const [, cursor] = /^older lines: --cursor (\S+)\n$/.exec(shown.stderr)!;
+  const newest = await kaged("plugin", "logs", "echo", "--limit", "2", "--json");
+  assert.deepEqual(JSON.parse(newest.stdout), { lines: [entry("two"), entry("three")], next: cursor });
+  const older = await kaged("plugin", "logs", "echo", "--cursor", cursor!, "--json");
+  assert.deepEqual(JSON.parse(older.stdout), { lines: [entry("one")], next: null });
+  assert.equal((await kaged("plugin", "logs", "echo", "--cursor", cursor!)).stderr, "");
+
+  await writeFile(join(home, "logs/echo.jsonl"), `${JSON.stringify(entry("later"))}\n`);
+  const gone = await kaged("plugin", "logs", "echo", "--cursor", cursor!);
+  assert.deepEqual([gone.code, gone.stdout], [1, ""]);
+  assert.match(gone.stderr, /^error\[http\.cursor_gone\]: .*\n {2}hint: Start again without a cursor\n$/);
+  for (
+    const wrong of [["--cursor", "1", "-f"], ["--limit", "2", "-f"], ["--limit", "0"], ["--limit", "2", "-n", "3"]]
+  ) {
+    assert.equal((await kaged("plugin", "logs", "echo", ...wrong)).code, 2, wrong.join(" "));
+  }
+});
+
 test("K-003 logs -f hears running hosts through their sockets, goes on when one ends or starts, and prints no line twice", async (t) => {
   const { kaged, home, dir } = await ground(t);
   await kaged(...INSTALL);

@@ -86,7 +86,7 @@ async function* chosenLines(
   const [{ eventIn, trailMatcher }, { trailFiles }, { linesForward }] = await Promise.all([
     import("../../core/audit/read_trail.ts"),
     import("../../core/audit/trail_files.ts"),
-    import("../../core/audit/trail_lines.ts"),
+    import("../../core/files/lines_of_file.ts"),
   ]);
   const query = { ...queryOf(flags), ...defined({ text }) };
   const fits = trailMatcher(query);

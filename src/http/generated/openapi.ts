@@ -2267,6 +2267,9 @@ export const OPENAPI_TEXT: string = `{
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
           },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
+          },
           "500": {
             "$ref": "#/components/responses/host.internal"
           }
