@@ -10,7 +10,7 @@ import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
 import { shownCapability } from "../print_plan.ts";
 import { HostError, isErrorCode } from "../../core/errors/host_error.ts";
-import { type RunningInstance, runningInstances } from "../running_hosts.ts";
+import { type RunningInstance, runningInstances } from "../../http/running_hosts.ts";
 import { defined } from "../../core/values/plain_data.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 

@@ -9,7 +9,7 @@ import { defined } from "../../core/values/plain_data.ts";
 import { followLog, type LogFollower } from "../follow_log.ts";
 import { operate, type Operator, unknownPlugin } from "../operator.ts";
 import { requirePluginName, wholeNumber } from "../options.ts";
-import { hostsWith } from "../running_hosts.ts";
+import { hostsWith } from "../../http/running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface LogFlags {

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { PluginRefusal, ResolvedProject } from "../../core/project/types.ts";
-import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
+import type { ConsentDesk, DeskOptions } from "../../packages/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
 import { sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
@@ -17,7 +17,7 @@ import { addPluginOption, collected, collectedPairs, pluginFolders, type Project
 import { sourceOf } from "../plugin_place.ts";
 import { printCapabilities, printContributions, printFacts } from "../print_plan.ts";
 import { declined, grantQuestion, type Questions } from "../questions.ts";
-import { notifyHosts } from "../running_hosts.ts";
+import { notifyHosts, upgradeHosts } from "../../http/running_hosts.ts";
 import type { Printer, Terminal } from "../terminal.ts";
 import { maxSizeOption } from "./plugin_install.ts";
 import { printProblems, type Problem, problemJson, problemsOf } from "./project_resolve.ts";
@@ -85,14 +85,20 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   const { resolved } = await loadProject(places);
   const installed: string[] = [];
   const down: Problem[] = [];
-  const onInstalled = async (plugin: string): Promise<void> => {
+  const onInstalled: DeskOptions["onInstalled"] = async (plugin, upgrade) => {
     installed.push(plugin);
-    const { failures } = await notifyHosts(home, plugin, "enable");
+    const { failures } = upgrade ?? await notifyHosts(home, plugin, "enable");
     down.push(...failures.map((error) => ({ agent: "", key: null, error })));
   };
-  const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
+  const project = { id: resolved.id, dir };
+  const desk = new ConsentDesk({
+    ports: operator,
+    project,
+    onInstalled,
+    hosts: (plugin) => upgradeHosts(home, plugin),
+  });
   try {
-    await desk.update([...resolved.missing, ...resolved.unfit]);
+    await desk.update(() => [...resolved.missing, ...resolved.unfit]);
     const failures = new Map<string, Failure>();
     for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted, failures });
     // Read again: the config and the secrets of plugins that were just installed are checked as well.
