@@ -12,7 +12,7 @@ import type { ConsentOffer, ConsentRequest } from "../../packages/install/consen
 import { sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { fetching } from "../install_flow.ts";
-import { operate, type Operator } from "../operator.ts";
+import { operateCheck, type Operator } from "../operator.ts";
 import { addPluginOption, collected, collectedPairs, pluginFolders, type ProjectFlags } from "../options.ts";
 import { sourceOf } from "../plugin_place.ts";
 import { printCapabilities, printContributions, printFacts } from "../print_plan.ts";
@@ -58,9 +58,7 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
     .addHelpText("after", EXAMPLES);
-  operate(addPluginOption(addGrantOptions(command)), terminal, async (operator, dir: string, flags: LoadFlags) => {
-    exit(await load(operator, dir, flags) ? 0 : 1);
-  });
+  operateCheck(addPluginOption(addGrantOptions(command)), { terminal, exit }, load);
 }
 
 const EXAMPLES = `
