@@ -12,7 +12,7 @@ import { setEnabled } from "../packages/install/change_installed.ts";
 import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import { changesVariables, withSecretsOf } from "../core/manifest/secret_fields.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
-import { pluginNameOf } from "../core/project/locate.ts";
+import type { RefusedPlugin } from "../core/project/refused_plugins.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
@@ -220,20 +220,17 @@ export class HostPackages {
 
   /**
    * Restarts a plugin with `sync`. One that was uninstalled meanwhile goes, one that is down starts, and so does one that
-   * was lacking and is installed, or was refused and is mended. Throws `plugin.unknown` or `plugin.refused` for one that
-   * still is.
+   * was refused and is mended, or installed by now. Throws `plugin.refused` for one that is refused now.
    */
   async #renew(plugin: string, sync: () => Promise<SyncOutcome>): Promise<SyncOutcome> {
     const { model, supervisor, storage } = this.#options;
-    const instances = (): ResolvedInstance[] => model.project.instances.filter((one) => one.plugin === plugin);
-    const before = instances();
-    // One that the project lacks may have been installed meanwhile.
-    const isLacking = this.#lacking().some((one) => pluginNameOf(one.package) === plugin);
-    if (!isLacking && !model.isRefused(plugin)) model.instancesOf(plugin); // Throws where nobody declares it.
-    if (before.length > 0) checkReloadable(plugin, before, this.#options, (one) => this.#isVouchedFor(one));
+    const isRefused = model.isRefused(plugin);
+    const before = isRefused ? [] : model.instancesOf(plugin);
+    if (!isRefused) checkReloadable(plugin, before, this.#options, (one) => this.#isVouchedFor(one));
     const outcome = await sync();
-    if (isLacking || model.isRefused(plugin)) model.instancesOf(plugin); // Throws with the reason.
-    const after = instances();
+    const isTaken = !isRefused && model.refused.some((one) => one.plugin === plugin && isLacking(one));
+    if (model.isRefused(plugin) && !isTaken) model.instancesOf(plugin); // Throws with the reason.
+    const after = model.project.instances.filter((one) => one.plugin === plugin);
     if (after.length === 0) {
       storage.forget(plugin);
       return outcome;
@@ -295,6 +292,11 @@ export class HostPackages {
     void this.#desk.update(() => this.#lacking());
     return outcome;
   }
+}
+
+/** Whether a plugin is refused because the project does not have it. */
+function isLacking({ error: { code } }: RefusedPlugin): boolean {
+  return code === "plugin.not_installed";
 }
 
 /** Throws the first failure of `instances`, or of all. */

@@ -5,7 +5,7 @@
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
 import { HostError, isErrorCode } from "../core/errors/host_error.ts";
-import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
+import { isOfAnother, type UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import type { Answers, HostInfo, Instance, Plugin } from "./answers.ts";
 import type { Problem } from "./problem.ts";
 
@@ -79,7 +79,7 @@ export async function notifyHosts(
   order: "enable" | "disable" | "reload" | "reread",
 ): Promise<Notified> {
   const answers = await Promise.all((await liveHosts(home)).map((host) => orderOf(host, plugin, order)));
-  const known = answers.filter((failure) => failure?.code !== "plugin.unknown");
+  const known = answers.filter((failure) => failure === null || !isOfAnother(failure));
   return { notified: known.length, failures: known.filter((failure) => failure !== null) };
 }
 

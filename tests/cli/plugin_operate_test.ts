@@ -97,6 +97,30 @@ test("kaged plugin list and info show a plugin that a running host refuses, inst
   assert.match((await kaged("plugin", "list")).stdout, /^echo +1\.0\.0 +running/m);
 });
 
+test("kaged plugin list shows a plugin that a project lacks; one that runs for another project keeps its state", async (t) => {
+  const { dir, home, kaged, host: open } = await ground(t);
+  await putInstalled(home, "echo", join(dir, "echo"), 'enabled = true\nprojects = ["music"]');
+  await using host = await open();
+  await host.start();
+  await mkdir(join(dir, "choir"));
+  const yaml = 'primary: { plugins: { e: { package: "@test/echo" }, x: { package: "@test/absent" } } }';
+  await writeFile(join(dir, "choir/project.yaml"), yaml);
+  await using other = await createHost({ project: join(dir, "choir"), home, audit: [], onWarning: () => {} });
+  await other.start();
+  const { plugins } = JSON.parse((await kaged("plugin", "list", "--json")).stdout);
+  const rows = plugins.map((
+    { name, status, problem }: Record<string, string>,
+  ) => [name, status, (problem as unknown as { code: string } | null)?.code ?? null]);
+  assert.deepEqual(rows, [["echo", "running", null], ["absent", "refused", "plugin.not_installed"]]);
+  const info = await kaged("plugin", "info", "absent");
+  assert.match(info.stdout, /does not run: x@choir\/primary, refused, project choir/);
+  assert.deepEqual(await kaged("plugin", "enable", "echo"), {
+    code: 0,
+    stdout: "✓ Enabled echo, in 1 running host too\n",
+    stderr: "",
+  });
+});
+
 test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
   const { kaged, host: open, made } = await ground(t);
   await kaged(...INSTALL);
@@ -201,7 +225,9 @@ test("K-056 uninstall with active sessions is refused without --force", async (t
     stdout: "✓ Stopped echo\n✓ Removed plugin files\n✓ Removed local config entry\n✓ Dropped 1 table: notes\n",
     stderr: "",
   });
-  assert.deepEqual(host.plugins(), []);
+  assert.deepEqual(host.plugins().map(({ state, error }) => [state, error?.code]), [
+    ["refused", "plugin.not_installed"],
+  ]);
   await session.close();
   assert.equal((await kaged(...INSTALL)).code, 0);
   await kaged("plugin", "enable", "echo");

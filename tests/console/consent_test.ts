@@ -37,7 +37,8 @@ test("K-053 approving takes a tick for each capability; then the plugin is insta
     assert.equal(await approve.isDisabled(), true);
     await box.check();
   }
-  assert.deepEqual(project.host.plugins().filter(({ plugin }) => plugin === "web-clipper"), []);
+  const before = project.host.plugins().find(({ plugin }) => plugin === "web-clipper");
+  assert.deepEqual([before?.state, before?.error?.code], ["refused", "plugin.not_installed"]);
   await approve.click();
   await page.getByText("@harbor/web-clipper is installed").waitFor();
   await page.getByText("Nothing waits for you").waitFor();

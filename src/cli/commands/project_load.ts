@@ -109,11 +109,12 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   }
 }
 
-/** Returns the problems of plugins that are installed; those in another version than declared are pending instead. */
+/** Returns the problems of plugins that are installed; those that are not, in the version declared, are pending. */
 function refusedOf({ refusals, unfit }: ResolvedProject): Problem[] {
   const isPending = ({ agent, error: { code } }: PluginRefusal): boolean =>
-    code === "project.version_mismatch" && unfit.some(({ agents }) => agents.includes(agent));
-  return problemsOf({ refusals: refusals.filter((one) => !isPending(one)), missing: [] });
+    code === "plugin.not_installed" ||
+    (code === "project.version_mismatch" && unfit.some(({ agents }) => agents.includes(agent)));
+  return problemsOf(refusals.filter((one) => !isPending(one)));
 }
 
 type Failure = NonNullable<ConsentRequest["error"]>;

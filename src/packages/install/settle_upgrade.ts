@@ -5,6 +5,7 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
+import { isMap } from "../../core/values/plain_data.ts";
 import type { ReplacedVersion } from "./apply.ts";
 import type { InstallPlan } from "./plan.ts";
 
@@ -42,7 +43,7 @@ export async function settleUpgrade(
 ): Promise<SettledUpgrade> {
   const answers = await Promise.all(hosts.map(async (host) => ({ host, failure: await host.order("reload") })));
   const failed = answers.flatMap(({ host, failure }) =>
-    failure === null || failure.code === "plugin.unknown" ? [] : [{ host, failure }]
+    failure === null || isOfAnother(failure) ? [] : [{ host, failure }]
   );
   const cause = failed.find(({ host, failure }) => host.isWanted && failure.code !== "plugin.disabled")?.failure;
   if (cause) {
@@ -54,6 +55,12 @@ export async function settleUpgrade(
   }
   const isUp = failed.length === 0 && hosts.some(({ wasUp }) => wasUp);
   return { isUp, failures: failed.map(({ failure }) => failure) };
+}
+
+/** Whether a host failed because its project has no use of the plugin: nobody declares it, or it may not have it. */
+export function isOfAnother({ code, data }: HostError): boolean {
+  return code === "plugin.unknown" ||
+    (code === "plugin.refused" && isMap(data) && data.reason === "plugin.not_installed");
 }
 
 function upgradeFailed({ manifest, installed }: InstallPlan, failure: HostError, isBack: boolean): HostError {
