@@ -8,7 +8,7 @@ import { databases as systemDatabases } from "../adapters/shared/databases.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Clock, Database, DatabaseOpener, Ids, SqlValue, Statement } from "../core/ports/ports.ts";
-import { checkLayout } from "../core/storage/layout.ts";
+import { checkLayout } from "../core/files/database_layout.ts";
 import { groupCommit } from "./group_commit.ts";
 import { type JobRow, jobsOver, type JobTable, type RowPlace } from "./job_table.ts";
 import type { JobBackend } from "./types.ts";

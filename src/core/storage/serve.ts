@@ -4,11 +4,11 @@
  * @module
  */
 import { asHostError } from "../errors/host_error.ts";
+import { checkLayout } from "../files/database_layout.ts";
 import type { Database, DatabaseOpener } from "../ports/ports.ts";
 import { dropStorage, exportStorage, reportStorage } from "./catalogue.ts";
 import { StorageEngine } from "./engine.ts";
 import { resultTooLarge } from "./failures.ts";
-import { checkLayout } from "./layout.ts";
 import { SQL_LIMITS } from "./limits.ts";
 import { errorParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
 

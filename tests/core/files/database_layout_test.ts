@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { databases } from "../../../src/adapters/shared/databases.ts";
 import { sqliteJobs } from "../../../src/jobs/sqlite_jobs.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
-import { openStorageHome } from "./support/storage_home.ts";
+import { openStorageHome } from "../storage/support/storage_home.ts";
 
 /** Reads the number of a database's layout, after setting it where one is given. */
 function layoutOf(path: string, set?: number): number {
