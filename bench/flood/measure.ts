@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { createHost, detectRuntime } from "../../mod.ts";
 import { readTrail } from "../../src/core/audit/read_trail.ts";
 import { verifyTrail } from "../../src/core/audit/verify_trail.ts";
-import { bytesIn, hostPlaces } from "../host_places.ts";
+import { hostPlaces } from "../host_places.ts";
 
 /** The figures of one run. */
 export interface FloodFigures {
@@ -25,7 +25,7 @@ export interface FloodFigures {
   readonly ended: number;
   /** Refusals before the floods that the trail still holds, one for each flood. */
   readonly denied: number;
-  /** Bytes of both trails afterwards. */
+  /** Bytes of the lines about the plugin that floods, in both trails. Its sibling's calls are lines too. */
   readonly bytes: number;
   /** Whether the audit trail fits its chain. */
   readonly verified: boolean;
@@ -79,9 +79,15 @@ async function measure(): Promise<FloodFigures> {
     calls: times.length,
     ended,
     denied: denied.events.length,
-    bytes: bytesIn(join(dir, "home/audit")) + bytesIn(join(dir, "home/calls")),
+    bytes: bytesAbout("flooder", join(dir, "home/audit")) + bytesAbout("flooder", join(dir, "home/calls")),
     verified: (await verifyTrail(place, files)).ok,
   };
+}
+
+/** Returns the bytes of the lines that trails in a folder have about a plugin. */
+function bytesAbout(plugin: string, folder: string): number {
+  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"));
+  return lines.filter((line) => line.includes(`"name":"${plugin}"`)).reduce((sum, line) => sum + line.length + 1, 0);
 }
 
 function programAt(name: string): string {
