@@ -14,7 +14,7 @@ const BURST_MS = 200;
 
 /** Events after which plugins, agents or requests for consent must be loaded again. */
 const MATTERS =
-  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|refused|reload|enabled|disabled|installed|upgraded|uninstalled|consent|tool|knob)/;
+  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|refused|reload|enabled|disabled|installed|upgrade|uninstalled|consent|tool|knob)/;
 
 /** Loads the host, its plugins, its agents and the requests for consent. */
 export async function refresh(): Promise<void> {

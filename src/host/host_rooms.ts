@@ -38,6 +38,7 @@ import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
 import { callableTools, HostModel, registerTools } from "./model.ts";
+import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import { recordProject } from "./project_record.ts";
 import { Sessions } from "./sessions.ts";
@@ -50,12 +51,14 @@ export interface HostCoreOptions extends HostOptions {
   readonly home: string;
   /** Opens the socket through which commands reach the running host. Absent: they cannot. */
   readonly openControl?: (host: Host) => Promise<ControlSocket>;
-  /** Has every host of this home take up another version of a plugin. */
-  readonly notifyHosts?: (plugin: string) => void;
+  /** Returns the other hosts of this home, for an upgrade of a plugin. */
+  readonly otherHosts?: (plugin: string) => Promise<readonly UpgradeHost[]>;
 }
 
 /** The open socket of a running host. */
 export interface ControlSocket {
+  /** Path of the socket's file. */
+  readonly path: string;
   /** Stops listening and removes the socket's file. */
   close(): Promise<void>;
 }
@@ -167,7 +170,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
       secretWatch.begin();
     },
     ports: { runtime, home, audit },
-    ...(options.notifyHosts && { notifyHosts: options.notifyHosts }),
+    ...(options.otherHosts && { otherHosts: options.otherHosts }),
   });
   const secretWatch = watchSecrets({
     home,

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { detectRuntime } from "../../src/adapters/default.ts";
 import { fileURLToPath } from "node:url";
 import { hosted } from "../support/hosted.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
@@ -37,4 +38,21 @@ test("a call that is cancelled fails with the reason that its caller gave", asyn
   const call = h.host.callMethod("never-answers", "fixture.call", {}, { signal: controller.signal });
   controller.abort(new Error("The user closed the window"));
   await assert.rejects(call, { code: "protocol.cancelled", message: /The user closed the window/ });
+});
+
+// The database held no number of its layout (user_version was 0), so that no version could refuse the file of a later one.
+test("the database of plugins holds the number of its layout, and the layout of a later version is refused", async () => {
+  const manifest = { capabilities: ["kaged:storage:write"] };
+  await using h = await hosted({ primary: { echo: {} }, fixtures: { "@test/echo": { fixture: "echo", manifest } } });
+  const use = () =>
+    h.host.callMethod("echo", "echo.storage", { method: "exec", sql: "CREATE TABLE IF NOT EXISTS t(n)" });
+  assert.ok(Object.hasOwn(await use() as object, "result"));
+  await h.host.stop();
+  const database = (await detectRuntime()).databases.open(join(h.home, "kaged.db"));
+  const found = database.prepare("PRAGMA user_version").all([]);
+  database.prepare("PRAGMA user_version = 9").all([]);
+  database.close();
+  assert.deepEqual(found, [[1n]]);
+  await h.host.start();
+  assert.match(JSON.stringify(await use()), /has layout 9: this version knows layouts up to 1/);
 });

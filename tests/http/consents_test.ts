@@ -3,6 +3,7 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
+import { putInstalled } from "../support/installed.ts";
 import { failed, type Served, served } from "../support/served.ts";
 
 const CONSENTS = "/api/v1/consents";
@@ -78,4 +79,27 @@ test("K-053 a request that is declined stays, can be asked for again, and an id 
       "consent.unknown",
     ]);
   }
+});
+
+test("K-055 the answer to an upgrade that could not start says why, and which version is installed now", async () => {
+  await using v1 = await fixturePlugin("echo");
+  await using v2 = await fixturePlugin("exits_on_initialize", { manifest: { name: "echo", version: "2.0.0" } });
+  const declared = { package: "@test/echo", source: "./p", version: "^2" };
+  await using s = await served({ yaml: { primary: { plugins: { e: declared } } }, start: false });
+  await putInstalled(s.h.home, "echo", v1.dir, 'version = "1.0.0"\nenabled = true\nprojects = ["music"]');
+  await cp(v2.dir, join(s.h.dir, "p"), { recursive: true });
+  await s.h.host.start();
+  const { body: { consents: [{ id, offer: { hash } }] } } = await s.ask(CONSENTS);
+  const { status, body } = await post(s, `${id}/approve`, { hash });
+  assert.deepEqual([status, body.code], [409, "install.upgrade_failed"]);
+  assert.match(body.detail, /^"echo" is at 1\.0\.0 again: version 2\.0\.0 could not start\. /);
+  const { plugin, version, kept, reason } = body.data;
+  assert.deepEqual([plugin, version, kept], ["echo", "2.0.0", "1.0.0"]);
+  assert.match(reason, /^[a-z_]+\.[a-z_]+$/);
+  const { body: { consents: [open] } } = await s.ask(CONSENTS);
+  assert.deepEqual([open.id, open.state, open.error.code], [id, "waiting", "install.upgrade_failed"]);
+  assert.equal(open.error.message, body.detail);
+  const { body: { entries } } = await s.ask("/api/v1/events?plugin=echo");
+  const undone = entries.find(({ data }: { data: { type: string } }) => data.type === "plugin.upgrade_undone");
+  assert.deepEqual([undone.data.data.version, undone.data.data.failed_version], ["1.0.0", "2.0.0"]);
 });

@@ -88,4 +88,12 @@ test("log lines are walked from the newest page to the oldest", async (t) => {
     assert.ok(pages.length < 10, "The cursors lead in a circle");
   }
   assert.deepEqual(pages, [["4", "5"], ["2", "3"], ["1"]]);
+  const { body: { next } } = await s.ask("/api/v1/plugins/echo/logs?limit=2");
+  // 1000 lines are kept: everything before the cursor is pushed out.
+  await s.h.host.callMethod("echo", "echo.log", { text: `${"x\n".repeat(999)}` });
+  await s.h.logged(1004);
+  for (const cursor of [next, "log-9-1"]) {
+    const { status, body } = await s.ask(`/api/v1/plugins/echo/logs?limit=2&cursor=${cursor}`);
+    assert.deepEqual([status, body.code], [410, "http.cursor_gone"]);
+  }
 });

@@ -13,7 +13,7 @@ import { operate, type Operator, unknownPlugin, withStorage } from "../operator.
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
 import { describeAll, printCapabilities, printFacts, printSecrets } from "../print_plan.ts";
-import { hostsWith } from "../running_hosts.ts";
+import { hostsWith } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
 

@@ -7,17 +7,17 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { PluginRefusal, ResolvedProject } from "../../core/project/types.ts";
-import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
+import type { ConsentDesk, DeskOptions } from "../../packages/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
 import { sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, type GrantFlags, grantsOf } from "../grants.ts";
 import { fetching } from "../install_flow.ts";
-import { operate, type Operator } from "../operator.ts";
+import { operateCheck, type Operator } from "../operator.ts";
 import { addPluginOption, collected, collectedPairs, pluginFolders, type ProjectFlags } from "../options.ts";
 import { sourceOf } from "../plugin_place.ts";
 import { printCapabilities, printContributions, printFacts } from "../print_plan.ts";
 import { declined, grantQuestion, type Questions } from "../questions.ts";
-import { notifyHosts } from "../running_hosts.ts";
+import { notifyHosts, upgradeHosts } from "../../http/running_hosts.ts";
 import type { Printer, Terminal } from "../terminal.ts";
 import { maxSizeOption } from "./plugin_install.ts";
 import { printProblems, type Problem, problemJson, problemsOf } from "./project_resolve.ts";
@@ -58,9 +58,7 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
     .addHelpText("after", EXAMPLES);
-  operate(addPluginOption(addGrantOptions(command)), terminal, async (operator, dir: string, flags: LoadFlags) => {
-    exit(await load(operator, dir, flags) ? 0 : 1);
-  });
+  operateCheck(addPluginOption(addGrantOptions(command)), { terminal, exit }, load);
 }
 
 const EXAMPLES = `
@@ -85,14 +83,20 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   const { resolved } = await loadProject(places);
   const installed: string[] = [];
   const down: Problem[] = [];
-  const onInstalled = async (plugin: string): Promise<void> => {
+  const onInstalled: DeskOptions["onInstalled"] = async (plugin, upgrade) => {
     installed.push(plugin);
-    const { failures } = await notifyHosts(home, plugin, "enable");
+    const { failures } = upgrade ?? await notifyHosts(home, plugin, "enable");
     down.push(...failures.map((error) => ({ agent: "", key: null, error })));
   };
-  const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
+  const project = { id: resolved.id, dir };
+  const desk = new ConsentDesk({
+    ports: operator,
+    project,
+    onInstalled,
+    hosts: (plugin) => upgradeHosts(home, plugin),
+  });
   try {
-    await desk.update([...resolved.missing, ...resolved.unfit]);
+    await desk.update(() => [...resolved.missing, ...resolved.unfit]);
     const failures = new Map<string, Failure>();
     const others = otherVersions(resolved);
     for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, granted, failures, others });
@@ -106,11 +110,12 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   }
 }
 
-/** Returns the problems of plugins that are installed; those in another version than declared are pending instead. */
+/** Returns the problems of plugins that are installed; those that are not, in the version declared, are pending. */
 function refusedOf({ refusals, unfit }: ResolvedProject): Problem[] {
   const isPending = ({ agent, error: { code } }: PluginRefusal): boolean =>
-    code === "project.version_mismatch" && unfit.some(({ agents }) => agents.includes(agent));
-  return problemsOf({ refusals: refusals.filter((one) => !isPending(one)), missing: [] });
+    code === "plugin.not_installed" ||
+    (code === "project.version_mismatch" && unfit.some(({ agents }) => agents.includes(agent)));
+  return problemsOf(refusals.filter((one) => !isPending(one)));
 }
 
 /** Returns the versions of plugins that are installed in another version than the project takes, by package. */

@@ -1986,7 +1986,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
-            "description": "\`install.changed\`: The plugin changed after it was shown; \`install.source_unspecified\`: The project names no source",
+            "description": "\`install.changed\`: The plugin changed after it was shown; \`install.source_unspecified\`: The project names no source; \`install.upgrade_failed\`: The new version of a plugin could not start",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -2266,6 +2266,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"

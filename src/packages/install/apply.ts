@@ -112,9 +112,17 @@ async function bringBack(
   const isBack = await changingPackages(ports, async (own) => {
     const now = (await readLocalConfig(own.home, own.files)).records.get(name);
     if (now?.hash !== hash) return false;
-    const { installed, version, hash: oldHash, source } = before;
-    const record = defined({ installed, version, hash: oldHash, source }) as RecordFields;
-    await makeChange({ op: "install", plugin: name, staged: kept, old: `.${own.ids.create("old")}`, record }, own);
+    const { installed, version, hash: oldHash, source, local, projects } = before;
+    // The consent to the new version may have enabled it, and for one more project: that is no consent to the old one.
+    const enabled = before.enabled && now.enabled;
+    const record = defined({ installed, version, hash: oldHash, source, local, enabled, projects: [...projects] });
+    await makeChange({
+      op: "install",
+      plugin: name,
+      staged: kept,
+      old: `.${own.ids.create("old")}`,
+      record: record as RecordFields,
+    }, own);
     return true;
   });
   const why = { error_code: cause.code, error_message: cause.message };

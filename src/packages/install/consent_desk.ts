@@ -18,21 +18,24 @@ import {
   isSameDeclaration,
   readDeclined,
 } from "../installed/declined.ts";
-import { applyInstall, consentMissing } from "./apply.ts";
+import { applyUpgrade, consentMissing } from "./apply.ts";
 import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
 import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
 import { obtain, type Obtained } from "./obtain.ts";
 import { type InstallPlan, planInstall } from "./plan.ts";
 import { addProject } from "./change_installed.ts";
+import { type SettledUpgrade, settleUpgrade, type UpgradeHost } from "./settle_upgrade.ts";
 import { isAddress, parseSource, projectSource, type Source } from "./source.ts";
 
 /** The desk's project and ports. */
 export interface DeskOptions {
   readonly ports: InstallPorts;
   readonly project: { readonly id: string; readonly dir: string };
-  /** Called with the name of each plugin that was installed, and whether another version made room for it. */
-  onInstalled(plugin: string, isUpgrade: boolean): Promise<void>;
+  /** Called with the name of each plugin that was installed; an upgrade was taken up by running hosts before. */
+  onInstalled(plugin: string, upgrade: SettledUpgrade | null): Promise<void>;
+  /** Returns the running hosts that have to take up an upgrade of a plugin. */
+  hosts(plugin: string): Promise<readonly UpgradeHost[]>;
 }
 
 /** A request, and the plan behind its offer. */
@@ -61,8 +64,10 @@ export class ConsentDesk {
   }
 
   /** Opens a request for each plugin the project lacks now, and drops those that were settled elsewhere. */
-  async update(lacking: readonly MissingPlugin[]): Promise<void> {
+  async update(nowLacking: () => readonly MissingPlugin[]): Promise<void> {
     await this.#inTurn(async () => {
+      // Asked for only now: an answer that was under way may have changed it, or an upgrade of its may be undone.
+      const lacking = nowLacking();
       for (const [id, entry] of this.#entries) {
         if (lacking.some((one) => isSameDeclaration(one, entry.request))) continue;
         await this.#letGo(entry);
@@ -88,8 +93,8 @@ export class ConsentDesk {
    * Agrees to the next step of a request; returns the request as it stands then.
    *
    * @throws {HostError} `consent.unknown`, `install.consent_missing` when not every capability is granted by name,
-   * `install.changed` when the consent was for other files, or why it could not be fetched or installed. The request
-   * stays open.
+   * `install.changed` when the consent was for other files, `install.upgrade_failed` when an upgrade could not start and
+   * was undone, or why it could not be fetched or installed. The request stays open.
    */
   async approve(id: string, answer: ConsentAnswer = {}): Promise<ConsentRequest> {
     return await this.#inTurn(async () => {
@@ -223,7 +228,7 @@ export class ConsentDesk {
   }
 
   async #install(entry: Entry, { hash, grant = [] }: ConsentAnswer): Promise<ConsentRequest> {
-    const { ports, project, onInstalled } = this.#options;
+    const { ports, project, onInstalled, hosts } = this.#options;
     const plan = entry.plan!;
     const { name, version, capabilities } = plan.manifest;
     if (hash !== plan.hash) {
@@ -234,18 +239,20 @@ export class ConsentDesk {
     }
     const missing = entry.request.offer!.added.filter((capability) => !grant.includes(capability));
     if (missing.length > 0) throw consentMissing(name, missing);
+    const consent = { hash, granted: [...grant], projectId: project.id, enabled: true };
+    await using replaced = entry.isShared ? null : await applyUpgrade(plan, consent, ports);
     if (entry.isShared) {
       await verifyTree(name, plan.dir, hash, ports.runtime.files);
       await addProject(name, project.id, ports);
-    } else {
-      await applyInstall(plan, { hash, granted: [...grant], projectId: project.id, enabled: true }, ports);
     }
-    await this.#letGo(entry);
     await changeDeclined(this.#declined, (declined) => without(declined, entry.request));
+    this.#audit("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
+    const isUpgrade = !entry.isShared && plan.installed !== null;
+    const upgrade = isUpgrade ? await settleUpgrade(plan, replaced, await hosts(name)) : null;
+    await this.#letGo(entry);
     this.#change(entry, { state: "installed" });
     this.#entries.delete(entry.request.id);
-    this.#audit("plugin.consent_granted", entry, { version, capabilities: [...capabilities] });
-    await onInstalled(name, !entry.isShared && plan.installed !== null);
+    await onInstalled(name, upgrade);
     return entry.request;
   }
 
