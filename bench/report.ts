@@ -122,11 +122,7 @@ Written by \`npm run bench -- <name> --write\`; figures are what that run measur
 
 ## ${report.name}
 
-${date}, ${machine}, ${versions}. Best of interleaved rounds. \`÷ peer\` is our figure divided by the peer's: more than
-1 is better for rates, less than 1 for times and memory. \`… again\` is that peer measured a second time: where its
-two columns differ, the difference is noise. Median of that noise in this run: ${report.control.toFixed(2)}.
-
-![ours beside its peers](../docs/img/bench-${report.name}.svg)
+${date}, ${machine}, ${versions}. ${isCompared(report) ? comparison(report) : "Nothing stands beside these figures."}
 
 ${tableOf(report)}
 
@@ -134,6 +130,30 @@ ${tableOf(report)}
 
 ${goalLines(goals)}
 `;
+}
+
+function comparison({ name, control }: BenchReport): string {
+  const noise = Number.isFinite(control) ? ` Median of that noise in this run: ${control.toFixed(2)}.` : "";
+  return `Best of interleaved rounds. \`÷ peer\` is our figure divided by the peer's: more than
+1 is better for rates, less than 1 for times and memory. \`… again\` is that peer measured a second time: where its
+two columns differ, the difference is noise.${noise}
+
+![ours beside its peers](../docs/img/bench-${name}.svg)`;
+}
+
+/** Whether a case was measured beside a peer, so that a chart has something to show. */
+export function isCompared({ rows }: Pick<BenchReport, "rows">): boolean {
+  return rows.some(({ peers }) => Object.entries(peers).some(([peer, ratio]) => !isControl(peer) && isRatio(ratio)));
+}
+
+/** Whether a peer is one that was measured a second time. */
+export function isControl(peer: string): boolean {
+  return /(^| )again$/.test(peer);
+}
+
+/** Whether a ratio was measured. */
+export function isRatio(value: number | null | undefined): value is number {
+  return Number.isFinite(value) && value! > 0;
 }
 
 /** Returns `results` with the section of one benchmark put in place of its former one, the other sections kept. */

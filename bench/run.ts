@@ -17,6 +17,7 @@ import {
   type BenchReport,
   type Goal,
   goalLines,
+  isCompared,
   keptReport,
   resultsMarkdown,
   type RunPlace,
@@ -49,7 +50,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
 
   --json    print the figures as JSON
   --quick   end within 50 s, with more noise
-  --write   write bench/RESULTS.md, bench/results/<name>.json and docs/img/bench-<name>.svg
+  --write   write bench/RESULTS.md, bench/results/<name>.json and, where there are peers, docs/img/bench-<name>.svg
 `;
 
 interface Bench {
@@ -93,7 +94,7 @@ function main(args: string[]): number {
   return 0;
 }
 
-/** Writes a run to RESULTS.md, as JSON, and as a chart. */
+/** Writes a run to RESULTS.md, as JSON, and as a chart where it has peers. */
 function keepResults(report: BenchReport, goals: readonly Goal[], place: RunPlace): void {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
   const former = existsSync(path("RESULTS.md")) ? readFileSync(path("RESULTS.md"), "utf8") : "";
@@ -101,5 +102,5 @@ function keepResults(report: BenchReport, goals: readonly Goal[], place: RunPlac
   mkdirSync(path("results"), { recursive: true });
   writeFileSync(path(`results/${report.name}.json`), `${JSON.stringify(kept, null, 2)}\n`);
   writeFileSync(path("RESULTS.md"), withSection(former, report.name, resultsMarkdown(report, goals, place)));
-  writeFileSync(path(`../docs/img/bench-${report.name}.svg`), benchChart(kept));
+  if (isCompared(report)) writeFileSync(path(`../docs/img/bench-${report.name}.svg`), benchChart(kept));
 }

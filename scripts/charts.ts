@@ -9,6 +9,7 @@
  */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
+import { isCompared } from "../bench/report.ts";
 import { benchChart } from "./pictures/bench_chart.ts";
 import { readBench, readSoak } from "./pictures/read_results.ts";
 import { soakChart } from "./pictures/soak_chart.ts";
@@ -19,7 +20,10 @@ export interface ChartPlaces {
   readonly images: string;
 }
 
-/** Draws the charts of some results, or of all; returns the files it wrote. Draws all of them or none. */
+/**
+ * Draws the charts of some results, or of all that can be drawn; returns the files it wrote. A run without peers has no
+ * chart, and naming it is an error. Draws all of them or none.
+ */
 export async function drawCharts(names: readonly string[], { results, images }: ChartPlaces): Promise<string[]> {
   const kept = (await readdir(results).catch(() => [])).filter((file) => file.endsWith(".json"))
     .map((file) => file.slice(0, -".json".length)).sort();
@@ -31,13 +35,15 @@ export async function drawCharts(names: readonly string[], { results, images }: 
     const [name = "<name>"] = missing;
     throw new Error(`Nothing to draw: there is no ${files}\n  Measure first: npm run ${how(name)}`);
   }
-  const drawn = await Promise.all((names.length > 0 ? names : kept).map(async (name) => {
+  const charts = await Promise.all((names.length > 0 ? names : kept).map(async (name) => {
     const path = `${results}/${name}.json`;
     const text = await readFile(path, "utf8");
-    return isSoak(name)
-      ? { path: `${images}/${name}.svg`, svg: soakChart(readSoak(text, path)) }
-      : { path: `${images}/bench-${name}.svg`, svg: benchChart(readBench(text, path)) };
+    if (isSoak(name)) return [{ path: `${images}/${name}.svg`, svg: soakChart(readSoak(text, path)) }];
+    const report = readBench(text, path);
+    if (names.length === 0 && !isCompared(report)) return [];
+    return [{ path: `${images}/bench-${name}.svg`, svg: benchChart(report) }];
   }));
+  const drawn = charts.flat();
   await mkdir(images, { recursive: true });
   for (const { path, svg } of drawn) await writeFile(path, svg);
   return drawn.map(({ path }) => path);

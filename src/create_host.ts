@@ -5,7 +5,6 @@
  */
 import { resolve } from "node:path";
 import { detectRuntime } from "./adapters/default.ts";
-import type { LiveHost } from "./adapters/shared/live_hosts.ts";
 import { requirePermissions } from "./core/cage/require_permissions.ts";
 import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
@@ -40,12 +39,22 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const realHome = await runtime.files.realPath(home);
   await checkHome(realHome, runtime);
   const { createHost: createOn } = await import("./host/create_host.ts"); // Most of the package: for who asks.
+  let ownSocket: string | null = null;
+  const open = async (host: Host): Promise<ControlSocket> => {
+    const socket = await openControl(host, runtime);
+    ownSocket = socket.path;
+    return socket;
+  };
   return await createOn({
     ...options,
     runtime,
     home: realHome,
-    ...(options.control !== false && { openControl: (host: Host) => openControl(host, runtime) }),
-    notifyHosts: (plugin) => void notifyHosts(realHome, plugin),
+    ...(options.control !== false && { openControl: open }),
+    // Hosts of other projects may run the version before, and would take the new files for tampered ones.
+    async otherHosts(plugin) {
+      const { upgradeHosts } = await import("./http/running_hosts.ts");
+      return await upgradeHosts(realHome, plugin, { except: new Set(ownSocket === null ? [] : [ownSocket]) });
+    },
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
     ...(options.record !== undefined && { record: resolve(options.record) }),
@@ -55,13 +64,4 @@ export async function createHost(options: HostOptions): Promise<Host> {
 async function openControl(host: Host, runtime: Runtime): Promise<ControlSocket> {
   const { openControlSocket } = await import("./http/control_socket.ts");
   return await openControlSocket(host, runtime);
-}
-
-/** Hosts of other projects may run the version before, and would take the new files for tampered ones. */
-async function notifyHosts(home: string, plugin: string): Promise<void> {
-  const order = (): Request => new Request(`http://kaged/api/v1/plugins/${plugin}/enable`, { method: "POST" });
-  const tell = ({ request }: LiveHost): Promise<void> =>
-    request(order()).then((answer) => answer.body?.cancel(), () => {}); // One that has ended needs nothing.
-  const { liveHosts } = await import("./adapters/shared/live_hosts.ts");
-  await Promise.all((await liveHosts(home)).map(tell));
 }

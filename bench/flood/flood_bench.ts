@@ -15,7 +15,7 @@ const MEASURE: string = fileURLToPath(new URL("measure.ts", import.meta.url));
 const [MEDIAN, LONGEST, DISK, KEPT, FIT] = [
   "sibling's call during a flood, median",
   "sibling's call during a flood, longest",
-  "both trails after the floods",
+  "lines about the flooder in both trails",
   "refusals kept, of each flood's one",
   "audit trail fits its chain",
 ] as const;

@@ -5,23 +5,15 @@
  *
  * @module
  */
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { createHost, detectRuntime, type Host } from "../../mod.ts";
+import { createHost, detectRuntime } from "../../mod.ts";
 import { readTrail } from "../../src/core/audit/read_trail.ts";
 import { verifyTrail } from "../../src/core/audit/verify_trail.ts";
+import { hostPlaces } from "../host_places.ts";
 
 /** The figures of one run. */
 export interface FloodFigures {
@@ -33,7 +25,7 @@ export interface FloodFigures {
   readonly ended: number;
   /** Refusals before the floods that the trail still holds, one for each flood. */
   readonly denied: number;
-  /** Bytes of both trails afterwards. */
+  /** Bytes of the lines about the plugin that floods, in both trails. Its sibling's calls are lines too. */
   readonly bytes: number;
   /** Whether the audit trail fits its chain. */
   readonly verified: boolean;
@@ -41,10 +33,10 @@ export interface FloodFigures {
 
 const [node = "node", floods = "2"] = process.argv.slice(2);
 const PLUGINS = {
-  flooder: { program: new URL("flood_plugin.js", import.meta.url), more: "capabilities: [kaged:storage:read]\n" },
+  flooder: { program: programAt("flood_plugin.js"), manifest: "capabilities: [kaged:storage:read]\n" },
   wire: {
-    program: new URL("../host/echo_server.js", import.meta.url),
-    more:
+    program: programAt("../host/echo_server.js"),
+    manifest:
       "capabilities: []\ntools: [{ name: echo, description: Answers at once, parameters_schema: { type: object } }]\n",
   },
 };
@@ -58,7 +50,7 @@ try {
 process.exit(0);
 
 async function measure(): Promise<FloodFigures> {
-  const host = await openHost();
+  const host = await createHost(hostPlaces({ dir, id: "flood", node }, PLUGINS));
   let isFlooded = false;
   let ended = 0;
   host.onAudit(({ type, name }) => {
@@ -87,32 +79,17 @@ async function measure(): Promise<FloodFigures> {
     calls: times.length,
     ended,
     denied: denied.events.length,
-    bytes: bytesIn("audit") + bytesIn("calls"),
+    bytes: bytesAbout("flooder", join(dir, "home/audit")) + bytesAbout("flooder", join(dir, "home/calls")),
     verified: (await verifyTrail(place, files)).ok,
   };
 }
 
-async function openHost(): Promise<Host> {
-  mkdirSync(join(dir, "home"), { mode: 0o700 });
-  mkdirSync(join(dir, "project"));
-  writeFileSync(join(dir, "home/config.toml"), `[runtimes]\nnode = ${JSON.stringify(node)}\n`);
-  const plugins = Object.entries(PLUGINS).map(([name, { program, more }]) => {
-    mkdirSync(join(dir, name));
-    copyFileSync(fileURLToPath(program), join(dir, name, "main.mjs"));
-    const head = `name: ${name}\nversion: 1.0.0\nkaged_api: 1\ndescription: Part of a benchmark\n`;
-    writeFileSync(join(dir, name, "kaged-plugin.yaml"), `${head}command: [node, ./main.mjs]\n${more}`);
-    return [`@bench/${name}`, join(dir, name)] as const;
-  });
-  const declared = plugins.map(([name]) => `${name.slice("@bench/".length)}: { package: "${name}" }`).join(", ");
-  writeFileSync(join(dir, "project/project.yaml"), `id: flood\nprimary: { plugins: { ${declared} } }\n`);
-  return await createHost({
-    project: join(dir, "project"),
-    home: join(dir, "home"),
-    plugins: Object.fromEntries(plugins),
-  });
+/** Returns the bytes of the lines that trails in a folder have about a plugin. */
+function bytesAbout(plugin: string, folder: string): number {
+  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"));
+  return lines.filter((line) => line.includes(`"name":"${plugin}"`)).reduce((sum, line) => sum + line.length + 1, 0);
 }
 
-function bytesIn(name: string): number {
-  const folder = join(dir, "home", name);
-  return readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
+function programAt(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
 }

@@ -6,16 +6,7 @@
  *
  * @module
  */
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -25,6 +16,7 @@ import { checkArguments } from "../../src/core/tools/check_arguments.ts";
 import { callParams } from "../../src/host/call_plugin.ts";
 import { openRooms } from "../../src/host/host_rooms.ts";
 import { startPlugins } from "../../src/host/start_plugins.ts";
+import { bytesIn, hostPlaces } from "../host_places.ts";
 import { openBare } from "../wire/bare.ts";
 import { type Figures, measureCase } from "../wire/call_cases.ts";
 import type { OpenHost } from "../wire/implementations.ts";
@@ -34,17 +26,18 @@ const [node = "node", rounds = "3", roundMs = "50", gateRounds = "10"] = process
 const SERVER = fileURLToPath(new URL("echo_server.js", import.meta.url));
 const ARGUMENTS = { query: "notes about the quick brown fox", limit: 10 };
 const CASES = [1, 64, 512].map((inFlight) => ({ name: `${inFlight} in flight`, method: "", inFlight }));
-const MANIFESTS = {
-  "wire": `tools: [{ name: echo, description: Answers at once, parameters_schema: { type: object } }]
-`,
-  "mcp": "runtime: mcp_stdio\n",
+const TOOLS = "tools: [{ name: echo, description: Answers at once, parameters_schema: { type: object } }]\n";
+const PLUGINS = {
+  wire: { program: SERVER, manifest: `capabilities: []\n${TOOLS}` },
+  mcp: { program: SERVER, manifest: "capabilities: []\nruntime: mcp_stdio\n" },
 };
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "kaged-bench-")));
+const places = hostPlaces({ dir, id: "bench", node }, PLUGINS);
 try {
   await using host = await openHost();
   const figures: HostFigures = { processor: await measureGate(), rates: await measureAll(await openWays(host)) };
-  if (trailBytes() === 0) throw new Error("The audit trail is empty: the calls were not audited");
+  if (bytesIn(join(dir, "home/calls")) === 0) throw new Error("The audit trail is empty: the calls were not audited");
   console.log(JSON.stringify(figures));
 } finally {
   rmSync(dir, { recursive: true, force: true });
@@ -53,22 +46,6 @@ process.exit(0);
 
 /** A host as an embedder makes it: caged plugins, audit to its file, no handler of any hook. */
 async function openHost(): Promise<Host> {
-  mkdirSync(join(dir, "home"), { mode: 0o700 });
-  mkdirSync(join(dir, "project"));
-  writeFileSync(join(dir, "home/config.toml"), `[runtimes]\nnode = ${JSON.stringify(node)}\n`);
-  const plugins = Object.entries(MANIFESTS).map(([name, more]) => {
-    mkdirSync(join(dir, name));
-    copyFileSync(SERVER, join(dir, name, "main.mjs"));
-    const head = `name: ${name}\nversion: 1.0.0\nkaged_api: 1\ndescription: Answers at once\n`;
-    writeFileSync(
-      join(dir, name, "kaged-plugin.yaml"),
-      `${head}command: [node, ./main.mjs]\ncapabilities: []\n${more}`,
-    );
-    return [`@bench/${name}`, join(dir, name)] as const;
-  });
-  const declared = plugins.map(([name]) => `${name.slice("@bench/".length)}: { package: "${name}" }`).join(", ");
-  writeFileSync(join(dir, "project/project.yaml"), `id: bench\nprimary: { plugins: { ${declared} } }\n`);
-  const places = { project: join(dir, "project"), home: join(dir, "home"), plugins: Object.fromEntries(plugins) };
   const host = await createHost(places);
   const { failed } = await host.start();
   if (failed[0]) throw failed[0].error;
@@ -110,9 +87,10 @@ async function openSdk(): Promise<OpenHost> {
  */
 async function measureGate(): Promise<Record<string, Figures>> {
   const runtime = await detectRuntime();
-  const plugins = { "@bench/wire": join(dir, "wire"), "@bench/mcp": join(dir, "mcp") };
-  const places = { runtime, home: join(dir, "home"), project: join(dir, "project"), plugins };
-  const { supervisor, failedReloads, audit, sessions, contextOf, callPlugin, store } = await openRooms(places, () => {
+  const { supervisor, failedReloads, audit, sessions, contextOf, callPlugin, store } = await openRooms({
+    runtime,
+    ...places,
+  }, () => {
     throw new Error("Nothing here asks for the host");
   });
   const { signal } = new AbortController();
@@ -147,9 +125,4 @@ async function measureAll(ways: [string, OpenHost][]): Promise<Record<string, Fi
     for (const [, way] of ways) way.close();
   }
   return figures;
-}
-
-function trailBytes(): number {
-  const folder = join(dir, "home/calls");
-  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }

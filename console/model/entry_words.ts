@@ -9,7 +9,8 @@ import type { TimelineEntry } from "./state.ts";
 /** The colour class of an entry. */
 export type Weight = "bad" | "warn" | "good" | "plain";
 
-const BAD = /crashed|failed|plugin\.refused|violation|overreach|mismatch|killed|tampered|initialize_timeout/;
+const BAD =
+  /crashed|failed|plugin\.refused|violation|overreach|mismatch|killed|tampered|initialize_timeout|upgrade_undone/;
 const WARN =
   /timeout|denied|refused|rejected|noise|flood|health_fail|stuck|unavailable|collision|illegal|disabled|exited|consent_requested|approval\.(?:requested|expired)/;
 const GOOD = /initialized|installed|enabled|upgraded|knob_write|consent_granted/;

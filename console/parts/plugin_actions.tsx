@@ -7,6 +7,7 @@ import type { JSX } from "preact";
 import type { Instance } from "../../src/http/answers.ts";
 import { ask } from "../model/api.ts";
 import { refresh } from "../model/live.ts";
+import { linkTo } from "../model/route.ts";
 import { Action, useDoing } from "./action.tsx";
 import { FailureNote } from "./failure.tsx";
 
@@ -22,6 +23,9 @@ export function PluginActions({ name, instances }: {
     await ask(`POST /api/v1/plugins/{name}/${order}`, { name });
     await refresh();
   };
+  if (instances.every(({ error }) => error?.code === "plugin.not_installed")) {
+    return <a href={linkTo("consents")}>See what {name} asks for</a>;
+  }
   if (isRefused) {
     return (
       <span class="acts">

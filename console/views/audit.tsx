@@ -15,6 +15,7 @@ import { agents, instances, type TimelineEntry } from "../model/state.ts";
 import { agentName, counted, dateAndTime } from "../model/words.ts";
 import { Action, useDoing } from "../parts/action.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { ClearFilters } from "../parts/clear_filters.tsx";
 import { FailureNote } from "../parts/failure.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
 
@@ -91,7 +92,6 @@ export function AuditView(): JSX.Element {
 
 function Filters(): JSX.Element {
   const plugins = [...new Set((instances.value ?? []).map(({ plugin }) => plugin)), "host"].sort();
-  const isFiltered = Object.values(chosen).some(({ value }) => value !== "");
   return (
     <div class="bar filters" role="group" aria-label="Filters">
       <Choice label="Events of" of={chosen.of} values={["operator"]} any="the project" />
@@ -103,15 +103,7 @@ function Filters(): JSX.Element {
       <Field label="From" of={chosen.since} isTime />
       <Field label="To" of={chosen.until} isTime />
       <Field label="Text" of={chosen.text} />
-      {isFiltered && (
-        <button
-          type="button"
-          class="link"
-          onClick={() => Object.values(chosen).forEach((one) => one.value = "")}
-        >
-          Clear filters
-        </button>
-      )}
+      <ClearFilters of={chosen} />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { timeline, type TimelineEntry } from "../model/state.ts";
 import { agentOf, typeOf, weightOf, wordsOf } from "../model/entry_words.ts";
 import { agentName, count, timeOfDay } from "../model/words.ts";
 import { Choice } from "../parts/choice.tsx";
+import { ClearFilters, isFiltered } from "../parts/clear_filters.tsx";
 import { Empty } from "../parts/states.tsx";
 
 const MAX_SHOWN = 300;
@@ -26,7 +27,6 @@ export function TimelineView(): JSX.Element {
   );
   const shown = found.slice(-MAX_SHOWN).reverse();
   const missed = stopped.value === null ? 0 : newerThan(stopped.value);
-  const isFiltered = type !== "" || plugin !== "" || agent !== "";
   return (
     <>
       <header class="view-head">
@@ -40,15 +40,7 @@ export function TimelineView(): JSX.Element {
         <Choice label="Type" of={chosen.type} values={distinct(all, typeOf)} />
         <Choice label="Plugin" of={chosen.plugin} values={distinct(all, ({ plugin }) => plugin)} />
         <Choice label="Agent" of={chosen.agent} values={distinct(all, agentOf)} />
-        {isFiltered && (
-          <button
-            type="button"
-            class="link"
-            onClick={() => Object.values(chosen).forEach((one) => one.value = "")}
-          >
-            Clear filters
-          </button>
-        )}
+        <ClearFilters of={chosen} />
         <span class="quiet push" role="status">{stopped.value === null ? "" : `paused, ${count(missed)} new`}</span>
         <button
           type="button"
@@ -59,7 +51,7 @@ export function TimelineView(): JSX.Element {
         </button>
       </div>
       {shown.length === 0
-        ? <Empty title={isFiltered ? "No entry fits these filters" : "No events yet"} />
+        ? <Empty title={isFiltered(chosen) ? "No entry fits these filters" : "No events yet"} />
         : (
           <ol class="timeline" aria-label="Entries, newest first">
             {shown.map((entry) => <Row key={entry.id + entry.kind} of={entry} />)}

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { BenchRow, KeptReport } from "../../bench/report.ts";
+import { type BenchRow, isControl, isRatio, type KeptReport } from "../../bench/report.ts";
 import { figure, ratioScale, type Scale } from "./scale.ts";
 import { element, label, SERIES, svgFile, textWidth } from "./svg.ts";
 
@@ -71,9 +71,6 @@ function groupsOf({ rows }: KeptReport): Group[] {
     noise: noise ?? usual,
   })).filter(({ bars }) => bars.length > 0);
 }
-
-const isControl = (peer: string): boolean => /(^| )again$/.test(peer);
-const isRatio = (value: number | null | undefined): value is number => Number.isFinite(value) && value! > 0;
 
 /** The largest difference between something and the same once more; `again` alone is ours once more. */
 function noiseOf({ peers }: BenchRow): number | null {

@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { logPath, type PluginLogEntry, readLogEntry } from "../host/plugin_logs.ts";
 import type { Files } from "../core/ports/ports.ts";
 import { unlessAborted } from "./interrupt.ts";
-import { hostsWith, type PluginInHost } from "./running_hosts.ts";
+import { hostsWith, type PluginInHost } from "../http/running_hosts.ts";
 
 /** A log to follow, and the listeners. */
 export interface LogFollower {

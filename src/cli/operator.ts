@@ -38,6 +38,17 @@ export function operate<Given extends unknown[]>(
   );
 }
 
+/** Like {@link operate}, for a check: `exit` gets 1 where `work` returns false. */
+export function operateCheck<Given extends unknown[]>(
+  command: Command,
+  { terminal, exit }: { readonly terminal: Terminal; exit(code: number): void },
+  work: (operator: Operator, ...given: Given) => Promise<boolean>,
+): void {
+  operate(command, terminal, async (operator, ...given: Given) => {
+    if (!await work(operator, ...given)) exit(1);
+  });
+}
+
 /** Runs `work` on the operator's folder. Its changes are recorded in `audit/_operator.jsonl`. */
 async function withOperator(
   flags: HomeFlags & { readonly maxSize?: number },

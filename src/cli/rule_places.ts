@@ -4,6 +4,7 @@
  * @module
  */
 import { join, resolve } from "node:path";
+import { rulesOf } from "../core/project/tool_rules.ts";
 import type { Command } from "commander";
 import type { RuleSet, ToolRule } from "../core/rules/rules.ts";
 import type { HostProject } from "../host/host_project.ts";
@@ -55,7 +56,7 @@ export async function readRules(flags: RuleFlags, terminal: Terminal): Promise<R
   const { HostModel } = await import("../host/model.ts");
   if (flags.agent !== undefined) new HostModel(loaded.resolved).agent(flags.agent);
   const { operator } = loaded;
-  return { rules: { ...loaded.rules, operator: operator.toolRules }, operator, loaded };
+  return { rules: { ...rulesOf(operator, loaded.project), operator: operator.toolRules }, operator, loaded };
 }
 
 /** Returns what a rule is about, in words: `mail.* of primary in harbor`. */

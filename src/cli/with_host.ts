@@ -77,7 +77,9 @@ export function warnOfMissing(
   { failed, pending }: Pick<Awaited<ReturnType<Host["start"]>>, "failed" | "pending">,
   { warning }: Printer,
 ): void {
-  for (const { instance, error } of failed) warning(`${instance} does not run: ${error.message}`);
+  for (const { instance, error } of failed) {
+    if (error.code !== "plugin.not_installed") warning(`${instance} does not run: ${error.message}`);
+  }
   for (const { package: pkg, version } of pending) {
     // Another version may be installed: the range is what is missing.
     warning(version === null ? `${pkg} is not installed` : `${pkg} is not installed in a version that fits ${version}`);

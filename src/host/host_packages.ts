@@ -9,8 +9,10 @@ import { ConsentDesk } from "../packages/install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
 import { type InstallPorts, settlePackages } from "../packages/install/install_ports.ts";
 import { setEnabled } from "../packages/install/change_installed.ts";
+import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import { changesVariables, withSecretsOf } from "../core/manifest/secret_fields.ts";
 import { readLocalConfig } from "../core/project/local_config.ts";
+import type { RefusedPlugin } from "../core/project/refused_plugins.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
@@ -29,8 +31,8 @@ export interface HostPackagesOptions extends SyncPorts {
   readonly loaded: HostProject;
   readonly ports: InstallPorts;
   readonly storage: HostStorage;
-  /** Makes every host of this home run the new version of a plugin. */
-  readonly notifyHosts?: (plugin: string) => void;
+  /** Returns the other hosts of this home, for an upgrade of a plugin. */
+  readonly otherHosts?: (plugin: string) => Promise<readonly UpgradeHost[]>;
 }
 
 type Config = Readonly<Record<string, unknown>>;
@@ -55,10 +57,10 @@ export class HostPackages {
     this.#desk = new ConsentDesk({
       ports,
       project: { id, dir },
-      onInstalled: async (plugin, hasChanged) => {
-        await this.inTurn(() => this.#sync());
-        if (hasChanged) options.notifyHosts?.(plugin);
+      onInstalled: async (_, upgrade) => {
+        if (upgrade === null) await this.inTurn(() => this.#sync());
       },
+      hosts: (plugin) => this.#upgradeHosts(plugin),
     });
   }
 
@@ -69,7 +71,7 @@ export class HostPackages {
 
   /** Opens a request for consent for each plugin that the project lacks; returns the requests. */
   async ask(): Promise<ConsentRequest[]> {
-    await this.#desk.update(this.#lacking());
+    await this.#desk.update(() => this.#lacking());
     return this.consents();
   }
 
@@ -187,6 +189,17 @@ export class HostPackages {
     }
   }
 
+  /** Returns this host and the other ones of this home, for an upgrade that was approved here. */
+  async #upgradeHosts(plugin: string): Promise<UpgradeHost[]> {
+    const { supervisor, otherHosts } = this.#options;
+    const own: UpgradeHost = {
+      wasUp: supervisor.plugins().some((one) => one.plugin === plugin && one.status === "running"),
+      isWanted: true,
+      order: (order) => this[order](plugin).then(() => null, asHostError),
+    };
+    return [own, ...await otherHosts?.(plugin) ?? []];
+  }
+
   /** Plugins that the project declares and lacks, or lacks in that version. */
   #lacking(): readonly MissingPlugin[] {
     const { missing, unfit } = this.#loaded.resolved;
@@ -207,7 +220,7 @@ export class HostPackages {
 
   /**
    * Restarts a plugin with `sync`. One that was uninstalled meanwhile goes, one that is down starts, and so does one that
-   * was refused and is mended. Throws `plugin.refused` for one that is refused now.
+   * was refused and is mended, or installed by now. Throws `plugin.refused` for one that is refused now.
    */
   async #renew(plugin: string, sync: () => Promise<SyncOutcome>): Promise<SyncOutcome> {
     const { model, supervisor, storage } = this.#options;
@@ -215,7 +228,8 @@ export class HostPackages {
     const before = isRefused ? [] : model.instancesOf(plugin);
     if (!isRefused) checkReloadable(plugin, before, this.#options, (one) => this.#isVouchedFor(one));
     const outcome = await sync();
-    if (model.isRefused(plugin)) model.instancesOf(plugin); // Throws with the reason.
+    const isTaken = !isRefused && model.refused.some((one) => one.plugin === plugin && isLacking(one));
+    if (model.isRefused(plugin) && !isTaken) model.instancesOf(plugin); // Throws with the reason.
     const after = model.project.instances.filter((one) => one.plugin === plugin);
     if (after.length === 0) {
       storage.forget(plugin);
@@ -275,9 +289,14 @@ export class HostPackages {
     auditRefusals(fresh.resolved, refusals, audit);
     this.#loaded = fresh;
     // Not awaited: the desk may be busy with a fetch, and this sync may itself be part of answering a request.
-    void this.#desk.update(this.#lacking());
+    void this.#desk.update(() => this.#lacking());
     return outcome;
   }
+}
+
+/** Whether a plugin is refused because the project does not have it. */
+function isLacking({ error: { code } }: RefusedPlugin): boolean {
+  return code === "plugin.not_installed";
 }
 
 /** Throws the first failure of `instances`, or of all. */

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { RuleSet } from "../core/rules/rules.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { type LoadedProject, loadProject } from "../core/project/load_project.ts";
+import { pluginNameOf } from "../core/project/locate.ts";
 import { type OperatorConfig, readOperatorConfig } from "../core/project/operator_config.ts";
 import { referenceReader } from "../core/project/references.ts";
-import { rulesOf } from "../core/project/tool_rules.ts";
-import type { ResolvedInstance } from "../core/project/types.ts";
+import { netRuleWarnings } from "../core/project/net_rule_warnings.ts";
+import type { Issue, ResolvedInstance } from "../core/project/types.ts";
 
 /** Folders of a project, of the operator and of plugins. */
 export interface HostPlaces {
@@ -26,8 +26,8 @@ export interface HostPlaces {
 export interface HostProject extends Pick<LoadedProject, "project" | "resolved" | "resolve"> {
   /** How the host runs on this machine. */
   readonly operator: OperatorConfig;
-  /** Rules on the calls of its tools, the operator's and its own. */
-  readonly rules: RuleSet;
+  /** Rules of the operator that limit nobody, as far as this project and the installed plugins show. */
+  readonly ruleWarnings: readonly Issue[];
   /** Whether an instance may run: the embedder vouches for it, or the operator enabled it. */
   isEnabled(instance: ResolvedInstance): boolean;
 }
@@ -44,10 +44,23 @@ export async function loadHostProject({ dir, home, plugins, runtime }: HostPlace
     loadProject({ dir, home, plugins, files, env: (name) => runtime.env(name), read: referenceReader(runtime) }),
     readOperatorConfig(home, files),
   ]);
+  const { instances, missing, refusals } = loaded.resolved;
+  const known = [
+    ...instances.map(({ plugin, package: pkg, manifest }) => ({
+      plugin,
+      package: pkg,
+      capabilities: manifest.capabilities,
+    })),
+    ...refusals.map(({ plugin, package: pkg }) => ({ plugin, package: pkg ?? undefined, capabilities: null })),
+    // Declared, and reported as missing: the rule is ready for the day on which it is installed.
+    ...missing.map(({ package: pkg }) => ({ plugin: pluginNameOf(pkg), package: pkg, capabilities: null })),
+  ];
+  const others = [...local.records.values()].filter(({ name }) => !known.some(({ plugin }) => plugin === name))
+    .map(({ name, package: pkg }) => ({ plugin: name, package: pkg, capabilities: null }));
   return {
     ...loaded,
     operator,
-    rules: rulesOf(operator, loaded.project),
+    ruleWarnings: netRuleWarnings(operator.netRules, [...known, ...others]),
     isEnabled: ({ package: pkg, plugin }) =>
       Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
   };

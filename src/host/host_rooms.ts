@@ -24,6 +24,7 @@ import { CompactionLog } from "./compaction_log.ts";
 import { FailedReloads } from "./failed_reloads.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
 import { passGate } from "./gate.ts";
+import { warningLine } from "../core/project/net_rule_warnings.ts";
 import { type HostProject, loadHostProject } from "./host_project.ts";
 import { askForLoop, type HostDesk, hostDesk } from "./host_desk.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
@@ -33,6 +34,7 @@ import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
 import { LiveRules, ruleKeeper } from "./live_rules.ts";
 import { callableTools, HostModel, registerTools } from "./model.ts";
+import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import type { Polling } from "./polling.ts";
 import { recordProject } from "./project_record.ts";
@@ -47,12 +49,14 @@ export interface HostCoreOptions extends HostOptions {
   readonly home: string;
   /** Opens the socket through which commands reach the running host. Absent: they cannot. */
   readonly openControl?: (host: Host) => Promise<ControlSocket>;
-  /** Has every host of this home take up another version of a plugin. */
-  readonly notifyHosts?: (plugin: string) => void;
+  /** Returns the other hosts of this home, for an upgrade of a plugin. */
+  readonly otherHosts?: (plugin: string) => Promise<readonly UpgradeHost[]>;
 }
 
 /** The open socket of a running host. */
 export interface ControlSocket {
+  /** Path of the socket's file. */
+  readonly path: string;
   /** Stops listening and removes the socket's file. */
   close(): Promise<void>;
 }
@@ -117,6 +121,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
   const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
+  for (const warning of loaded.ruleWarnings) warn(warningLine(warning));
   const model = new HostModel(loaded.resolved);
   const secrets = new SecretMask();
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
@@ -173,7 +178,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
       secretWatch.begin();
     },
     ports: { runtime, home, audit },
-    ...(options.notifyHosts && { notifyHosts: options.notifyHosts }),
+    ...(options.otherHosts && { otherHosts: options.otherHosts }),
   });
   const secretWatch = watchSecrets({
     home,

@@ -4,18 +4,19 @@
  *
  * @module
  */
-import { Feed } from "../core/values/feed.ts";
+import { HostError } from "../core/errors/host_error.ts";
 import { type LineFile, lineFile } from "../core/files/line_file.ts";
+import { newestLines, parseLineCursor, rotatedFiles } from "../core/files/newest_lines.ts";
 import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { PluginLogLine } from "../core/supervisor/types.ts";
+import { Feed } from "../core/values/feed.ts";
+import type { Page, PageQuery } from "../core/values/page_of.ts";
 import { timestamps } from "../core/values/timestamps.ts";
 
 /** Bounds of the lines of one plugin in memory; the length is in characters. */
 const IN_MEMORY = { maxEntries: 1000, maxLength: 1_048_576 } as const;
 /** Bounds of the files of one plugin; `keep` counts those that were rotated. */
 const ON_DISK = { maxBytes: 4 * 1024 * 1024, keep: 2 } as const;
-/** Bytes read from the end of a file, at most. */
-const MAX_TAIL_BYTES = 1_048_576;
 
 /** One line of a plugin's log. */
 export interface PluginLogEntry {
@@ -79,20 +80,31 @@ export function pluginLogs(
   };
 }
 
-/** Reads the newest lines of a plugin from its files, oldest first; no host needs to run. */
+/**
+ * Reads lines of a plugin from its files, the oldest first; no host needs to run. Without a cursor they are the newest
+ * ones, and {@link Page.next} leads to those before them, also after a rotation.
+ *
+ * @throws {HostError} `http.cursor_gone` when the lines that the cursor leads to are deleted, or it is none.
+ */
 export async function readPluginLog(
-  home: string,
-  plugin: string,
-  { files, tail }: { readonly files: Files; readonly tail: number },
-): Promise<PluginLogEntry[]> {
-  const path = logPath(home, plugin);
-  const entries: PluginLogEntry[] = [];
-  for (const file of [path, `${path}.1`]) {
-    if (entries.length >= tail || await files.info(file) === null) continue;
-    const bytes = await files.readTail(file, MAX_TAIL_BYTES);
-    entries.unshift(...new TextDecoder().decode(bytes).split("\n").flatMap(readLogEntry));
+  { home, plugin }: { readonly home: string; readonly plugin: string },
+  { limit, cursor }: PageQuery,
+  files: Files,
+): Promise<Page<PluginLogEntry>> {
+  const items: PluginLogEntry[] = [];
+  const from = cursor === undefined ? null : parseLineCursor(cursor);
+  const paths = cursor !== undefined && from === null ? [] : await rotatedFiles(logPath(home, plugin), files);
+  let isGone = cursor !== undefined;
+  for await (const { text, older } of limit > 0 ? newestLines(paths, files, from) : []) {
+    isGone = false;
+    items.unshift(...text === null ? [] : readLogEntry(text));
+    if (items.length >= limit) return { items, next: older };
   }
-  return entries.slice(Math.max(0, entries.length - tail));
+  if (isGone) {
+    const message = `The lines of "${plugin}" that the cursor leads to are deleted, or it is none of its cursors`;
+    throw new HostError("http.cursor_gone", message, { data: { cursor }, hint: "Start again without a cursor" });
+  }
+  return { items, next: null };
 }
 
 /** Returns the path of a plugin's newest log file. */

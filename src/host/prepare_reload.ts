@@ -40,7 +40,8 @@ export function checkNotRefused(plugin: string, before: ResolvedProject, fresh: 
   const known = new Set(before.refusals.map(factsOf));
   const refusal = fresh.refusals.find((one) => {
     const isOwn = one.agent === "" ? own.has(one.instance ?? "") : uses.has(`${one.agent} ${one.key}`);
-    return isOwn && !known.has(factsOf(one));
+    // One that was uninstalled goes, as the operator wanted.
+    return isOwn && one.error.code !== "plugin.not_installed" && !known.has(factsOf(one));
   });
   if (refusal) throw refusal.error;
 }

@@ -33,6 +33,7 @@ export async function openControlSocket(host: Host, runtime: Runtime): Promise<C
     const server = await http.listen({ at: { path: fresh }, handler, background: true });
     await files.rename(fresh, path);
     return {
+      path,
       async close() {
         await files.remove(path);
         taken.delete(path);

@@ -9,6 +9,7 @@ import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Clock, Database, DatabaseOpener, Ids, SqlValue, Statement } from "../core/ports/ports.ts";
 import type { ApprovalStore } from "../core/approvals/types.ts";
+import { checkLayout } from "../core/files/database_layout.ts";
 import { groupCommit } from "./group_commit.ts";
 import { type JobRow, jobsOver, type JobTable, type RowPlace } from "./job_table.ts";
 import { type SqliteAccess, sqliteApprovals } from "./sqlite_approvals.ts";
@@ -26,7 +27,10 @@ export interface SqliteJobsOptions {
   readonly ids?: Ids;
 }
 
-/** Opens jobs in a SQLite file. Throws `jobs.store_unavailable`, or `storage.unavailable` without SQLite. */
+/**
+ * Opens jobs in a SQLite file. Throws `jobs.store_unavailable`, `jobs.layout_newer` for a file that a newer version
+ * wrote, or `storage.unavailable` without SQLite.
+ */
 export function sqliteJobs(options: SqliteJobsOptions = {}): JobBackend {
   const { path = ":memory:", databases = systemDatabases, clock = systemClock, ids = systemIds } = options;
   const { table, access } = sqliteTable(path, databases);
@@ -121,6 +125,7 @@ function open(path: string, databases: DatabaseOpener): { database: Database; sq
   let database: Database | null = null;
   try {
     database = databases.open(path);
+    checkLayout(database, { file: path, newest: LAYOUT, writable: true, code: "jobs.layout_newer" });
     return { database, sql: jobStatements(database) };
   } catch (error) {
     database?.close();
@@ -136,6 +141,9 @@ function asUnavailable(error: unknown, path: string): HostError {
     cause: error,
   });
 }
+
+/** Number of the layout below. */
+const LAYOUT = 1;
 
 // The record is JSON; what is looked for stands beside it. FULL: a job that was accepted outlives a power cut too.
 const SETUP: readonly string[] = [

@@ -24,6 +24,8 @@ test("the helper of a Deno host answers about /proc and /sys, and hands out no f
       ["readText", "/proc/7/root/etc/shadow"],
       ["readText", "/proc/7/cwd/notes"],
       ["readText", "/proc/7/fd/3"],
+      ["readText", "/proc/7/exe"],
+      ["readText", "/proc/7/map_files/1000-2000"],
       ["list", "/proc/7/root"],
       ["list", "/proc/7/task/8/root/home"],
       ["remove", "/proc/7/cwd/notes"],

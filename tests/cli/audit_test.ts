@@ -23,13 +23,37 @@ async function ground(t: TestContext) {
   await write("music", (audit) => {
     audit.emit("plugin.storage_denied", echo, { sql: "SELECT ?", reason: "another's table" });
     clock.advance(60_000);
-    audit.emit("plugin.net_refused", echo, { host: "evil\n✓ fine.example\u001b[2J", port: 443, reason: "not granted" });
+    audit.emit("plugin.net_refused", echo, {
+      host: "evil\n✓ fine.example\u001b[2J\u202e",
+      port: 443,
+      reason: "not granted",
+    });
     audit.emit("plugin.stopped", { name: "notes", instance: "notes@music/primary" }, { exit_code: 0, signal: null });
     audit.emit("plugin.method_returned", echo, { method: "echo.say", duration_ms: 2, success: true });
   });
   const kaged = (...args: string[]) => runKaged(["audit", ...args, "--home", home], { cwd: home });
   const trail = `${home}/audit/music.jsonl`;
-  return { home, kaged, write, trail };
+  return { home, kaged, write, trail, clock };
+}
+
+const SEALED = "music.000000000001.jsonl";
+
+/** The same, with the three events in a sealed file and two more, of a month later, in the open one. */
+async function twoFiles(t: TestContext) {
+  const { clock, ...rest } = await ground(t);
+  clock.advance(32 * 86_400_000);
+  await rest.write("music", (audit) => {
+    audit.emit("plugin.enabled", echo, {});
+    audit.emit("plugin.enabled", echo, {});
+  });
+  const sealed = rest.trail.replace("music.jsonl", SEALED);
+  /** Lets `change` rewrite the lines of a file. */
+  const edit = async (path: string, change: (lines: string[]) => string[]): Promise<void> => {
+    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+    await rm(path);
+    await writeFile(path, change(lines).map((line) => `${line}\n`).join(""));
+  };
+  return { ...rest, sealed, edit };
 }
 
 test("kaged audit list shows the newest events first, one line each, whatever a plugin wrote", async (t) => {
@@ -37,7 +61,7 @@ test("kaged audit list shows the newest events first, one line each, whatever a 
   assert.deepEqual(await kaged("list"), {
     code: 0,
     stdout: `3 2026-01-01T00:01:00.000Z plugin.stopped notes@music/primary exit_code=0 signal=null
-2 2026-01-01T00:01:00.000Z plugin.net_refused echo@music/primary host="evil\\n✓ fine.example\\u001b[2J" port=443 reason="not granted"
+2 2026-01-01T00:01:00.000Z plugin.net_refused echo@music/primary host="evil\\n✓ fine.example\\u001b[2J\\u202e" port=443 reason="not granted"
 1 2026-01-01T00:00:00.000Z plugin.storage_denied echo@music/primary sql="SELECT ?" reason="another's table"
 `,
     stderr: "",
@@ -55,6 +79,11 @@ test("N-011 kaged audit list chooses by type, plugin and time, and pages by curs
   assert.deepEqual((await seqs("list", "--type", "plugin.net_*", "--type", "plugin.stopped")).seqs, [3, 2]);
   assert.deepEqual((await seqs("list", "--plugin", "echo")).seqs, [2, 1]);
   assert.deepEqual((await seqs("list", "--until", "2026-01-01T00:00:30Z")).seqs, [1]);
+  assert.deepEqual((await seqs("list", "--since", "2026-01-01T00:00:30Z")).seqs, [3, 2]);
+  for (const none of ["--agent", "--session", "--plugin", "--type"]) {
+    assert.deepEqual((await seqs("list", none, "other")).seqs, [], none);
+  }
+  assert.deepEqual((await seqs("list", "--agent", "primary")).seqs, [3, 2, 1]);
   assert.deepEqual((await seqs("search", "ANOTHER'S")).seqs, [1]);
   const first = await seqs("list", "-n", "2");
   assert.deepEqual(first.seqs, [3, 2]);
@@ -92,6 +121,48 @@ test("kaged audit verify passes, or names the line that does not fit and ends wi
   assert.deepEqual([ok, verdict.broken.file, verdict.broken.line, verdict.broken.seq], [false, "music.jsonl", 1, 1]);
 });
 
+test("N-010 kaged audit verify ends with 1 and names the place of each kind of damage by itself", async (t) => {
+  type Ground = Awaited<ReturnType<typeof twoFiles>>;
+  const changed = (line: string): string => line.replace('"echo"', '"eche"');
+  const damages: readonly [damage: (ground: Ground) => Promise<void>, said: string][] = [
+    [
+      ({ edit, sealed }) => edit(sealed, ([one, , three]) => [one!, three!]),
+      `Line 2 is missing before line 3 [missing] (${SEALED}:2, seq 3)`,
+    ],
+    [
+      ({ edit, sealed }) => edit(sealed, ([one, two, three]) => [one!, changed(two!), three!]),
+      `Line 2 was changed: line 3 holds another SHA-256 of it [changed] (${SEALED}:2, seq 2)`,
+    ],
+    [
+      ({ edit, trail }) => edit(trail, ([four, five]) => [four!, changed(five!)]),
+      "Line 5 is not the one that the head file knows [changed] (music.jsonl:2, seq 5)",
+    ],
+    [
+      ({ edit, sealed }) => edit(sealed, ([one, two, three]) => [one!, three!, two!]),
+      `Line 2 is missing before line 3 [missing] (${SEALED}:2, seq 3)`,
+    ],
+    [
+      ({ edit, sealed }) => edit(sealed, ([one, two, three]) => [one!, two!, two!, three!]),
+      `Line 2 stands where line 3 is due [out_of_order] (${SEALED}:3, seq 2)`,
+    ],
+    [
+      ({ edit, trail }) => edit(trail, ([four]) => [four!]),
+      "The trail ends with line 4, the head file knows line 5 [cut] (music.jsonl:1, seq 4)",
+    ],
+    [
+      ({ sealed }) => rm(sealed),
+      "Lines before 4 are missing, and no event says that retention deleted them [missing] (music.jsonl:1, seq 4)",
+    ],
+  ];
+  const { kaged } = await twoFiles(t);
+  assert.deepEqual(await kaged("verify"), { code: 0, stdout: "✓ music: 5 lines in 2 files fit\n", stderr: "" });
+  for (const [damage, said] of damages) {
+    const ground = await twoFiles(t);
+    await damage(ground);
+    assert.deepEqual(await ground.kaged("verify"), { code: 1, stdout: `✗ music: ${said}\n`, stderr: "" });
+  }
+});
+
 test("a head that --head printed shows a trail that was written anew; it has to be a head, of a named trail", async (t) => {
   const { kaged, write, home } = await ground(t);
   const head = (await kaged("verify", "music", "--head")).stdout.trim();
@@ -124,4 +195,13 @@ test("kaged audit export writes the lines as they are, the oldest first, with th
   const broken = await kaged("export", "--text", "select");
   assert.deepEqual([broken.code, JSON.parse(broken.stdout).seq], [1, 1]);
   assert.match(broken.stderr, /^✗ music: Line 1 was changed/);
+});
+
+test("kaged audit export goes from the oldest file to the newest, and keeps a damaged line unless events are chosen", async (t) => {
+  const { kaged, sealed, trail, edit } = await twoFiles(t);
+  await edit(sealed, ([one, ...rest]) => [one!, "damaged", ...rest]);
+  const all = await kaged("export");
+  assert.deepEqual([all.code, all.stdout], [1, await readFile(sealed, "utf8") + await readFile(trail, "utf8")]);
+  const { stdout } = await kaged("export", "--plugin", "echo");
+  assert.deepEqual(stdout.trimEnd().split("\n").map((line) => JSON.parse(line).seq), [1, 2, 4, 5]);
 });

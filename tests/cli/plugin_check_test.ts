@@ -140,16 +140,19 @@ test("kaged plugin check --conformance --json gives each rule with its evidence;
 });
 
 test("kaged plugin check warns of a field that looks like a credential and is in no list, and prints no secret", async () => {
-  const fields = { api_key: { type: "string" }, pin: { type: "string" }, region: { type: "string" } };
+  const fields = { api_key: { type: "string" }, db_token: { type: "string" }, region: { type: "string" } };
   const manifest = {
     system_config_schema: { type: "object", properties: fields },
-    secrets: { pin: { exposed: true } },
+    secrets: { db_token: { exposed: true } },
   } as const;
   await using plugin = await fixturePlugin("echo", { manifest });
-  const config = JSON.stringify({ api_key: "s3cr3t-one", pin: "s3cr3t-two", region: "eu-west" });
+  const config = JSON.stringify({ api_key: "s3cr3t-one", db_token: "s3cr3t-two", region: "eu-west" });
   const { code, stdout, stderr } = await runKaged(["plugin", "check", plugin.dir, "--config", config]);
   assert.deepEqual([code, stderr, stdout.match(/warning: /g)?.length], [0, "", 1]);
   assert.match(stdout, /warning: api_key looks like a credential, .*secrets.*exposed: true/);
-  assert.match(stdout, /Takes \{"api_key":"\[secret:api_key\]","pin":"\[secret:pin\]","region":"\[secret:region\]"\}/);
+  assert.match(
+    stdout,
+    /Takes \{"api_key":"\[secret:api_key\]","db_token":"\[secret:db_token\]","region":"\[secret:region\]"\}/,
+  );
   assert.doesNotMatch(stdout, /s3cr3t|eu-west/);
 });

@@ -145,6 +145,37 @@ test("K-052 off a terminal nothing is granted unless every capability is named",
   assert.match(bad.stderr, /^error\[host\.misuse\]: .*grants\.txt:2: /);
 });
 
+test("K-050 install, info and project load say of each value whether the plugin sees it, and where it goes otherwise", async (t) => {
+  const { dir, kaged } = await bench(t);
+  const fields = ["token", "pin", "region"].map((name) => [name, { type: "string" }]);
+  const declared = {
+    capabilities: ["net:api.example.com:443"],
+    system_config_schema: { type: "object", properties: Object.fromEntries(fields) },
+    secrets: { token: { hosts: ["api.example.com:443"] }, pin: { exposed: true } },
+  };
+  await plugin(join(dir, "pi"), declared);
+  await plugin(join(dir, "music/plugins/pi"), declared);
+  const use = { package: "oh-my-pi", source: "./plugins/pi" };
+  await writeFile(join(dir, "music/project.yaml"), JSON.stringify({ primary: { plugins: { pi: use } } }));
+  const words = `  secrets:
+    - Uses your token at api.example.com:443, and never sees it
+    - Sees the secret itself: your pin
+      danger: It can keep the value and pass it on wherever it may connect
+    - Sees your region
+`;
+  const granted = ["--grant", "net:api.example.com:443"];
+  for (
+    const args of [
+      ["project", "load", "music"],
+      ["plugin", "install", "./pi", ...granted],
+      ["plugin", "info", "oh-my-pi"],
+    ]
+  ) {
+    const { stdout } = await kaged(...args);
+    assert.ok(stdout.includes(words), `${args.join(" ")}: ${stdout}`);
+  }
+});
+
 test("an upgrade that would see a secret which the version before only used needs that granted by name", async (t) => {
   const { dir, kaged } = await bench(t);
   const schema = { type: "object", properties: { token: { type: "string" } } };

@@ -97,6 +97,30 @@ test("kaged plugin list and info show a plugin that a running host refuses, inst
   assert.match((await kaged("plugin", "list")).stdout, /^echo +1\.0\.0 +running/m);
 });
 
+test("kaged plugin list shows a plugin that a project lacks; one that runs for another project keeps its state", async (t) => {
+  const { dir, home, kaged, host: open } = await ground(t);
+  await putInstalled(home, "echo", join(dir, "echo"), 'enabled = true\nprojects = ["music"]');
+  await using host = await open();
+  await host.start();
+  await mkdir(join(dir, "choir"));
+  const yaml = 'primary: { plugins: { e: { package: "@test/echo" }, x: { package: "@test/absent" } } }';
+  await writeFile(join(dir, "choir/project.yaml"), yaml);
+  await using other = await createHost({ project: join(dir, "choir"), home, audit: [], onWarning: () => {} });
+  await other.start();
+  const { plugins } = JSON.parse((await kaged("plugin", "list", "--json")).stdout);
+  const rows = plugins.map((
+    { name, status, problem }: Record<string, string>,
+  ) => [name, status, (problem as unknown as { code: string } | null)?.code ?? null]);
+  assert.deepEqual(rows, [["echo", "running", null], ["absent", "refused", "plugin.not_installed"]]);
+  const info = await kaged("plugin", "info", "absent");
+  assert.match(info.stdout, /does not run: x@choir\/primary, refused, project choir/);
+  assert.deepEqual(await kaged("plugin", "enable", "echo"), {
+    code: 0,
+    stdout: "✓ Enabled echo, in 1 running host too\n",
+    stderr: "",
+  });
+});
+
 test("K-055 an upgrade restarts a plugin that runs, and says so", async (t) => {
   const { kaged, host: open, made } = await ground(t);
   await kaged(...INSTALL);
@@ -201,7 +225,9 @@ test("K-056 uninstall with active sessions is refused without --force", async (t
     stdout: "✓ Stopped echo\n✓ Removed plugin files\n✓ Removed local config entry\n✓ Dropped 1 table: notes\n",
     stderr: "",
   });
-  assert.deepEqual(host.plugins(), []);
+  assert.deepEqual(host.plugins().map(({ state, error }) => [state, error?.code]), [
+    ["refused", "plugin.not_installed"],
+  ]);
   await session.close();
   assert.equal((await kaged(...INSTALL)).code, 0);
   await kaged("plugin", "enable", "echo");
@@ -285,6 +311,33 @@ test("logs shows what a plugin wrote, also when no host runs, and -f goes on", a
   const later = await kaged("plugin", "logs", "echo", "-n", "1");
   assert.match(later.stdout, /^\S+Z echo@music\/primary second\n$/);
   assert.equal((await kaged("plugin", "logs", "../../etc")).code, 2);
+});
+
+test("logs shows one page with --limit, names the cursor of older lines, and says when those are gone", async (t) => {
+  const { kaged, home } = await ground(t);
+  await mkdir(join(home, "logs"), { recursive: true });
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const entry = (line: string) => ({ timestamp, instance: "echo", line });
+  const text = ["one", "two", "three"].map((line) => `${JSON.stringify(entry(line))}\n`).join("");
+  await writeFile(join(home, "logs/echo.jsonl"), text);
+  const shown = await kaged("plugin", "logs", "echo", "--limit", "2");
+  assert.equal(shown.stdout, `${timestamp} echo two\n${timestamp} echo three\n`);
+  const [, cursor] = /^older lines: --cursor (\S+)\n$/.exec(shown.stderr)!;
+  const newest = await kaged("plugin", "logs", "echo", "--limit", "2", "--json");
+  assert.deepEqual(JSON.parse(newest.stdout), { lines: [entry("two"), entry("three")], next: cursor });
+  const older = await kaged("plugin", "logs", "echo", "--cursor", cursor!, "--json");
+  assert.deepEqual(JSON.parse(older.stdout), { lines: [entry("one")], next: null });
+  assert.equal((await kaged("plugin", "logs", "echo", "--cursor", cursor!)).stderr, "");
+
+  await writeFile(join(home, "logs/echo.jsonl"), `${JSON.stringify(entry("later"))}\n`);
+  const gone = await kaged("plugin", "logs", "echo", "--cursor", cursor!);
+  assert.deepEqual([gone.code, gone.stdout], [1, ""]);
+  assert.match(gone.stderr, /^error\[http\.cursor_gone\]: .*\n {2}hint: Start again without a cursor\n$/);
+  for (
+    const wrong of [["--cursor", "1", "-f"], ["--limit", "2", "-f"], ["--limit", "0"], ["--limit", "2", "-n", "3"]]
+  ) {
+    assert.equal((await kaged("plugin", "logs", "echo", ...wrong)).code, 2, wrong.join(" "));
+  }
 });
 
 test("K-003 logs -f hears running hosts through their sockets, goes on when one ends or starts, and prints no line twice", async (t) => {
@@ -443,7 +496,7 @@ test("K-055 project load upgrades what is no longer in the version declared, and
   assert.equal(code, 0, stdout);
   for (
     const line of [
-      "@test/echo ^2: declared by primary, not installed",
+      "@test/echo ^2: declared by primary, installed in version 1.0.0, which does not fit",
       "  version: 1.0.0 → 2.0.0, for the projects it serves already too",
       "    - read:fs:/usr/share  (NEW)",
       "    - kaged:storage:write  (REMOVED)",
@@ -484,6 +537,7 @@ test("kaged plugin list pages by cursor", async (t) => {
     const page: { plugins: { name: string }[]; next: string | null } = JSON.parse(stdout);
     seen.push(...page.plugins.map(({ name }) => name));
     cursor = page.next;
+    assert.ok(seen.length <= 3, "The cursors lead in a circle");
   }
   assert.deepEqual(seen, ["a", "b", "c"]);
   const plain = await runKaged(["plugin", "list", "-n", "2", "--home", home]);

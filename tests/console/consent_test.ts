@@ -37,7 +37,8 @@ test("K-053 approving takes a tick for each capability; then the plugin is insta
     assert.equal(await approve.isDisabled(), true);
     await box.check();
   }
-  assert.deepEqual(project.host.plugins().filter(({ plugin }) => plugin === "web-clipper"), []);
+  const before = project.host.plugins().find(({ plugin }) => plugin === "web-clipper");
+  assert.deepEqual([before?.state, before?.error?.code], ["refused", "plugin.not_installed"]);
   await approve.click();
   await page.getByText("@harbor/web-clipper is installed").waitFor();
   await page.getByText("Nothing waits for you").waitFor();
@@ -88,6 +89,27 @@ test("K-055 of an upgrade only new capabilities are to be acknowledged; those it
     ) => [version, state]),
     [["2.1.0", "running"]],
   );
+});
+
+test("K-055 an upgrade that cannot start is undone, and its card says so with the version that is installed", async (t) => {
+  if (!await hasBrowser(t)) return;
+  const { capabilities = [] } = CLIPPER;
+  await using project = await consoleProject({
+    installed: { manifest: { version: "1.9.0", capabilities }, enabled: true },
+  });
+  const program = join(project.dir, "plugins/web-clipper/index.js");
+  await writeFile(program, `process.exit(3);\n${await readFile(program, "utf8")}`);
+  await using browser = await testBrowser();
+  const page = await browser.open(project, "consents");
+  const card = page.getByRole("article", { name: "web-clipper" });
+  // The files have changed since the host looked at them.
+  await card.getByRole("button", { name: "Approve and start" }).click();
+  await card.getByRole("alert").getByText("install.changed").waitFor();
+  await card.getByRole("button", { name: "Approve and start" }).click();
+  const alert = card.getByRole("alert").filter({ hasText: "install.upgrade_failed" });
+  await alert.getByText('"web-clipper" is at 1.9.0 again: version 2.1.0 could not start').waitFor();
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await page.locator("li.entry.bad summary", { hasText: "plugin.upgrade_undone" }).waitFor();
 });
 
 test("K-053 a request that comes while the page is open is seen at once", async (t) => {

@@ -41,7 +41,11 @@ test("a plugin that the host refuses is in the plugins view with its reason, and
   });
   await using browser = await testBrowser();
   const page = await browser.open(project, "plugins");
-  await page.getByText(/, 1 refused$/).waitFor();
+  // The other one waits for consent.
+  await page.getByText(/, 2 refused$/).waitFor();
+  const lacking = page.getByRole("article", { name: "web-clipper" });
+  await lacking.getByText("plugin.not_installed").waitFor();
+  assert.equal(await lacking.getByRole("link", { name: "See what web-clipper asks for" }).count(), 1);
   const refused = page.getByRole("article", { name: "tide-table" });
   await refused.getByText("refused", { exact: true }).waitFor();
   await refused.getByText(/project\.yaml:\d+:\d+: .*depth: Field "depth" is missing/).waitFor();

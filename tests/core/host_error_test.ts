@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { HostError } from "../../src/core/errors/host_error.ts";
+import { HostError } from "@kaged/plugin-host";
 
 test("a HostError is called HostError in its stack and in a trace, whatever a bundler calls the class", () => {
   const error = new HostError("host.misuse", "No such agent");

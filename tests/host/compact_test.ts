@@ -123,7 +123,7 @@ test("K-028 a delegate that is missing, refused or no compactor leaves a chain w
   const [one, two, hooks] = ["one", "two", "hooks"].map((name) => ({ package: `@test/${name}` }));
   await chainOf("ghost", { one }, /delegates compaction to "ghost", which it does not declare/);
   await chainOf("two", { one, two }, /has a compactor already: "compacts"; "second-one" is refused/);
-  await chainOf("absent", { absent: { package: "@test/absent" } }, /"absent" is not installed/);
+  await chainOf("absent", { absent: { package: "@test/absent" } }, /"@test\/absent" is not installed/);
   await chainOf("hooks", { hooks }, /"hooks" is no compactor/);
 });
 

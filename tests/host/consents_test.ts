@@ -24,6 +24,9 @@ async function projectWith(root: string, name: string, plugins: Record<string, o
   return await createHost({ project: dir, home: join(root, "home"), audit: [] });
 }
 
+/** Versions, states and reasons of a host's plugins. */
+const lackingIn = (host: Host) => host.plugins().map(({ version, state, error }) => [version, state, error?.code]);
+
 const recordIn = async (root: string, name: string) =>
   (await readLocalConfig(join(root, "home"), files)).records.get(name);
 
@@ -37,7 +40,7 @@ test("K-053 a plugin of the project's own folder is offered, granted by name, in
     e: { package: "@test/echo", source: "./plugins/echo", version: "^1" },
   });
   const { running, failed, pending: [request] } = await host.start();
-  assert.deepEqual([running, failed], [[], []]);
+  assert.deepEqual([running, failed.map(({ error }) => error.code)], [[], ["plugin.not_installed"]]);
   const { id, offer, ...rest } = request!;
   assert.deepEqual(rest, {
     package: "@test/echo",
@@ -86,7 +89,8 @@ test("K-053 nothing is fetched before the first yes, and nothing granted before 
   assert.deepEqual(server.requests, []);
 
   const fetched = await host.approve(request!.id, { allowHttp: true });
-  assert.deepEqual([fetched.step, fetched.offer?.added, host.plugins()], ["grant", ["kaged:storage:read"], []]);
+  assert.deepEqual([fetched.step, fetched.offer?.added], ["grant", ["kaged:storage:read"]]);
+  assert.deepEqual(lackingIn(host), [[null, "refused", "plugin.not_installed"]]);
   const { hash, added: grant } = fetched.offer!;
   await host.approve(request!.id, { hash, grant });
   assert.equal(host.plugins()[0]?.state, "running");
@@ -126,7 +130,8 @@ test("K-053 a no leaves the project pending, removes what was fetched, and can b
   assert.equal(await fetches(), 1);
   const declined = await host.decline(id);
   assert.deepEqual([declined.state, declined.step, declined.offer, await fetches()], ["declined", "fetch", null, 0]);
-  assert.deepEqual([host.consents().length, host.plugins(), await recordIn(root, "echo")], [1, [], undefined]);
+  assert.deepEqual([host.consents().length, await recordIn(root, "echo")], [1, undefined]);
+  assert.deepEqual(lackingIn(host), [[null, "refused", "plugin.not_installed"]]);
   assert.deepEqual((await host.start()).pending.map(({ state }) => state), ["declined"]);
   await host.approve(id, { allowHttp: true });
   assert.equal(await fetches(), 1);
@@ -242,6 +247,92 @@ test("K-055 a host of another project that runs the version before takes up the 
   await second.approve(request!.id, { hash: request!.offer!.hash });
   await restarted.promise;
   assert.deepEqual(first.plugins().map(({ version }) => version), ["2.0.0"]);
+});
+
+/** A home in which `first` runs echo 1.0.0, and a project `second` whose folder has a 2.0.0 that it declares. */
+async function upgradeGround(root: string, v2: string, config: Readonly<Record<string, unknown>> = {}) {
+  await using v1 = await fixturePlugin("echo");
+  await putInstalled(join(root, "home"), "echo", v1.dir, 'version = "1.0.0"\nenabled = true\nprojects = ["first"]');
+  const first = await projectWith(root, "first", { e: { package: "@test/echo", config } });
+  await first.start();
+  await mkdir(join(root, "second"));
+  await cp(v2, join(root, "second/p"), { recursive: true });
+  const second = await projectWith(root, "second", { e: { package: "@test/echo", source: "./p", version: "^2" } });
+  const { pending: [request] } = await second.start();
+  return { first, second, request: request! };
+}
+
+const runningIn = (host: Host) => host.plugins().map(({ version, state }) => [version, state]);
+
+test("K-055 an approved upgrade that cannot start is undone: the version before stays, and the request is open with the reason", async (t) => {
+  const root = await scratchDir(t);
+  await using v2 = await fixturePlugin("exits_on_initialize", { manifest: { name: "echo", version: "2.0.0" } });
+  const { first, second, request: { id, offer } } = await upgradeGround(root, v2.dir);
+  await using _first = first;
+  await using _second = second;
+  const before = first.plugins()[0]?.cage?.id;
+  const heard: AuditEvent[] = [];
+  second.onAudit((event) => /upgrade|consent/.test(event.type) && heard.push(event));
+  await assert.rejects(second.approve(id, { hash: offer!.hash }), ({ code, message, data }) => {
+    assert.equal(code, "install.upgrade_failed");
+    assert.match(message, /^"echo" is at 1\.0\.0 again: version 2\.0\.0 could not start\. /);
+    const { plugin, version, kept } = data;
+    assert.deepEqual([plugin, version, kept], ["echo", "2.0.0", "1.0.0"]);
+    return true;
+  });
+  assert.deepEqual(runningIn(first), [["1.0.0", "running"]]);
+  assert.equal(first.plugins()[0]?.cage?.id, before, "the process that ran was not touched");
+  assert.deepEqual(lackingIn(second), [[null, "refused", "plugin.not_installed"]]);
+  const record = await recordIn(root, "echo");
+  assert.deepEqual([record?.version, record?.projects], ["1.0.0", ["first"]], "no consent to the old version");
+  assert.deepEqual(await readdir(join(root, "home/plugins")), ["echo"]);
+  assert.deepEqual(second.consents().map((one) => [one.id, one.state, one.error?.code]), [
+    [id, "waiting", "install.upgrade_failed"],
+  ]);
+  assert.deepEqual(heard.map(({ type }) => type), [
+    "plugin.upgraded",
+    "plugin.consent_granted",
+    "plugin.upgrade_undone",
+  ]);
+
+  // Once its author has mended it, the same request is approved.
+  await using mended = await fixturePlugin("echo", { manifest: { version: "2.0.1" } });
+  await cp(mended.dir, join(root, "second/p"), { recursive: true });
+  await assert.rejects(second.approve(id, { hash: offer!.hash }), { code: "install.changed" });
+  const { hash } = second.consents()[0]!.offer!;
+  assert.equal((await second.approve(id, { hash })).state, "installed");
+  for (const host of [first, second]) assert.deepEqual(runningIn(host), [["2.0.1", "running"]]);
+  assert.deepEqual(second.consents(), []);
+});
+
+test("K-055 an approved upgrade that cannot start in the host of another project is undone in both", async (t) => {
+  const root = await scratchDir(t);
+  await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0" } });
+  const picky = "const end = (line) => { if (/config.update/.test(line) && /only here/.test(line)) process.exit(3); };";
+  const listen = 'process.stdin.on("data", (bytes) => String(bytes).split("\\n").forEach(end));';
+  const program = join(v2.dir, "index.js");
+  await writeFile(program, `${picky}\n${listen}\n${await readFile(program, "utf8")}`);
+  const { first, second, request: { id, offer } } = await upgradeGround(root, v2.dir, { note: "only here" });
+  await using _first = first;
+  await using _second = second;
+  await assert.rejects(second.approve(id, { hash: offer!.hash }), { code: "install.upgrade_failed" });
+  assert.deepEqual(runningIn(first), [["1.0.0", "running"]]);
+  assert.deepEqual(lackingIn(second), [[null, "refused", "plugin.not_installed"]]);
+  assert.equal((await recordIn(root, "echo"))?.version, "1.0.0");
+});
+
+test("K-055 a plugin that another host refused before does not undo an upgrade", async (t) => {
+  const root = await scratchDir(t);
+  await using v2 = await fixturePlugin("echo", { manifest: { version: "2.0.0" } });
+  const { first, second, request: { id, offer } } = await upgradeGround(root, v2.dir);
+  await using _first = first;
+  await using _second = second;
+  const declared = { e: { package: "@test/echo", version: "^9" } };
+  await writeFile(join(root, "first/project.yaml"), JSON.stringify({ id: "first", primary: { plugins: declared } }));
+  await first.reload();
+  assert.deepEqual(first.plugins().map(({ state }) => state), ["refused"]);
+  await second.approve(id, { hash: offer!.hash });
+  assert.deepEqual(runningIn(second), [["2.0.0", "running"]]);
 });
 
 test("K-053 files in the store that were tampered with do not stand in the way of the project's own folder", async (t) => {
@@ -399,8 +490,8 @@ test("K-055 reload() takes up another version; K-056 and lets go of one that was
   await files.remove(join(home, "plugins/echo"));
   await files.remove(join(home, "local.toml"));
   await host.reload("echo");
-  assert.deepEqual(host.plugins(), []);
-  await assert.rejects(host.reload("echo"), { code: "plugin.unknown" });
+  assert.deepEqual(lackingIn(host), [[null, "refused", "plugin.not_installed"]]);
+  await assert.rejects(host.reload("echo"), { code: "plugin.refused" });
 });
 
 test("K-053 a declined plugin stays declined over restarts of the host, until it is declared otherwise or asked for again", async (t) => {

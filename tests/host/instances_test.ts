@@ -160,10 +160,14 @@ test("K-063 a plugin of the store runs when the operator has enabled it, and its
     failed: ["plugin.disabled"],
     pending: 0,
   });
-  assert.deepEqual(await started(null), { running: [], failed: [], pending: 1 });
+  assert.deepEqual(await started(null), { running: [], failed: ["plugin.not_installed"], pending: 1 });
   const scoped = enabled.replace("local = true", "local = false");
   assert.deepEqual(await started(`${scoped}\nprojects = ["music"]`), ran);
-  assert.deepEqual(await started(`${scoped}\nprojects = ["other"]`), { running: [], failed: [], pending: 1 });
+  assert.deepEqual(await started(`${scoped}\nprojects = ["other"]`), {
+    running: [],
+    failed: ["plugin.not_installed"],
+    pending: 1,
+  });
   assert.deepEqual(await started(enabled.replace("@kaged", "@other")), {
     running: [],
     failed: ["project.package_mismatch"],

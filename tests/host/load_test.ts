@@ -17,6 +17,7 @@ test("K-046 start() reports what fails and what is missing, and starts the rest"
   const { running, failed, pending } = await h.host.start();
   assert.deepEqual(running, ["echo@music/primary"]);
   assert.deepEqual(failed.map(({ instance, error }) => [instance, error.code]), [
+    ["absent@music/primary", "plugin.not_installed"],
     ["exits-on-initialize@music/primary", "plugin.unavailable"],
   ]);
   assert.deepEqual(pending.map(({ id: _id, error, ...request }) => ({ ...request, error: error?.code })), [{
@@ -29,7 +30,11 @@ test("K-046 start() reports what fails and what is missing, and starts the rest"
     offer: null,
     error: "install.source_missing",
   }]);
-  assert.deepEqual(h.host.plugins().map(({ key, state }) => [key, state]), [["good", "running"], ["dead", "crashed"]]);
+  assert.deepEqual(h.host.plugins().map(({ key, state }) => [key, state]), [
+    ["good", "running"],
+    ["dead", "crashed"],
+    ["absent", "refused"],
+  ]);
 });
 
 test("start() a second time starts what is down and registers nothing twice", async () => {

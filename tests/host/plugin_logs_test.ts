@@ -16,8 +16,9 @@ test("what a plugin logs is in <home>/logs after the host has stopped", async ()
   await h.host.callMethod("echo", "echo.log", { text: "one\ntwo\n" });
   await h.logged(2);
   await h.host.stop();
-  const entries = await readPluginLog(h.home, "echo", { files: runtime.files, tail: 10 });
-  assert.deepEqual(entries, ["one", "two"].map((line) => ({ timestamp, instance: "echo@music/primary", line })));
+  const page = await readPluginLog({ home: h.home, plugin: "echo" }, { limit: 10 }, runtime.files);
+  const items = ["one", "two"].map((line) => ({ timestamp, instance: "echo@music/primary", line }));
+  assert.deepEqual(page, { items, next: null });
   assert.equal((await stat(join(h.home, "logs"))).mode & 0o777, 0o700);
   assert.equal((await stat(join(h.home, "logs", "echo.jsonl"))).mode & 0o777, 0o600);
 });
@@ -38,18 +39,53 @@ test("a plugin that logs without end fills no disk: its file is set aside by siz
 test("readPluginLog() reads the newest lines across files, and leaves out what is no entry", async (t) => {
   const home = await scratchDir(t);
   const { files } = runtime;
-  assert.deepEqual(await readPluginLog(home, "echo", { files, tail: 5 }), []);
+  const place = { home, plugin: "echo" };
+  assert.deepEqual(await readPluginLog(place, { limit: 5 }, files), { items: [], next: null });
   await mkdir(join(home, "logs"));
   const entry = (line: string) => JSON.stringify({ timestamp, instance: "echo", line });
   await writeFile(join(home, "logs", "echo.jsonl.1"), `${entry("1")}\n${entry("2")}\n`);
   await writeFile(join(home, "logs", "echo.jsonl"), `${entry("3")}\nhalf a li\n[]\nnull\n${entry("4")}\n`);
-  const lines = async (tail: number) => (await readPluginLog(home, "echo", { files, tail })).map(({ line }) => line);
+  const lines = async (limit: number) => (await readPluginLog(place, { limit }, files)).items.map(({ line }) => line);
   assert.deepEqual([await lines(9), await lines(3), await lines(1), await lines(0)], [
     ["1", "2", "3", "4"],
     ["2", "3", "4"],
     ["4"],
     [],
   ]);
+});
+
+test("pages of a log lead back to its first line while lines are added and files are rotated", async (t) => {
+  const home = await scratchDir(t);
+  const logs = pluginLogs({ home, runtime });
+  const place = { home, plugin: "echo" };
+  const write = async (...lines: string[]): Promise<void> => {
+    for (const line of lines) {
+      logs.write({ plugin: "echo", instance: "echo", line });
+      await logs.close();
+    }
+  };
+  // As much as a file takes: it is set aside before the next line.
+  const full = Array.from({ length: 5 }, (_, at) => `${at}${"x".repeat(900_000)}`);
+  const asked = async (cursor: string | null) => {
+    const page = await readPluginLog(place, { limit: 2, ...(cursor !== null && { cursor }) }, runtime.files);
+    return { lines: page.items.map(({ line }) => line.slice(0, 2)), next: page.next };
+  };
+  await write("1", "2", "3", ...full, "4", "5");
+  const newest = await asked(null);
+  assert.deepEqual(newest.lines, ["4", "5"]);
+  await write("6", ...full, "7"); // Now the file with the older lines has the name .2.
+  const pages = [];
+  for (let { next } = newest; next !== null;) {
+    const page = await asked(next);
+    pages.push(page.lines);
+    next = page.next;
+  }
+  assert.deepEqual(pages, [["3x", "4x"], ["1x", "2x"], ["3", "0x"], ["1", "2"]]);
+
+  await write(...full, "8"); // Now that file is deleted.
+  for (const cursor of [newest.next, "0000000000000000.7", "1"]) {
+    await assert.rejects(asked(cursor), { code: "http.cursor_gone", hint: "Start again without a cursor" });
+  }
 });
 
 test("logs that cannot be written are counted, and nothing else suffers", async (t) => {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HostError } from "../../src/core/errors/host_error.ts";
-import { createApp } from "../../src/http/create_app.ts";
+import { HostError } from "../../mod.ts";
 import { hosted, type HostedOptions } from "../support/hosted.ts";
 import { canCage } from "../support/hook_repo.ts";
 import { runKaged } from "../support/run_kaged.ts";
+import { served } from "../support/served.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
@@ -59,32 +59,25 @@ test("N-017 secrets of the operator are hidden in audit events, noise, logs, cra
 
 test("a plugin that refuses its config cannot quote the secrets in it: not to the caller, not over HTTP", async (t) => {
   if (!await canCage(t)) return;
-  await using h = await hosted({ ...leaking("refused = true\n"), start: false });
-  const { failed } = await h.host.start();
+  await using s = await served({ ...leaking("refused = true\n"), start: false });
+  const { failed } = await s.h.host.start();
   assert.match(failed[0]!.error.message, /\[secret:token\]/);
-  const app = createApp({ host: h.host, token: null });
-  const texts = [shown(failed[0]!.error), JSON.stringify(h.events)];
+  const texts = [shown(failed[0]!.error), JSON.stringify(s.h.events)];
   for (const path of ["plugins", "plugins/leaks-secrets"]) {
-    texts.push(await (await app.fetch(new Request(`http://127.0.0.1/api/v1/${path}`), {} as never)).text());
+    texts.push(JSON.stringify((await s.ask(`/api/v1/${path}`)).body));
   }
   for (const text of texts) assert.doesNotMatch(text, LEAK);
 });
 
 test("secrets are hidden in answers over HTTP, results included, and the caller in the program gets them", async (t) => {
   if (!await canCage(t)) return;
-  await using h = await hosted(leaking());
-  const given = await h.host.callMethod("leaks-secrets", "fixture.give") as { readonly token: string };
+  await using s = await served(leaking());
+  const given = await s.h.host.callMethod("leaks-secrets", "fixture.give") as { readonly token: string };
   assert.equal(given.token, TOKEN);
-  const app = createApp({ host: h.host, token: null });
   for (const [method, status] of [["fixture.give", 200], ["fixture.call", 422]] as const) {
-    const address = `http://127.0.0.1/api/v1/plugins/leaks-secrets/call/${method}`;
-    const request = new Request(address, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: "{}",
-    });
-    const answer = await app.fetch(request, {} as never);
-    const text = await answer.text();
+    const path = `/api/v1/plugins/leaks-secrets/call/${method}`;
+    const answer = await s.ask(path, { method: "POST", json: {} });
+    const text = JSON.stringify(answer.body);
     assert.equal(answer.status, status, text);
     assert.match(text, /\[secret:token\]/);
     assert.doesNotMatch(text, LEAK);
@@ -120,4 +113,21 @@ test("kaged plugin call prints no secret, neither in a result nor in an error or
       assert.doesNotMatch(stdout + stderr, LEAK);
     }
   }
+});
+
+test("a host warns when it is loaded of rules on requests that limit nobody", async () => {
+  const warnings: string[] = [];
+  const rules = [["echo", "b.example:443"], ["@test/echo", "a.example:443"], ["nobody", "a.example:443"]];
+  const config = rules.map(([plugin, host]) =>
+    `[[net_rules]]\nplugin = "${plugin}"\nhost = "${host}"\nmethods = ["GET"]\n`
+  ).join("");
+  const echo = { fixture: "echo", manifest: { capabilities: ["net:a.example:443"] } };
+  const options = { primary: { echo: {} }, fixtures: { "@test/echo": echo }, config, start: false };
+  await using h = await hosted({ ...options, onWarning: (text) => warnings.push(text) });
+  assert.deepEqual(warnings, [
+    `${h.home}/config.toml:3:8: The rule limits nothing: plugin "echo" is not granted net:b.example:443. ` +
+    'Did you mean "a.example:443"?',
+    `${h.home}/config.toml:10:10: The rule limits nobody: no plugin "nobody" is installed. ` +
+    "Correct plugin, install the plugin, or remove the rule",
+  ]);
 });

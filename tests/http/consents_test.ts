@@ -3,6 +3,7 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
+import { putInstalled } from "../support/installed.ts";
 import { failed, type Served, served } from "../support/served.ts";
 
 const CONSENTS = "/api/v1/consents";
@@ -13,7 +14,12 @@ async function asking(): Promise<Served> {
     yaml: { primary: { plugins: { e: { package: "@test/echo", source: "./plugins/echo" } } } },
     start: false,
   });
-  await using plugin = await fixturePlugin("echo", { manifest: { capabilities: ["kaged:storage:write", "net:*"] } });
+  const manifest = {
+    capabilities: ["kaged:storage:write", "net:*"],
+    system_config_schema: { type: "object", properties: { pin: { type: "string" } } },
+    secrets: { pin: { exposed: true } },
+  } as const;
+  await using plugin = await fixturePlugin("echo", { manifest });
   await mkdir(join(s.h.dir, "plugins"));
   await cp(plugin.dir, join(s.h.dir, "plugins/echo"), { recursive: true });
   await s.h.host.start();
@@ -22,7 +28,7 @@ async function asking(): Promise<Served> {
 
 const post = (s: Served, path: string, json: unknown = {}) => s.ask(`${CONSENTS}/${path}`, { method: "POST", json });
 
-test("K-053 a request for consent describes the capabilities of a plugin in plain words", async () => {
+test("K-053 a request for consent describes the capabilities and secrets of a plugin in plain words", async () => {
   await using s = await asking();
   const { body: { consents: [request] } } = await s.ask(CONSENTS);
   assert.deepEqual([request.package, request.source, request.step, request.state], [
@@ -36,6 +42,8 @@ test("K-053 a request for consent describes the capabilities of a plugin in plai
   const [storage, net] = request.offer.capabilities;
   assert.deepEqual([storage.text, storage.danger], ["Can keep rows in tables of its own", null]);
   assert.match(net.danger, /every machine/);
+  const danger = "It can keep the value and pass it on wherever it may connect";
+  assert.deepEqual(request.offer.secrets, [{ key: "pin", text: "Sees the secret itself: your pin", danger }]);
 });
 
 test("K-053 a plugin is installed and started only when each capability is granted by name, for the files seen", async () => {
@@ -54,6 +62,7 @@ test("K-053 a plugin is installed and started only when each capability is grant
   assert.deepEqual(plugins.map((one: { plugin: string; state: string }) => [one.plugin, one.state]), [
     ["echo", "running"],
   ]);
+  assert.deepEqual((await s.ask("/api/v1/plugins/echo")).body.secrets, ["Sees the secret itself: your pin"]);
 });
 
 test("K-053 a request that is declined stays, can be asked for again, and an id that is none is a 404", async () => {
@@ -93,4 +102,27 @@ test("a capability can be withheld over HTTP: the plugin runs without it, and it
   const names = (list: { capability: string }[]): string[] => list.map(({ capability }) => capability);
   assert.deepEqual([names(plugin.capabilities), names(plugin.withheld)], [["kaged:storage:write"], ["net:*"]]);
   assert.equal(plugin.instances[0].state, "running");
+});
+
+test("K-055 the answer to an upgrade that could not start says why, and which version is installed now", async () => {
+  await using v1 = await fixturePlugin("echo");
+  await using v2 = await fixturePlugin("exits_on_initialize", { manifest: { name: "echo", version: "2.0.0" } });
+  const declared = { package: "@test/echo", source: "./p", version: "^2" };
+  await using s = await served({ yaml: { primary: { plugins: { e: declared } } }, start: false });
+  await putInstalled(s.h.home, "echo", v1.dir, 'version = "1.0.0"\nenabled = true\nprojects = ["music"]');
+  await cp(v2.dir, join(s.h.dir, "p"), { recursive: true });
+  await s.h.host.start();
+  const { body: { consents: [{ id, offer: { hash } }] } } = await s.ask(CONSENTS);
+  const { status, body } = await post(s, `${id}/approve`, { hash });
+  assert.deepEqual([status, body.code], [409, "install.upgrade_failed"]);
+  assert.match(body.detail, /^"echo" is at 1\.0\.0 again: version 2\.0\.0 could not start\. /);
+  const { plugin, version, kept, reason } = body.data;
+  assert.deepEqual([plugin, version, kept], ["echo", "2.0.0", "1.0.0"]);
+  assert.match(reason, /^[a-z_]+\.[a-z_]+$/);
+  const { body: { consents: [open] } } = await s.ask(CONSENTS);
+  assert.deepEqual([open.id, open.state, open.error.code], [id, "waiting", "install.upgrade_failed"]);
+  assert.equal(open.error.message, body.detail);
+  const { body: { entries } } = await s.ask("/api/v1/events?plugin=echo");
+  const undone = entries.find(({ data }: { data: { type: string } }) => data.type === "plugin.upgrade_undone");
+  assert.deepEqual([undone.data.data.version, undone.data.data.failed_version], ["1.0.0", "2.0.0"]);
 });

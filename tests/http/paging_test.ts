@@ -43,6 +43,7 @@ async function walked(s: Served, path: string, items: string): Promise<readonly 
     assert.ok(body[items].length <= 2);
     all.push(...body[items]);
     cursor = body.next;
+    assert.ok(all.length < 100, "The cursors lead in a circle");
   }
   return all;
 }
@@ -84,6 +85,15 @@ test("log lines are walked from the newest page to the oldest", async (t) => {
     const { body } = await s.ask(`/api/v1/plugins/echo/logs?limit=2${query}`);
     pages.push(body.entries.map(({ data }: { data: { line: string } }) => data.line));
     cursor = body.next;
+    assert.ok(pages.length < 10, "The cursors lead in a circle");
   }
   assert.deepEqual(pages, [["4", "5"], ["2", "3"], ["1"]]);
+  const { body: { next } } = await s.ask("/api/v1/plugins/echo/logs?limit=2");
+  // 1000 lines are kept: everything before the cursor is pushed out.
+  await s.h.host.callMethod("echo", "echo.log", { text: `${"x\n".repeat(999)}` });
+  await s.h.logged(1004);
+  for (const cursor of [next, "log-9-1"]) {
+    const { status, body } = await s.ask(`/api/v1/plugins/echo/logs?limit=2&cursor=${cursor}`);
+    assert.deepEqual([status, body.code], [410, "http.cursor_gone"]);
+  }
 });

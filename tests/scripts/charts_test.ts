@@ -37,6 +37,12 @@ test("npm run charts draws every kept result", async (t) => {
   for (const path of written) assert.ok(readXml(await readFile(path, "utf8")).length > 10, path);
 });
 
+test("npm run charts leaves out a run that was measured beside nothing", async (t) => {
+  const alone = { ...BENCH, name: "flood", rows: [{ ...BENCH.rows[0], peers: { again: 1.1 } }] };
+  const where = await places(t, { "wire.json": BENCH, "flood.json": alone });
+  assert.deepEqual(await drawCharts([], where), [join(where.images, "bench-wire.svg")]);
+});
+
 test("npm run charts -- wire draws that one", async (t) => {
   const where = await places(t, { "wire.json": BENCH, "soak-node.json": SOAK });
   assert.deepEqual(await drawCharts(["wire"], where), [join(where.images, "bench-wire.svg")]);

@@ -31,6 +31,7 @@ export const FAULTS_YAML = `primary:
     first: { package: "@test/first" }
     second: { package: "@test/second" }
     nameless: { version: "^1" }
+    absent: { package: "@test/absent" }
   compaction: { delegate: { plugin: second }, keep_last: 1 }
 `;
 
@@ -43,6 +44,7 @@ export const FAULTS: readonly (readonly [key: string, plugin: string, state: str
   ["first", "compacts", "running", null],
   ["second", "second-one", "refused", "project.second_compactor"],
   ["nameless", "nameless", "refused", "project.missing_package"],
+  ["absent", "absent", "refused", "plugin.not_installed"],
 ];
 
 /** That project for `hosted()` and `served()`. */

@@ -10,7 +10,8 @@ import { readSync, statfsSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
-import type { StorageSetup } from "../../core/storage/messages.ts";
+import { HostError } from "../../core/errors/host_error.ts";
+import { errorParts, type StorageSetup } from "../../core/storage/messages.ts";
 import { serveStorage } from "../../core/storage/serve.ts";
 import { databases } from "./databases.ts";
 
@@ -23,15 +24,24 @@ new Worker(WATCH, { eval: true }).unref();
 const lines = readLines();
 const setup = JSON.parse(lines.next().value ?? "null") as StorageSetup | null;
 if (setup) {
-  const answer = serveStorage(setup, {
-    open: databases.open,
-    freeBytes,
-    byteLength: (text) => Buffer.byteLength(text),
-  });
-  write('{"ok":null}\n');
-  for (const line of lines) write(`${answer(line)}\n`);
+  const answer = opened(setup);
+  if (answer) { for (const line of lines) write(`${answer(line)}\n`); }
 }
 process.exit(0);
+
+/** Opens the database and answers the first line. Null where the host has its reason: there is nothing to serve. */
+function opened(setup: StorageSetup): ((line: string) => string) | null {
+  try {
+    const byteLength = (text: string): number => Buffer.byteLength(text);
+    const answer = serveStorage(setup, { open: databases.open, freeBytes, byteLength });
+    write('{"ok":null}\n');
+    return answer;
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    write(`${JSON.stringify(errorParts(error))}\n`);
+    return null;
+  }
+}
 
 /** Lines of stdin, each as soon as it is whole. */
 function* readLines(): Generator<string, undefined> {

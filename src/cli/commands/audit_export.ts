@@ -10,7 +10,7 @@ import { HostError } from "../../core/errors/host_error.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { defined } from "../../core/values/plain_data.ts";
 import { addEventOptions, type EventFlags, queryOf, TRAIL_ARGUMENT, trailNamed } from "../audit_options.ts";
-import { operate, type Operator } from "../operator.ts";
+import { operateCheck, type Operator } from "../operator.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { printVerdict } from "./audit_verify.ts";
 
@@ -30,11 +30,7 @@ export function addAuditExport(parent: Command, terminal: Terminal, exit: (code:
     .option("--text <text>", "events that contain this text")
     .option("-o, --output <file>", "the file to write, which must not exist (default: standard output)")
     .addHelpText("after", EXAMPLES);
-  operate(
-    command,
-    terminal,
-    (operator: Operator, named: string | undefined, flags: ExportFlags) => exportTrail(operator, named, flags, exit),
-  );
+  operateCheck(command, { terminal, exit }, exportTrail);
 }
 
 const EXAMPLES = `
@@ -50,8 +46,7 @@ async function exportTrail(
   operator: Operator,
   named: string | undefined,
   { output, text, ...flags }: ExportFlags,
-  exit: (code: number) => void,
-): Promise<void> {
+): Promise<boolean> {
   const { home, json, runtime: { files }, terminal: { out, err, cwd } } = operator;
   const place = { home, project: await trailNamed(named, home, files) };
   const file = output === undefined ? null : resolve(cwd, output);
@@ -72,10 +67,11 @@ async function exportTrail(
     }
   }
   if (file !== null) await files.append(file, waiting);
-  if (verdict?.ok === false) exit(1);
-  if (json && file !== null) return out.json({ file, events, verdict });
-  if (file !== null) out.line(`${file}: ${counted(events, "event")}`);
-  if (verdict !== null) printVerdict(verdict, err);
+  const isPrinted = json && file !== null;
+  if (isPrinted) out.json({ file, events, verdict });
+  else if (file !== null) out.line(`${file}: ${counted(events, "event")}`);
+  if (verdict !== null && !isPrinted) printVerdict(verdict, err);
+  return verdict?.ok ?? true;
 }
 
 async function* chosenLines(
@@ -86,7 +82,7 @@ async function* chosenLines(
   const [{ eventIn, trailMatcher }, { trailFiles }, { linesForward }] = await Promise.all([
     import("../../core/audit/read_trail.ts"),
     import("../../core/audit/trail_files.ts"),
-    import("../../core/audit/trail_lines.ts"),
+    import("../../core/files/lines_of_file.ts"),
   ]);
   const query = { ...queryOf(flags), ...defined({ text }) };
   const fits = trailMatcher(query);

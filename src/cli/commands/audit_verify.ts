@@ -8,7 +8,7 @@ import { type ChainHead, parseHead } from "../../core/audit/chain.ts";
 import type { TrailVerdict } from "../../core/audit/verify_trail.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { trailNamed } from "../audit_options.ts";
-import { operate, type Operator } from "../operator.ts";
+import { operateCheck, type Operator } from "../operator.ts";
 import { counted, type Printer, type Terminal } from "../terminal.ts";
 
 interface VerifyFlags {
@@ -33,11 +33,7 @@ export function addAuditVerify(parent: Command, terminal: Terminal, exit: (code:
       }),
     )
     .addHelpText("after", EXAMPLES);
-  operate(
-    command,
-    terminal,
-    (operator: Operator, named: string | undefined, flags: VerifyFlags) => verify(operator, named, flags, exit),
-  );
+  operateCheck(command, { terminal, exit }, verify);
 }
 
 const EXAMPLES = `
@@ -53,8 +49,7 @@ async function verify(
   operator: Operator,
   named: string | undefined,
   { head: onlyHead = false, against }: VerifyFlags,
-  exit: (code: number) => void,
-): Promise<void> {
+): Promise<boolean> {
   const { home, json, runtime: { files }, terminal: { out, err } } = operator;
   if (named === undefined && (onlyHead || against)) {
     const hint = "Name the trail: a head is of one trail";
@@ -70,11 +65,11 @@ async function verify(
     verdicts.push(await verifyTrail({ home, project }, files, against === undefined ? {} : { against }));
   }
   const ok = verdicts.every((verdict) => verdict.ok);
-  if (!ok) exit(1);
-  if (json) return out.json({ ok, trails: verdicts });
-  if (onlyHead && ok) return out.line(verdicts[0]?.head ?? "");
-  for (const verdict of verdicts) printVerdict(verdict, onlyHead ? err : out);
-  if (verdicts.length === 0) err.line("No host or command has written here yet");
+  if (json) out.json({ ok, trails: verdicts });
+  else if (onlyHead && ok) out.line(verdicts[0]?.head ?? "");
+  else for (const verdict of verdicts) printVerdict(verdict, onlyHead ? err : out);
+  if (verdicts.length === 0 && !json) err.line("No host or command has written here yet");
+  return ok;
 }
 
 /** Prints a verdict and everything that the trail itself says is not in it. */

@@ -21,14 +21,15 @@ export function addDoctor(parent: Command, terminal: Terminal, exit: (code: numb
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: HomeFlags) => {
-      const [{ examineMachine }, { secretRows }] = await Promise.all([
+      const [{ examineMachine }, { ruleRows }, { secretRows }] = await Promise.all([
         import("../../operator/doctor/examine_machine.ts"),
+        import("../../operator/doctor/rule_rows.ts"),
         import("../../operator/doctor/secret_rows.ts"),
       ]);
       const run = withPlaces(flags, terminal, async ({ runtime, home, runtimes }) => {
         const { ok, checks } = await examineMachine(runtime, home, runtimes);
         const kept = flags.home === undefined ? undefined : home;
-        return { ok, checks: [...checks, ...await secretRows(kept, runtime)] };
+        return { ok, checks: [...checks, ...await secretRows(kept, runtime), ...await ruleRows(kept, runtime)] };
       });
       exit(await printReport(flags, terminal, run, printMachine));
     });

@@ -31,7 +31,7 @@ export function addPluginCall(parent: Command, terminal: Terminal, exit: (code: 
     .summary("start a plugin, call it once, print the result")
     .description(
       "Starts a plugin in its cage, calls one method or tool, prints the result and stops the plugin.\n" +
-        "Logs of the plugin go to standard error. No hooks are asked: a call of a folder is below the gate.",
+        "Logs of the plugin go to standard error. No hooks are asked: the call belongs to no agent, and is below the gate.",
     )
     .argument("<dir|name>", "the plugin's folder, such as . or ./greeter, or the name of an installed plugin")
     .argument("<method>", "a method the plugin declares, or a tool as <plugin>.<tool>")

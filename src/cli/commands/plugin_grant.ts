@@ -9,7 +9,7 @@ import type { GrantAnswer } from "../../packages/consent/withholding.ts";
 import { canonical } from "../grants.ts";
 import { operate, type Operator } from "../operator.ts";
 import { collected, requirePluginName } from "../options.ts";
-import { notifyHosts } from "../running_hosts.ts";
+import { notifyHosts } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 
 export function addPluginGrant(parent: Command, terminal: Terminal): void {
@@ -57,9 +57,8 @@ async function change(operator: Operator, name: string, answer: GrantAnswer): Pr
  * capability that was just taken away, so that the plugin is stopped and started there instead.
  */
 async function renew(name: string, { home }: Operator): Promise<number> {
-  const { notified, failed } = await notifyHosts(home, name, "reload");
-  const stuck = failed.filter(({ failure: { code } }) => code === "plugin.reload_failed");
-  if (stuck.length > 0) {
+  const { notified, failures } = await notifyHosts(home, name, "reload");
+  if (failures.some(({ code }) => code === "plugin.reload_failed")) {
     const { failures: [failure] } = await notifyHosts(home, name, "restart");
     if (failure) {
       const message = `The grants of ${name} are changed, but a running host could not start it so: ${failure.message}`;

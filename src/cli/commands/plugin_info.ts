@@ -7,12 +7,13 @@ import type { Command } from "commander";
 import { resolveLimits } from "../../core/cage/limits/cage_limits.ts";
 import { chooseTier } from "../../core/cage/limits/choose_tier.ts";
 import type { CageLimitStatus } from "../../core/cage/limits/cage_limits.ts";
+import type { PluginInfo } from "../../core/supervisor/types.ts";
 import { hostLimits } from "../../host/host_limits.ts";
 import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
 import { describeAll, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
-import { hostsWith } from "../running_hosts.ts";
+import { hostsWith } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
 
@@ -34,8 +35,8 @@ Examples:
   kaged plugin info notes
   kaged plugin info notes --json
 With --json it prints { "name", "installed": what kaged plugin list prints of it, or null, "running": [ { "project",
-"sessions", "instances": [ { "instance", "state", "restarts", "net_refused": [ { "host", "port", "reason", "count" } ],
-"error" } ] } ], "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
+"sessions", "instances": [ { "instance", "state", "restarts", "net_refused": [ { "host", "port", "reason",
+"source"?, "count" } ], "error" } ] } ], "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
 "storage": { "tables": [ { "name", "rows", "bytes" } ], "bytes" } }.`;
 
 type Info = Awaited<ReturnType<typeof gather>>;
@@ -104,9 +105,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
       line(`  ${fact}: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`);
       if (error) line(paint.yellow(`    problem: ${error.message}`));
       out.hint(error?.hint, "    ");
-      for (const { host, port, reason, count } of net_refused) {
-        line(paint.yellow(`    refused: ${host}:${port}, ${counted(count, "time")} since its start (${reason})`));
-      }
+      for (const refused of net_refused) line(paint.yellow(`    refused: ${refusalLine(refused)}`));
     }
   }
   const { tier, memory_mb, cpu_shares, pids } = limits;
@@ -115,6 +114,14 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   for (const { name, rows, bytes } of storage.tables) {
     line(`    ${name}  ${rows === null ? "? rows" : counted(rows, "row")}, ${bytes} bytes`);
   }
+}
+
+const SEEN = { lookup: "looked up without a proxy", error: "named by its own error" };
+
+/** Returns a refusal in one line: the host, how often, why, and how it was seen. */
+function refusalLine({ host, port, reason, source, count }: PluginInfo["net_refused"][number]): string {
+  const why = source === undefined ? reason : `${reason}; ${SEEN[source]}`;
+  return `${port === 0 ? host : `${host}:${port}`}, ${counted(count, "time")} since its start (${why})`;
 }
 
 /** Returns the limits of the plugin's cage by config.toml, and the mechanism that enforces them on this machine. */

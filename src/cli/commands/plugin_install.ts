@@ -15,7 +15,7 @@ import { installFlow, type InstallWish } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
 import { sourceOf } from "../plugin_place.ts";
-import { notifyHosts } from "../running_hosts.ts";
+import { upgradeHosts } from "../../http/running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface InstallFlags extends GrantFlags {
@@ -145,43 +145,17 @@ function printDone(
   if (!installed) out.line(`  ${out.paint.dim("→")} enable with: kaged plugin enable ${name}`);
 }
 
-/**
- * Has running hosts take up the other version; returns whether the plugin ran and runs again. Where it ran and cannot
- * start in the new version, the version before comes back.
- */
+/** Has running hosts take up the other version; returns whether the plugin ran and runs again. */
 async function restart(plan: InstallPlan, replaced: ReplacedVersion | null, operator: Operator): Promise<boolean> {
+  const { settleUpgrade } = await import("../../packages/install/settle_upgrade.ts");
   const { home, json, terminal: { out, err } } = operator;
   const { name } = plan.manifest;
-  let wasUp = false;
-  const { failures, failed } = await notifyHosts(home, name, "reload", {
-    onRunning() {
-      wasUp = true;
-      if (!json) out.line("  Plugin was running; restarting...");
-    },
-  });
-  const [failure] = failures.filter(({ code }) => code !== "plugin.disabled");
-  if (wasUp && failure) {
-    const isBack = await replaced?.bringBack(failure) ?? false;
-    // A host whose reload failed still runs the old version; any other has to take it up again.
-    const except = new Set(failed.flatMap((one) => one.failure.code === "plugin.reload_failed" ? [one.socket] : []));
-    if (isBack) await notifyHosts(home, name, "reload", { except });
-    throw upgradeFailed(plan, failure, isBack);
-  }
+  const hosts = await upgradeHosts(home, name);
+  if (!json && hosts.some(({ wasUp }) => wasUp)) out.line("  Plugin was running; restarting...");
+  const { isUp, failures } = await settleUpgrade(plan, replaced, hosts);
   for (const { message } of failures) err.warning(`${name} was not restarted: ${message}`);
-  const isUp = wasUp && failures.length === 0;
   if (isUp && !json) out.done(`${name} restarted`);
   return isUp;
-}
-
-function upgradeFailed({ manifest, installed }: InstallPlan, failure: HostError, isBack: boolean): HostError {
-  const { name, version } = manifest;
-  const old = installed!.version;
-  const state = isBack ? `"${name}" is at ${old} again` : `"${name}" is installed as ${version}`;
-  return new HostError("install.upgrade_failed", `${state}: version ${version} could not start. ${failure.message}`, {
-    data: { plugin: name, version, kept: isBack ? old : null, reason: failure.code },
-    hint: failure.hint ?? `Try it first: kaged plugin check ${isBack ? "<folder>" : name}`,
-    cause: failure,
-  });
 }
 
 function planJson({ kind, hash, source, diff }: InstallPlan, manifest: Manifest): Record<string, unknown> {

@@ -9,7 +9,7 @@ import { HostError } from "../../core/errors/host_error.ts";
 import type { ResolvedPlugin } from "../../core/project/types.ts";
 import { operate, type Operator } from "../operator.ts";
 import { addPluginOption, jsonOr, pluginFolders, type ProjectFlags } from "../options.ts";
-import { turnInHost } from "../running_hosts.ts";
+import { turnInHost } from "../../http/running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface KnobFlags extends ProjectFlags {

@@ -10,7 +10,7 @@ import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
 import { shownCapability } from "../print_plan.ts";
 import { HostError, isErrorCode } from "../../core/errors/host_error.ts";
-import { type RunningInstance, runningInstances } from "../running_hosts.ts";
+import { type RunningInstance, runningInstances } from "../../http/running_hosts.ts";
 import { defined } from "../../core/values/plain_data.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
@@ -46,7 +46,7 @@ async function list(operator: Operator, { verbose, ...page }: ListFlags): Promis
   const others = [...running].filter(([name]) => !known.has(name)).map(([name, own]) => runningPlugin(name, own));
   const { items, next } = pageOf([...installed, ...others], ({ record }) => record.name, page);
   const rows = items.map((plugin): Row => {
-    const own = running.get(plugin.record.name) ?? [];
+    const own = (running.get(plugin.record.name) ?? []).filter((one) => !known.has(one.plugin) || !isLacking(one));
     const status = statusOf(plugin, own.map(({ state }) => state));
     return { plugin: { ...plugin, problem: plugin.problem ?? problemOf(own) }, status };
   });
@@ -59,6 +59,11 @@ async function list(operator: Operator, { verbose, ...page }: ListFlags): Promis
     else if (status === "refused" && plugin.problem) printProblem(plugin.problem, out);
   });
   if (next !== null) err.line(err.paint.dim(`more plugins: --cursor ${next}`));
+}
+
+/** Whether an instance is one of a project that has yet to be given the plugin, which says nothing of the plugin. */
+function isLacking({ error }: RunningInstance): boolean {
+  return error?.code === "plugin.not_installed";
 }
 
 /** Returns why the first refused instance is refused, or null. */

@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import { operate, type Operator } from "../operator.ts";
-import { notifyHosts } from "../running_hosts.ts";
+import { notifyHosts } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 
 export function addPluginSwitch(parent: Command, terminal: Terminal): void {

@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import { operate, type Operator } from "../operator.ts";
-import { hostsWith, isUp, notifyHosts, type PluginInHost } from "../running_hosts.ts";
+import { hostsWith, isUp, notifyHosts, type PluginInHost } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 
 export function addPluginUninstall(parent: Command, terminal: Terminal): void {

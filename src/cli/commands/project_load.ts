@@ -8,17 +8,17 @@ import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { PluginRefusal, ResolvedProject } from "../../core/project/types.ts";
 import { type GrantAnswer, unanswered, withheldAfter } from "../../packages/consent/withholding.ts";
-import type { ConsentDesk } from "../../packages/install/consent_desk.ts";
+import type { ConsentDesk, DeskOptions } from "../../packages/install/consent_desk.ts";
 import type { ConsentOffer, ConsentRequest } from "../../packages/install/consent_types.ts";
 import { sourceText } from "../../packages/install/source.ts";
 import { addGrantOptions, answerOf, askEach, type GrantFlags, withoutText } from "../grants.ts";
 import { fetching } from "../install_flow.ts";
-import { operate, type Operator } from "../operator.ts";
+import { operateCheck, type Operator } from "../operator.ts";
 import { addPluginOption, collected, collectedPairs, pluginFolders, type ProjectFlags } from "../options.ts";
 import { sourceOf } from "../plugin_place.ts";
 import { printCapabilities, printContributions, printFacts, printWithheld } from "../print_plan.ts";
 import { declined, grantQuestion, type Questions } from "../questions.ts";
-import { notifyHosts } from "../running_hosts.ts";
+import { notifyHosts, upgradeHosts } from "../../http/running_hosts.ts";
 import type { Printer, Terminal } from "../terminal.ts";
 import { maxSizeOption } from "./plugin_install.ts";
 import { printProblems, type Problem, problemJson, problemsOf } from "./project_resolve.ts";
@@ -59,9 +59,7 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
     .addHelpText("after", EXAMPLES);
-  operate(addPluginOption(addGrantOptions(command)), terminal, async (operator, dir: string, flags: LoadFlags) => {
-    exit(await load(operator, dir, flags) ? 0 : 1);
-  });
+  operateCheck(addPluginOption(addGrantOptions(command)), { terminal, exit }, load);
 }
 
 const EXAMPLES = `
@@ -86,35 +84,52 @@ async function load(operator: Operator, given: string, flags: LoadFlags): Promis
   const { resolved } = await loadProject(places);
   const installed: string[] = [];
   const down: Problem[] = [];
-  const onInstalled = async (plugin: string): Promise<void> => {
+  const onInstalled: DeskOptions["onInstalled"] = async (plugin, upgrade) => {
     installed.push(plugin);
-    const { failures } = await notifyHosts(home, plugin, "enable");
+    const { failures } = upgrade ?? await notifyHosts(home, plugin, "enable");
     down.push(...failures.map((error) => ({ agent: "", key: null, error })));
   };
-  const desk = new ConsentDesk({ ports: operator, project: { id: resolved.id, dir }, onInstalled });
+  const project = { id: resolved.id, dir };
+  const desk = new ConsentDesk({
+    ports: operator,
+    project,
+    onInstalled,
+    hosts: (plugin) => upgradeHosts(home, plugin),
+  });
   try {
-    await desk.update([...resolved.missing, ...resolved.unfit]);
+    await desk.update(() => [...resolved.missing, ...resolved.unfit]);
     const failures = new Map<string, Failure>();
     const asked = new Set<string>();
-    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, answer, asked, failures });
+    const others = otherVersions(resolved);
+    for (const { id } of desk.list()) await settle(id, desk, { ...operator, flags, answer, asked, failures, others });
     for (const one of answer.withhold.filter((one) => !asked.has(one))) {
       terminal.err.warning(`--withhold ${one}: no plugin that was asked about asks for it`);
     }
     // Read again: the config and the secrets of plugins that were just installed are checked as well.
     const problems = [...refusedOf((await loadProject(places)).resolved), ...down];
     const pending = desk.list().map((request) => ({ ...request, error: failures.get(request.id) ?? request.error }));
-    report({ project: resolved.id, installed, pending, problems }, operator);
+    report({ project: resolved.id, installed, pending, problems, others }, operator);
     return pending.length === 0 && problems.length === 0;
   } finally {
     await desk.close();
   }
 }
 
-/** Returns the problems of plugins that are installed; those in another version than declared are pending instead. */
+/** Returns the problems of plugins that are installed; those that are not, in the version declared, are pending. */
 function refusedOf({ refusals, unfit }: ResolvedProject): Problem[] {
   const isPending = ({ agent, error: { code } }: PluginRefusal): boolean =>
-    code === "project.version_mismatch" && unfit.some(({ agents }) => agents.includes(agent));
-  return problemsOf({ refusals: refusals.filter((one) => !isPending(one)), missing: [] });
+    code === "plugin.not_installed" ||
+    (code === "project.version_mismatch" && unfit.some(({ agents }) => agents.includes(agent)));
+  return problemsOf(refusals.filter((one) => !isPending(one)));
+}
+
+/** Returns the versions of plugins that are installed in another version than the project takes, by package. */
+function otherVersions({ refusals, unfit }: ResolvedProject): ReadonlyMap<string, string> {
+  const others = refusals.filter(({ error: { code } }) => code === "project.version_mismatch");
+  return new Map(unfit.flatMap(({ package: pkg }) => {
+    const found = others.find((one) => one.package === pkg)?.found;
+    return found ? [[pkg, found.manifest.version] as const] : [];
+  }));
 }
 
 type Failure = NonNullable<ConsentRequest["error"]>;
@@ -126,16 +141,20 @@ interface Asking extends Operator {
   readonly asked: Set<string>;
   /** Why requests stay pending, by id. */
   readonly failures: Map<string, Failure>;
+  /** Installed versions that the project does not take, by package. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
 /** Takes one request as far as the answers go. An error is printed and leaves the request pending. */
 async function settle(id: string, desk: ConsentDesk, asking: Asking): Promise<void> {
-  const { flags, json, failures, terminal: { out, err } } = asking;
+  const { flags, json, failures, others, terminal: { out, err } } = asking;
   const current = (): ConsentRequest => desk.list().find((one) => one.id === id)!;
   try {
     const { package: pkg, agents, version, state } = current();
     const wanted = version === null ? pkg : `${pkg} ${version}`;
-    if (!json) out.line(`${wanted}: declared by ${agents.join(", ")}, not installed`);
+    const other = others.get(pkg);
+    const lack = other === undefined ? "not installed" : `installed in version ${other}, which does not fit`;
+    if (!json) out.line(`${wanted}: declared by ${agents.join(", ")}, ${lack}`);
     if (state === "declined" && !flags.install?.includes(pkg)) {
       if (!flags.askAgain) throw declinedBefore(pkg);
       await desk.askAgain(id);
@@ -269,9 +288,14 @@ interface Outcome {
   readonly pending: readonly ConsentRequest[];
   /** Plugins that are installed and cannot run as the project declares them, or that a running host could not start. */
   readonly problems: readonly Problem[];
+  /** Installed versions that the project does not take, by package. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
-function report({ project, installed, pending, problems }: Outcome, { json, terminal: { out, err } }: Operator): void {
+function report(
+  { project, installed, pending, problems, others }: Outcome,
+  { json, terminal: { out, err } }: Operator,
+): void {
   const state = pending.length > 0 ? "pending" : problems.length > 0 ? "refused" : "ready";
   if (json) {
     const rows = pending.map(({ package: pkg, source, step, state, offer, error }) => {
@@ -282,8 +306,16 @@ function report({ project, installed, pending, problems }: Outcome, { json, term
   printProblems(problems, err);
   if (state === "ready") return out.done(`Project ${project} is ready`);
   if (pending.length > 0) {
-    out.line(`Project ${project} is pending: ${pending.map((one) => one.package).join(", ")} not installed`);
+    out.line(`Project ${project} is pending: ${lackOf(pending.map((one) => one.package), others)}`);
   } else out.line(`Project ${project} is not ready: see the errors above`);
+}
+
+/** Returns which packages the project lacks, those that are there in another version apart. */
+function lackOf(packages: readonly string[], others: ReadonlyMap<string, string>): string {
+  const absent = packages.filter((pkg) => !others.has(pkg));
+  const unfit = packages.filter((pkg) => others.has(pkg));
+  const parts = [[absent, "not installed"], [unfit, "not in a version that fits"]] as const;
+  return parts.flatMap(([names, lack]) => names.length === 0 ? [] : [`${names.join(", ")} ${lack}`]).join("; ");
 }
 
 async function existing(path: string, realPath: (path: string) => Promise<string>): Promise<string> {

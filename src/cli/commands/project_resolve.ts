@@ -5,8 +5,8 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { HostError } from "../../core/errors/host_error.ts";
-import type { Issue, MissingPlugin, ResolvedPlugin, ResolvedProject } from "../../core/project/types.ts";
+import type { HostError } from "../../core/errors/host_error.ts";
+import type { Issue, PluginRefusal, ResolvedPlugin, ResolvedProject } from "../../core/project/types.ts";
 import { errorJson } from "../print_error.ts";
 import { addProjectOptions, placesOf, pluginFolders, type ProjectFlags } from "../options.ts";
 import type { Printer, Terminal } from "../terminal.ts";
@@ -47,7 +47,7 @@ async function resolveDir(dir: string, flags: ProjectFlags, terminal: Terminal):
     env,
     read: referenceReader(runtime),
   });
-  const problems = problemsOf(resolved);
+  const problems = problemsOf(resolved.refusals);
   if (flags.json) terminal.out.json(asJson(resolved, problems));
   else print(resolved, problems, terminal.out);
   return problems.length > 0 ? 1 : 0;
@@ -60,20 +60,9 @@ export interface Problem {
   readonly error: HostError;
 }
 
-/** Returns the reasons for plugins that are left out: refused, or not installed. */
-export function problemsOf({ refusals, missing }: Pick<ResolvedProject, "refusals" | "missing">): Problem[] {
-  return [
-    ...refusals.map(({ agent, key, error }) => ({ agent, key, error })),
-    ...missing.flatMap((plugin) => plugin.agents.map((agent) => ({ agent, key: null, error: notInstalled(plugin) }))),
-  ];
-}
-
-function notInstalled({ package: pkg, source, version }: MissingPlugin): HostError {
-  const fitting = version === null ? "" : ` in a version that fits ${version}`;
-  return new HostError("plugin.not_installed", `Plugin "${pkg}" is not installed${fitting}`, {
-    data: { package: pkg, source, version },
-    hint: source === null ? `Install it, or pass --plugin ${pkg}=<dir>` : `Install it from ${source}`,
-  });
+/** Returns the reasons for plugins that are left out. */
+export function problemsOf(refusals: readonly PluginRefusal[]): Problem[] {
+  return refusals.map(({ agent, key, error }) => ({ agent, key, error }));
 }
 
 function asJson({ agents, warnings }: ResolvedProject, problems: readonly Problem[]): Record<string, unknown> {

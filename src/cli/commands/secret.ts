@@ -9,7 +9,7 @@ import type { Manifest } from "../../core/manifest/manifest.ts";
 import type { ListedSecret } from "../../core/project/edit_secrets.ts";
 import type { LocalConfig } from "../../core/project/local_config.ts";
 import { operate, type Operator } from "../operator.ts";
-import { notifyHosts } from "../running_hosts.ts";
+import { notifyHosts } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 
 /** Adds `secret set`, `list` and `unset`. */

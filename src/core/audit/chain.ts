@@ -4,6 +4,7 @@
  * @module
  */
 import { isMap } from "../values/plain_data.ts";
+import { sha256 } from "../values/sha256.ts";
 
 /** The place in a chain that one line takes. */
 export interface Link {
@@ -23,13 +24,6 @@ export const NO_LINES: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
 const encoder = new TextEncoder();
 
-/** Returns the SHA-256 of a line, in hex. */
-export async function lineHash(line: string | Uint8Array): Promise<string> {
-  const bytes = typeof line === "string" ? encoder.encode(line) : line;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /** Lines that continue a chain. */
 export interface ChainedLines {
   /** The lines with their breaks, and the number of bytes they take. */
@@ -45,7 +39,7 @@ export async function chainLines(events: readonly string[], { seq, hash }: Chain
   for (const event of events) {
     const line = `{"seq":${++seq},"prev":"${hash}",${event.slice(1)}`;
     const bytes = encoder.encode(line);
-    hash = await lineHash(bytes);
+    hash = await sha256(bytes);
     lines.push(line);
     size += bytes.length + 1;
   }

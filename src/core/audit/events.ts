@@ -127,8 +127,12 @@ export interface AuditData extends CompactionAuditData, ApprovalAuditData {
   "plugin.capability_overreach": { claimed: string[]; allowed: string[] };
   /** It connected to a host; emitted once a minute for each host and port. */
   "plugin.net_opened": { host: string; port: number };
-  /** It was refused a host; emitted once a minute for each host and port. `port` is 0 where it named none. */
-  "plugin.net_refused": { host: string; port: number; reason: string };
+  /**
+   * It was refused a host; emitted once a minute for each host and port. `port` is 0 where it named none. `source` is
+   * absent for a connection that the gatekeeper refused; `lookup` says that the cage's resolver was asked for the name,
+   * `error` that only the plugin's own error names the host.
+   */
+  "plugin.net_refused": { host: string; port: number; reason: string; source?: "lookup" | "error" };
   /** It sent the placeholder of a secret where that may not go; emitted once a minute for each. `name` is its key. */
   "plugin.secret_misused": { name: string; host: string; port: number; reason: string };
   /** A limit of the operator left out one of its requests, once a minute for each; `path` is without its query. */

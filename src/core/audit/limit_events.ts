@@ -62,8 +62,8 @@ export function eventLimit(
   return {
     takes(event, { name, instance }, data) {
       if (!LIMITED.has(event)) return true;
-      // The host names the violation: a flood of one must not hide another.
-      const kind = "violation_type" in data ? String(data.violation_type) : "";
+      // The host names the violation, and how a refusal was seen: a flood of one must not hide another.
+      const kind = "violation_type" in data ? data.violation_type : "source" in data ? data.source : "";
       const key = `${instance} ${event} ${kind}`;
       const nowMs = clock.monotonic();
       let minute = minutes.get(key);

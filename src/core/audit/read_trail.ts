@@ -4,12 +4,12 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
+import { MAX_LINE_BYTES } from "../files/lines_of_file.ts";
+import { type LineCursor, newestLines, parseLineCursor } from "../files/newest_lines.ts";
 import type { Files } from "../ports/ports.ts";
-import { lineHash, parseLine } from "./chain.ts";
+import { parseLine } from "./chain.ts";
 import type { Trail } from "./events.ts";
-import { firstLine } from "./resume_chain.ts";
 import { trailFiles, type TrailPlace } from "./trail_files.ts";
-import { linesBackward, MAX_LINE_BYTES } from "./trail_lines.ts";
 
 /** The events to read; an event has to fit every field that is given. */
 export interface TrailQuery {
@@ -81,34 +81,22 @@ export async function readTrail(place: TrailPlace, query: TrailQuery, files: Fil
   const stopMs = query.since === undefined ? -Infinity : Date.parse(query.since) - CLOCK_SLACK_MS;
   const events: StoredEvent[] = [];
   let budget = MAX_PAGE_BYTES;
-  let at = query.cursor === undefined ? null : parseCursor(query.cursor);
+  const from = query.cursor === undefined ? null : cursorIn(query.cursor);
   const paths = await trailFiles(place, query.trail ?? "audit", files);
-  for (const path of paths) {
-    const id = await fileId(path, files);
-    if (at !== null && at.id !== id) continue;
-    const from = at?.offset ?? (await files.info(path))?.size ?? 0;
-    at = null;
-    for await (const { start, text } of linesBackward(path, from, files)) {
-      const event = text === null ? null : eventIn(text);
-      if (event && Date.parse(event.timestamp) < stopMs) return { events, next: null };
-      if (event && fits(event, text!)) events.push(event);
-      budget -= text?.length ?? MAX_LINE_BYTES;
-      const isLast = start === 0 && path === paths.at(-1);
-      if (events.length >= limit || budget <= 0) return { events, next: isLast ? null : `${id}.${start}` };
-    }
+  for await (const { text, older } of newestLines(paths, files, from)) {
+    const event = text === null ? null : eventIn(text);
+    if (event && Date.parse(event.timestamp) < stopMs) return { events, next: null };
+    if (event && fits(event, text!)) events.push(event);
+    budget -= text?.length ?? MAX_LINE_BYTES;
+    if (events.length >= limit || budget <= 0) return { events, next: older };
   }
   return { events, next: null };
 }
 
-/** Returns the id of a file by its first line, which stays the same when the file is renamed or grows. */
-async function fileId(path: string, files: Files): Promise<string> {
-  return (await lineHash(await firstLine(path, files))).slice(0, 16);
-}
-
-function parseCursor(cursor: string): { readonly id: string; readonly offset: number } {
-  const [, id, offset] = /^([0-9a-f]{16})\.([0-9]{1,15})$/.exec(cursor) ?? [];
-  if (id === undefined) throw invalid("cursor", cursor, "Pass the cursor of the page before as it is");
-  return { id, offset: Number(offset) };
+function cursorIn(text: string): LineCursor {
+  const cursor = parseLineCursor(text);
+  if (cursor === null) throw invalid("cursor", text, "Pass the cursor of the page before as it is");
+  return cursor;
 }
 
 /** Reads the event in a line; null for a line that holds none. */

@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { firstLine } from "../files/lines_of_file.ts";
 import type { Files } from "../ports/ports.ts";
-import { type ChainHead, lineHash, linkOf, NO_LINES, parseHead, parseLine } from "./chain.ts";
+import { sha256 } from "../values/sha256.ts";
+import { type ChainHead, linkOf, NO_LINES, parseHead, parseLine } from "./chain.ts";
 import type { AuditData, AuditType } from "./events.ts";
 import { type ChainPaths, type SealedFile, sealedFiles, type TrailPlace } from "./trail_files.ts";
 
@@ -77,13 +79,6 @@ function headBehind(last: ChainHead | null, kept: ChainHead | null, found: OwnEv
   return kept;
 }
 
-/** Returns the first line of a file without its break; of a line longer than the piece, its beginning. */
-export async function firstLine(path: string, files: Files): Promise<string> {
-  const bytes = await files.readHead(path, PIECE_BYTES);
-  const end = bytes.indexOf(LF);
-  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
-}
-
 /** Returns the last whole line of a file, without its break, or null where there is none. */
 async function lastLine(path: string, files: Files): Promise<string | null> {
   for (let count = PIECE_BYTES;; count *= 4) {
@@ -102,7 +97,7 @@ export async function lastHead(path: string, files: Files): Promise<(ChainHead &
   const text = await files.info(path) ? await lastLine(path, files) : null;
   const line = text === null ? null : parseLine(text);
   const link = linkOf(line);
-  return link && { seq: link.seq, hash: await lineHash(text!), timestamp: String(line?.timestamp) };
+  return link && { seq: link.seq, hash: await sha256(text!), timestamp: String(line?.timestamp) };
 }
 
 /** After a crash between sealing and the first event of the next file, the newest sealed file holds the end. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { rotatedFiles } from "../files/newest_lines.ts";
 import type { Files } from "../ports/ports.ts";
 import type { Trail } from "./events.ts";
 
@@ -82,16 +83,6 @@ export async function trailFiles(place: TrailPlace, trail: Trail, files: Files):
   const sealed = (await sealedFiles(place, files)).map(({ path }) => path).reverse();
   const rotated = (await rotatedFiles(open, files)).filter((path) => path !== open);
   return [...await isThere(open), ...sealed, ...await isThere(unchained), ...rotated];
-}
-
-async function rotatedFiles(path: string, files: Files): Promise<string[]> {
-  const at = path.lastIndexOf("/");
-  const base = path.slice(at + 1);
-  const ages = (await namesIn(path.slice(0, at), files)).flatMap((name) => {
-    const age = name === base ? "0" : name.startsWith(`${base}.`) ? name.slice(base.length + 1) : "";
-    return /^[0-9]+$/.test(age) ? [{ age: Number(age), name }] : [];
-  });
-  return ages.sort((a, b) => a.age - b.age).map(({ name }) => `${path.slice(0, at)}/${name}`);
 }
 
 async function namesIn(folder: string, files: Files): Promise<string[]> {

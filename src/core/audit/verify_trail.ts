@@ -6,10 +6,11 @@
  *
  * @module
  */
+import { linesForward } from "../files/lines_of_file.ts";
 import type { Files } from "../ports/ports.ts";
-import { type ChainHead, headText, lineHash, linkOf, NO_LINES, parseHead, parseLine } from "./chain.ts";
+import { sha256 } from "../values/sha256.ts";
+import { type ChainHead, headText, linkOf, NO_LINES, parseHead, parseLine } from "./chain.ts";
 import { chainPaths, sealedFiles, trailFiles, type TrailPlace } from "./trail_files.ts";
-import { linesForward } from "./trail_lines.ts";
 
 /** The first line that does not fit. */
 export interface TrailBreak {
@@ -145,7 +146,7 @@ class Check {
         file,
         number,
         parsed: bytes && parseLine(new TextDecoder().decode(bytes)),
-        hash: bytes === null ? "" : await lineHash(bytes),
+        hash: bytes === null ? "" : await sha256(bytes),
       });
       if (batch.push(read()) >= BATCH) await settle();
     }

@@ -8,7 +8,7 @@ import type { Manifest } from "../manifest/manifest.ts";
 import type { Command, Exit } from "../ports/ports.ts";
 import type { CageLimits, CageLimitStatus } from "./limits/cage_limits.ts";
 import type { BoundSecret, NetLimit } from "./net/bound_secret.ts";
-import type { NetEvent, NetRefusal } from "./net/gatekeeper.ts";
+import type { NetDenial, NetEvent } from "./net/gatekeeper.ts";
 
 /** Places the host owns or that grants may be relative to. */
 export interface CagePlaces {
@@ -54,7 +54,7 @@ export interface CageRequest {
   /** Receives each connection that the gatekeeper opened or refused, and each secret that was misused. */
   readonly onNet?: (event: NetEvent) => void;
   /** Receives every refusal; {@link onNet} gets each different one once a minute. */
-  readonly onRefused?: (refusal: NetRefusal) => void;
+  readonly onRefused?: (refusal: NetDenial) => void;
   /** Removes what was made on the host for this one start: runs when the cage is closed, or could not be built. */
   readonly cleanUp?: () => Promise<void>;
 }

@@ -12,7 +12,16 @@ import type { CageFacts, CagePlan, ExecutableMount, GrantedPath, RootEntry } fro
 import { HOSTS_FD, SECCOMP_FD, STATUS_FD } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { rlimitPart } from "./limits/limit_parts.ts";
-import { netFiles, netMode, type NetRule, proxyEnv, relayed, standInNames, standIns } from "./net/net_parts.ts";
+import {
+  CAGE_NAME,
+  netFiles,
+  netMode,
+  type NetRule,
+  proxyEnv,
+  relayed,
+  standInNames,
+  standIns,
+} from "./net/net_parts.ts";
 import { NETWORK_FILE } from "./net/own_network.ts";
 import { trustParts } from "./net/trust_parts.ts";
 import { NODE_TABLE, nodeArgs, nodeTable } from "./sealed_nodes.ts";
@@ -35,12 +44,12 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   const net = readCapabilities(manifest.capabilities).filter((asked): asked is NetRule => asked.kind === "net");
   const shown = { ...places, installDir: installDir.path };
   const trust = trustParts(facts.trust ?? null, facts.runDir);
-  const direct = standIns(net, facts.hostNetwork !== null);
   // Bubblewrap makes the network unless the relay has to listen where only the maker of the network can let it.
-  const ownNetwork = facts.hostNetwork !== null && direct.length > 0;
+  const ownNetwork = facts.hostNetwork !== null && netMode(net) === "gated";
+  const direct = standIns(net, ownNetwork);
   const set = { ...manifest, env: { ...manifest.env, ...request.env } };
   const own = cageEnv(set, { places: shown, logLevel, proxy: { ...proxyEnv(net, direct), ...trust.env } });
-  const program = relayed({ command: command.argv, env: own }, net, { ...facts, direct });
+  const program = relayed({ command: command.argv, env: own }, net, { ...facts, direct, hasLowPorts: ownNetwork });
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);
   const args = [
     ...namespaceArgs(bwrap.flags, netMode(net) === "all" || ownNetwork),
@@ -70,7 +79,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     bwrap: bwrap.path,
     args,
     command: [...rlimits.prefix, ...program.command],
-    hosts: `${HOSTS}${standInNames(direct)}`,
+    hosts: [HOSTS, ...Object.entries(standInNames(direct)).map(([name, at]) => `${at} ${name}\n`)].join(""),
     seccomp: seccompProgram(facts.arch, { allowUnix: netMode(net) === "gated" }),
     limits,
     tier,
@@ -100,7 +109,7 @@ function namespaceArgs(flags: ReadonlySet<string>, keepsNetwork: boolean): strin
     "--new-session",
     ...["--cap-drop", "ALL"],
     ...["--uid", "65534", "--gid", "65534"],
-    ...["--hostname", "cage"],
+    ...["--hostname", CAGE_NAME],
   ];
 }
 

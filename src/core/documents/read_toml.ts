@@ -74,16 +74,19 @@ export async function readToml(text: string, report: DocumentReport): Promise<To
     const { line, column } = thrown as { line?: unknown; column?: unknown };
     const place = { line: atLeastOne(line), column: atLeastOne(Number(column) + 1) };
     if (thrown instanceof TooLarge) report.errorAt(report.code("too_large"));
+    else if (DUPLICATE.test(messageOf(thrown))) report.errorAt(report.code("toml_duplicate_key"), place);
     else report.errorAt(report.code("toml_syntax"), place, { message: reasonOf(thrown) });
   }
   return null;
 }
 
+/** The library's reasons for a key or a table that was there before. */
+const DUPLICATE = /already defined|Duplicate key|redefine/i;
+
 /** Our words for the library's reasons, which may quote the text. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/Newline \(0x0A\) not allowed in basic strings/, "A text does not end on its line"],
   [/Control character/i, "A character may not stand here"],
-  [/already defined|Duplicate key|redefine/i, "A key stands twice"],
   [/unterminated|unclosed|Expected (?:end|closing)|missing closing/i, "Something is opened and not closed"],
   [
     /Invalid (?:float|integer|number|date|datetime|time|boolean|escape|key|unicode)/i,

@@ -20,5 +20,11 @@ export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "jobs.record_broken": row(-32603, 500, "A file of a job cannot be read", "Repair the file, or remove it"),
   "jobs.folder_busy": row(-32603, 500, "The jobs folder stays locked", "End the process that holds the lock"),
   "jobs.library_missing": row(-32603, 500, "A library for this store is not installed", "Install the one named"),
+  "jobs.layout_newer": row(
+    -32603,
+    500,
+    "A newer version of this package wrote the jobs database",
+    "Use that version, or a copy of the file from before",
+  ),
   "jobs.store_unavailable": row(-32603, 503, "The database cannot be reached", "Check its address, then try again"),
 };

@@ -74,6 +74,12 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
     ],
   }),
   ...tomlRows("local", "local.toml"),
+  ...rows("local", -32602, 400, {
+    toml_duplicate_key: [
+      "A key or a table stands twice",
+      "Keep one of the two, with the keys of both under it; kaged secret set writes a secret to its place",
+    ],
+  }),
   ...tomlRows("config", "config.toml"),
   ...rows("secret", -32602, 422, {
     unknown_key: ["The plugin takes no such value of the operator", "Use one of the keys that are named"],
@@ -93,5 +99,15 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "config.toml has no such rule, or no longer",
     "See kaged rules list, and try again",
   ),
+  ...rows("config", -32004, 422, {
+    net_rule_plugin: [
+      "A rule of [[net_rules]] names a plugin that is not installed",
+      "Correct its plugin, or remove it",
+    ],
+    net_rule_host: [
+      "A rule of [[net_rules]] names a host that its plugin is not granted",
+      "Correct its host, or remove it",
+    ],
+  }),
   "config.not_set": row(-32602, 404, "config.toml does not set it", "Set it, or rely on the default"),
 };

@@ -76,6 +76,7 @@ export function tomlRows(family: string, it: string): Record<string, ErrorRow> {
       too_large: [`${it} is larger than it may be`, "Keep it under 1 MiB"],
       not_utf8: [`${it} is not UTF-8 text`, "Save it as UTF-8"],
       toml_syntax: ["The TOML cannot be read", "Correct the syntax at this place"],
+      toml_duplicate_key: ["A key or a table stands twice", "Keep one of the two, with the keys of both under it"],
       unknown_key: ["A key is not known here", "Remove it"],
       wrong_type: ["A value has the wrong type", "Give a value of the type named"],
       invalid_value: ["A value is outside its bounds", "Use a value within the bounds"],

@@ -16,6 +16,12 @@ export const STORAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
     failed: ["The storage process failed", "Try again; then see the host's log"],
     unavailable: ["This runtime has no SQLite that can be fenced", "Use a newer runtime"],
   }),
+  "storage.layout_newer": row(
+    -32603,
+    500,
+    "A newer version of this package wrote the database",
+    "Use that version, or a copy of the file from before",
+  ),
   "storage.too_large": row(-32000, 422, "A result or a value is larger than the limit", "Use LIMIT"),
   "storage.out_of_memory": row(-32000, 422, "A statement took more memory than it may", "Make it cheaper, or split it"),
   "storage.quota": row(-32000, 422, "The plugin's byte quota is used up", "Delete rows, or raise the quota"),

@@ -5,6 +5,7 @@
  */
 import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
+import { sha256 } from "../values/sha256.ts";
 
 /** How much a plugin may bring. */
 export interface TreeLimits {
@@ -160,9 +161,7 @@ async function hashEntries(
       lines.push(JSON.stringify([entry.path, entry.isExecutable ? "x" : "f", digest.sha256]));
     }
   }
-  const whole = new TextEncoder().encode(lines.sort().join("\n"));
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
-  return { hash: `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`, bytes };
+  return { hash: `sha256:${await sha256(lines.sort().join("\n"))}`, bytes };
 }
 
 async function insideTarget(dir: string, path: string, files: Files): Promise<string> {

@@ -31,7 +31,7 @@ export interface Outcome {
   readonly found: PluginRefusal["found"];
   /** Null when the plugin cannot be used. */
   readonly plugin: ResolvedPlugin | null;
-  /** Why the plugin cannot be used. Empty for one that is not installed. */
+  /** Why the plugin cannot be used. */
   readonly errors: readonly HostError[];
 }
 

@@ -12,6 +12,7 @@ import { replaceText } from "../files/replace_text.ts";
 import type { Files, Runtime } from "../ports/ports.ts";
 import { defined } from "../values/plain_data.ts";
 import { type Setting, settingsIn } from "./config_settings.ts";
+import { homeRuleWarnings } from "./net_rule_warnings.ts";
 import { openOperatorFile, type OperatorConfig, operatorConfigOf } from "./operator_config.ts";
 import type { Issue } from "./types.ts";
 
@@ -28,8 +29,10 @@ export interface ConfigFile extends Pick<OperatorConfig, "file" | "warnings"> {
  */
 export async function readConfigFile(home: string, files: Files): Promise<ConfigFile> {
   const document = await openOperatorFile(home, files);
-  const { file, warnings } = operatorConfigOf(document);
-  return { file, settings: settingsIn(document.data), warnings };
+  const config = operatorConfigOf(document);
+  // What is wrong with local.toml is none of this file's.
+  const idle = await homeRuleWarnings(home, config, files).catch(() => []);
+  return { file: config.file, settings: settingsIn(document.data), warnings: [...config.warnings, ...idle] };
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 import type { NetLimit } from "../cage/net/bound_secret.ts";
+import type { DocumentIssue } from "../documents/document_report.ts";
 import { Fields, LIST } from "../documents/fields.ts";
 import { parseCapability } from "../manifest/capability.ts";
 import { hostAndPort } from "../manifest/secret_rules.ts";
@@ -14,7 +15,12 @@ import { readSettings, rule, type SettingProblem, type SettingRules, wholeNumber
 export interface NetRule extends NetLimit {
   /** Name or package of the plugin. */
   readonly plugin: string;
+  /** Where the file names plugin and host. */
+  readonly written: { readonly plugin: RulePlace; readonly host: RulePlace };
 }
+
+/** A place in the file. */
+export type RulePlace = Pick<DocumentIssue, "file" | "line" | "column" | "path">;
 
 const KIB = 1024;
 const someText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
@@ -64,7 +70,9 @@ export function readNetRules(root: Fields): NetRule[] {
     }
     if (plugin === undefined || host === undefined) return [];
     const bytes = { upBytesPerMinute: bytesOf(up), downBytesPerMinute: bytesOf(down) };
-    return [{ plugin, ...hostAndPort(canonical(host)!), methods, paths, ...bytes }];
+    const place = (key: string): RulePlace => table.report.issue("config.invalid_value", table.at(key));
+    const places = { plugin: place("plugin"), host: place("host") };
+    return [{ plugin, ...hostAndPort(canonical(host)!), methods, paths, ...bytes, written: places }];
   });
 }
 
@@ -74,7 +82,7 @@ export function netLimitsOf(
   one: { readonly plugin: string; readonly package: string },
 ): NetLimit[] {
   const isMeant = ({ plugin }: NetRule): boolean => plugin === one.plugin || plugin === one.package;
-  return rules.filter(isMeant).map(({ plugin: _, ...limit }) => limit);
+  return rules.filter(isMeant).map(({ plugin: _, written: __, ...limit }) => limit);
 }
 
 function report(table: Fields, message: string, hint?: string): void {

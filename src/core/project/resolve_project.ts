@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { HostError } from "../errors/host_error.ts";
+import { HostError } from "../errors/host_error.ts";
 import { baseRefused, cascade, type CascadeEntry, type EffectiveDeclaration } from "./cascade.ts";
 import { checkAgents, type Outcome, refusalOf } from "./check_agents.ts";
 import { evaluatePlugin, systemPlace } from "./evaluate_plugin.ts";
@@ -58,7 +58,7 @@ export async function resolveProject(
     const found = await find(declaration.package);
     if (found === null) {
       noteMissing(missing, entry, declaration);
-      return { ...nowhere, errors: [] };
+      return { ...nowhere, errors: [notInstalled(declaration)] };
     }
     if (!("manifest" in found)) return { ...nowhere, errors: [found] };
     const shared = `${found.manifest.name}@${project.id}`;
@@ -88,6 +88,15 @@ function noteMissing(
   const version = known.version ?? versions[0] ?? null;
   const agents = [...known.agents, agent.path];
   missing.set(pkg, { package: pkg, source: known.source ?? source, version, agents });
+}
+
+function notInstalled({ package: pkg, source, versions }: EffectiveDeclaration): HostError {
+  const version = versions[0] ?? null;
+  const fitting = version === null ? "" : ` in a version that fits ${version}`;
+  return new HostError("plugin.not_installed", `Plugin "${pkg}" is not installed${fitting}`, {
+    data: { package: pkg, source, version },
+    hint: source === null ? `Install it, or pass --plugin ${pkg}=<dir>` : `Install it from ${source}`,
+  });
 }
 
 /** Committed files are not filled: a text that looks like a variable there is a slip. */

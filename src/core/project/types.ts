@@ -169,7 +169,7 @@ export interface ResolvedProject {
   readonly agents: readonly ResolvedAgent[];
   /** Every process to run, in the order they are first declared. */
   readonly instances: readonly ResolvedInstance[];
-  /** Plugins to be installed first. */
+  /** Plugins to be installed first; each is refused too. */
   readonly missing: readonly MissingPlugin[];
   /** Plugins that are installed, and not in the version declared; each is refused too. */
   readonly unfit: readonly MissingPlugin[];

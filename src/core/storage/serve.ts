@@ -4,6 +4,7 @@
  * @module
  */
 import { asHostError } from "../errors/host_error.ts";
+import { checkLayout } from "../files/database_layout.ts";
 import type { Database, DatabaseOpener } from "../ports/ports.ts";
 import { dropStorage, exportStorage, reportStorage } from "./catalogue.ts";
 import { StorageEngine } from "./engine.ts";
@@ -20,10 +21,18 @@ export interface ServeOptions {
   readonly byteLength: (text: string) => number;
 }
 
-/** Opens the database; the returned function answers a line with a line. */
+/** Layout of `kaged.db`: tables under a prefix for each plugin, and a view for each claim to one. */
+const LAYOUT = 1;
+
+/**
+ * Opens the database; the returned function answers a line with a line.
+ *
+ * @throws {HostError} `storage.layout_newer`.
+ */
 export function serveStorage(setup: StorageSetup, options: ServeOptions): (line: string) => string {
   const { path, writable, limits, quotas } = setup;
   const database = options.open(path, { readOnly: !writable, limits: SQL_LIMITS, busyMs: limits.deadlineMs });
+  checkLayout(database, { file: "kaged.db", newest: LAYOUT, writable, code: "storage.layout_newer" });
   const freeBytes = (): number | null => options.freeBytes(path);
   const engine = new StorageEngine(database, writable, { limits, quotas, freeBytes });
   return (line) => {

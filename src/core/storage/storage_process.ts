@@ -6,6 +6,7 @@
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
 import type { ChildProcess, Clock, Runtime } from "../ports/ports.ts";
+import { sha256 } from "../values/sha256.ts";
 import { LineReader } from "../wire/read_lines.ts";
 import type { StorageLimits } from "./limits.ts";
 import { errorFromParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
@@ -172,9 +173,7 @@ export async function writeProgram({ databases, files, ids }: Runtime, home: str
   const text = await databases.storageProgram();
   const dir = `${home}/run`;
   await files.makeDir(dir, { recursive: true, mode: 0o700 });
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  const hash = Array.from(new Uint8Array(digest).subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const path = `${dir}/storage-${hash}.mjs`;
+  const path = `${dir}/storage-${(await sha256(text)).slice(0, 16)}.mjs`;
   if (await files.readText(path).catch(() => null) === text) return path;
   // Another host may be doing the same: the file appears whole.
   const draft = `${dir}/${ids.create("storage")}.tmp`;

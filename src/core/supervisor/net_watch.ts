@@ -1,18 +1,20 @@
 /**
- * The grants that one process of a plugin lacked: refusals of its network are counted, and a call that failed for want
- * of a grant, or of one that the operator withheld, gets the hint.
+ * What one process of a plugin was refused on the network: refusals are counted, hosts that only its error names are
+ * reported, and a call that failed for want of a grant, or of one that the operator withheld, gets the hint.
  *
  * @module
  */
-import { missingGrantHint } from "../cage/missing_grant.ts";
-import type { NetRefusal } from "../cage/net/gatekeeper.ts";
+import { explainFailure, type FailureTrace } from "../cage/missing_grant.ts";
+import type { NetDenial, NetEvent } from "../cage/net/gatekeeper.ts";
+import { onceAMinute } from "../cage/net/net_event.ts";
 import { pathHint, type WithheldGrants } from "../cage/withheld_grant.ts";
 import { netMode, type NetRule } from "../cage/net/net_parts.ts";
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
+import type { Clock } from "../ports/ports.ts";
 import type { PluginInfo } from "./types.ts";
 
-/** Different refusals that are kept; the one that was repeated longest ago goes first. */
+/** Different refusals of a kind that are kept; the one that was repeated longest ago goes first. */
 const MAX_KEPT = 100;
 
 /** Failures that the plugin has no part in: the caller gave up, or gave params that are no JSON. */
@@ -23,7 +25,8 @@ const SILENT: readonly HostErrorCode[] = ["protocol.timeout", "initialize.timeou
 const LAST_LINES = 20;
 
 /** A refusal, how often it came, and its number among all refusals when it came last. */
-interface Kept extends Pick<NetRefusal, "host" | "port" | "reason"> {
+interface Kept {
+  readonly denial: NetDenial;
   readonly count: number;
   readonly last: number;
 }
@@ -43,6 +46,9 @@ export interface NetWatchPorts {
   hide(text: string): string;
   /** Capabilities that the operator withheld from it. Default: none. */
   readonly withheld?: WithheldGrants | null;
+  readonly clock: Clock;
+  /** Receives a host that only the plugin's error names, each once a minute. */
+  onNet(event: NetEvent): void;
 }
 
 /** Watches the network of one process. */
@@ -51,7 +57,10 @@ export class NetWatch {
   readonly #ports: NetWatchPorts;
   /** False for a plugin that has the whole network: nothing is refused there. */
   readonly #isCaged: boolean;
-  readonly #kept = new Map<string, Kept>();
+  /** Hosts that were refused, and apart from them what was held back of requests. */
+  readonly #hosts = new Map<string, Kept>();
+  readonly #requests = new Map<string, Kept>();
+  readonly #report: (event: NetEvent) => void;
   #lines = 0;
   #refusals = 0;
 
@@ -60,6 +69,8 @@ export class NetWatch {
     this.#rules = readCapabilities(capabilities).filter((asked): asked is NetRule => asked.kind === "net");
     this.#isCaged = netMode(this.#rules) !== "all";
     this.#ports = ports;
+    const { clock } = ports;
+    this.#report = onceAMinute({ clock, onNet: (event) => ports.onNet(event), onRefused: (one) => this.refused(one) });
   }
 
   /** Counts a line of stderr. */
@@ -67,19 +78,24 @@ export class NetWatch {
     this.#lines++;
   }
 
-  /** Counts a refusal of the gatekeeper. */
-  refused({ host, port, reason }: NetRefusal): void {
-    if (port === 0) return; // No target that could be granted.
-    const key = `${host} ${port} ${reason}`;
-    const count = (this.#kept.get(key)?.count ?? 0) + 1;
-    this.#kept.delete(key); // Set anew, it is the newest.
-    this.#kept.set(key, { host, port, reason, count, last: ++this.#refusals });
-    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
+  /** Counts a refusal. */
+  refused(denial: NetDenial): void {
+    if (denial.host === "" && denial.kind === "refused") return; // No target that could be granted.
+    const kept = denial.kind === "refused" ? this.#hosts : this.#requests;
+    const key = Object.values(denial).join(" ");
+    const count = (kept.get(key)?.count ?? 0) + 1;
+    kept.delete(key); // Set anew, it is the newest.
+    kept.set(key, { denial, count, last: ++this.#refusals });
+    if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);
   }
 
   /** The refusals so far, the newest last. */
   counts(): PluginInfo["net_refused"] {
-    return [...this.#kept.values()].map(({ host, port, reason, count }) => ({ host, port, reason, count }));
+    return [...this.#hosts.values()].flatMap(({ denial, count }) => {
+      if (denial.kind !== "refused") return [];
+      const { kind: _, ...refused } = denial;
+      return [{ ...refused, count }];
+    });
   }
 
   /** Returns the answer to a call with `params`; its failure names the grants that were lacking since this moment. */
@@ -97,14 +113,24 @@ export class NetWatch {
   /** Returns the hint for a process that has ended; null where its last lines name no host that it lacked. */
   hintOfEnd(stderr: readonly string[], { isStart }: { readonly isStart: boolean }): string | null {
     // A refusal of long ago ended no process that ran on.
-    const refused = isStart ? [...this.#kept.values()] : [];
-    const lines = stderr.slice(-LAST_LINES);
-    const { withheld = null } = this.#ports;
-    const trace = { rules: this.#rules, text: "", stderr: lines, isSilent: true, refused, withheld };
-    return this.#hide(missingGrantHint(trace) ?? pathHint(withheld, lines.join("\n")));
+    const refused = isStart ? this.#since(0) : [];
+    return this.#explained({ text: "", stderr: stderr.slice(-LAST_LINES), isSilent: true, refused });
   }
 
-  #hide(hint: string | null): string | null {
+  /** Everything refused after the first `refusals` ones. */
+  #since(refusals: number): NetDenial[] {
+    const kept = [...this.#hosts.values(), ...this.#requests.values()];
+    return kept.filter(({ last }) => last > refusals).map(({ denial }) => denial);
+  }
+
+  /** Returns the hint for a failure, and reports the hosts that nothing but its text names. */
+  #explained(trace: Omit<FailureTrace, "rules">): string | null {
+    const { withheld = null } = this.#ports;
+    const { hint: ofNetwork, unseen } = explainFailure({ ...trace, rules: this.#rules, withheld });
+    for (const { host, port } of unseen) {
+      this.#report({ kind: "refused", host, port: port ?? 0, reason: "not-allowed", source: "error" });
+    }
+    const hint = ofNetwork ?? pathHint(withheld, [trace.text, ...trace.isSilent ? trace.stderr : []].join("\n"));
     return hint && this.#ports.hide(hint);
   }
 
@@ -114,18 +140,13 @@ export class NetWatch {
     const isSilent = SILENT.includes(code);
     if (error.hint !== undefined && !isSilent) return error;
     const newLines = this.#lines - lines;
-    const { withheld = null } = this.#ports;
-    const text = `${message}\n${data === undefined ? "" : JSON.stringify(data)}`;
-    const trace = {
-      rules: this.#rules,
-      text,
+    const hint = this.#explained({
+      text: `${message}\n${data === undefined ? "" : JSON.stringify(data)}`,
       args: JSON.stringify(params),
       stderr: newLines > 0 ? this.#ports.stderr().slice(-newLines) : [],
       isSilent,
-      refused: [...this.#kept.values()].filter(({ last }) => last > refusals),
-      withheld,
-    };
-    const hint = this.#hide(missingGrantHint(trace) ?? pathHint(withheld, text));
+      refused: this.#since(refusals),
+    });
     if (hint === null) return error;
     return new HostError(code, message, { data, hint, rpc, ...(cause !== undefined && { cause }) });
   }

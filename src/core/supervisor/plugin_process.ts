@@ -105,7 +105,13 @@ export class PluginProcess {
     this.#tap = options.tap(manifest);
     this.ended = this.#ending.promise;
     const stderr = () => this.caged?.stderr() ?? [];
-    this.net = new NetWatch(manifest.capabilities, { stderr, hide: (text) => secrets.text(text), withheld });
+    this.net = new NetWatch(manifest.capabilities, {
+      stderr,
+      hide: (text) => secrets.text(text),
+      clock: options.runtime.clock,
+      onNet: (event) => this.#auditNet(event),
+      withheld,
+    });
     const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
     this.dialect = maskedDialect(
       dialect({

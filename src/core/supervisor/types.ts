@@ -75,12 +75,18 @@ export interface PluginInfo {
   readonly cage: PluginCage | null;
   /** Starts after the first, since it was enabled. */
   readonly restarts: number;
-  /** Connections of its process that the gatekeeper refused, each with how often: at most 100, the newest last. */
+  /** Hosts that its process was refused, each with how often: at most 100, the newest last. */
   readonly net_refused: readonly {
     readonly host: string;
+    /** 0 where none was named, as in a lookup. */
     readonly port: number;
     /** Why, in a stable word: `not-allowed`, `resolves-to-private`, `bad-target`. */
     readonly reason: string;
+    /**
+     * How it was seen: absent for a connection that the gatekeeper refused, `lookup` for a name that the cage's resolver
+     * was asked for, `error` for a host that only the plugin's own error names.
+     */
+    readonly source?: "lookup" | "error";
     readonly count: number;
   }[];
   /** Methods that both manifest and process name. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
+import { hexOf } from "./sha256.ts";
 
 /** The page that is asked for. */
 export interface PageQuery {
@@ -41,5 +42,5 @@ export function pageOf<T>(all: readonly T[], keyOf: (item: T) => string, { limit
 
 /** A key as it can stand in an address. */
 function cursorOf(key: string): string {
-  return Array.from(new TextEncoder().encode(key), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hexOf(new TextEncoder().encode(key));
 }

@@ -6,6 +6,7 @@
  */
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Files } from "../../core/ports/ports.ts";
+import { sha256 } from "../../core/values/sha256.ts";
 import { folderVariables } from "./folder_variables.ts";
 import type { LoadedHook, LoadedHookFile } from "./load_hook_files.ts";
 import { filledIn } from "./mcp_server.ts";
@@ -97,10 +98,5 @@ export function hookFolder({ cwd = "." }: Pick<LoadedHook, "cwd">, dir: string):
 /** One hash over files: over the lines that `sha256sum` would print of them. */
 async function evidenceHash(files: readonly CoveredFile[]): Promise<string> {
   const lines = files.map(({ path, sha256 }) => `${sha256}  ${JSON.stringify(path)}\n`).join("");
-  return await sha256(new TextEncoder().encode(lines));
-}
-
-async function sha256(bytes: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", bytes as BufferSource);
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await sha256(lines);
 }

@@ -1995,7 +1995,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.body_timeout"
           },
           "409": {
-            "description": "\`install.changed\`: The plugin changed after it was shown; \`install.source_unspecified\`: The project names no source",
+            "description": "\`install.changed\`: The plugin changed after it was shown; \`install.source_unspecified\`: The project names no source; \`install.upgrade_failed\`: The new version of a plugin could not start",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -2646,6 +2646,9 @@ export const OPENAPI_TEXT: string = `{
           },
           "404": {
             "$ref": "#/components/responses/plugin.unknown"
+          },
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
@@ -3387,11 +3390,19 @@ export const OPENAPI_TEXT: string = `{
                   "type": "string"
                 },
                 "port": {
+                  "description": "0 where none was named, as in a lookup.",
                   "type": "number"
                 },
                 "reason": {
                   "description": "Why, in a stable word: \`not-allowed\`, \`resolves-to-private\`, \`bad-target\`.",
                   "type": "string"
+                },
+                "source": {
+                  "description": "How it was seen: absent for a connection that the gatekeeper refused, \`lookup\` for a name that the cage's resolver was asked for, \`error\` for a host that only the plugin's own error names.",
+                  "enum": [
+                    "lookup",
+                    "error"
+                  ]
                 },
                 "count": {
                   "type": "number"

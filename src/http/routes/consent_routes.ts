@@ -46,6 +46,7 @@ export const CONSENT_ROUTES: readonly Route[] = [
       "install.source_unspecified",
       "install.source_unreachable",
       "install.version_unfit",
+      "install.upgrade_failed",
     ],
     run: ({ params: { id }, body: { allow_http: allowHttp, ...answer } }, { host }) =>
       host.approve(id, { ...answer, ...(allowHttp !== undefined && { allowHttp }) }),

@@ -4,6 +4,7 @@
  * @module
  */
 import * as v from "valibot";
+import { HostError } from "../../core/errors/host_error.ts";
 import type { Feed, FeedEntry, FeedPlace } from "../../core/values/feed.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import type { EventEntry, FeedPage, LogEntry } from "../answers.ts";
@@ -52,10 +53,10 @@ export const STREAM_ROUTES: readonly Route[] = [
       last_event_id: v.exactOptional(eventId),
     }),
     types,
-    errors: ["plugin.unknown"],
+    errors: ["plugin.unknown", "http.cursor_gone"],
     run({ params: { name }, query: { tail, limit = tail, cursor, last_event_id }, request }, { host }) {
       const feed = host.view.logs(name);
-      const end = cursor === undefined ? feed.newest : feed.placeOf(cursor).seq - 1;
+      const end = cursor === undefined ? feed.newest : endBefore(cursor, feed);
       const from = placeOf(feed, last_event_id ?? lastEventId(request), Math.max(0, end - limit));
       const wants = ({ seq }: FeedEntry): boolean => seq <= end;
       if (wantsStream(request)) return sseResponse(feedEvents({ feed, from, wants: () => true }), host.view.clock);
@@ -66,6 +67,17 @@ export const STREAM_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** Returns the place of the entry before the one that a cursor names. Throws `http.cursor_gone`. */
+function endBefore(cursor: string, feed: Feed): number {
+  const end = feed.placeOf(cursor).seq - 1;
+  const oldest = feed.after(0).entries[0]?.seq ?? Infinity;
+  if (end >= oldest) return end;
+  throw new HostError("http.cursor_gone", "The lines that the cursor leads to are no longer in memory", {
+    data: { cursor },
+    hint: "Start again without a cursor; kaged plugin logs reads older lines from the plugin's files",
+  });
+}
 
 /** The place to read from: after the entry that the client names, else after `otherwise`. */
 function placeOf(feed: Feed, lastId: string | null, otherwise: number): FeedPlace {

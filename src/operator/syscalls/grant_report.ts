@@ -7,7 +7,7 @@ import type { CagePlaces } from "../../core/cage/cage.ts";
 import type { NetEvent } from "../../core/cage/net/gatekeeper.ts";
 import { grantOf, isGranted } from "../../core/cage/missing_grant.ts";
 import { literalAddress } from "../../core/cage/net/judge_target.ts";
-import { netMode, type NetRule, RELAY_PORT, standIns } from "../../core/cage/net/net_parts.ts";
+import { HEARD_PORTS, netMode, type NetRule, RELAY_PORT, standIns } from "../../core/cage/net/net_parts.ts";
 import { forbiddenReason, isWithin } from "../../core/cage/path_rules.ts";
 import { asAsked, type WantedHost, wantedHosts } from "../../core/cage/wanted_hosts.ts";
 import { absolutePath } from "../../core/cage/wanted_paths.ts";
@@ -183,7 +183,8 @@ function denials(input: WatchedRun): Denial[] {
     add({ kind: "storage", what: wanted, capability: `kaged:storage:${wanted}` });
   }
   for (const event of net) {
-    if (event.kind !== "refused" || event.port === 0) continue;
+    // A lookup names no port, and the texts of errors are read below.
+    if (event.kind !== "refused" || event.port === 0 || event.source === "error") continue;
     const { host, port, reason } = event;
     add({ kind: "net", what: `${host}:${port}`, capability: reason === "not-allowed" ? `net:${host}:${port}` : null });
   }
@@ -204,20 +205,24 @@ function deniedHosts(input: WatchedRun): WantedHost[] {
   const rules = netRules(capabilities);
   if (netMode(rules) === "all") return [];
   const addresses = deniedAddresses(input);
-  const named = [...wantedHosts(texts), ...names.map((host) => ({ host, port: null }))].filter((one) => {
+  const lookups = net.flatMap((event) => event.kind === "refused" && event.source === "lookup" ? [event.host] : []);
+  const asked = [...names, ...lookups].map((host) => ({ host, port: null }));
+  const named = [...wantedHosts(texts), ...asked].filter((one) => {
     // Of addresses strace saw more: whether somebody answered, and whether it was the plugin itself.
     return !(files && literalAddress(one.host) !== null) && !isGranted(one, rules);
   });
-  const known = new Set([...named.filter(({ port }) => port !== null), ...net].map(({ host }) => host));
+  const known = new Set([...named, ...net].filter(({ port }) => port !== null && port !== 0).map(({ host }) => host));
   return [...addresses, ...named.filter(({ host, port }) => port !== null || !known.has(host))];
 }
 
 /** Addresses past the relay: none of these connections can lead out of the cage. */
 function deniedAddresses({ capabilities, observed: { addresses, ports } }: WatchedRun): WantedHost[] {
-  const direct = standIns(netRules(capabilities), true);
+  const rules = netRules(capabilities);
+  const direct = standIns(rules, true);
+  const heard = netMode(rules) === "gated" ? HEARD_PORTS : [];
   return addresses.filter(({ address, port, ok }) => {
-    // The relay stands there for a granted host, and the gatekeeper has reported how it ended.
-    if (direct.some((place) => place.address === address && place.port === port)) return false;
+    // The relay stands there, and the gatekeeper has reported how it ended.
+    if (heard.includes(port) || direct.some((place) => place.address === address && place.port === port)) return false;
     if (port === NAME_SERVER_PORT || (port === RELAY_PORT && isLoopback(address))) return false;
     // Its own servers are within the cage.
     return !isLoopback(address) || (ok !== true && !ports.includes(port) && !ports.includes(0));

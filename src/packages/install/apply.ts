@@ -115,8 +115,10 @@ async function bringBack(
   const isBack = await changingPackages(ports, async (own) => {
     const now = (await readLocalConfig(own.home, own.files)).records.get(name);
     if (now?.hash !== hash) return false;
-    const { installed, version, hash: oldHash, source } = before;
-    const fields = defined({ installed, version, hash: oldHash, source });
+    const { installed, version, hash: oldHash, source, local, projects } = before;
+    // The consent to the new version may have enabled it, and for one more project: that is no consent to the old one.
+    const enabled = before.enabled && now.enabled;
+    const fields = defined({ installed, version, hash: oldHash, source, local, enabled, projects: [...projects] });
     const record = { ...fields, ...withheldField(before.withheld, now.withheld) } as RecordFields;
     await makeChange({ op: "install", plugin: name, staged: kept, old: `.${own.ids.create("old")}`, record }, own);
     return true;

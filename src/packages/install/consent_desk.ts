@@ -19,21 +19,24 @@ import {
   readDeclined,
 } from "../installed/declined.ts";
 import { unanswered } from "../consent/withholding.ts";
-import { applyInstall, consentMissing, grantedBy } from "./apply.ts";
+import { applyUpgrade, consentMissing, grantedBy } from "./apply.ts";
 import { checkFit, checkPackage, consentOffer } from "./consent_offer.ts";
 import type { ConsentAnswer, ConsentRequest } from "./consent_types.ts";
 import type { InstallPorts } from "./install_ports.ts";
 import { obtain, type Obtained } from "./obtain.ts";
 import { type InstallPlan, planInstall } from "./plan.ts";
 import { addProject } from "./change_installed.ts";
+import { type SettledUpgrade, settleUpgrade, type UpgradeHost } from "./settle_upgrade.ts";
 import { isAddress, parseSource, projectSource, type Source } from "./source.ts";
 
 /** The desk's project and ports. */
 export interface DeskOptions {
   readonly ports: InstallPorts;
   readonly project: { readonly id: string; readonly dir: string };
-  /** Called with the name of each plugin that was installed, and whether others run it otherwise until they reload. */
-  onInstalled(plugin: string, hasChanged: boolean): Promise<void>;
+  /** Called with the name of each plugin that was installed; an upgrade was taken up by running hosts before. */
+  onInstalled(plugin: string, upgrade: SettledUpgrade | null): Promise<void>;
+  /** Returns the running hosts that have to take up an upgrade of a plugin. */
+  hosts(plugin: string): Promise<readonly UpgradeHost[]>;
 }
 
 /** A request, and the plan behind its offer. */
@@ -62,8 +65,10 @@ export class ConsentDesk {
   }
 
   /** Opens a request for each plugin the project lacks now, and drops those that were settled elsewhere. */
-  async update(lacking: readonly MissingPlugin[]): Promise<void> {
+  async update(nowLacking: () => readonly MissingPlugin[]): Promise<void> {
     await this.#inTurn(async () => {
+      // Asked for only now: an answer that was under way may have changed it, or an upgrade of its may be undone.
+      const lacking = nowLacking();
       for (const [id, entry] of this.#entries) {
         if (lacking.some((one) => isSameDeclaration(one, entry.request))) continue;
         await this.#letGo(entry);
@@ -89,8 +94,9 @@ export class ConsentDesk {
    * Agrees to the next step of a request; returns the request as it stands then.
    *
    * @throws {HostError} `consent.unknown`, `install.consent_missing` when not every capability is granted or withheld by
-   * name, `install.capability_unknown` or `install.withhold_granted` for one that cannot be withheld, `install.changed` when the consent was for other files, or why it could not be fetched or installed. The request
-   * stays open.
+   * name, `install.capability_unknown` or `install.withhold_granted` for one that cannot be withheld, `install.changed`
+   * when the consent was for other files, `install.upgrade_failed` when an upgrade could not start and was undone, or why
+   * it could not be fetched or installed. The request stays open.
    */
   async approve(id: string, answer: ConsentAnswer = {}): Promise<ConsentRequest> {
     return await this.#inTurn(async () => {
@@ -224,7 +230,7 @@ export class ConsentDesk {
   }
 
   async #install(entry: Entry, { hash, grant = [], withhold = [] }: ConsentAnswer): Promise<ConsentRequest> {
-    const { ports, project, onInstalled } = this.#options;
+    const { ports, project, onInstalled, hosts } = this.#options;
     const plan = entry.plan!;
     const { name, version } = plan.manifest;
     if (hash !== plan.hash) {
@@ -237,20 +243,22 @@ export class ConsentDesk {
     const missing = unanswered(entry.request.offer!.added, answer);
     if (missing.length > 0) throw consentMissing(name, missing);
     const { capabilities, withheld = [] } = grantedBy(plan, answer);
-    let hasChanged = plan.installed !== null;
+    const consent = { hash, ...answer, projectId: project.id, enabled: true };
+    await using replaced = entry.isShared ? null : await applyUpgrade(plan, consent, ports);
     if (entry.isShared) {
       await verifyTree(name, plan.dir, hash, ports.runtime.files);
-      hasChanged = await addProject(name, project.id, answer, ports);
-    } else {
-      await applyInstall(plan, { hash, ...answer, projectId: project.id, enabled: true }, ports);
+      const hasChanged = await addProject(name, project.id, answer, ports);
+      if (hasChanged) await Promise.all((await hosts(name)).map((host) => host.order("reload")));
     }
-    await this.#letGo(entry);
     await changeDeclined(this.#declined, (declined) => without(declined, entry.request));
-    this.#change(entry, { state: "installed" });
-    this.#entries.delete(entry.request.id);
     const granted = { version, capabilities: [...capabilities], withheld: [...withheld] };
     this.#audit("plugin.consent_granted", entry, granted);
-    await onInstalled(name, hasChanged);
+    const isUpgrade = !entry.isShared && plan.installed !== null;
+    const upgrade = isUpgrade ? await settleUpgrade(plan, replaced, await hosts(name)) : null;
+    await this.#letGo(entry);
+    this.#change(entry, { state: "installed" });
+    this.#entries.delete(entry.request.id);
+    await onInstalled(name, upgrade);
     return entry.request;
   }
 

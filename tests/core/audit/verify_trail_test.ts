@@ -119,6 +119,44 @@ test("files that retention deleted are no break, and one deleted besides is", as
   assert.deepEqual(shortOf((await verify()).broken!), [OPEN, 1, 13, "missing"]);
 });
 
+test("an event of retention excuses the files that it names, and no other that is gone", async (t) => {
+  const ground = await trailGround(t);
+  const first = ground.open({ maxBytes: 400 }).audit;
+  await ground.store(first, 1, 2, 3);
+  ground.clock.advance(6 * 86_400_000);
+  for (const rates of [[4, 5, 6], [7, 8]]) await ground.store(first, ...rates);
+  ground.clock.advance(5 * 86_400_000);
+  await ground.store(ground.open({ retention_days: 10 }).audit, 9);
+  const verify = async () => {
+    const { broken, expired } = await verifyTrail(ground.place, files);
+    return [broken && shortOf(broken), expired];
+  };
+  assert.deepEqual(await verify(), [null, 1]);
+  await rm(`${ground.folder}/${SECOND}`);
+  assert.deepEqual(await verify(), [[OPEN, 1, 7, "missing"], 1]);
+});
+
+test("a kept head whose line retention deleted fits as the line before the first one, and no older one does", async (t) => {
+  const ground = await trailGround(t);
+  const { audit } = ground.open({ maxBytes: 400, retention_days: 10 });
+  const heads: (ReturnType<typeof parseHead>)[] = [];
+  for (const rates of [[1], [2, 3]]) {
+    await ground.store(audit, ...rates);
+    heads.push(parseHead((await verifyTrail(ground.place, files)).head!));
+  }
+  ground.clock.advance(6 * 86_400_000);
+  await ground.store(audit, 4, 5, 6);
+  ground.clock.advance(5 * 86_400_000);
+  await ground.store(audit, 7);
+  assert.deepEqual((await ground.names()).filter((name) => name.endsWith(".jsonl")), [SECOND, OPEN]);
+  const against = async (at: number) => {
+    const { broken } = await verifyTrail(ground.place, files, { against: heads[at]! });
+    return broken?.reason ?? null;
+  };
+  assert.deepEqual([heads[1]?.seq, await against(1)], [3, null]);
+  assert.deepEqual([heads[0]?.seq, await against(0)], [1, "against"]);
+});
+
 test("a head kept elsewhere shows a chain that was made anew, and one that was cut together with its head file", async (t) => {
   const { verify, folder, open, store } = await threeFiles(t);
   const { head } = await verify();

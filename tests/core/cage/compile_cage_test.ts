@@ -198,17 +198,29 @@ test("a granted name stands in the cage's hosts, and the launcher makes the netw
   const proxied = compileCage(request, facts);
   const plan = compileCage(request, { ...facts, hostNetwork: "net:[1]" });
   assert.deepEqual(proxied.args.filter((arg) => !plan.args.includes(arg)), ["--unshare-net"]);
+  const resolver = [`${facts.runDir}/resolv.conf`, "/etc/resolv.conf"];
+  assert.deepEqual(plan.args.filter((arg) => !proxied.args.includes(arg)), resolver);
+  assert.equal(plan.files["resolv.conf"], "nameserver 127.255.255.53\n");
   assert.ok(plan.args.includes("--unshare-user"));
   assert.deepEqual([proxied.ownNetwork, plan.ownNetwork], [false, true]);
   assert.deepEqual([proxied.files.network, plan.files.network], [undefined, "net:[1]\n"]);
   assert.equal(plan.hosts, `${proxied.hosts}127.0.0.2 api.example.com\n`);
-  const { standIns, env } = JSON.parse(plan.files["relay.json"] ?? "");
-  const place = { address: "127.0.0.2", host: "api.example.com" };
-  assert.deepEqual(standIns, [{ ...place, port: 443 }, { ...place, port: 80 }]);
+  const { standIns, heard, env, resolver: server } = JSON.parse(plan.files["relay.json"] ?? "");
+  assert.deepEqual(standIns, [{ address: "127.0.0.2", host: "api.example.com", port: 443 }]);
+  assert.ok([22, 80, 443].every((port) => heard.includes(port)) && Math.max(...heard) < 1024, heard.join());
   assert.deepEqual([env.NO_PROXY, env.no_proxy], ["api.example.com", "api.example.com"]);
-  for (const capabilities of [[], ["net:[]"], ["net:*"], ["net:api.example.com:*"], ["net:10.0.0.7:443"]]) {
+  const names = { localhost: "127.0.0.1", cage: "127.0.0.1", "api.example.com": "127.0.0.2" };
+  assert.deepEqual(server, { address: "127.255.255.53", port: 53, names });
+  const bare = JSON.parse(proxied.files["relay.json"] ?? "");
+  assert.deepEqual([bare.resolver, bare.heard], [null, []]);
+  // Hosts without an address of their own are reached by the proxy; lookups past it are still reported.
+  const others: [string[], boolean][] = [
+    ...[[], ["net:[]"], ["net:*"]].map((rules): [string[], boolean] => [rules, false]),
+    ...[["net:api.example.com:*"], ["net:10.0.0.7:443"]].map((rules): [string[], boolean] => [rules, true]),
+  ];
+  for (const [capabilities, isOwn] of others) {
     const other = compileCage(requestOf({ capabilities }, places), { ...facts, hostNetwork: "net:[1]" });
-    assert.deepEqual([other.ownNetwork, other.hosts], [false, proxied.hosts], capabilities.join());
+    assert.deepEqual([other.ownNetwork, other.hosts], [isOwn, proxied.hosts], capabilities.join());
   }
 });
 

@@ -49,7 +49,9 @@ test("K-044 a plugin fetches from a host it was granted and from no other, and b
   const refused = await s.supervisor.call(instance, "fixture.call", { url: "http://evil.example/" });
   assert.notEqual((refused as { status?: number }).status, 200);
   assert.deepEqual((await s.next("plugin.net_opened")).data, { host: "localhost", port });
-  const { data } = await s.next("plugin.net_refused");
+  let { data } = await s.next("plugin.net_refused");
+  // Deno looks the name up before it asks the proxy.
+  if ("source" in data) ({ data } = await s.next("plugin.net_refused"));
   assert.deepEqual(data, { host: "evil.example", port: 80, reason: "not-allowed" });
   await s.supervisor.stop(instance);
   assert.deepEqual(s.types().slice(-1), ["plugin.stopped"]);
@@ -114,8 +116,8 @@ test("what a gated plugin reaches is the relay, and through it what was granted,
     const asked = [
       ["direct", "127.0.0.1", port],
       ["direct", "127.0.0.1", neighbour],
-      ["direct", "127.0.0.2", 443],
-      ["direct", "192.0.2.1", 80],
+      ["direct", "127.0.0.2", 4443],
+      ["direct", "192.0.2.1", 8080],
       ["list", "/.cage"],
       ["relayed", `${connect(`localhost:${port}`)}hi`],
       ["relayed", connect(`127.0.0.1:${port}`)],
@@ -128,7 +130,8 @@ test("what a gated plugin reaches is the relay, and through it what was granted,
     const { results } = await attack([], { command, capabilities: [`net:localhost:${port}`] });
     const [granted, loopback, unnamed, internet, helpers, tunnel, ...refused] = results as string[];
     assert.deepEqual([granted, loopback, unnamed], ["connected", "ECONNREFUSED", "ECONNREFUSED"]);
-    assert.equal(internet, "ENETUNREACH");
+    // Every address is local to the cage: nobody listens there.
+    assert.equal(internet, "ECONNREFUSED");
     const shown = (helpers as unknown as string[]).filter((name) => name !== "prlimit");
     assert.deepEqual(shown, ["js", "net.sock", "relay.json", "relay.mjs"]);
     assert.equal(tunnel, "HTTP/1.1 200 Connection established\r\n\r\nok");

@@ -48,6 +48,11 @@ const SAID: readonly (readonly [client: string, said: string, host: string])[] =
     "NameResolutionError(\"HTTPSConnection(host='api.github.com', port=443): Failed to resolve 'api.github.com'\"))",
     "api.github.com:443",
   ],
+  [
+    "Python: urllib3",
+    "<urllib3.connection.HTTPSConnection object>: Failed to resolve 'db.example.com'",
+    "db.example.com:null",
+  ],
   ["Python: aiohttp", "Cannot connect to host api.github.com:443 ssl:default [None]", "api.github.com:443"],
   ["Python: redis", "Error 111 connecting to 127.0.0.1:6379. Connection refused.", "127.0.0.1:6379"],
   ["libpq: lookup", 'could not translate host name "db.example.com" to address', "db.example.com:null"],
@@ -91,8 +96,12 @@ test("wantedHosts() looks at 16 KiB of each text", () => {
 });
 
 test("saysUnreached() knows an error of the network that names nobody", () => {
-  for (const text of ["fetch failed", "[Errno -3] Temporary failure in name resolution", "ECONNREFUSED: Unable"]) {
-    assert.equal(saysUnreached(text), true, text);
-  }
+  const errors = [
+    ...["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH", "ECONNREFUSED: Unable", "fetch failed"],
+    ...["Network is unreachable", "connection refused", "[Errno -3] Temporary failure in name resolution"],
+    ...["Name or service not known", "Could not resolve host", "dns error", "no such host"],
+    "Unable to connect. Is the computer able to access the url?",
+  ];
+  for (const text of errors) assert.equal(saysUnreached(text), true, text);
   for (const text of ["The disk is full", "No such file", "HTTP 404"]) assert.equal(saysUnreached(text), false, text);
 });

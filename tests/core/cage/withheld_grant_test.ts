@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FailureTrace, missingGrantHint } from "../../../src/core/cage/missing_grant.ts";
+import { explainFailure, type FailureTrace } from "../../../src/core/cage/missing_grant.ts";
 import { pathHint } from "../../../src/core/cage/withheld_grant.ts";
 import { readCapabilities } from "../../../src/core/manifest/capability.ts";
 
@@ -13,9 +13,10 @@ const hint = (...names: string[]): string =>
   `${names.join(", ")}: withheld by the operator. Grant with kaged plugin grant notes ` +
   names.map((name) => `'${name}'`).join(" ");
 const trace: FailureTrace = { rules: [], text: "", stderr: [], isSilent: false, refused: [] };
-const refused = [{ host: "a.example", port: 443, reason: "not-allowed" as const }];
+const refused = [{ kind: "refused", host: "a.example", port: 443, reason: "not-allowed" }] as const;
+const missingGrantHint = (given: FailureTrace): string | null => explainFailure(given).hint;
 
-test("missingGrantHint() names the withheld capability that a refused host would have needed, and no other", () => {
+test("explainFailure() names the withheld capability that a refused host would have needed, and no other", () => {
   const both = withheld("net:a.example:443", "net:b.example:443");
   assert.equal(missingGrantHint({ ...trace, refused, withheld: both }), hint("net:a.example:443"));
   assert.equal(missingGrantHint({ ...trace, refused, withheld: withheld("net:*") }), hint("net:*"));
@@ -25,7 +26,7 @@ test("missingGrantHint() names the withheld capability that a refused host would
   );
 });
 
-test("missingGrantHint() names what is withheld where the network fails and no host is named", () => {
+test("explainFailure() names what is withheld where the network fails and no host is named", () => {
   const text = "fetch failed";
   assert.match(missingGrantHint({ ...trace, text })!, /^The plugin has no network grant/);
   assert.equal(

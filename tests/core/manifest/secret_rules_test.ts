@@ -57,6 +57,12 @@ test("K-042 a secret that cannot work is refused at its place, with the next ste
     ],
     ["api_token: { exposed: true, host: x }", "manifest.unknown_key 8:40 secrets.api_token.host", /hosts/],
     ["api_token: [x]", "manifest.wrong_type 8:23 secrets.api_token", /./],
+    ["api_token: { hosts: [7] }", "manifest.wrong_type 8:33 secrets.api_token.hosts[0]", /text/],
+    [
+      "api_token: { exposed: true, env: KAGED_PLUGIN_NAME }",
+      "manifest.reserved_env_name 8:45 secrets.api_token.env",
+      /./,
+    ],
   ];
   for (const [secrets, problem, hint] of cases) {
     const text = withSecrets(secrets);
@@ -64,6 +70,12 @@ test("K-042 a secret that cannot work is refused at its place, with the next ste
     const [issue] = await issuesOf(text);
     assert.match(`${issue!.message} ${issue!.hint}`, hint, secrets);
   }
+});
+
+test("K-042 secrets are a map, and none of them is called like a part of every object", async () => {
+  assert.deepEqual(await problems(manifestText(`${FIELD}secrets: [api_token]`)), ["manifest.wrong_type 8:10 secrets"]);
+  const named = await problems(withSecrets("constructor: { exposed: true }"));
+  assert.ok(named.includes("manifest.forbidden_key 8:12 secrets.constructor"), named.join());
 });
 
 test("K-042 a port granted as a whole grants the host of a secret; net:* has no gatekeeper and is refused", async () => {

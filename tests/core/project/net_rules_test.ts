@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HostError } from "../../../src/core/errors/host_error.ts";
 import { netLimitsOf } from "../../../src/core/project/net_rules.ts";
+import { netRuleWarnings, warningLine } from "../../../src/core/project/net_rule_warnings.ts";
 import { parseOperatorConfig } from "../../../src/core/project/operator_config.ts";
 import type { Issue } from "../../../src/core/project/types.ts";
 
@@ -57,4 +58,39 @@ test("K-048 a rule that would not hold is refused with its file, line and the ne
     ["net_rules = [1]", /config\.wrong_type 1 Expected a map/],
   ];
   for (const [text, issue] of cases) assert.match((await issuesOf(text)).join("\n"), issue, text);
+});
+
+test("K-048 a rule that limits nobody is warned of with its file, line and the next step", async () => {
+  const text = `${RULE}methods = ["GET"]\n
+[[net_rules]]\nplugin = "@x/githib"\nhost = "api.github.com:443"\nmethods = ["GET"]\n
+[[net_rules]]\nplugin = "@x/github"\nhost = "api.gihub.com:443"\nmethods = ["GET"]\n
+[[net_rules]]\nplugin = "github"\nhost = "other.example:443"\nmethods = ["GET"]\n
+[[net_rules]]\nplugin = "offline"\nhost = "other.example:443"\nmethods = ["GET"]\n
+[[net_rules]]\nplugin = "unread"\nhost = "other.example:443"\nmethods = ["GET"]\n
+[[net_rules]]\nplugin = "nobody-knows"\nhost = "other.example:443"\nmethods = ["GET"]\n`;
+  const { netRules } = await parseOperatorConfig(text, { file: FILE });
+  const capabilities = ["net:api.github.com:443", "net:uploads.github.com:*"];
+  const warnings = netRuleWarnings(netRules, [
+    { plugin: "github", package: "@x/github", capabilities },
+    { plugin: "offline", capabilities: [] },
+    { plugin: "unread", capabilities: null },
+  ]);
+  assert.deepEqual(warnings.map((one) => `${one.code} ${one.path} ${warningLine(one)}`), [
+    "config.net_rule_plugin net_rules[1].plugin " +
+    `${FILE}:7:10: The rule limits nobody: no plugin "@x/githib" is installed. Did you mean "@x/github"?`,
+    "config.net_rule_host net_rules[2].host " +
+    `${FILE}:13:8: The rule limits nothing: plugin "@x/github" is not granted net:api.gihub.com:443. ` +
+    'Did you mean "api.github.com:443"?',
+    "config.net_rule_host net_rules[3].host " +
+    `${FILE}:18:8: The rule limits nothing: plugin "github" is not granted net:other.example:443. ` +
+    "Its hosts: api.github.com:443, uploads.github.com:*",
+    "config.net_rule_host net_rules[4].host " +
+    `${FILE}:23:8: The rule limits nothing: plugin "offline" is not granted net:other.example:443. ` +
+    "It has no hosts: remove the rule",
+    "config.net_rule_plugin net_rules[6].plugin " +
+    `${FILE}:32:10: The rule limits nobody: no plugin "nobody-knows" is installed. ` +
+    "Correct plugin, install the plugin, or remove the rule",
+  ]);
+  const whole = [{ plugin: "github", capabilities: ["net:api.github.com:*"] }];
+  assert.deepEqual(netRuleWarnings(netRules.slice(0, 1), whole), []);
 });

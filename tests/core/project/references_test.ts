@@ -44,14 +44,19 @@ test("K-032 a reference that fails is named with its reason, and nothing that it
     failing: "cmd:echo hunter2; echo hunter2 >&2; exit 3",
     silent: "cmd:true",
     loud: "cmd:yes hunter2",
+    long: "cmd:head -c 65537 /dev/zero | tr '\\0' x",
+    large: `file:${dir}/large`,
     none: "cmd:",
   };
+  await runtime.files.write(join(dir, "large"), "x".repeat(65_537));
   const { failed } = await fillReferences(value, sources);
   assert.deepEqual(failed.map(({ path, message }) => [path.join("."), message]).sort(), [
     ["absent", `file:${dir}/absent gives no value: There is no such file, or it is in a folder that you may not enter`],
     ["empty", `file:${dir}/empty gives no value: The file is empty`],
     ["failing", "cmd:echo … gives no value: The command ended with exit code 3"],
     ["folder", `file:${dir} gives no value: It is no file`],
+    ["large", `file:${dir}/large gives no value: It is larger than 65536 bytes`],
+    ["long", "cmd:head … gives no value: The command printed more than 65536 bytes"],
     ["loud", "cmd:yes … gives no value: The command printed more than 65536 bytes"],
     ["none", "cmd: gives no value: It names no command"],
     ["relative", "file:token gives no value: The path is not absolute"],

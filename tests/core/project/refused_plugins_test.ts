@@ -35,12 +35,16 @@ test("refusedPlugins() gives each refused plugin one row, with an id that no ins
   assert.equal((data as { causes: unknown[] }).causes.length, 2);
 });
 
-test("refusedPlugins() has no row for a plugin that runs or is not installed", async () => {
+test("refusedPlugins() has no row for a plugin that runs, and one for a plugin that is not installed", async () => {
   const text = `primary:
   plugins: { n: { package: notes }, x: { package: absent } }
   compaction: { delegate: { plugin: n } }
 `;
   const resolved = await resolve(text, PLUGINS);
-  assert.deepEqual(resolved.refusals.map(({ error }) => error.code), ["project.invalid_delegate"]);
-  assert.deepEqual(refusedPlugins(resolved), []);
+  assert.deepEqual(resolved.refusals.map(({ error }) => error.code), [
+    "plugin.not_installed",
+    "project.invalid_delegate",
+  ]);
+  const rows = refusedPlugins(resolved).map(({ key, plugin, instance, error }) => [key, plugin, instance, error.code]);
+  assert.deepEqual(rows, [["x", "absent", "x@my-music/primary", "plugin.not_installed"]]);
 });

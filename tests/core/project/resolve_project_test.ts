@@ -417,7 +417,12 @@ test("K-053 plugins nobody has are listed with where they can be had, once for e
     { package: "@x/a", source: "./a", version: "^1", agents: ["primary", "primary.subagents.s"] },
     { package: "@x/b", source: null, version: null, agents: ["primary"] },
   ]);
-  assert.deepEqual([resolved.refusals, resolved.instances], [[], []]);
+  assert.deepEqual(refusalsOf(resolved), [
+    "primary/a plugin.not_installed",
+    "primary/b plugin.not_installed",
+    "primary.subagents.s/a plugin.not_installed",
+  ]);
+  assert.deepEqual(resolved.instances, []);
 });
 
 test("a plugin of the operator's that no agent declares gets one instance of its own name", async () => {

@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { NetEvent } from "../../../src/core/cage/net/gatekeeper.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import { NetWatch } from "../../../src/core/supervisor/net_watch.ts";
+import { createFakeClock } from "../../support/fake_clock.ts";
 
-const ports = { stderr: () => [] as string[], hide: (text: string) => text };
+const ports = {
+  stderr: () => [] as string[],
+  hide: (text: string) => text,
+  clock: createFakeClock(),
+  onNet: (_event: NetEvent) => {},
+};
 
 test("NetWatch keeps the newest 100 refusals and how often each came, and none without a target", () => {
   const watch = new NetWatch(["net:a.example:443"], ports);
@@ -46,4 +53,36 @@ test("lines of stderr count for the calls during which they came", async () => {
 test("a plugin with the whole network gets no hint, and its calls no promise more", () => {
   const answer = Promise.resolve(1);
   assert.equal(new NetWatch(["net:*"], ports).during({}, answer), answer);
+});
+
+test("a host that only the plugin's error names is audited once a minute and counted each time, with its source", async () => {
+  const events: NetEvent[] = [];
+  const clock = createFakeClock();
+  const watch = new NetWatch([], { ...ports, clock, onNet: (event) => void events.push(event) });
+  const fail = (text: string): Promise<void> =>
+    assert.rejects(watch.during({}, Promise.reject(new HostError("plugin.error", text))));
+  const text = "connect ENETUNREACH 192.0.2.7:5432";
+  const refused = { host: "192.0.2.7", port: 5432, reason: "not-allowed", source: "error" } as const;
+  await fail(text);
+  await fail(text);
+  await fail("The disk is full");
+  assert.deepEqual(events, [{ kind: "refused", ...refused }]);
+  assert.deepEqual(watch.counts(), [{ ...refused, count: 2 }]);
+  clock.advance(60_000);
+  await fail(text);
+  assert.equal(events.length, 2);
+});
+
+test("requests that were held back are hints of the calls during which they were, and are no refused hosts", async () => {
+  const watch = new NetWatch(["net:a.example:443"], ports);
+  const target = { host: "a.example", port: 443, method: "GET", path: "/x" };
+  watch.refused({ kind: "request_refused", ...target, reason: "path" });
+  const failing = () => watch.during({}, Promise.reject(new HostError("plugin.error", "Status 403")));
+  await assert.rejects(failing(), { hint: undefined });
+  const answer = Promise.withResolvers<never>();
+  const failed = watch.during({}, answer.promise);
+  watch.refused({ kind: "request_refused", ...target, reason: "path" });
+  answer.reject(new HostError("plugin.error", "Status 403"));
+  await assert.rejects(failed, { hint: /^GET \/x was refused: a net_rule of the operator does not allow this path/ });
+  assert.deepEqual(watch.counts(), []);
 });

@@ -17,6 +17,7 @@ function walked(list: string[], limit: number, change: (page: number) => void = 
     seen.push(...page.items);
     next = page.next;
     change(++pages);
+    assert.ok(pages <= list.length, "The cursors lead in a circle");
   } while (next !== null);
   return seen;
 }
@@ -25,6 +26,14 @@ test("pages hold every item once and in order, whatever their size", () => {
   const list = ["a", "ä/ö", "c d", "🎈", "e"];
   for (let limit = 1; limit <= 6; limit++) assert.deepEqual(walked(list, limit), list);
   assert.deepEqual(pageOf([], key, { limit: 3 }), { items: [], next: null });
+});
+
+test("the page that holds the last item has no next, and a cursor can stand in an address as it is", () => {
+  const list = ["ä/ö", "c d", "🎈?&="];
+  assert.equal(pageOf(list, key, { limit: 3 }).next, null);
+  const cursors = [1, 2].map((limit) => pageOf(list, key, { limit }).next!);
+  assert.equal(pageOf(list, key, { limit: 1, cursor: cursors[1]! }).next, null);
+  for (const cursor of cursors) assert.match(cursor, /^[0-9a-z]+$/);
 });
 
 test("items that come and go between pages repeat nothing and leave nothing out", () => {

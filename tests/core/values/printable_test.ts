@@ -8,7 +8,9 @@ test("printable() shows what a terminal would obey, and makes one line of any te
 });
 
 test("printable() shows characters that nobody sees: zero-width, fillers, tags, selectors, half pairs", () => {
-  for (const unseen of ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u3164", "\u2800", "\ufe0f", "\ud800"]) {
+  for (
+    const unseen of ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u3164", "\u2800", "\ufe0f", "\ufff9", "\ud800"]
+  ) {
     assert.equal(printable(`a${unseen}b`), `a\\u${unseen.charCodeAt(0).toString(16).padStart(4, "0")}b`);
   }
   assert.equal(printable("a\u{e0041}b"), "a\\udb40\\udc41b");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeSecrets } from "../../../src/packages/consent/describe_secret.ts";
+import { describeSecrets, exposedSince } from "../../../src/packages/consent/describe_secret.ts";
 import { manifestOf, manifestText } from "../../core/manifest/manifest_text.ts";
 
 test("K-050 consent says of each value whether the plugin sees it, and where it goes otherwise", async () => {
@@ -32,4 +32,17 @@ secrets:
     { key: "region", text: "Sees your region", danger: null },
   ]);
   assert.deepEqual(describeSecrets(await manifestOf(manifestText())), []);
+});
+
+test("K-055 an upgrade exposes the secrets that the version before used without seeing them, and no others", async () => {
+  const version = async (secrets: string) => {
+    const fields = ["listed", "unlisted", "seen", "bound"].map((name) => `${name}: { type: string }`).join(", ");
+    const text = `system_config_schema: { type: object, properties: { ${fields} } }\nsecrets: { ${secrets} }`;
+    return await manifestOf(manifestText(text, { capabilities: "[net:api.github.com:443]" }));
+  };
+  const bound = (name: string): string => `${name}: { hosts: ["api.github.com:443"] }`;
+  const before = await version(["listed", "unlisted", "bound"].map(bound).join(", "));
+  const after = await version(`listed: { exposed: true }, ${bound("bound")}`);
+  assert.deepEqual(exposedSince(before, after), ["secret:listed", "secret:unlisted"]);
+  assert.deepEqual(exposedSince(after, before), []);
 });

@@ -98,3 +98,11 @@ test("a run is kept with its place, its goals and who met them", () => {
     /\(\.\.\/docs\/img\/bench-wire\.svg\)/,
   );
 });
+
+test("a run that was measured beside nothing is kept as a table without a picture or a figure of noise", () => {
+  const { rows, versions } = report(row({}));
+  const place = { date: "2026-01-02", machine: "2 × CPU" };
+  const text = resultsMarkdown({ name: "flood", rows, versions, control: NaN }, [], place);
+  assert.match(text, /^## flood\n\n2026-01-02, 2 × CPU, .*\. Nothing stands beside these figures\.\n\n\| case /m);
+  assert.doesNotMatch(text, /NaN|\.svg|÷/);
+});

@@ -13,7 +13,7 @@ import { type BoundConnection, forwardBound, serveBound } from "./bound/bound_se
 import { failed, type HostPort, type RefusalStatus, RequestFailure } from "./bound/refused.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { latin1Bytes } from "./bytes.ts";
-import { addressesOf, judgeTarget, literalAddress, type Refusal, shownHost } from "./judge_target.ts";
+import { addressesOf, judgeLookup, judgeTarget, literalAddress, type Refusal, shownHost } from "./judge_target.ts";
 import { onceAMinute, type ReportOptions } from "./net_event.ts";
 import type { HostRule } from "./net_parts.ts";
 import { pour, type Source } from "./pour.ts";
@@ -29,7 +29,7 @@ const MAX_CONNECTIONS = 128;
 /** Addresses of one name that are tried. */
 const MAX_ADDRESSES = 4;
 
-export type { NetEvent, NetRefusal } from "./net_event.ts";
+export type { NetDenial, NetEvent, NetRefusal } from "./net_event.ts";
 
 /** A target that may be dialled, at these addresses and no others. */
 interface JudgedTarget extends HostPort {
@@ -138,6 +138,7 @@ class Visit {
       const refused = { refused: reason, host: shownHost(target), port: 0 };
       return await this.#answer(refused, reason === "bad-request" ? 400 : 403);
     }
+    if (request.kind === "lookup") return await this.#answerLookup(request.host);
     const target = await this.#judge(request.host, request.port);
     if ("refused" in target) {
       for (const event of gate?.misusedIn(found.text, "other-host", target) ?? []) onNet(event);
@@ -157,6 +158,15 @@ class Visit {
       pour(upstream, this.#client).then(() => this.#linger()),
       sendBody(this.#reader, upstream, bodyCounter(request.body)),
     ]);
+  }
+
+  /** Reports a name that was looked up, unless it was granted. The relay answers the question itself. */
+  async #answerLookup(name: string): Promise<void> {
+    const { rules, gate, onNet } = this.#options;
+    const refused = judgeLookup(name, rules);
+    if (refused === null) return await this.#say(textAnswer(200, "granted"));
+    for (const event of gate?.misusedIn(name, "other-host", refused) ?? []) onNet(event);
+    await this.#answer(refused, 403);
   }
 
   async #serveSocks(): Promise<void> {
@@ -285,9 +295,10 @@ class Visit {
     }
   }
 
-  #report({ refused, host, port }: Refusal): void {
+  #report({ refused, host, port, source }: Refusal): void {
     // A host that is down is no rule broken.
-    if (!isFault(refused)) this.#options.onNet({ kind: "refused", host, port, reason: refused });
+    if (isFault(refused)) return;
+    this.#options.onNet({ kind: "refused", host, port, reason: refused, ...(source && { source }) });
   }
 
   async #answer(refused: Refusal, status: RefusalStatus): Promise<void> {

@@ -39,9 +39,17 @@ export interface Refusal {
   readonly refused: RefusalReason;
   /** Host as far as it could be read, for a person. */
   readonly host: string;
-  /** Port as far as it could be read; 0 when it could not. */
+  /** Port as far as it could be read; 0 when it could not, and for a lookup, which names none. */
   readonly port: number;
+  /** How it was seen, where it is no connection. */
+  readonly source?: RefusalSource;
 }
+
+/**
+ * How a refusal was seen where it is no connection that the gatekeeper refused. `lookup`: the cage's resolver was asked
+ * for the name. `error`: the plugin's own error named the host, and nothing else was seen of it.
+ */
+export type RefusalSource = "lookup" | "error";
 
 /** Longest host shown to a person. */
 const SHOWN = 100;
@@ -60,6 +68,17 @@ export function judgeTarget(host: string, port: number, rules: readonly HostRule
   if (literal === null) return { host: canonical, port, kind: "name" };
   if (!isUnicast(literal)) return { refused: "bad-target", host: canonical, port };
   return { host: canonical, port, kind: "literal" };
+}
+
+/** Labels of a service before a host (RFC 2782), which is the one that is connected to. */
+const SERVICE = /^(?:_[^.]+\.)+/;
+
+/** Judges a name that was looked up: null where some port of it was granted. */
+export function judgeLookup(name: string, rules: readonly HostRule[]): Refusal | null {
+  const host = canonicalHost(name.replace(SERVICE, ""));
+  const seen = { port: 0, source: "lookup" } as const;
+  if (host === null) return { refused: "bad-target", host: shownHost(name), ...seen };
+  return rules.some((rule) => rule.host === host) ? null : { refused: "not-allowed", host, ...seen };
 }
 
 /** Returns the address of a canonical host that is one, without brackets; null for a name. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../../ports/ports.ts";
-import type { RefusalReason } from "./judge_target.ts";
+import type { RefusalReason, RefusalSource } from "./judge_target.ts";
 
 /** Why a placeholder, or a request with it, did not go on; in a word that is stable. */
 export type MisuseReason =
@@ -41,7 +41,15 @@ export type RequestRefusal =
 /** A doing of a plugin on the network; each different one is reported once a minute. */
 export type NetEvent =
   | { readonly kind: "opened"; readonly host: string; readonly port: number }
-  | { readonly kind: "refused"; readonly host: string; readonly port: number; readonly reason: RefusalReason }
+  | {
+    readonly kind: "refused";
+    readonly host: string;
+    /** 0 where none was named, as in a lookup. */
+    readonly port: number;
+    readonly reason: RefusalReason;
+    /** How it was seen; absent for a connection that the gatekeeper refused. */
+    readonly source?: RefusalSource;
+  }
   | {
     readonly kind: "secret_misused";
     /** The secret's key in the manifest. */
@@ -60,8 +68,11 @@ export type NetEvent =
     readonly reason: RequestRefusal;
   };
 
-/** A connection that was refused. */
+/** A host that was refused. */
 export type NetRefusal = Extract<NetEvent, { kind: "refused" }>;
+
+/** Everything that was refused: a host, a request, a secret. */
+export type NetDenial = Exclude<NetEvent, { kind: "opened" }>;
 
 /** Where reports go. */
 export interface ReportOptions {
@@ -69,7 +80,7 @@ export interface ReportOptions {
   /** Receives each different event once a minute. */
   readonly onNet: (event: NetEvent) => void;
   /** Receives every refusal, however often it comes. */
-  readonly onRefused?: ((refusal: NetRefusal) => void) | undefined;
+  readonly onRefused?: ((refusal: NetDenial) => void) | undefined;
 }
 
 const MINUTE_MS = 60_000;
@@ -77,19 +88,16 @@ const MINUTE_MS = 60_000;
 const MAX_EVENTS = 100;
 
 /**
- * Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of a kind: no
- * plugin can hide a misused secret behind hosts that it asks for in vain.
+ * Returns a function that passes each different event on once a minute, and at most {@link MAX_EVENTS} of a kind and
+ * source: no plugin can hide a misused secret behind hosts that it asks for in vain, nor a connection behind lookups.
  */
 export function onceAMinute({ clock, onNet, onRefused }: ReportOptions): (event: NetEvent) => void {
-  const ofKind: Record<NetEvent["kind"], Map<string, number>> = {
-    opened: new Map(),
-    refused: new Map(),
-    secret_misused: new Map(),
-    request_refused: new Map(),
-  };
+  const ofKind = new Map<string, Map<string, number>>();
   return (event) => {
-    if (event.kind === "refused") onRefused?.(event);
-    const passedAtMs = ofKind[event.kind];
+    if (event.kind !== "opened") onRefused?.(event);
+    const kind = `${event.kind} ${"source" in event ? event.source : ""}`;
+    const passedAtMs = ofKind.get(kind) ?? new Map<string, number>();
+    ofKind.set(kind, passedAtMs);
     const key = Object.values(event).join(" ");
     const nowMs = clock.monotonic();
     // In the order in which they were passed on: the oldest come first.

@@ -39,6 +39,14 @@ export const RELAY_FILE = "relay.mjs";
 export const RELAY_ORDERS_FILE = "relay.json";
 /** Among them: how the C library finds names. Without it, older ones ask a name server first and give up at its silence. */
 const NAMES_FILE = "nsswitch.conf";
+/** Among them: the relay as the cage's name server. */
+const RESOLVER_FILE = "resolv.conf";
+/** Where the relay answers questions about names: an address that stands for no host, so that any port 53 can be granted. */
+export const RESOLVER_ADDRESS = "127.255.255.53";
+/** The port of name servers. */
+export const RESOLVER_PORT = 53;
+/** The name of every cage. */
+export const CAGE_NAME = "cage";
 
 /** Certificates: of use only to a plugin that may talk to someone. */
 const CERTIFICATES = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates"];
@@ -58,21 +66,23 @@ export interface StandIn {
   readonly host: string;
 }
 
-/** Hosts that stand for themselves, with their addresses. Other addresses are not the cage's to listen on. */
+/** Hosts of this machine, with their addresses. */
 const LOOPBACK: Readonly<Record<string, readonly string[]>> = {
   "localhost": ["127.0.0.1", "::1"],
   "127.0.0.1": ["127.0.0.1"],
   "[::1]": ["::1"],
 };
-/** Ports that clients ask a name for without saying so. */
-const USUAL_PORTS = [80, 443];
+/**
+ * Ports on which the relay hears connections to any address, in a network of the launcher's: those of the usual services
+ * below 1024, where programs of the cage do not listen themselves. What was not granted is refused by the gatekeeper.
+ */
+export const HEARD_PORTS: readonly number[] = [21, 22, 25, 80, 110, 143, 443, 465, 587, 853, 993, 995];
 const FIRST_OPEN_PORT = 1024;
 
 /**
  * Returns where the relay stands in for granted hosts. Each name has an IPv4 address to itself: IPv6 has one loopback
- * address alone. Where the network lets it, the relay stands there on the usual ports too, granted or not: clients that
- * go past the proxy are then refused by the gatekeeper, with the name they asked for. A host with a rule for every port
- * is left to the proxy.
+ * address alone. Other addresses stand for themselves where the network is the launcher's, which makes all of them
+ * local. A host with a rule for every port is left to the proxy.
  */
 export function standIns(rules: readonly NetRule[], hasLowPorts: boolean): StandIn[] {
   if (netMode(rules) !== "gated") return [];
@@ -81,8 +91,9 @@ export function standIns(rules: readonly NetRule[], hasLowPorts: boolean): Stand
   for (const [host, ports] of portsByHost(rules)) {
     const isName = !/^(\[.*|[0-9.]+|localhost)$/.test(host);
     if (isName) names++;
-    const addresses = isName ? [`127.0.${names >> 8}.${names & 255}`] : LOOPBACK[host] ?? [];
-    for (const port of new Set([...ports, ...(isName && hasLowPorts ? USUAL_PORTS : [])])) {
+    const itself = hasLowPorts ? [host.replace(/[[\]]/g, "")] : [];
+    const addresses = isName ? [`127.0.${names >> 8}.${names & 255}`] : LOOPBACK[host] ?? itself;
+    for (const port of new Set(ports)) {
       for (const address of addresses) {
         const isTaken = port === RELAY_PORT && address === RELAY_ADDRESS;
         if (isTaken || (port < FIRST_OPEN_PORT && !hasLowPorts)) continue;
@@ -106,10 +117,10 @@ function portsByHost(rules: readonly NetRule[]): Map<string, number[]> {
   return ports;
 }
 
-/** Returns the lines of `/etc/hosts` that lead to the places of {@link standIns}. */
-export function standInNames(direct: readonly StandIn[]): string {
-  const named = direct.filter(({ host }) => !Object.hasOwn(LOOPBACK, host));
-  return [...new Set(named.map(({ address, host }) => `${address} ${host}\n`))].join("");
+/** Returns the names that lead to the places of {@link standIns}, with their addresses. */
+export function standInNames(direct: readonly StandIn[]): Record<string, string> {
+  const named = direct.filter(({ host }) => !Object.hasOwn(LOOPBACK, host) && !/^(\[.*|[0-9.]+)$/.test(host));
+  return Object.fromEntries(named.map(({ host, address }) => [host, address]));
 }
 
 /**
@@ -161,20 +172,31 @@ const RELAY_ENV = {
   DENO_NO_UPDATE_CHECK: "1",
 };
 
-/** Puts the relay in front of a program where the rules ask for it, at the places of `direct`; `runDir` holds its files. */
+/**
+ * Puts the relay in front of a program where the rules ask for it, at the places of `direct`; `runDir` holds its files.
+ * It is the name server of the cage where `hasLowPorts`.
+ */
 export function relayed(
   program: Pick<RelayedProgram, "command" | "env">,
   rules: readonly NetRule[],
-  { runDir, relay, direct }: {
+  { runDir, relay, direct, hasLowPorts }: {
     readonly runDir: string;
     readonly relay: RelayRuntime;
     readonly direct: readonly StandIn[];
+    readonly hasLowPorts: boolean;
   },
 ): RelayedProgram {
   if (netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
   const inside = (name: string): string => `/.cage/${name}`;
   const { command, env } = program;
-  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE), standIns: direct };
+  const names = { localhost: RELAY_ADDRESS, [CAGE_NAME]: RELAY_ADDRESS, ...standInNames(direct) };
+  const resolver = hasLowPorts ? { address: RESOLVER_ADDRESS, port: RESOLVER_PORT, names } : null;
+  const heard = hasLowPorts ? HEARD_PORTS : [];
+  const orders = { command, env, port: RELAY_PORT, socket: inside(SOCKET_FILE), standIns: direct, heard, resolver };
+  const etc = {
+    [NAMES_FILE]: "hosts: files dns\n",
+    ...(resolver && { [RESOLVER_FILE]: `nameserver ${RESOLVER_ADDRESS}\n` }),
+  };
   return {
     command: [inside("js"), ...relay.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
     env: RELAY_ENV,
@@ -184,12 +206,12 @@ export function relayed(
         source: `${runDir}/${name}`,
         dest: inside(name),
       })),
-      { source: `${runDir}/${NAMES_FILE}`, dest: `/etc/${NAMES_FILE}` },
+      ...Object.keys(etc).map((name) => ({ source: `${runDir}/${name}`, dest: `/etc/${name}` })),
     ],
     files: {
       [RELAY_FILE]: relay.program,
       [RELAY_ORDERS_FILE]: JSON.stringify(orders),
-      [NAMES_FILE]: "hosts: files dns\n",
+      ...etc,
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
  * A network that the launcher makes before bubblewrap does its part, with a user namespace around that of the cage. The
- * relay has to listen where a granted host would: on port 443, say. Inside bubblewrap nobody may listen below 1024;
- * whoever owns a network may let everyone in it.
+ * relay has to listen where a granted host would: on port 443, say, or at 10.0.0.7. Inside bubblewrap nobody may listen
+ * below 1024; whoever owns a network may let everyone in it, and may make every address of it local.
  *
  * @module
  */
@@ -17,8 +17,10 @@ export const NETWORK_FILE = "network";
 export const NETWORK_SPACES: readonly string[] = ["--user", "--map-root-user", "--net"];
 
 /**
- * A function for bash: `own_network <name of the host's namespace>` opens all ports of the network it runs in and brings
- * its loopback up, unless that network is the host's. Debian has Perl always and `ip` often; elsewhere it is the reverse.
+ * A function for bash: `own_network <name of the host's namespace>` opens all ports of the network it runs in, brings its
+ * loopback up and leads every address there, unless that network is the host's. IPv6 may be missing. Debian has Perl
+ * always and `ip` often; elsewhere it is the reverse. Perl needs one process: it sets the flag IFF_UP of `lo`, and sends
+ * a message RTM_NEWROUTE for each family (rtnetlink(7)) with table, scope and type of a local route.
  */
 export const OWN_NETWORK = `
 own_network() {
@@ -26,8 +28,17 @@ own_network() {
   own=$(readlink /proc/self/ns/net) || return
   [[ $own == net:* && $1 == net:* && $own != "$1" ]] || return
   echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start || return
-  ip link set lo up 2>/dev/null ||
-    perl -e 'socket(S, 2, 2, 0) or die; my $up = pack("a16 s x22", "lo", 1); ioctl(S, 0x8914, $up) or die "lo: $!\\n"'
+  perl -e '
+    socket(S, 2, 2, 0) or die; my $up = pack("a16 s x22", "lo", 1); ioctl(S, 0x8914, $up) or die "lo: $!";
+    socket(N, 16, 3, 0) or die;
+    for my $family (2, 10) {
+      my $route = pack("C8 L S S L", $family, 0, 0, 0, 255, 3, $family == 2 ? 254 : 0, 2, 0, 8, 4, 1);
+      send(N, pack("L S S L L", 16 + length $route, 24, 0x405, 1, 0) . $route, 0) or die "route: $!";
+      defined recv(N, my $answer, 4096, 0) or die "route: $!";
+      my $error = unpack("x16 l", $answer);
+      die "route: $error" if $family == 2 && $error != 0;
+    }' 2>/dev/null && return
+  ip link set lo up && ip route add local default dev lo && { ip -6 route add local default dev lo 2>/dev/null || :; }
 }`;
 
 /** Whether a cage can have such a network here. */
@@ -38,8 +49,11 @@ export interface OwnNetwork {
   readonly why: string;
 }
 
+// --norc for the shell inside too: with a socket for stdin bash would read the operator's ~/.bashrc, whose words, or
+// complaints about it, are not the answer.
+const CAGE = "--unshare-user --cap-drop ALL --uid 65534 --gid 65534 --ro-bind / /";
 const PROBE = `${OWN_NETWORK}
-own_network "$1" && exec "$2" --unshare-user --cap-drop ALL --uid 65534 --gid 65534 --ro-bind / / -- "$0" -c 'echo ready'
+own_network "$1" && exec "$2" ${CAGE} -- "$0" --norc --noprofile -c 'echo ready'
 `;
 
 /** Answers by bubblewrap: a machine does not change its mind while a host runs, and asking costs some processes. */

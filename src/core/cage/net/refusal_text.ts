@@ -8,7 +8,7 @@ import { latin1Bytes } from "./bytes.ts";
 import type { Refusal, RefusalReason } from "./judge_target.ts";
 
 /** Returns a whole answer of plain text, after which the connection ends. */
-export function textAnswer(status: RefusalStatus, text: string): Uint8Array {
+export function textAnswer(status: RefusalStatus | 200, text: string): Uint8Array {
   const body = `${text}\n`;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
@@ -20,6 +20,7 @@ export function textAnswer(status: RefusalStatus, text: string): Uint8Array {
 }
 
 const STATUS_TEXT = {
+  200: "OK",
   400: "Bad Request",
   403: "Forbidden",
   431: "Request Header Fields Too Large",
@@ -35,7 +36,7 @@ export const isFault = (reason: RefusalReason): boolean => reason === "unresolve
 
 /** Advice to the author of the plugin. */
 export const ADVICE: Readonly<Record<RefusalReason, (target: Refusal) => string>> = {
-  "not-allowed": ({ host, port }) => `the manifest does not grant net:${host}:${port}`,
+  "not-allowed": ({ host, port }) => `the manifest does not grant net:${host}:${port === 0 ? "<port>" : port}`,
   "bad-target": () => "name one host in its usual spelling, and a port",
   "resolves-to-private": ({ host }) =>
     `${host} leads to a private address; grant that address itself where it is meant`,

@@ -44,6 +44,8 @@ export type RequestHead =
   | ForwardRequest
   /** A tunnel to a target. */
   | { readonly kind: "connect"; readonly host: string; readonly port: number }
+  /** A name that a program in the cage has looked up: a word of the relay's own. */
+  | { readonly kind: "lookup"; readonly host: string }
   /** Nothing that can be served; `target` is what it asked for, when the request line could be read. */
   | { readonly kind: "bad"; readonly reason: "bad-request" | "bad-target"; readonly target: string };
 
@@ -69,6 +71,7 @@ export function readRequestHead(text: string): RequestHead {
     const authority = readAuthority(target, null);
     return authority ? { kind: "connect", ...authority } : bad("bad-target");
   }
+  if (method === "LOOKUP") return { kind: "lookup", host: target };
   const [, place = "", path = "/"] = ABSOLUTE.exec(target) ?? [];
   const authority = readAuthority(place, 80);
   if (!authority) return bad("bad-target");

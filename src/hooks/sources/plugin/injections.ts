@@ -6,6 +6,7 @@
 import type { Injection } from "../../../core/compaction/types.ts";
 import { byteLength, cutText } from "../../../core/values/cut_text.ts";
 import { type EscapeMarkers, markerEscaper } from "../../../core/values/escape_markers.ts";
+import { sha256 } from "../../../core/values/sha256.ts";
 
 /** Most text that may go before the model at a time. */
 export interface InjectionLimits {
@@ -75,9 +76,4 @@ export function openInjections(
 /** Stands where text is missing, for the model to read. */
 function cutNotice(keptBytes: number, allBytes: number): string {
   return `[cut by the host: ${keptBytes} of ${allBytes} bytes are shown]`;
-}
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -12,11 +12,10 @@ const seen = (hosts: string[], hasLowPorts = true): { places: string[]; past: st
   return { places, past: proxyEnv(rulesOf(...hosts), direct).NO_PROXY };
 };
 
-test("each granted name has an address of its own, with its ports and the usual ones", () => {
+test("each granted name has an address of its own, with its ports", () => {
   assert.deepEqual(seen(["a.example:443", "b.example:6379", "a.example:8443"]), {
     places: [
-      ...["127.0.0.2:443 a.example", "127.0.0.2:8443 a.example", "127.0.0.2:80 a.example"],
-      ...["127.0.0.3:6379 b.example", "127.0.0.3:80 b.example", "127.0.0.3:443 b.example"],
+      ...["127.0.0.2:443 a.example", "127.0.0.2:8443 a.example", "127.0.0.3:6379 b.example"],
     ],
     past: "a.example,b.example",
   });
@@ -36,10 +35,12 @@ test("this machine's loopback stands for itself, and only on the ports that were
   assert.deepEqual(seen(["127.0.0.1:3128"]), { places: [], past: "" });
 });
 
-test("a host with a rule for every port, and an address that is not the cage's, are left to the proxy", () => {
-  assert.deepEqual(seen(["a.example:*", "a.example:443", "10.0.0.7:443", "[2001:db8::1]:443"]), {
-    places: [],
-    past: "",
+test("a host with a rule for every port is left to the proxy, and so are addresses in a network that is bubblewrap's", () => {
+  const rules = ["a.example:*", "a.example:443", "10.0.0.7:443", "[2001:db8::1]:5432"];
+  assert.deepEqual(seen(rules, false), { places: [], past: "" });
+  assert.deepEqual(seen(rules), {
+    places: ["10.0.0.7:443 10.0.0.7", "2001:db8::1:5432 [2001:db8::1]"],
+    past: "10.0.0.7,2001:db8::1",
   });
 });
 
@@ -50,8 +51,11 @@ test("where low ports cannot be listened on, the others still are, and a host wi
   });
 });
 
-test("the hosts file names each name once, and no address", () => {
+test("the names of a cage are those granted, each once, and no address", () => {
   const direct = standIns(rulesOf("a.example:443", "a.example:8443", "localhost:80", "127.0.0.1:81"), true);
-  assert.equal(standInNames(direct), "127.0.0.2 a.example\n");
+  assert.deepEqual(standInNames(direct), { "a.example": "127.0.0.2" });
   assert.deepEqual([standIns(rulesOf("*"), true), standIns([], true)], [[], []]);
+  // With the whole network nothing stands in for a host, and no program is sent to a proxy.
+  const all = rulesOf("*", "a.example:443");
+  assert.deepEqual([standIns(all, true), proxyEnv(all, []), proxyEnv([], [])], [[], {}, {}]);
 });

@@ -36,17 +36,33 @@ test("the launcher opens the ports of a network that is its own, and of none tha
   }
 });
 
-test("the launcher brings loopback up with Perl where there is no ip", async (t) => {
+test("the launcher brings loopback up with ip where there is no Perl", async (t) => {
   if (!await canUnshare(t)) return;
-  const perl = (): boolean => spawnSync("/usr/bin/perl", ["-v"]).status === 0;
-  if (!await requireOrSkip(t, "perl", perl, "install perl-base")) return;
+  const ip = (): boolean => spawnSync("/usr/sbin/ip", ["-V"]).status === 0;
+  if (!await requireOrSkip(t, "ip", ip, "install iproute2")) return;
   const hosts = await runtime.files.readLink("/proc/self/ns/net");
-  const without = OWN_NETWORK.replace("ip link set lo up", "false");
+  const without = OWN_NETWORK.replace("perl -e", "absent-perl -e");
   assert.notEqual(without, OWN_NETWORK);
   const reach = "exec 3<>/dev/tcp/127.0.0.1/9";
   // A network that is down is unreachable; one that is up refuses.
   assert.match(inside(`${without}\n${reach}`).at(-1) ?? "", /unreachable/);
   assert.match(inside(`${without}\nown_network '${hosts}'; ${reach}`).at(-1) ?? "", /refused/);
+});
+
+test("every address of the launcher's network is local to it, made by ip or by Perl", async (t) => {
+  if (!await canUnshare(t)) return;
+  const perl = (): boolean => spawnSync("/usr/bin/perl", ["-v"]).status === 0;
+  const ip = (): boolean => spawnSync("/usr/sbin/ip", ["-V"]).status === 0;
+  if (!await requireOrSkip(t, "perl and ip", () => perl() && ip(), "install perl-base and iproute2")) return;
+  const hosts = await runtime.files.readLink("/proc/self/ns/net");
+  const reach = (address: string): string => `(exec 3<>/dev/tcp/${address}/9) 2>&1`;
+  for (const script of [OWN_NETWORK.replaceAll(" ip ", " absent-ip "), OWN_NETWORK.replace("perl -e", "absent-perl")]) {
+    assert.notEqual(script, OWN_NETWORK);
+    for (const address of ["93.184.216.34", "10.0.0.7", "255.255.255.254"]) {
+      const said = inside(`${script}\nown_network '${hosts}' && ${reach(address)}`).at(-1) ?? "";
+      assert.match(said, /refused/, address);
+    }
+  }
 });
 
 test("tryOwnNetwork() returns why a machine gives no such network, and asks a machine once", async (t) => {

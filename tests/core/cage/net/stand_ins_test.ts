@@ -116,6 +116,40 @@ test("a granted name that leads into the machine's own networks is refused to a 
   assert.deepEqual(ended.events, [{ kind: "refused", host: "inner.example", port: 443, reason }]);
 });
 
+test("N-020 an address is refused by the gatekeeper on the ports of usual services, of IPv4 and of IPv6", async (t) => {
+  const get = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
+  const ended = await talked(t, [
+    ["93.184.216.34", 80, get, 1],
+    ["10.0.0.7", 22, "SSH-2.0-x\r\n", 1],
+    ["127.0.0.1", 443, "", 0],
+    ["2606:2800:220:1::1", 443, "", 0],
+    [GRANTED, 25, "", 0],
+  ], { capabilities: [`net:${GRANTED}:8080`], servers: { 80: echo(), 22: echo(), 443: echo() } });
+  if (!ended) return;
+  const [words, ...silent] = ended.heard;
+  assert.match(words?.[1] as string, /^HTTP\/1\.1 403 .*the manifest does not grant net:93\.184\.216\.34:80\n$/s);
+  assert.deepEqual(silent, [[0, ""], [0, ""], [0, ""], [0, ""]]);
+  const refused = (host: string, port: number) => ({ kind: "refused", host, port, reason: "not-allowed" });
+  assert.deepEqual(ended.events, [
+    refused("93.184.216.34", 80),
+    refused("10.0.0.7", 22),
+    refused("127.0.0.1", 443),
+    refused("[2606:2800:220:1::1]", 443),
+    refused(GRANTED, 25),
+  ]);
+});
+
+test("an address that was granted is reached by any client at its own place, and at no other port", async (t) => {
+  const ended = await talked(t, [
+    ["93.184.216.34", 5432, "hello", 1],
+    ["93.184.216.34", 443, "hello", 1],
+    ["93.184.216.34", 5433, "hello", 1],
+  ], { capabilities: ["net:93.184.216.34:5432", "net:93.184.216.34:443"], servers: { 443: echo(), 5432: echo() } });
+  if (!ended) return;
+  assert.deepEqual(ended.heard, [[5, "hello"], [5, "hello"], "ECONNREFUSED"]);
+  assert.deepEqual(ended.events.map(({ kind, port }) => [kind, port]), [["opened", 5432], ["opened", 443]]);
+});
+
 test("where no user namespace can be made around a cage, ports from 1024 on are still reached", async (t) => {
   const processes: ProcessSpawner = {
     ...runtime.processes,

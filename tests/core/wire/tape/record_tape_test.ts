@@ -8,6 +8,7 @@ import type { Files, Runtime } from "../../../../src/core/ports/ports.ts";
 import { recordTape, tapeFolder } from "../../../../src/core/wire/tape/record_tape.ts";
 import { neededSecrets, revealSecrets } from "../../../../src/core/wire/tape/secrets.ts";
 import { parseTape } from "../../../../src/core/wire/tape/tape.ts";
+import { SecretMask } from "../../../../src/core/values/secret_mask.ts";
 import type { PluginInfo } from "../../../../src/core/supervisor/types.ts";
 import { createFakeClock, type FakeClock } from "../../../support/fake_clock.ts";
 import { type Message, modelManifest } from "../../../support/model_plugin.ts";
@@ -99,6 +100,24 @@ test("K-032 no secret of the operator is on the tape: neither in the config nor 
   assert.deepEqual((entries[1] as { message: Message }).message.params, said);
   assert.deepEqual(entries[2], { t: 0, from: "plugin", noise: "key [secret:api_key]" });
   assert.deepEqual(neededSecrets(entries), ["api_key", "pin"]);
+});
+
+test("K-032 the tape hides a secret that the start of a project brings, and those of other plugins", async (t) => {
+  const set = await setting(t);
+  const secrets = new SecretMask();
+  secrets.learn("token", "of-a-neighbour");
+  const { path, plugin, runtime } = set;
+  const tape = recordTape({ path, plugin, runtime, secrets, onFailure: (error) => set.failures.push(error) });
+  tape.host(
+    line({ method: "projects.activated", params: { project: "p", config: { api_key: "s3cret-key", pin: "12" } } }),
+  );
+  tape.plugin(bytes(line({ id: 2, result: "s3cret-key of-a-neighbour" }) + "heard of-a-neighbour\n"));
+  await tape.flush();
+  const [activated, answer, noise] = (await read(set)).entries as readonly { message?: Message; noise?: string }[];
+  const config = { api_key: "[secret:api_key]", pin: "[secret:pin]" };
+  assert.deepEqual(activated!.message!.params, { project: "p", config });
+  assert.deepEqual(answer!.message!.result, "[secret:api_key] [secret:token]");
+  assert.equal(noise!.noise, "heard [secret:token]");
 });
 
 test("a secret of any characters is hidden, and one that holds another as a whole", async (t) => {

@@ -49,6 +49,16 @@ export function refusedRequest(
   return new RequestFailure(403, `${reason}: ${REFUSAL_ADVICE[reason](event.method, `${host}:${port}`)}`, event);
 }
 
+/** Returns the next step after a request that was held back, for the operator; it names no value and no query. */
+export function adviceOf(event: Extract<NetEvent, { kind: "secret_misused" | "request_refused" }>): string {
+  const target = event.host === "" ? "this target" : `${event.host}:${event.port}`;
+  if (event.kind === "secret_misused") return MISUSE_ADVICE[event.reason](event.name, target);
+  const { method, path, reason } = event;
+  const asked = `${method} ${path} was refused`;
+  const advice = REFUSAL_ADVICE[reason](method, target);
+  return reason === "other-host" ? `${asked}: ${advice}` : `${asked}: ${advice}; see [[net_rules]] in config.toml`;
+}
+
 const MISUSE_ADVICE: Readonly<Record<MisuseReason, (name: string, target: string) => string>> = {
   "other-host": (name, target) => `the secret ${name} is not bound to ${target}; list it under hosts of the secret`,
   "not-encrypted": (name, target) => `the secret ${name} goes to ${target} over TLS only; use https`,

@@ -10,6 +10,13 @@ const PIECE_BYTES = 64 * 1024;
 /** A longer line is no event of ours: it is skipped without being held in memory. */
 export const MAX_LINE_BYTES: number = 4 * 1024 * 1024;
 
+/** Returns the first line of a file without its break; of a line longer than 64 KiB, its beginning. */
+export async function firstLine(path: string, files: Files): Promise<string> {
+  const bytes = await files.readHead(path, PIECE_BYTES);
+  const end = bytes.indexOf(LF);
+  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
+}
+
 /** Yields the lines that end before byte `end`, the last first, with the byte each begins at; null for one too long. */
 export async function* linesBackward(
   path: string,

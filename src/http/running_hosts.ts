@@ -1,12 +1,13 @@
 /**
- * Requests of commands to the hosts that run under a home, through their sockets.
+ * Requests to the hosts that run under a home, through their sockets: of commands, and of another host.
  *
  * @module
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
 import { HostError, isErrorCode } from "../core/errors/host_error.ts";
-import type { Answers, HostInfo, Instance, Plugin } from "../http/answers.ts";
-import type { Problem } from "../http/problem.ts";
+import { isOfAnother, type UpgradeHost } from "../packages/install/settle_upgrade.ts";
+import type { Answers, HostInfo, Instance, Plugin } from "./answers.ts";
+import type { Problem } from "./problem.ts";
 
 /** A plugin as one running host has it. */
 export interface PluginInHost extends Pick<HostInfo, "project">, Pick<Plugin, "instances"> {
@@ -18,7 +19,7 @@ export interface PluginInHost extends Pick<HostInfo, "project">, Pick<Plugin, "i
 const UP: readonly string[] = ["running", "spawning", "crashed"];
 
 /** Whether any instance has a process, or will have one without a command. */
-export function isUp({ instances }: PluginInHost): boolean {
+export function isUp({ instances }: Pick<Plugin, "instances">): boolean {
   return instances.some(({ state }) => UP.includes(state));
 }
 
@@ -71,26 +72,39 @@ async function everyInstance(host: LiveHost): Promise<Instance[]> {
   return found;
 }
 
-/**
- * Sends an order to every running host; `onRunning` is called first when the plugin runs in one of them. Hosts without the
- * plugin are not counted.
- */
+/** Sends an order to every running host. Hosts without the plugin are not counted. */
 export async function notifyHosts(
   home: string,
   plugin: string,
   order: "enable" | "disable" | "reload" | "reread" | "restart",
-  { onRunning, except }: Pick<LiveHostsOptions, "except"> & { onRunning?(): void } = {},
 ): Promise<Notified> {
-  if (onRunning && (await hostsWith(home, plugin)).some(isUp)) onRunning();
+  const answers = await Promise.all((await liveHosts(home)).map((host) => orderOf(host, plugin, order)));
+  const known = answers.filter((failure) => failure === null || !isOfAnother(failure));
+  return { notified: known.length, failures: known.filter((failure) => failure !== null) };
+}
+
+/** Sends an order to one host; returns why it was not carried out, or null. */
+async function orderOf(
+  host: LiveHost,
+  plugin: string,
+  order: "enable" | "disable" | "reload" | "reread" | "restart",
+): Promise<HostError | null> {
   const path = `/api/v1/plugins/${encodeURIComponent(plugin)}/${order}`;
-  const hosts = await liveHosts(home, except ? { except } : {});
-  const answers = await Promise.all(hosts.map(async (host) => {
-    // A host that ended meanwhile runs nothing any more.
-    return { host, failure: await send(host, path, { method: "POST" }).catch(() => null) };
+  // A host that ended meanwhile runs nothing any more.
+  return await send(host, path, { method: "POST" }).catch(() => null);
+}
+
+/** Returns the running hosts of a home, for an upgrade of a plugin; those whose sockets are in `except` are left out. */
+export async function upgradeHosts(
+  home: string,
+  plugin: string,
+  options: Pick<LiveHostsOptions, "except"> = {},
+): Promise<UpgradeHost[]> {
+  return await Promise.all((await liveHosts(home, options)).map(async (host) => {
+    const found = await get(host, "GET /api/v1/plugins/{name}", plugin);
+    const wasUp = found !== null && isUp(found);
+    return { wasUp, isWanted: wasUp, order: (order) => orderOf(host, plugin, order) };
   }));
-  const known = answers.filter(({ failure }) => failure?.code !== "plugin.unknown");
-  const failed = known.flatMap(({ host, failure }) => failure === null ? [] : [{ socket: host.path, failure }]);
-  return { notified: known.length, failed, failures: failed.map(({ failure }) => failure) };
 }
 
 /** The answers of running hosts to an order. */
@@ -98,8 +112,6 @@ export interface Notified {
   /** How many hosts have the plugin. */
   readonly notified: number;
   readonly failures: readonly HostError[];
-  /** The same, each with the socket of its host. */
-  readonly failed: readonly { readonly socket: string; readonly failure: HostError }[];
 }
 
 /** A knob, and the value to set. */
