@@ -55,7 +55,9 @@ export type OnAsk = (
 
 /** Figures of a desk since it was made. */
 export interface DeskFigures {
+  /** Calls of this process that wait now. */
   readonly waiting: number;
+  /** Requests that this process has ended, by how. */
   readonly ended: Readonly<Record<ApprovalEnd["state"], number>>;
   /** Seconds from request to answer, of all that were answered. */
   readonly answerSeconds: { readonly sum: number; readonly count: number };

@@ -48,6 +48,7 @@ export type ApprovalScope = "once" | "session" | "always";
 
 /** A person's answer. */
 export interface ApprovalAnswer {
+  /** Whether the call is made. */
   readonly decision: "allow" | "deny";
   /** Default `once`. */
   readonly scope?: ApprovalScope;
@@ -62,6 +63,7 @@ export type ApprovalState = "waiting" | "allowed" | "denied" | "expired" | "with
 
 /** How a request ended. */
 export interface ApprovalEnd {
+  /** Answered with yes or no, run out, or no longer needed. */
   readonly state: Exclude<ApprovalState, "waiting">;
   /** ISO 8601. */
   readonly at: string;

@@ -5011,6 +5011,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "decision": {
+            "description": "Whether the call is made.",
             "enum": [
               "allow",
               "deny"
@@ -5043,6 +5044,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "state": {
+            "description": "Answered with yes or no, run out, or no longer needed.",
             "enum": [
               "allowed",
               "denied",
