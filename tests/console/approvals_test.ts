@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import { createHost } from "../../src/create_host.ts";
 import { hasBrowser, testBrowser } from "../support/browser.ts";
 import { ASK_MAIL, type ConsoleProject, consoleProject, MAIL } from "../support/console_project.ts";
 import { until } from "../support/until.ts";
@@ -31,12 +32,21 @@ const focused = (page: Page): Promise<string> =>
 const overhang = (page: Page): Promise<number> =>
   page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth");
 
+/** Script that changes how often a page looks at the desk by itself. */
+const looksEvery = (ms: number | "never"): string =>
+  `const start = setInterval; window.setInterval = (look, ms) => ms !== 10000 ? start(look, ms) : ${
+    ms === "never" ? 0 : `start(look, ${ms})`
+  };`;
+
 test("N-026 by mouse: a call appears in the badge and on the page as it comes, and is denied with a reason, wide and narrow", async (t) => {
   if (!await hasBrowser(t)) return;
   await using project = await mailing();
   await using browser = await testBrowser();
   for (const size of [WIDE, NARROW]) {
-    const page = await browser.open(project, "plugins", size);
+    const page = await browser.blank(size);
+    await page.addInitScript(looksEvery("never")); // So that events alone bring the page up to date.
+    await page.goto(project.link);
+    await page.getByRole("status").getByText("live").waitFor();
     const { outcome } = await send(project, { to: "pilots@harbor.example", urgent: true, cc: ["a", "b"] });
     await page.getByRole("link", { name: "Approvals 1 waiting" }).click();
     assert.equal(
@@ -203,6 +213,23 @@ test("N-026 the open request stays open and its buttons stay in place while othe
     await page.close();
   }
   assert.deepEqual(browser.complaints, []);
+});
+
+test("N-026 a request that another host with the same store answers is seen, though no event of this host tells", async (t) => {
+  if (!await hasBrowser(t)) return;
+  await using project = await mailing();
+  await using other = await createHost({ project: project.dir, home: project.home, control: false });
+  const { id, outcome } = await send(project, { to: "one" });
+  await using browser = await testBrowser();
+  const page = await browser.blank(WIDE);
+  await page.addInitScript(looksEvery(50));
+  await page.goto(project.link);
+  await page.getByRole("status").getByText("live").waitFor();
+  await page.goto(`${project.address}/#/approvals`);
+  await card(page).getByText("one", { exact: true }).waitFor();
+  await other.approvals.answer(id, { decision: "deny" }, { by: "other" });
+  await card(page).getByText(/^Answered elsewhere: denied by other/).waitFor();
+  assert.match(await outcome, /denied by other/);
 });
 
 test("N-026 an answer for a session is listed and revoked; one for good becomes a rule; what ended is read page by page", async (t) => {
