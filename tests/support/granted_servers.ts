@@ -3,17 +3,17 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { NetEvent } from "../../src/core/cage/net/gatekeeper.ts";
 import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import type { Network, Runtime } from "../../src/core/ports/ports.ts";
+import type { Postgres } from "./postgres.ts";
 import { placesIn, requestOf, startCaged } from "./cage_requests.ts";
 import { scratchDir } from "./scratch_dir.ts";
 import { AUTHORITY, CERTIFICATE, KEY } from "./tls_identity.ts";
@@ -47,35 +47,20 @@ function redis(socket: Socket): void {
   });
 }
 
-/** Lets everyone in as Postgres would, and answers each query with one row of one text. */
-function postgres(socket: Socket): void {
-  const message = (type: string, ...parts: (string | number[])[]): Uint8Array => {
-    const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
-    const head = Buffer.from([...Buffer.from(type), 0, 0, 0, body.length + 4]);
-    return Buffer.concat([head, body]);
-  };
-  const ready = message("Z", "I");
-  let isIn = false;
-  socket.on("error", () => {});
-  socket.on("data", (part) => {
-    if (!isIn) {
-      isIn = true;
-      socket.write(Buffer.concat([message("R", [0, 0, 0, 0]), ready]));
-    } else if (part[0] === 0x51) {
-      const column = [0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 255, 255, 255, 255, 255, 255, 0, 0];
-      const row = message("D", [0, 1, 0, 0, 0, 8], "postgres");
-      socket.write(Buffer.concat([message("T", [0, 1], "x\0", column), row, message("C", "SELECT 1\0"), ready]));
-    }
-  });
-}
-
 /** Ports that the plugin asks for → the servers that stand there. */
-const servers = (): Readonly<Record<number, Server>> => ({
+const servers = (postgres: Postgres | null): Readonly<Record<number, Server>> => ({
   80: createHttpServer(web("http")),
   443: createHttpsServer({ key: KEY, cert: CERTIFICATE }, web("https")),
-  5432: createServer(postgres),
   6379: createServer(redis),
+  ...(postgres && { 5432: createServer((socket) => passOn(socket, postgres)) }),
 });
+
+/** Passes a connection on to the real server, which listens at a socket of its own. */
+function passOn(socket: Socket, { url }: Postgres): void {
+  const server = connect(`${new URL(url).searchParams.get("host")}/.s.PGSQL.5432`);
+  for (const end of [socket, server]) end.on("error", () => {});
+  socket.pipe(server).pipe(socket);
+}
 
 /**
  * Lets servers listen, and returns the host's own network but for one thing: each name of `names` leads to its address,
@@ -113,13 +98,14 @@ export interface GrantedRun {
   readonly events: readonly NetEvent[];
 }
 
-/** Runs a program that was granted every server at {@link GRANTED}; `files` are those of its folder. */
+/** Runs a program that was granted every server at {@link GRANTED}, Postgres where there is one; `files` are those of its folder. */
 export async function runGranted(
   t: TestContext,
   files: Readonly<Record<string, Uint8Array>>,
   { command, capabilities = [], env = {} }: Partial<Manifest>,
+  postgres: Postgres | null = null,
 ): Promise<GrantedRun> {
-  const standing = servers();
+  const standing = servers(postgres);
   const network = await networkOf(t, standing);
   const runtime = await detectRuntime();
   const places = await placesIn(await scratchDir(t), runtime);

@@ -7,6 +7,7 @@ import { detectRuntime } from "../../../../src/adapters/default.ts";
 import type { NetEvent } from "../../../../src/core/cage/net/gatekeeper.ts";
 import { probeCage } from "../../../../src/core/cage/probe_cage.ts";
 import { GRANTED, runGranted } from "../../../support/granted_servers.ts";
+import { findPostgres, type Postgres, POSTGRES_NEEDED, startPostgres } from "../../../support/postgres.ts";
 import { requireOrLess, requireOrSkip, runtimeName } from "../../../support/require_or_skip.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";
 
@@ -15,8 +16,9 @@ const ASKED: Readonly<Record<string, readonly [url: string, answer: string]>> = 
   http: [`http://${GRANTED}/x`, `http ${GRANTED} /x`],
   https: [`https://${GRANTED}/x`, `https ${GRANTED} /x`],
   redis: [`redis://${GRANTED}`, "redis"],
-  postgres: [`postgres://me@${GRANTED}/db`, "postgres"],
+  postgres: [`postgres://tester@${GRANTED}/postgres`, "postgres"],
 };
+const [WHAT, HOW] = POSTGRES_NEEDED;
 const REFUSED = "http://refused.example/x";
 const WEB = ["http", "https"];
 
@@ -89,12 +91,17 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
   test(`N-020 clients of ${name} reach a granted host as they are, and no other, where ${runtimeName} runs the host`, async (t) => {
     const files = await canReach(t) ? await filesOf(t, program) : null;
     if (files === null) return;
+    let postgres: Postgres | null = null;
+    t.after(() => postgres?.stop());
     const expected: Record<string, string> = {};
     const pairs: [client: string, url: string][] = [];
     for (const [client, protocols] of Object.entries(program.clients)) {
       const wanted = program.packages?.[client];
       const isThere = (): boolean => spawnSync("/usr/bin/python3", ["-c", `import ${client}`]).status === 0;
       if (wanted !== undefined && !await requireOrLess(t, wanted, isThere, "sh scripts/setup.sh extras")) continue;
+      const needsPostgres = protocols.includes("postgres");
+      if (needsPostgres && !await requireOrLess(t, WHAT, () => findPostgres() !== null, HOW)) continue;
+      if (needsPostgres) postgres = await startPostgres();
       for (const [url, answer] of protocols.map((protocol) => ASKED[protocol]!)) {
         pairs.push([client, url]);
         expected[`${client} ${url}`] = answer;
@@ -102,7 +109,7 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     }
     pairs.push([program.proxied, REFUSED]);
     const command = [...program.command, JSON.stringify(pairs)];
-    const { answers, events } = await runGranted(t, files, { command, capabilities: ["exec:curl:plugin:/"] });
+    const { answers, events } = await runGranted(t, files, { command, capabilities: ["exec:curl:plugin:/"] }, postgres);
     const { [`${program.proxied} ${REFUSED}`]: refusal, ...reached } = answers;
     assert.deepEqual(reached, expected);
     assert.notEqual(refusal, undefined);
