@@ -13,7 +13,7 @@ import type { JobWaiting } from "../jobs/types.ts";
 import type { LiveRules } from "./live_rules.ts";
 
 /** The desk, as the other rooms of a host use it. */
-export interface HostDesk extends Pick<Desk, "ask" | "close" | "figures" | "sessionEnded"> {
+export interface HostDesk extends Pick<Desk, "ask" | "close" | "resume" | "figures" | "sessionEnded"> {
   /** For front ends. */
   readonly approvals: Desk;
   /** Tells the readers of a run what becomes of its requests, until the returned function is called. */
@@ -37,6 +37,7 @@ export function hostDesk(ports: HostDeskPorts): HostDesk {
     approvals: desk,
     ask: (call) => desk.ask(call),
     close: () => desk.close(),
+    resume: () => desk.resume(),
     get figures() {
       return desk.figures;
     },

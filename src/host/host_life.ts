@@ -46,6 +46,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     while (stopping && !signal.aborted) await stopping;
     signal.throwIfAborted();
     sessions.resume();
+    rooms.desk.resume();
     const isFirst = !isLoaded;
     isLoaded = true;
     const [started, asked] = await Promise.allSettled([

@@ -141,7 +141,7 @@ export interface ApprovalStore {
   endLost(projectId: string, before: string, end: ApprovalEnd): Promise<Approval[]>;
   /** Keeps an answer for later calls, in place of one for the same source, tool, agent and session. */
   keep(answer: StandingAnswer): Promise<void>;
-  /** Returns the standing answers of a project, the oldest first. */
+  /** Returns the standing answers of a project, the oldest first: one that replaced another is as old as itself. */
   standing(projectId: string): Promise<StandingAnswer[]>;
   /** Forgets a standing answer; false when there is none. */
   revoke(id: string): Promise<boolean>;
