@@ -66,7 +66,7 @@ export function postgresApprovals({ query, transaction }: PostgresPool, schema: 
     async keep(answer) {
       const { id, projectId, sessionId } = answer;
       const sql = `INSERT INTO ${answers} (id, project, session, address, record) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (address) DO UPDATE SET id = excluded.id, record = excluded.record`;
+        ON CONFLICT (address) DO UPDATE SET seq = DEFAULT, id = excluded.id, record = excluded.record`;
       await query(sql, [id, projectId, sessionId, addressOf(answer), JSON.stringify(answer)]);
     },
     standing: async (projectId) =>

@@ -58,7 +58,9 @@ export function sqliteApprovals({ database, alone, reading }: SqliteAccess): App
     keep: (answer) =>
       alone(() => {
         const { id, projectId, sessionId } = answer;
-        sql.keep.run([id, projectId, sessionId, addressOf(answer), JSON.stringify(answer)]);
+        const address = addressOf(answer);
+        sql.replaced.run([address]); // A new row: the newest answer is the last.
+        sql.keep.run([id, projectId, sessionId, address, JSON.stringify(answer)]);
       }),
     standing: (projectId) => reading(() => read<StandingAnswer>(sql.standing.allNumbers([projectId]))),
     revoke: (id) => alone(() => sql.revoke.run([id]) === 1),
@@ -118,8 +120,8 @@ const SQL = {
   ofJob: "SELECT record FROM approvals WHERE job = ? AND state = 'waiting' ORDER BY seq",
   lost: `SELECT record FROM approvals WHERE project = ? AND job IS NULL AND state = 'waiting' AND expires <= ?
     ORDER BY seq`,
-  keep: `INSERT INTO standing_answers (id, project, session, address, record) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (address) DO UPDATE SET id = excluded.id, record = excluded.record`,
+  replaced: "DELETE FROM standing_answers WHERE address = ?",
+  keep: "INSERT INTO standing_answers (id, project, session, address, record) VALUES (?, ?, ?, ?, ?)",
   standing: "SELECT record FROM standing_answers WHERE project = ? ORDER BY seq",
   revoke: "DELETE FROM standing_answers WHERE id = ?",
   ofSession: "SELECT 1 FROM standing_answers WHERE project = ? AND session = ? LIMIT 1",

@@ -140,6 +140,15 @@ export const approvalsContract: readonly ApprovalsCase[] = [
     },
   },
   {
+    name: "N-026 of the answers for later calls the newest is the last, also where it replaced an older one",
+    async run(store) {
+      await store.keep(answer("ans_1"));
+      await store.keep(answer("ans_2", { sessionId: "ses_1" }));
+      await store.keep(answer("ans_3", { decision: "deny" }));
+      assert.deepEqual(ids(await store.standing("harbor")), ["ans_2", "ans_3"]);
+    },
+  },
+  {
     name: "N-027 requests that ended long ago are forgotten, and no others",
     async run(store) {
       for (const at of [1, 2, 3]) await store.open(request(`apr_${at}`), null);
