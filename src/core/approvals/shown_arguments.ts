@@ -42,6 +42,14 @@ export function listed(approval: Approval): Approval {
   };
 }
 
+/** Returns a request as a store may keep it for lists, as JSON; null where the whole is no longer. */
+export function listedText(approval: Approval): string | null {
+  const short = listed(approval);
+  return short.arguments === approval.arguments && short.changed?.before === approval.changed?.before
+    ? null
+    : JSON.stringify(short);
+}
+
 const MAX_DEPTH = 32;
 
 function cutValue(value: unknown, maxChars: number, maxItems: number, depth = 0): unknown {

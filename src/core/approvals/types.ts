@@ -133,7 +133,7 @@ export interface ApprovalStore {
   ended(ids: readonly string[]): Promise<Approval[]>;
   /** Ends a request that waits. Null when it does not, or is not there: the first end counts. */
   end(id: string, end: ApprovalEnd): Promise<Approval | null>;
-  /** Returns requests of a project, the newest first. */
+  /** Returns requests of a project, the newest first. Big arguments may be cut (`argumentsCut`). */
   list(query: ApprovalQuery): Promise<Approval[]>;
   /** Ends the waiting requests of a job; returns them. */
   endJob(jobId: string, end: ApprovalEnd): Promise<Approval[]>;
