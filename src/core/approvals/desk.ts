@@ -12,7 +12,7 @@ import type { ApprovalEvent, Approvals, AskedCall, DeskFigures, DeskPorts, Rulin
 import { requestOf } from "./request_of.ts";
 import { sentArguments } from "./sent_arguments.ts";
 import { listed } from "./shown_arguments.ts";
-import { inWords, keepAnswer, standingFor } from "./standing_answers.ts";
+import { checkReach, inWords, keepAnswer, standingFor } from "./standing_answers.ts";
 import type { Approval, ApprovalAnswer, ApprovalEnd, StandingAnswer } from "./types.ts";
 import { type Waiter, Waiters } from "./waiters.ts";
 
@@ -103,6 +103,7 @@ export class Desk implements Approvals {
     const answer = checkAnswer(given);
     const asked = await this.get(id);
     if (asked.state !== "waiting") throw endedError(asked);
+    checkReach(asked, answer);
     const masked = this.#ports.secrets.value(answer);
     const [waiter] = this.#waiters.of(id);
     // As they are kept: a secret that the person wrote would be sent as its mask.

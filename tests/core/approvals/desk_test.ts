@@ -525,3 +525,14 @@ test("N-044 an answer is reported once, also while its rule is still being writt
   assert.ok((await asked).isAllowed);
   assert.deepEqual(it.events.map(({ type }) => type), ["requested", "answered"]);
 });
+
+test("N-026 always is refused where a handler without a name asks: it would hold for others of them", async () => {
+  const it = stage();
+  const asked = it.ask({ asked: [{ source: { kind: "hook", id: "anonymous" }, reason: "guard" }] });
+  const { id } = await it.opened();
+  const always = it.desk.answer(id, { decision: "allow", scope: "always" });
+  await assert.rejects(always, { code: "approval.answer_invalid", message: /has no name/ });
+  assert.equal((await it.desk.get(id)).state, "waiting");
+  await it.desk.answer(id, { decision: "allow", scope: "session" });
+  assert.ok((await asked).isAllowed);
+});
