@@ -46,6 +46,7 @@ async function askInTurn(operator: Operator): Promise<void> {
     });
   }
   const left = new Set<string>();
+  const warned = new Set<string>();
   let isSaid = false;
   while (!signal.aborted) {
     const isAsked = await withDesks(operator, undefined, async (desks) => {
@@ -54,7 +55,7 @@ async function askInTurn(operator: Operator): Promise<void> {
       isSaid = false;
       if (!await askAbout(next, operator)) left.add(next.request.id);
       return true;
-    });
+    }, warned);
     if (isAsked) continue;
     if (!isSaid) err.line(err.paint.dim("No call waits for a person. New ones are shown as they come; Ctrl-C ends."));
     isSaid = true;

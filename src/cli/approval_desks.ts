@@ -6,7 +6,7 @@
  */
 import { type LiveHost, liveHosts } from "../adapters/shared/live_hosts.ts";
 import type { ApprovalAnswer } from "../core/approvals/types.ts";
-import { HostError, isErrorCode } from "../core/errors/host_error.ts";
+import { HostError, isErrorCode, messageOf } from "../core/errors/host_error.ts";
 import type { Answers, Approval, StandingAnswer } from "../http/answers.ts";
 import type { Problem } from "../http/problem.ts";
 import type { Operator } from "./operator.ts";
@@ -40,14 +40,18 @@ export interface DeskOfProject {
   close(): Promise<void>;
 }
 
-/** Runs `work` with every desk of the home, or with that of one project, and lets go of them. */
+/**
+ * Runs `work` with every desk of the home, or with that of one project, and lets go of them. A desk that cannot be opened
+ * is left out with a warning, unless `warned` has its project already.
+ */
 export async function withDesks<T>(
   operator: Operator,
   project: string | undefined,
   work: (desks: readonly DeskOfProject[]) => Promise<T>,
+  warned: Set<string> = new Set(),
 ): Promise<T> {
   const live = (await Promise.all((await liveHosts(operator.home)).map(liveDesk))).filter((desk) => desk !== null);
-  const left = await leftDesks(operator, new Set(live.map((desk) => desk.project)));
+  const left = await leftDesks(operator, new Set(live.map((desk) => desk.project)), warned);
   const desks = [...live, ...left];
   try {
     return await work(project === undefined ? desks : desks.filter((desk) => desk.project === project));
@@ -107,11 +111,22 @@ async function liveDesk(host: LiveHost): Promise<DeskOfProject | null> {
 }
 
 /** Desks whose host does not run. An answer is kept, and the job that asked takes it when it is run again. */
-async function leftDesks(operator: Operator, live: ReadonlySet<string>): Promise<DeskOfProject[]> {
-  const { home, runtime } = operator;
+async function leftDesks(
+  operator: Operator,
+  live: ReadonlySet<string>,
+  warned: Set<string>,
+): Promise<DeskOfProject[]> {
+  const { home, runtime, terminal: { err } } = operator;
   const names = await runtime.files.list(home).catch(() => []);
   const projects = names.flatMap((name) => /^jobs-(.+)\.db$/.exec(name)?.[1] ?? []).filter((id) => !live.has(id));
-  return await Promise.all(projects.map((project) => leftDesk(project, operator)));
+  const desks = await Promise.all(projects.map((project) => {
+    return leftDesk(project, operator).catch((error) => {
+      if (!warned.has(project)) err.warning(`The requests of "${project}" cannot be read: ${messageOf(error)}`);
+      warned.add(project);
+      return null;
+    });
+  }));
+  return desks.filter((desk) => desk !== null);
 }
 
 async function leftDesk(
@@ -130,10 +145,10 @@ async function leftDesk(
     ...runtime,
     audit,
     secrets: { value: (value) => value, text: (text) => text }, // They were masked when the request was kept.
-    keepAlways: () =>
-      Promise.reject(
-        new HostError("approval.answer_invalid", "No host of the project runs, and only one can write the rule"),
-      ),
+    async keepAlways(_, { kind }) {
+      if (kind === "hook") return false;
+      throw new HostError("approval.answer_invalid", "No host of the project runs, and only one can write the rule");
+    },
     onAsk: null,
     warn: (message) => err.warning(message),
   });

@@ -9,6 +9,8 @@ import type { ToolCallOptions } from "./types.ts";
 /** The background job that makes a call. */
 export interface CallingJob {
   readonly id: string;
+  /** Aborted with the run: its call waits for nobody then, whatever signal the run gave it. */
+  readonly signal: AbortSignal;
   /** Counts the calls of this run that have the same key, from 1: each is a call of its own. */
   count(key: string): number;
 }

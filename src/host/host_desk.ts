@@ -13,7 +13,7 @@ import type { JobWaiting } from "../jobs/types.ts";
 import type { LiveRules } from "./live_rules.ts";
 
 /** The desk, as the other rooms of a host use it. */
-export interface HostDesk extends Pick<Desk, "ask" | "close" | "figures" | "sessionEnded"> {
+export interface HostDesk extends Pick<Desk, "ask" | "close" | "resume" | "figures" | "sessionEnded"> {
   /** For front ends. */
   readonly approvals: Desk;
   /** Tells the readers of a run what becomes of its requests, until the returned function is called. */
@@ -31,17 +31,24 @@ export interface HostDeskPorts extends DeskPorts {
 /** Returns the desk of a host. */
 export function hostDesk(ports: HostDeskPorts): HostDesk {
   const desk = new Desk(ports);
-  noteWaiting(desk, ports);
+  const notes = noteWaiting(desk, ports);
   const warned = (error: unknown): void => ports.warn(`Approvals: ${messageOf(error)}`);
   return {
     approvals: desk,
     ask: (call) => desk.ask(call),
     close: () => desk.close(),
+    resume() {
+      notes.clear(); // Another process may have answered in the meantime.
+      desk.resume();
+    },
     get figures() {
       return desk.figures;
     },
     sessionEnded: (id) => desk.sessionEnded(id).catch(warned),
-    jobEnded: (id) => desk.jobEnded(id).catch(warned),
+    async jobEnded(id) {
+      await desk.jobEnded(id).catch(warned);
+      notes.delete(id);
+    },
     hear({ jobId, emit }) {
       if (jobId === undefined) return () => {};
       return desk.on(({ type, approval: { id, tool, expiresAt, jobId: of, state, end } }) => {
@@ -78,8 +85,11 @@ export function askForLoop(
   };
 }
 
-/** Keeps `waiting` of each job as its requests come and go, one change of a job after the other. */
-function noteWaiting(desk: Desk, { setWaiting, warn }: HostDeskPorts): void {
+/**
+ * Keeps `waiting` of each job as its requests come and go, one change of a job after the other. Returns the notes by job:
+ * those of a run that was interrupted outlive it.
+ */
+function noteWaiting(desk: Desk, { setWaiting, warn }: HostDeskPorts): Map<string, JobWaiting[]> {
   const waiting = new Map<string, JobWaiting[]>();
   let last: Promise<unknown> = Promise.resolve();
   desk.on(({ type, approval: { id: approvalId, jobId, tool, createdAt: since } }) => {
@@ -91,4 +101,5 @@ function noteWaiting(desk: Desk, { setWaiting, warn }: HostDeskPorts): void {
     last = last.then(() => setWaiting(jobId, now))
       .catch((error) => warn(`A job could not say that it waits: ${messageOf(error)}`));
   });
+  return waiting;
 }

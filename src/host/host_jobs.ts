@@ -71,7 +71,7 @@ export function hostJobs(ports: HostJobsPorts): HostJobs {
     const given = options.backend ?? sqliteJobs({ path, ...runtime });
     const backend = hearEnds(given, ({ id }) => ports.desk.jobEnded(id));
     queue = given.queue;
-    store = given.approvals ?? memoryJobs(runtime).approvals!;
+    store = given.approvals ?? null;
     const onProblem = options.onProblem ?? ((error: unknown) => warn(`Background jobs: ${messageOf(error)}`));
     const jobs = createJobs<HostAgentContext>({ ...options, backend, runtime, events, tracing, prepare, onProblem });
     for (const [name, run] of runs) jobs.agent(name, run);
@@ -95,7 +95,7 @@ export function hostJobs(ports: HostJobsPorts): HostJobs {
     },
     approvals() {
       current ??= make();
-      return store!;
+      return store ??= memoryJobs(runtime).approvals!; // Not before it is needed: a host may be without SQLite.
     },
     setWaiting: async (id, waiting) => await queue?.setWaiting?.(id, waiting),
     async start() {
@@ -164,7 +164,7 @@ function sessionRuns(
   return (base) => {
     const { agentName: agent, conversationId, signal, jobId } = base;
     const { session, leave } = take(conversationId);
-    const job = jobId === undefined ? undefined : callingJob(jobId);
+    const job = jobId === undefined ? undefined : callingJob(jobId, signal);
     const unhear = desk.hear(base);
     const used = new Set<string>();
     const tools: HostAgentContext["tools"] = {
@@ -183,10 +183,11 @@ function sessionRuns(
   };
 }
 
-function callingJob(id: string): CallingJob {
+function callingJob(id: string, signal: AbortSignal): CallingJob {
   const counts = new Map<string, number>();
   return {
     id,
+    signal,
     count(key) {
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);

@@ -46,6 +46,8 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     while (stopping && !signal.aborted) await stopping;
     signal.throwIfAborted();
     sessions.resume();
+    rooms.desk.resume();
+    await unlessAborted(rooms.ruleWatch.begin(), signal); // First: the rules may have changed while the host was down.
     const isFirst = !isLoaded;
     isLoaded = true;
     const [started, asked] = await Promise.allSettled([
@@ -57,7 +59,6 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     if (started.status === "rejected") throw started.reason;
     if (asked.status === "rejected") throw asked.reason;
     secretWatch.begin();
-    rooms.ruleWatch.begin();
     await unlessAborted(jobs.start(), signal); // Last: jobs that were queued before need the plugins.
     return { ...started.value, pending: asked.value };
   }

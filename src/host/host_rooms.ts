@@ -172,8 +172,9 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     storage,
     failedReloads,
     audit,
-    onAdopted() {
-      rules.replace(store.loaded.operator, store.loaded.project);
+    onAdopted({ project }) {
+      // The operator's rules may have changed since the files were read: their own watch has them.
+      rules.replace(rules.operator, project);
       chain.refresh();
       secretWatch.begin();
     },

@@ -77,7 +77,7 @@ export async function askPerson(
     asked,
     call: job && await callKey(job, context.agent_path, tool.name, args),
     waitMs: waitSec * 1000,
-    signal,
+    signal: job && signal && signal !== job.signal ? AbortSignal.any([job.signal, signal]) : job?.signal ?? signal,
     check: (edited) => checkArguments(tool, edited),
   });
   if (!ruling.isAllowed) throw denied(call, ruling, context, ports);

@@ -7,26 +7,30 @@ import type { Clock, Files } from "../core/ports/ports.ts";
 
 /** Looks that follow one another. */
 export interface Polling {
-  /** Looks now, and from now on. Safe to call again. */
-  begin(): void;
+  /** Looks now, and from now on; resolves when the first look is over. Safe to call again. */
+  begin(): Promise<void>;
   /** Looks no more; resolves when no look is under way. */
   close(): Promise<void>;
 }
 
-/** Returns looks that have not begun; each waits `everyMs` after the end of the one before. `look` does not reject. */
-export function polling(look: () => Promise<void>, everyMs: number, clock: Clock): Polling {
+/**
+ * Returns looks that have not begun; each waits `everyMs` after the end of the one before. `look` does not reject, and is
+ * told of the first after each {@link Polling.begin}.
+ */
+export function polling(look: (isFirst: boolean) => Promise<void>, everyMs: number, clock: Clock): Polling {
   let cancel: (() => void) | null = null;
   let work: Promise<void> = Promise.resolve();
-  function run(): void {
-    work = look().finally(() => {
-      if (cancel !== null) cancel = clock.after(everyMs, run);
+  function run(isFirst: boolean): void {
+    work = look(isFirst).finally(() => {
+      if (cancel !== null) cancel = clock.after(everyMs, () => run(false));
     });
   }
   return {
     begin() {
-      if (cancel !== null) return;
+      if (cancel !== null) return work;
       cancel = () => {};
-      run();
+      run(true);
+      return work;
     },
     async close() {
       cancel?.();

@@ -15,7 +15,7 @@ import { registerInstance, type RegisterPorts } from "./start_plugins.ts";
 export interface SyncPorts extends RegisterPorts {
   readonly model: HostModel;
   /** Called when the model has the new project, before any plugin is called through it. */
-  readonly onAdopted: () => void;
+  readonly onAdopted: (fresh: HostProject) => void;
 }
 
 /** Instances to start again although their files are the same. */
@@ -52,7 +52,7 @@ export async function syncPlugins(
   const stays = ({ instance, plugin }: { instance: string; plugin: string }): boolean =>
     plugin !== renewed && isSame(before.get(instance), after.get(instance));
   model.adopt(fresh.resolved);
-  onAdopted();
+  onAdopted(fresh);
   const gone = Promise.allSettled(Array.from(replacements.values(), (replacement) => replacement.commit()));
 
   const others = registered.filter(({ instance }) => !replacements.has(instance));

@@ -31,9 +31,10 @@ export function watchRules({ home, runtime: { files, clock }, current, onRules, 
   let used: string | null = null;
   let seen: string | null = null;
 
-  async function look(): Promise<void> {
+  async function look(isFirst: boolean): Promise<void> {
     const now = await stampOf([file], files);
-    const isAtRest = now === seen || seen === null;
+    // A host that starts has the rules of now, as one that is made.
+    const isAtRest = isFirst || now === seen;
     seen = now;
     // Some programs empty a file before they write it anew, or remove it: then it would seem to hold no rules.
     if (now === used || !isAtRest) return;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Approval, ApprovalEnd, ApprovalStore, StandingAnswer } from "../core/approvals/types.ts";
+import { listedText } from "../core/approvals/shown_arguments.ts";
 import type { PostgresPool, Transaction } from "./postgres_pool.ts";
 import { addressOf } from "./sqlite_approvals.ts";
 
@@ -13,8 +14,8 @@ export function postgresApprovals({ query, transaction }: PostgresPool, schema: 
 
   const write = async ({ query }: Transaction, approval: Approval): Promise<Approval> => {
     const { id, state, expiresAt, end } = approval;
-    const sql = `UPDATE ${approvals} SET state = $2, expires = $3, ended = $4, record = $5 WHERE id = $1`;
-    await query(sql, [id, state, expiresAt, end?.at ?? null, JSON.stringify(approval)]);
+    const sql = `UPDATE ${approvals} SET state = $2, expires = $3, ended = $4, record = $5, listed = $6 WHERE id = $1`;
+    await query(sql, [id, state, expiresAt, end?.at ?? null, JSON.stringify(approval), listedText(approval)]);
     return approval;
   };
   const endAll = (where: string, values: unknown[], end: ApprovalEnd): Promise<Approval[]> =>
@@ -41,9 +42,10 @@ export function postgresApprovals({ query, transaction }: PostgresPool, schema: 
         if (before?.state === "waiting") return await write(tx, { ...before, expiresAt: request.expiresAt });
         if (before) return before;
         const { id, projectId, jobId, state, expiresAt } = request;
-        const sql = `INSERT INTO ${approvals} (id, project, job, call, state, expires, record)
-          VALUES ($1, $2, $3, $4, $5, $6, $7)`;
-        await tx.query(sql, [id, projectId, jobId, call, state, expiresAt, JSON.stringify(request)]);
+        const sql = `INSERT INTO ${approvals} (id, project, job, call, state, expires, record, listed)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+        const texts = [JSON.stringify(request), listedText(request)];
+        await tx.query(sql, [id, projectId, jobId, call, state, expiresAt, ...texts]);
         return request;
       }),
     get: async (id) => read<Approval>(await query(`SELECT record FROM ${approvals} WHERE id = $1`, [id]))[0] ?? null,
@@ -51,7 +53,7 @@ export function postgresApprovals({ query, transaction }: PostgresPool, schema: 
       read(await query(`SELECT record FROM ${approvals} WHERE id = ANY($1) AND state <> 'waiting'`, [[...ids]])),
     end: async (id, end) => (await endAll("id = $1", [id], end))[0] ?? null,
     async list({ projectId, state = null, before = null, limit }) {
-      const sql = `SELECT record FROM ${approvals} WHERE project = $1
+      const sql = `SELECT coalesce(listed, record) AS record FROM ${approvals} WHERE project = $1
         AND ($2::text IS NULL OR ($2 = 'waiting') = (state = 'waiting'))
         AND ($3::text IS NULL OR seq < (SELECT seq FROM ${approvals} WHERE id = $3)) ORDER BY seq DESC LIMIT $4`;
       return read(await query(sql, [projectId, state, before, limit]));
@@ -66,7 +68,7 @@ export function postgresApprovals({ query, transaction }: PostgresPool, schema: 
     async keep(answer) {
       const { id, projectId, sessionId } = answer;
       const sql = `INSERT INTO ${answers} (id, project, session, address, record) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (address) DO UPDATE SET id = excluded.id, record = excluded.record`;
+        ON CONFLICT (address) DO UPDATE SET seq = DEFAULT, id = excluded.id, record = excluded.record`;
       await query(sql, [id, projectId, sessionId, addressOf(answer), JSON.stringify(answer)]);
     },
     standing: async (projectId) =>
@@ -91,7 +93,8 @@ export async function makeApprovalTables({ query }: Transaction, schema: string)
     state text NOT NULL,
     expires text NOT NULL,
     ended text,
-    record text NOT NULL
+    record text NOT NULL,
+    listed text
   )`);
   await query(`CREATE INDEX IF NOT EXISTS kaged_approval_project ON ${table} (project, seq)`);
   await query(`CREATE INDEX IF NOT EXISTS kaged_approval_call ON ${table} (call) WHERE call IS NOT NULL`);

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Approval, ApprovalEnd, ApprovalStore, StandingAnswer } from "../core/approvals/types.ts";
+import { listedText } from "../core/approvals/shown_arguments.ts";
 import type { Database, SqlValue, Statement } from "../core/ports/ports.ts";
 
 /** How the file is used: `alone` among all processes, or only read. */
@@ -22,7 +23,7 @@ export function sqliteApprovals({ database, alone, reading }: SqliteAccess): App
 
   const write = (approval: Approval): Approval => {
     const { id, state, expiresAt } = approval;
-    sql.write.run([state, expiresAt, approval.end?.at ?? null, JSON.stringify(approval), id]);
+    sql.write.run([state, expiresAt, approval.end?.at ?? null, JSON.stringify(approval), listedText(approval), id]);
     return approval;
   };
   const endAll = (rows: SqlValue[][], end: ApprovalEnd): Approval[] => {
@@ -37,7 +38,7 @@ export function sqliteApprovals({ database, alone, reading }: SqliteAccess): App
         if (before?.state === "waiting") return write({ ...before, expiresAt: request.expiresAt });
         if (before) return before;
         const { id, projectId, jobId, state, expiresAt } = request;
-        sql.open.run([id, projectId, jobId, call, state, expiresAt, JSON.stringify(request)]);
+        sql.open.run([id, projectId, jobId, call, state, expiresAt, JSON.stringify(request), listedText(request)]);
         return request;
       }),
     get: (id) => reading(() => get(id)),
@@ -58,7 +59,9 @@ export function sqliteApprovals({ database, alone, reading }: SqliteAccess): App
     keep: (answer) =>
       alone(() => {
         const { id, projectId, sessionId } = answer;
-        sql.keep.run([id, projectId, sessionId, addressOf(answer), JSON.stringify(answer)]);
+        const address = addressOf(answer);
+        sql.replaced.run([address]); // A new row: the newest answer is the last.
+        sql.keep.run([id, projectId, sessionId, address, JSON.stringify(answer)]);
       }),
     standing: (projectId) => reading(() => read<StandingAnswer>(sql.standing.allNumbers([projectId]))),
     revoke: (id) => alone(() => sql.revoke.run([id]) === 1),
@@ -79,7 +82,8 @@ function read<T>(rows: SqlValue[][]): T[] {
   return rows.map(([record]) => JSON.parse(record as string));
 }
 
-// The record is JSON; what is looked for stands beside it.
+// The record is JSON; what is looked for stands beside it. A big one has a short form for lists: to read hundreds of a
+// megabyte each would hold up the host for seconds.
 const SETUP: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS approvals (
     seq INTEGER PRIMARY KEY,
@@ -90,7 +94,8 @@ const SETUP: readonly string[] = [
     state TEXT NOT NULL,
     expires TEXT NOT NULL,
     ended TEXT,
-    record TEXT NOT NULL
+    record TEXT NOT NULL,
+    listed TEXT
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS approvals_project ON approvals (project, seq)",
   "CREATE INDEX IF NOT EXISTS approvals_call ON approvals (call) WHERE call IS NOT NULL",
@@ -107,19 +112,19 @@ const SETUP: readonly string[] = [
 ];
 
 const SQL = {
-  open: "INSERT INTO approvals (id, project, job, call, state, expires, record) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  open: "INSERT INTO approvals (id, project, job, call, state, expires, record, listed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   get: "SELECT record FROM approvals WHERE id = ?",
   ofCall: "SELECT record FROM approvals WHERE call = ? AND state <> 'withdrawn' ORDER BY seq DESC LIMIT 1",
   ended: "SELECT record FROM approvals WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'waiting'",
-  write: "UPDATE approvals SET state = ?, expires = ?, ended = ?, record = ? WHERE id = ?",
-  list: `SELECT record FROM approvals WHERE project = ?
+  write: "UPDATE approvals SET state = ?, expires = ?, ended = ?, record = ?, listed = ? WHERE id = ?",
+  list: `SELECT coalesce(listed, record) FROM approvals WHERE project = ?
     AND (? IS NULL OR (? = 'waiting') = (state = 'waiting'))
     AND (? IS NULL OR seq < (SELECT seq FROM approvals WHERE id = ?)) ORDER BY seq DESC LIMIT ?`,
   ofJob: "SELECT record FROM approvals WHERE job = ? AND state = 'waiting' ORDER BY seq",
   lost: `SELECT record FROM approvals WHERE project = ? AND job IS NULL AND state = 'waiting' AND expires <= ?
     ORDER BY seq`,
-  keep: `INSERT INTO standing_answers (id, project, session, address, record) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (address) DO UPDATE SET id = excluded.id, record = excluded.record`,
+  replaced: "DELETE FROM standing_answers WHERE address = ?",
+  keep: "INSERT INTO standing_answers (id, project, session, address, record) VALUES (?, ?, ?, ?, ?)",
   standing: "SELECT record FROM standing_answers WHERE project = ? ORDER BY seq",
   revoke: "DELETE FROM standing_answers WHERE id = ?",
   ofSession: "SELECT 1 FROM standing_answers WHERE project = ? AND session = ? LIMIT 1",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { notes, TOOL } from "../support/gate_doors.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
@@ -108,7 +109,8 @@ test("N-026 without a terminal nobody is asked: the command says what scripts us
   assert.match(stderr, /Nobody can be asked here[\s\S]*hint: .*list --json/);
 });
 
-test("N-027 requests of a host that died are listed, and an answer waits for its job", async (t) => {
+/** A home whose host was killed, with a request in it. */
+async function deserted(t: TestContext, fields: Partial<Approval> = {}) {
   const home = await scratchDir(t);
   const backend = sqliteJobs({ path: join(home, "jobs-music.db") });
   const request: Approval = {
@@ -129,14 +131,42 @@ test("N-027 requests of a host that died are listed, and an answer waits for its
     reason: "a rule",
     state: "waiting",
     end: null,
+    ...fields,
   };
-  await backend.approvals!.open(request, "key:1");
+  await backend.approvals!.open(request, request.jobId === null ? null : "key:1");
   t.after(() => backend.close());
-  const run = (...args: string[]) => runKaged(["approvals", ...args, "--home", home]);
+  return { home, backend, request, run: (...args: string[]) => runKaged(["approvals", ...args, "--home", home]) };
+}
+
+test("N-027 requests of a host that died are listed, and an answer waits for its job", async (t) => {
+  const { backend, request, run } = await deserted(t);
   assert.match((await run("list")).stdout, /^apr_1 notes\.ask/);
   const always = await run("allow", "apr_1", "--scope", "always");
   assert.match(always.stderr, /only one can write the rule/);
   const joined = await backend.approvals!.open({ ...request, id: "apr_2" }, "key:1");
   assert.deepEqual([joined.id, joined.state], ["apr_1", "allowed"]);
   assert.equal((await run("deny", "apr_1")).code, 3);
+});
+
+test("N-027 an answer to a request whose host died says who takes it: its job, or perhaps nobody", async (t) => {
+  const { run } = await deserted(t);
+  assert.match((await run("allow", "apr_1")).stderr, /the job that asked takes the answer when it is run again/);
+  const direct = await deserted(t, { jobId: null });
+  assert.match((await direct.run("allow", "apr_1")).stderr, /if the program that asked has ended, nobody takes/);
+});
+
+test("N-026 always to a handler can be answered without a host", async (t) => {
+  const source = { kind: "hook", id: "careful" } as const;
+  const { backend, run } = await deserted(t, { source, sources: [source] });
+  assert.equal((await run("allow", "apr_1", "--scope", "always")).code, 0);
+  assert.deepEqual((await backend.approvals!.standing("music")).map((kept) => kept.source), [source]);
+});
+
+test("N-026 a database that cannot be read keeps nobody from the requests of other projects", async (t) => {
+  const { home, run } = await deserted(t);
+  await writeFile(join(home, "jobs-harbor.db"), "this is no database at all, and never was one");
+  const { code, stdout, stderr } = await run("list");
+  assert.equal(code, 0);
+  assert.match(stdout, /^apr_1 notes\.ask/);
+  assert.match(stderr, /warning: The requests of "harbor" cannot be read: /);
 });

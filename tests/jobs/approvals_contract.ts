@@ -140,6 +140,34 @@ export const approvalsContract: readonly ApprovalsCase[] = [
     },
   },
   {
+    name: "N-026 a list holds short forms of big requests, and their ids lead to the whole",
+    async run(store) {
+      const big = request("apr_1", { arguments: { text: "x".repeat(1_000_000) } });
+      const changed = { before: { text: "y".repeat(1_000_000) }, by: ["guard"] };
+      await store.open(big, null);
+      await store.open(request("apr_2", { changed }), null);
+      await store.end("apr_1", end);
+      const found = await store.list({ projectId: "harbor", limit: 9 });
+      assert.deepEqual(ids(found), ["apr_2", "apr_1"]);
+      assert.ok(JSON.stringify(found).length < 50_000);
+      assert.deepEqual(found.map(({ state, argumentsCut }) => [state, argumentsCut]), [
+        ["waiting", false],
+        ["allowed", true],
+      ]);
+      assert.deepEqual((await store.get("apr_1"))?.arguments, big.arguments);
+      assert.deepEqual((await store.get("apr_2"))?.changed, changed);
+    },
+  },
+  {
+    name: "N-026 of the answers for later calls the newest is the last, also where it replaced an older one",
+    async run(store) {
+      await store.keep(answer("ans_1"));
+      await store.keep(answer("ans_2", { sessionId: "ses_1" }));
+      await store.keep(answer("ans_3", { decision: "deny" }));
+      assert.deepEqual(ids(await store.standing("harbor")), ["ans_2", "ans_3"]);
+    },
+  },
+  {
     name: "N-027 requests that ended long ago are forgotten, and no others",
     async run(store) {
       for (const at of [1, 2, 3]) await store.open(request(`apr_${at}`), null);

@@ -29,6 +29,8 @@ interface AnswerFlags {
 
 /** Exit code of an answer that came too late: somebody else was first, or nobody waits any more. */
 const TOO_LATE = 3;
+const AGAIN = "the job that asked takes the answer when it is run again";
+const NO_JOB = "if the program that asked has ended, nobody takes the answer";
 
 /** Adds the command; `exit` takes the exit code of one that came to its end. */
 export function addApprovals(kaged: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -141,7 +143,7 @@ async function answerOne(
     });
     if (json) out.json(done);
     else out.done(`${decision === "allow" ? "Allowed" : "Denied"} ${done.tool} of ${done.agent_path}`);
-    if (!isLive) err.warning("No host of the project runs: the job that asked takes the answer when it is run again");
+    if (!isLive) err.warning(`No host of the project can be reached: ${done.job_id === null ? NO_JOB : AGAIN}`);
     return 0;
   } catch (error) {
     if (!(error instanceof HostError) || error.code !== "approval.ended") throw error;

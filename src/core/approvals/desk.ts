@@ -6,12 +6,15 @@
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
 import type { Page } from "../values/page_of.ts";
-import { checkAnswer, invalid } from "./check_answer.ts";
+import { checkAnswer } from "./check_answer.ts";
 import { DeskLog } from "./desk_log.ts";
-import type { ApprovalEvent, Approvals, Args, AskedCall, DeskFigures, DeskPorts, Ruling } from "./desk_types.ts";
-import { fitArguments, listed, masksIn, MAX_KEPT_BYTES, meantArguments } from "./shown_arguments.ts";
-import { inWords, keepAnswer, standingFor } from "./standing_answers.ts";
+import type { ApprovalEvent, Approvals, AskedCall, DeskFigures, DeskPorts, Ruling } from "./desk_types.ts";
+import { requestOf } from "./request_of.ts";
+import { sentArguments } from "./sent_arguments.ts";
+import { listed } from "./shown_arguments.ts";
+import { checkReach, inWords, keepAnswer, standingFor } from "./standing_answers.ts";
 import type { Approval, ApprovalAnswer, ApprovalEnd, StandingAnswer } from "./types.ts";
+import { type Waiter, Waiters } from "./waiters.ts";
 
 /** Time between two looks for answers that other processes have taken. */
 const LOOK_MS = 1_000;
@@ -19,26 +22,22 @@ const LIST_LIMIT = 50;
 const MAX_LIST_LIMIT = 500;
 /** How long requests that ended are kept. */
 const KEEP_MS = 30 * 24 * 3600_000;
-const MAX_REASON = 1_000;
-
-/** A call of this process that waits. */
-interface Waiter {
-  readonly call: AskedCall;
-  readonly approval: Approval;
-  readonly settle: (ruling: Ruling | HostError) => void;
-  /** Tells the embedder's front end that the request has ended. */
-  readonly over: AbortController;
-}
+/** How long the store is taken for swept. */
+const SWEPT_MS = 60_000;
+const UNANSWERED = "Nobody answered in time";
+/** Codes of the reasons for which the run of a job is aborted. */
+const ENDS_OF_RUNS = ["jobs.stopped", "jobs.finished"];
 
 /** The one desk of a host. */
 export class Desk implements Approvals {
   readonly #ports: DeskPorts;
   readonly #log: DeskLog;
-  readonly #waiters = new Map<string, Waiter>();
-  /** Sessions for which an answer holds, as far as this process knows. */
-  readonly #sessions = new Set<string>();
-  #swept: Promise<void> | null = null;
+  readonly #waiters = new Waiters();
+  #swept: { readonly atMs: number; readonly done: Promise<void> } | null = null;
   #isLooking = false;
+  /** Whether anybody has asked or answered here: only then a session may have an answer of its own. */
+  #isUsed = false;
+  #isClosed = false;
 
   /** Opens no store before the first request, or before somebody looks. */
   constructor(ports: DeskPorts) {
@@ -53,17 +52,18 @@ export class Desk implements Approvals {
 
   /** Asks a person, unless earlier answers settle it. Rejects when `signal` aborts or the host stops. */
   async ask(call: AskedCall): Promise<Ruling> {
+    this.#isUsed = true;
+    this.#checkOpen(call);
     await this.#sweep();
     const answered = standingFor(call, await this.standing());
     const no = answered.find(({ answer }) => answer?.decision === "deny")?.answer;
     if (no) return { isAllowed: false, by: no.by ?? "person", reason: no.reason ?? "A person said no to such calls" };
-    for (const { answer } of answered) if (answer?.sessionId) this.#sessions.add(answer.sessionId);
     const asked = answered.filter(({ answer }) => answer === null);
     if (asked.length === 0) {
       return { isAllowed: true, arguments: call.arguments, isEdited: false, by: answered[0]!.answer!.by ?? "person" };
     }
     call.signal?.throwIfAborted();
-    const request = this.#requestOf({ ...call, asked });
+    const request = requestOf({ ...call, asked }, this.#ports);
     const kept = await this.#ports.store().open(request, call.call);
     if (kept.state !== "waiting") return await this.#rulingOf(kept, call); // Answered before a restart.
     return await this.#wait(kept, call, kept.id === request.id);
@@ -73,6 +73,7 @@ export class Desk implements Approvals {
     await this.#sweep();
     const { state = "waiting", cursor } = query;
     const limit = Math.min(query.limit ?? LIST_LIMIT, MAX_LIST_LIMIT);
+    if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`limit is ${limit}, and no whole number from 1`);
     if (cursor !== undefined) await this.get(cursor);
     const found = await this.#ports.store().list({
       projectId: this.#ports.projectId,
@@ -98,23 +99,26 @@ export class Desk implements Approvals {
     given: ApprovalAnswer,
     { by = "program" }: { readonly by?: string } = {},
   ): Promise<Approval> {
+    this.#isUsed = true;
     const answer = checkAnswer(given);
     const asked = await this.get(id);
     if (asked.state !== "waiting") throw endedError(asked);
-    const waiter = this.#waiters.get(id);
-    if (answer.arguments && waiter) await meant(answer.arguments, waiter.approval, waiter.call);
+    checkReach(asked, answer);
     const masked = this.#ports.secrets.value(answer);
+    const [waiter] = this.#waiters.of(id);
+    // As they are kept: a secret that the person wrote would be sent as its mask.
+    if (masked.arguments && waiter) await sentArguments(masked.arguments, waiter.approval, waiter.call);
     const state = answer.decision === "allow" ? "allowed" : "denied";
     const end: ApprovalEnd = { state, at: this.#now(), by, answer: masked, reason: masked.reason ?? null };
     const done = await this.#ports.store().end(id, end);
     if (!done) throw endedError(await this.get(id));
+    const waiters = this.#waiters.take(id); // Now: a look for answers of others must not report this one again.
     this.#log.ended(done);
-    if (answer.scope === "session" && done.sessionId !== null) this.#sessions.add(done.sessionId);
     try {
       // Before the call goes on: its next one may come at once.
       await keepAnswer(done, answer, this.#ports, this.#log);
     } finally {
-      await this.#settle(done);
+      await this.#settle(done, waiters);
     }
     return done;
   }
@@ -148,44 +152,30 @@ export class Desk implements Approvals {
 
   /** Forgets the answers that hold for a session. */
   async sessionEnded(sessionId: string): Promise<void> {
-    if (!this.#sessions.delete(sessionId)) return;
+    if (!this.#isUsed) return;
     await this.#ports.store().endSession(this.#ports.projectId, sessionId);
   }
 
-  /** Withdraws the requests of calls that no job makes. Those of jobs end with their runs, or outlive them. */
+  /**
+   * Withdraws the requests of calls that no job makes, and refuses such calls until {@link resume}. Those of jobs end with
+   * their runs, or outlive them.
+   */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#swept = null; // The next start looks again for what was left.
-    const stopped = new HostError("host.stopped", "The host was stopped while a call waited for a person");
-    const direct = [...this.#waiters.values()].filter(({ call }) => call.jobId === null);
-    for (const waiter of direct) this.#leave(waiter, stopped);
+    const direct = this.#waiters.all().filter(({ call }) => call.jobId === null);
+    for (const waiter of direct) this.#leave(waiter, stoppedError());
     await Promise.all(direct.map((waiter) => this.#withdraw(waiter, "The host was stopped")));
   }
 
-  #requestOf(call: AskedCall): Approval {
-    const { clock, ids, secrets, projectId } = this.#ports;
-    const { agentPath, sessionId, jobId, tool, plugin, changed, asked, waitMs } = call;
-    const fit = (args: Args) => fitArguments(secrets.value(args), MAX_KEPT_BYTES);
-    const { arguments: args, isCut } = fit(call.arguments);
-    const nowMs = clock.now();
-    return {
-      id: ids.create("apr"),
-      createdAt: new Date(nowMs).toISOString(),
-      expiresAt: new Date(nowMs + waitMs).toISOString(),
-      projectId,
-      agentPath,
-      sessionId,
-      jobId,
-      tool,
-      plugin,
-      arguments: args,
-      argumentsCut: isCut,
-      changed: changed && { before: fit(changed.before).arguments, by: changed.by },
-      source: asked[0]!.source,
-      sources: asked.map(({ source }) => source),
-      reason: secrets.text([...new Set(asked.map(({ reason }) => reason))].join("; ")).slice(0, MAX_REASON),
-      state: "waiting",
-      end: null,
-    };
+  /** Takes calls again after a {@link close}. */
+  resume(): void {
+    this.#isClosed = false;
+  }
+
+  /** Nobody waits for a call that comes while the host stops: its request would last, and hold the process. */
+  #checkOpen({ jobId }: AskedCall): void {
+    if (this.#isClosed && jobId === null) throw stoppedError();
   }
 
   #wait(approval: Approval, call: AskedCall, isNew: boolean): Promise<Ruling> {
@@ -202,10 +192,11 @@ export class Desk implements Approvals {
       const waiter: Waiter = { call, approval, settle, over: new AbortController() };
       const restMs = Math.max(0, Date.parse(approval.expiresAt) - clock.now());
       const cancelExpiry = clock.after(restMs, () => void this.#expire(waiter), { keepAlive: true });
-      this.#waiters.set(approval.id, waiter);
+      this.#waiters.add(waiter);
       this.#log.requested(approval, isNew);
       signal?.addEventListener("abort", abort, { once: true });
       if (signal?.aborted) return abort();
+      if (this.#isClosed && call.jobId === null) return void this.close(); // It came too late to be seen there.
       this.#lookSoon();
       void this.#askEmbedder(waiter);
     });
@@ -222,25 +213,31 @@ export class Desk implements Approvals {
     }
   }
 
-  /** Whoever made the call has gone. A job that is only interrupted is run again, and its request is joined then. */
+  /**
+   * Whoever made the call has gone. A run of a job that is interrupted, or has lost its lease, is made again, and joins the
+   * request; where the job itself has ended, {@link jobEnded} withdraws it.
+   */
   #abort(waiter: Waiter, reason: unknown): void {
-    const isKept = waiter.call.jobId !== null && (reason as { code?: string } | null)?.code === "jobs.stopped";
-    if (!isKept) void this.#withdraw(waiter, "The call was aborted");
     this.#leave(waiter, asError(reason));
+    const { call: { jobId }, approval: { id } } = waiter;
+    const isKept = jobId !== null && ENDS_OF_RUNS.includes((reason as { code?: string } | null)?.code ?? "");
+    if (!isKept && this.#waiters.of(id).length === 0) void this.#withdraw(waiter, "The call was aborted");
   }
 
   async #expire(waiter: Waiter): Promise<void> {
     const { id } = waiter.approval;
     const { store, warn } = this.#ports;
     try {
-      const done = await store().end(id, this.#endOf("expired", "Nobody answered in time"));
+      const kept = await store().get(id);
+      const isLonger = kept?.state === "waiting" && kept.expiresAt > this.#now(); // Another run has joined it.
+      const done = isLonger ? null : await store().end(id, this.#endOf("expired", UNANSWERED));
       if (done) this.#log.ended(done);
       const now = done ?? await store().get(id); // Somebody may have answered in the last moment.
-      if (now) return await this.#settle(now);
+      if (now && now.state !== "waiting") return await this.#settle(now);
     } catch (error) {
       warn(`A request that ran out could not be ended: ${messageOf(error)}`);
     }
-    this.#leave(waiter, { isAllowed: false, by: "nobody", reason: "Nobody answered in time" });
+    this.#leave(waiter, { isAllowed: false, by: "nobody", reason: UNANSWERED });
   }
 
   async #withdraw({ approval: { id } }: Waiter, reason: string): Promise<void> {
@@ -252,17 +249,16 @@ export class Desk implements Approvals {
     }
   }
 
-  /** Has the call of a request that ended go on, if it waits here. */
-  async #settle(done: Approval): Promise<void> {
-    const waiter = this.#waiters.get(done.id);
-    if (!waiter) return;
-    this.#waiters.delete(done.id);
-    waiter.over.abort();
-    waiter.settle(await this.#rulingOf(done, waiter.call).catch(asError));
+  /** Has the calls of a request that ended go on, as far as they wait here. */
+  async #settle(done: Approval, waiters: readonly Waiter[] = this.#waiters.take(done.id)): Promise<void> {
+    for (const { over } of waiters) over.abort();
+    await Promise.all(waiters.map(async ({ settle, call }) => {
+      settle(await this.#rulingOf(done, call).catch(asError));
+    }));
   }
 
   #leave(waiter: Waiter, ruling: Ruling | HostError): void {
-    this.#waiters.delete(waiter.approval.id);
+    this.#waiters.remove(waiter);
     waiter.over.abort();
     waiter.settle(ruling);
   }
@@ -273,7 +269,7 @@ export class Desk implements Approvals {
     if (state !== "allowed") return { isAllowed: false, by, reason: end?.reason ?? "A person said no" };
     const edited = end?.answer?.arguments;
     if (!edited) return { isAllowed: true, arguments: call.arguments, isEdited: false, by };
-    return { isAllowed: true, arguments: await meant(edited, done, call), isEdited: true, by };
+    return { isAllowed: true, arguments: await sentArguments(edited, done, call), isEdited: true, by };
   }
 
   /** Looks for answers of other processes as long as anybody waits. */
@@ -289,24 +285,33 @@ export class Desk implements Approvals {
 
   async #look(): Promise<void> {
     if (this.#waiters.size === 0) return;
-    for (const done of await this.#ports.store().ended([...this.#waiters.keys()])) {
-      if (!this.#waiters.has(done.id)) continue; // Answered here in the meantime.
+    for (const done of await this.#ports.store().ended(this.#waiters.ids)) {
+      if (this.#waiters.of(done.id).length === 0) continue; // Answered here in the meantime.
       this.#log.heard(done);
       await this.#settle(done);
     }
   }
 
-  /** Once: ends what a host that is gone has left, and forgets what is old. */
+  /** Now and then: ends what a host that is gone has left, and forgets what is old. */
   #sweep(): Promise<void> {
-    return this.#swept ??= (async () => {
-      const { store, clock, projectId } = this.#ports;
-      const lost = this.#endOf("expired", "Nobody answered in time, and its host is gone");
-      for (const done of await store().endLost(projectId, lost.at, lost)) this.#log.ended(done);
-      await store().forget(new Date(clock.now() - KEEP_MS).toISOString());
-    })().catch((error) => {
+    const atMs = this.#ports.clock.now();
+    if (this.#swept && atMs - this.#swept.atMs < SWEPT_MS) return this.#swept.done;
+    const done = this.#sweepNow(atMs).catch((error) => {
       this.#swept = null;
       throw error;
     });
+    this.#swept = { atMs, done };
+    return done;
+  }
+
+  async #sweepNow(atMs: number): Promise<void> {
+    const { store, projectId } = this.#ports;
+    const lost = this.#endOf("expired", UNANSWERED);
+    for (const done of await store().endLost(projectId, lost.at, lost)) {
+      this.#log.ended(done);
+      await this.#settle(done); // It may be one of this process, whose timer is about to run.
+    }
+    await store().forget(new Date(atMs - KEEP_MS).toISOString());
   }
 
   #endOf(state: "expired" | "withdrawn", reason: string): ApprovalEnd {
@@ -318,17 +323,8 @@ export class Desk implements Approvals {
   }
 }
 
-/** Returns the arguments that a person means who edited them. Throws when they cannot be sent. */
-async function meant(edited: Args, { arguments: asked, argumentsCut }: Approval, call: AskedCall): Promise<Args> {
-  if (argumentsCut) throw invalid("The arguments are too big to be edited", "Answer without arguments");
-  const args = meantArguments(edited, asked, call.arguments);
-  const known = masksIn(call.arguments);
-  const mask = masksIn(args).find((one) => !known.includes(one));
-  if (mask !== undefined) {
-    throw invalid(`The arguments hold ${mask}, which stands for a secret`, "Leave such a value where it was");
-  }
-  await call.check?.(args);
-  return args;
+function stoppedError(): HostError {
+  return new HostError("host.stopped", "The host was stopped while a call waited for a person");
 }
 
 function asError(reason: unknown): HostError {

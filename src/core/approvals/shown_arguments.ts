@@ -4,7 +4,6 @@
  * @module
  */
 import { byteLength } from "../values/cut_text.ts";
-import { isMap } from "../values/plain_data.ts";
 import type { Approval } from "./types.ts";
 
 type Args = Readonly<Record<string, unknown>>;
@@ -43,6 +42,14 @@ export function listed(approval: Approval): Approval {
   };
 }
 
+/** Returns a request as a store may keep it for lists, as JSON; null where the whole is no longer. */
+export function listedText(approval: Approval): string | null {
+  const short = listed(approval);
+  return short.arguments === approval.arguments && short.changed?.before === approval.changed?.before
+    ? null
+    : JSON.stringify(short);
+}
+
 const MAX_DEPTH = 32;
 
 function cutValue(value: unknown, maxChars: number, maxItems: number, depth = 0): unknown {
@@ -66,30 +73,4 @@ function cutValue(value: unknown, maxChars: number, maxItems: number, depth = 0)
 /** A text cut in the middle of a surrogate pair would not survive a store. */
 function wholePairs(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, "");
-}
-
-/**
- * Returns the arguments that a person means who edited `shown`: where a value was left as it was shown, the real one
- * stands in for it, so that nobody sends the mask of a secret.
- */
-export function meantArguments(edited: Args, shown: Args, real: Args): Args {
-  return meant(edited, shown, real) as Args;
-}
-
-function meant(edited: unknown, shown: unknown, real: unknown): unknown {
-  if (Object.is(edited, shown)) return real;
-  if (Array.isArray(edited) && Array.isArray(shown) && Array.isArray(real)) {
-    return edited.map((item, at) => at < shown.length ? meant(item, shown[at], real[at]) : item);
-  }
-  if (!isMap(edited) || !isMap(shown) || !isMap(real)) return edited;
-  return Object.fromEntries(
-    Object.entries(edited).map(([key, item]) => {
-      return [key, Object.hasOwn(shown, key) && Object.hasOwn(real, key) ? meant(item, shown[key], real[key]) : item];
-    }),
-  );
-}
-
-/** Returns the masks of secrets that stand in a value. */
-export function masksIn(value: unknown): string[] {
-  return JSON.stringify(value).match(/\[secret:[^\]]*\]/g) ?? [];
 }

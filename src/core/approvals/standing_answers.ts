@@ -4,15 +4,25 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
+import { invalid } from "./check_answer.ts";
 import type { DeskLog } from "./desk_log.ts";
 import type { AskedCall, DeskPorts } from "./desk_types.ts";
-import type { Approval, ApprovalAnswer, ApprovalSource, StandingAnswer } from "./types.ts";
+import { type Approval, type ApprovalAnswer, type ApprovalSource, NAMELESS, type StandingAnswer } from "./types.ts";
 
 /** One of those that ask, and the answer it has been given before; null when it has none. */
 export interface Answered {
   readonly source: ApprovalSource;
   readonly reason: string;
   readonly answer: StandingAnswer | null;
+}
+
+/** Checks that an answer can be kept for later calls as far as it is to reach. Throws `approval.answer_invalid`. */
+export function checkReach({ sources }: Pick<Approval, "sources">, { scope }: Pick<ApprovalAnswer, "scope">): void {
+  if (scope !== "always" || !sources.some(({ kind, id }) => kind === "hook" && id === NAMELESS)) return;
+  throw invalid(
+    "A handler that asks has no name, so that the answer would hold for every handler without one",
+    'Answer "once" or "session", or name the handler in the program: function careful(event) { … }',
+  );
 }
 
 /** Finds the answer that each of those that ask has been given before; the newest counts. */

@@ -41,6 +41,9 @@ export interface ApprovalRequest {
   readonly reason: string;
 }
 
+/** Id of a handler that has no name: nobody can tell it from another such handler, nor find it again after a restart. */
+export const NAMELESS = "anonymous";
+
 /** How far an answer reaches: this call, this tool until the session ends, or this tool from now on. */
 export type ApprovalScope = "once" | "session" | "always";
 
@@ -133,7 +136,7 @@ export interface ApprovalStore {
   ended(ids: readonly string[]): Promise<Approval[]>;
   /** Ends a request that waits. Null when it does not, or is not there: the first end counts. */
   end(id: string, end: ApprovalEnd): Promise<Approval | null>;
-  /** Returns requests of a project, the newest first. */
+  /** Returns requests of a project, the newest first. Big arguments may be cut (`argumentsCut`). */
   list(query: ApprovalQuery): Promise<Approval[]>;
   /** Ends the waiting requests of a job; returns them. */
   endJob(jobId: string, end: ApprovalEnd): Promise<Approval[]>;
@@ -141,7 +144,7 @@ export interface ApprovalStore {
   endLost(projectId: string, before: string, end: ApprovalEnd): Promise<Approval[]>;
   /** Keeps an answer for later calls, in place of one for the same source, tool, agent and session. */
   keep(answer: StandingAnswer): Promise<void>;
-  /** Returns the standing answers of a project, the oldest first. */
+  /** Returns the standing answers of a project, the oldest first: one that replaced another is as old as itself. */
   standing(projectId: string): Promise<StandingAnswer[]>;
   /** Forgets a standing answer; false when there is none. */
   revoke(id: string): Promise<boolean>;

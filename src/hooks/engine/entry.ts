@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { NAMELESS } from "../../core/approvals/types.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { typeName } from "../../core/documents/fields.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
@@ -77,7 +78,7 @@ function entryOf(registration: HookRegistration, index?: number): Entry {
   const { advisory = false, telemetryOnly = false, agents = null, matches = null } = registration;
   const { turnEnd = (registration.hook as string) === "Stop" } = registration;
   if (turnEnd && hook !== "SessionEnd") throw invalid(hook, "turnEnd", "is for handlers of SessionEnd");
-  const source = registration.source ?? { kind: "code", id: handler.name || "anonymous" };
+  const source = registration.source ?? { kind: "code", id: handler.name || NAMELESS };
   return { hook, handler, priority, timeoutMs, onFailure, advisory, telemetryOnly, turnEnd, agents, matches, source };
 }
 

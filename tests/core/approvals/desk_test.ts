@@ -349,6 +349,7 @@ test("N-027 a stop withdraws what no job asks, and the next desk ends what a dea
   const { id } = await it.opened();
   await Promise.all([assert.rejects(asked, isCode("host.stopped")), it.desk.close()]);
   assert.equal((await it.desk.get(id)).state, "withdrawn");
+  it.desk.resume();
   void it.ask({ waitMs: 1_000 }).catch(() => {});
   const left = await it.opened(2);
   const later = stage({ shared: it, clock: createFakeClock(Date.UTC(2026, 0, 2)) });
@@ -375,4 +376,163 @@ test("N-026 500 requests at once each get their own answer, and are listed page 
   assert.ok(rulings.every(({ isAllowed }, at) => isAllowed === (at % 2 === 0)));
   assert.deepEqual(it.desk.figures.ended, { allowed: 250, denied: 250, expired: 0, withdrawn: 0 });
   assert.equal(it.desk.figures.waiting, 0);
+});
+
+test("N-027 two runs of one job that wait for the same request both go on; the end of one leaves it to the other", async () => {
+  const it = stage();
+  const job = { jobId: "job_1", call: "key:1" };
+  const [own, lease] = [new AbortController(), new AbortController()];
+  const runs = [it.ask(job), it.ask({ ...job, signal: lease.signal }), it.ask({ ...job, signal: own.signal })];
+  const { id } = await it.opened(3);
+  own.abort();
+  lease.abort(new HostError("jobs.finished", "The job is no longer ours to run"));
+  await assert.rejects(runs[1]!, isCode("jobs.finished"));
+  await assert.rejects(runs[2]!, isCode("protocol.cancelled"));
+  assert.equal((await it.desk.get(id)).state, "waiting");
+  runs.push(it.ask(job));
+  await it.opened(4);
+  await it.desk.answer(id, { decision: "allow" });
+  assert.deepEqual([(await runs[0]!).isAllowed, (await runs[3]!).isAllowed], [true, true]);
+  assert.deepEqual([it.desk.figures.waiting, it.clock.keepingAlive], [0, 0]);
+});
+
+test("N-027 a run that has lost its lease leaves the request to the run that took the job", async () => {
+  const here = stage();
+  const there = stage({ shared: here });
+  const job = { jobId: "job_1", call: "key:1" };
+  const lease = new AbortController();
+  const lost = here.ask({ ...job, signal: lease.signal });
+  const { id } = await here.opened();
+  const taken = there.ask(job);
+  await there.opened();
+  lease.abort(new HostError("jobs.finished", "The job is no longer ours to run"));
+  await assert.rejects(lost, isCode("jobs.finished"));
+  await there.desk.answer(id, { decision: "allow" });
+  assert.ok((await taken).isAllowed);
+});
+
+test("N-027 a request lasts as long as the run that joined it last", async () => {
+  const it = stage();
+  const job = { jobId: "job_1", call: "key:1", waitMs: 5_000 };
+  const first = it.ask(job);
+  const { id } = await it.opened();
+  it.clock.advance(3_000);
+  const second = it.ask(job);
+  await it.opened(2);
+  it.clock.advance(2_000);
+  assert.deepEqual(await first, { isAllowed: false, by: "nobody", reason: "Nobody answered in time" });
+  assert.equal((await it.desk.get(id)).state, "waiting");
+  await it.desk.answer(id, { decision: "allow" });
+  assert.ok((await second).isAllowed);
+});
+
+test("N-027 a call that comes while the host stops is refused and leaves nothing; the next start takes calls", async () => {
+  const it = stage();
+  const early = it.ask();
+  const closed = it.desk.close();
+  await assert.rejects(early, isCode("host.stopped"));
+  await assert.rejects(it.ask(), isCode("host.stopped"));
+  await closed;
+  await until(async () => (await it.desk.list()).items.length === 0, "no request waits");
+  assert.deepEqual([it.desk.figures.waiting, it.clock.keepingAlive], [0, 0]);
+  it.desk.resume();
+  const asked = it.ask();
+  await until(() => it.desk.figures.waiting === 1, "the call waits");
+  const [request] = (await it.desk.list()).items;
+  await it.desk.answer(request!.id, { decision: "allow" });
+  assert.ok((await asked).isAllowed);
+});
+
+test("N-027 a stop refuses a call whose request was about to be kept", async () => {
+  const gate = Promise.withResolvers<void>();
+  const store = memoryJobs({ ids }).approvals!;
+  let isOpening = false;
+  const slow: ApprovalStore = {
+    ...store,
+    async open(...given) {
+      isOpening = true;
+      await gate.promise;
+      return await store.open(...given);
+    },
+  };
+  const it = stage({ store: () => slow });
+  const asked = it.ask();
+  await until(() => isOpening, "the request is being kept");
+  await it.desk.close();
+  gate.resolve();
+  await assert.rejects(asked, isCode("host.stopped"));
+  await until(async () => (await it.desk.list({ state: "ended" })).items.length === 1, "it is withdrawn");
+  assert.equal(it.clock.keepingAlive, 0);
+});
+
+test("N-027 what a dead host left is ended once its time is over, however long this host runs", async () => {
+  const dead = stage();
+  void dead.ask({ waitMs: 120_000 }).catch(() => {});
+  const { id } = await dead.opened();
+  const clock = createFakeClock(dead.clock.now());
+  const it = stage({ shared: dead, clock });
+  assert.deepEqual((await it.desk.list()).items.map((one) => one.id), [id]);
+  clock.advance(120_000);
+  assert.deepEqual((await it.desk.list()).items, []);
+  assert.equal((await it.desk.get(id)).state, "expired");
+  clock.advance(31 * 24 * 3600_000);
+  assert.deepEqual((await it.desk.list({ state: "all" })).items, []);
+});
+
+test("N-026 a secret that the person writes into the arguments is refused: its mask would be sent", async () => {
+  const it = stage();
+  it.secrets.learn("token", "s3cr3t-value");
+  const asked = it.ask();
+  const { id } = await it.opened();
+  const typed = { to: "ann@example.org", body: "s3cr3t-value" };
+  await assert.rejects(it.desk.answer(id, { decision: "allow", arguments: typed }), isCode("approval.answer_invalid"));
+  assert.equal((await it.desk.get(id)).state, "waiting");
+  await it.desk.answer(id, { decision: "allow" });
+  assert.ok((await asked).isAllowed);
+});
+
+test("N-026 a page of no requests at all is a mistake of the caller", async () => {
+  const it = stage();
+  void it.ask().catch(() => {});
+  await it.opened();
+  for (const limit of [0, -1, 1.5, NaN]) await assert.rejects(it.desk.list({ limit }), RangeError, `${limit}`);
+  assert.equal((await it.desk.list({ limit: 1 })).items.length, 1);
+});
+
+test("N-026 an answer for the session that another process took ends with the session too", async () => {
+  const here = stage();
+  const there = stage({ shared: here });
+  const asked = here.ask({ asked: [{ source: HOOK, reason: "guard" }] });
+  const { id } = await here.opened();
+  await there.desk.answer(id, { decision: "allow", scope: "session" });
+  here.clock.advance(1_000);
+  assert.ok((await asked).isAllowed);
+  await here.desk.sessionEnded("ses_1");
+  assert.deepEqual(await here.desk.standing(), []);
+});
+
+test("N-044 an answer is reported once, also while its rule is still being written", async () => {
+  const writing = Promise.withResolvers<boolean>();
+  const it = stage({ keepAlways: () => writing.promise });
+  const asked = it.ask();
+  const { id } = await it.opened();
+  const answered = it.desk.answer(id, { decision: "allow", scope: "always" });
+  await until(() => it.events.length === 2, "the answer is reported");
+  it.clock.advance(1_000);
+  await it.store.get(id); // The look came before it.
+  writing.resolve(true);
+  await answered;
+  assert.ok((await asked).isAllowed);
+  assert.deepEqual(it.events.map(({ type }) => type), ["requested", "answered"]);
+});
+
+test("N-026 always is refused where a handler without a name asks: it would hold for others of them", async () => {
+  const it = stage();
+  const asked = it.ask({ asked: [{ source: { kind: "hook", id: "anonymous" }, reason: "guard" }] });
+  const { id } = await it.opened();
+  const always = it.desk.answer(id, { decision: "allow", scope: "always" });
+  await assert.rejects(always, { code: "approval.answer_invalid", message: /has no name/ });
+  assert.equal((await it.desk.get(id)).state, "waiting");
+  await it.desk.answer(id, { decision: "allow", scope: "session" });
+  assert.ok((await asked).isAllowed);
 });
