@@ -28,7 +28,7 @@ import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
 import { callParams, type CallPlugin } from "./call_plugin.ts";
 import type { GateCall } from "./gate_call.ts";
-import { applyRules, type Asking, askPerson, type JudgePorts } from "./judge_call.ts";
+import { applyRules, type Asking, askPerson, type JudgePorts, recordWatched } from "./judge_call.ts";
 import type { ToolOutcome } from "./types.ts";
 
 /** The rooms of a host that the walk passes. */
@@ -127,6 +127,7 @@ class Walk {
     let verdict = applyRules(this.#call, context, this.#ports);
     const fired = this.#ports.engine.has("PreToolUse") ? await this.#before(context) : null;
     if (this.#args !== given) verdict = applyRules(this.#call, context, this.#ports);
+    if (verdict?.decision === "watch") recordWatched(this.#call, verdict, context, this.#ports);
     const asking = askingOf(verdict, fired, given);
     if (asking.asked.length === 0) return;
     const answered = askPerson(this.#call, this.#args, asking, context, this.#ports);

@@ -31,21 +31,28 @@ export interface Asking {
   readonly changedBy: readonly string[];
 }
 
-/** Returns what the rules say of a call; null where there are none. Throws `tool.denied`. */
+/** Returns what the rules say of a call; null where there are none. Throws, and records, `tool.denied`. */
 export function applyRules(call: GateCall, context: HookContext, ports: JudgePorts): Verdict | null {
   if (ports.rules.isEmpty) return null;
   const { name: tool, definition } = call.tool;
   const { agent_path: agent, project_id: project } = context;
-  const { destructiveHint, readOnlyHint } = annotationsOf(definition);
+  const { destructiveHint } = annotationsOf(definition);
   const verdict = ports.rules.judge({ tool, agent, project: project ?? "", isDestructive: destructiveHint });
   const { decision, source, reason } = verdict;
   if (decision === "deny") throw denied(call, { by: source?.id ?? "rules", reason }, context, ports);
-  if (decision === "watch") {
-    const place = { agent_path: context.agent_path, session_id: context.session_id };
-    const data = { tool, by: source?.id ?? "rules", read_only: readOnlyHint, destructive: destructiveHint, ...place };
-    ports.audit.emit("plugin.tool_watched", subjectOf(call), data, context.request_id);
-  }
   return verdict;
+}
+
+/** Records a call that a rule watches: once, when a person would have been asked. */
+export function recordWatched(
+  call: GateCall,
+  { source }: Pick<Verdict, "source">,
+  { agent_path, session_id, request_id }: HookContext,
+  { audit }: Pick<JudgePorts, "audit">,
+): void {
+  const { destructiveHint: destructive, readOnlyHint: read_only } = annotationsOf(call.tool.definition);
+  const data = { tool: call.tool.name, by: source?.id ?? "rules", read_only, destructive, agent_path, session_id };
+  audit.emit("plugin.tool_watched", subjectOf(call), data, request_id);
 }
 
 /** The claims of an MCP server about its tool: nobody has checked them. */

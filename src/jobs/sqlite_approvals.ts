@@ -112,7 +112,8 @@ const SETUP: readonly string[] = [
 ];
 
 const SQL = {
-  open: "INSERT INTO approvals (id, project, job, call, state, expires, record, listed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+  open:
+    "INSERT INTO approvals (id, project, job, call, state, expires, record, listed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   get: "SELECT record FROM approvals WHERE id = ?",
   ofCall: "SELECT record FROM approvals WHERE call = ? AND state <> 'withdrawn' ORDER BY seq DESC LIMIT 1",
   ended: "SELECT record FROM approvals WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'waiting'",

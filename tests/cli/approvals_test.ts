@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { approvalRequest } from "../support/approval_request.ts";
 import { notes, TOOL } from "../support/gate_doors.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
 import { canUseTerminal, onTerminal } from "../support/pty.ts";
@@ -113,26 +114,14 @@ test("N-026 without a terminal nobody is asked: the command says what scripts us
 async function deserted(t: TestContext, fields: Partial<Approval> = {}) {
   const home = await scratchDir(t);
   const backend = sqliteJobs({ path: join(home, "jobs-music.db") });
-  const request: Approval = {
-    id: "apr_1",
+  const request = approvalRequest("apr_1", {
     createdAt: new Date().toISOString(),
     expiresAt: new Date(Date.now() + 600_000).toISOString(),
     projectId: "music",
-    agentPath: "primary",
-    sessionId: "ses_1",
     jobId: "job_1",
     tool: TOOL,
-    plugin: "notes",
-    arguments: { text: "hi" },
-    argumentsCut: false,
-    changed: null,
-    source: { kind: "rule", id: "config.toml:1" },
-    sources: [{ kind: "rule", id: "config.toml:1" }],
-    reason: "a rule",
-    state: "waiting",
-    end: null,
     ...fields,
-  };
+  });
   await backend.approvals!.open(request, request.jobId === null ? null : "key:1");
   t.after(() => backend.close());
   return { home, backend, request, run: (...args: string[]) => runKaged(["approvals", ...args, "--home", home]) };

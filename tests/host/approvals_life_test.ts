@@ -24,7 +24,7 @@ test("N-025 a reload of plugins leaves the operator's rules as they are now", as
   await untilSettled(h.next("rules.changed"), "the new rule is read", { meanwhile: () => h.clock.advance(500) });
   const session = h.host.openSession();
   for (const plugin of [undefined, "notes"]) {
-    await untilSettled(h.host.reload(plugin), "the reload", { meanwhile: () => h.clock.advance(100) });
+    await h.host.reload(plugin);
     await assert.rejects(session.callTool(TOOL, { text: "hi" }), isCode("tool.denied"), `${plugin}`);
   }
 });
@@ -36,7 +36,7 @@ test("N-025 a reload takes up what the project tightens since", async () => {
   const project = JSON.parse(await readFile(`${h.dir}/project.yaml`, "utf8"));
   project.primary.tools = { [TOOL]: { approval: "deny" } };
   await writeFile(`${h.dir}/project.yaml`, JSON.stringify(project));
-  await untilSettled(h.host.reload(), "the reload", { meanwhile: () => h.clock.advance(100) });
+  await h.host.reload();
   await assert.rejects(session.callTool(TOOL, { text: "hi" }), isCode("tool.denied"));
 });
 

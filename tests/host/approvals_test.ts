@@ -80,6 +80,22 @@ test("N-025 a rule that watches lets the call pass, and records what it would ha
   });
 });
 
+test("N-025 a watched call is recorded once, however often it is judged, and not at all when a handler blocks it", async () => {
+  await using h = await hosted({ ...notes(), config: rule("watch") });
+  h.host.hooks.register("PreToolUse", function change({ input }) {
+    const { text } = input as { text: string };
+    if (text === "bad") return { action: "block", reason: "no" };
+    return { action: "ask", reason: "sure?", modifiedInput: { text: `${text}!` } };
+  });
+  const session = h.host.openSession();
+  await assert.rejects(session.callTool(TOOL, { text: "bad" }), isCode("tool.blocked"));
+  assert.equal(h.all("plugin.tool_watched").length, 0);
+  const called = session.callTool(TOOL, { text: "hi" });
+  await answer(h, { decision: "allow" });
+  await called;
+  assert.equal(h.all("plugin.tool_watched").length, 1);
+});
+
 test("N-025 a project can tighten what the operator allows, and not loosen it", async () => {
   const { fixtures } = notes();
   const yaml = {

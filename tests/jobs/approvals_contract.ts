@@ -4,7 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { Approval, ApprovalEnd, ApprovalStore, StandingAnswer } from "../../src/core/approvals/types.ts";
+import type { ApprovalEnd, ApprovalStore, StandingAnswer } from "../../src/core/approvals/types.ts";
+import { approvalRequest as request } from "../support/approval_request.ts";
 
 /** One promise. */
 export interface ApprovalsCase {
@@ -12,26 +13,6 @@ export interface ApprovalsCase {
   run(store: ApprovalStore): Promise<void>;
 }
 
-const request = (id: string, fields: Partial<Approval> = {}): Approval => ({
-  id,
-  createdAt: "2026-01-01T00:00:00.000Z",
-  expiresAt: "2026-01-01T00:10:00.000Z",
-  projectId: "harbor",
-  agentPath: "primary",
-  sessionId: "ses_1",
-  jobId: null,
-  tool: "mail.send",
-  plugin: "mail",
-  arguments: { to: "a@example.org\u0000" },
-  argumentsCut: false,
-  changed: null,
-  source: { kind: "rule", id: "config.toml:1" },
-  sources: [{ kind: "rule", id: "config.toml:1" }],
-  reason: "a rule",
-  state: "waiting",
-  end: null,
-  ...fields,
-});
 const end: ApprovalEnd = {
   state: "allowed",
   at: "2026-01-01T00:01:00.000Z",

@@ -35,8 +35,8 @@ export class Desk implements Approvals {
   readonly #waiters = new Waiters();
   #swept: { readonly atMs: number; readonly done: Promise<void> } | null = null;
   #isLooking = false;
-  /** Whether anybody has asked or answered here: only then a session may have an answer of its own. */
-  #isUsed = false;
+  /** Sessions that have asked or were answered here: only they may have an answer of their own. */
+  readonly #sessions = new Set<string | null>();
   #isClosed = false;
 
   /** Opens no store before the first request, or before somebody looks. */
@@ -52,8 +52,8 @@ export class Desk implements Approvals {
 
   /** Asks a person, unless earlier answers settle it. Rejects when `signal` aborts or the host stops. */
   async ask(call: AskedCall): Promise<Ruling> {
-    this.#isUsed = true;
     this.#checkOpen(call);
+    this.#sessions.add(call.sessionId);
     await this.#sweep();
     const answered = standingFor(call, await this.standing());
     const no = answered.find(({ answer }) => answer?.decision === "deny")?.answer;
@@ -99,9 +99,9 @@ export class Desk implements Approvals {
     given: ApprovalAnswer,
     { by = "program" }: { readonly by?: string } = {},
   ): Promise<Approval> {
-    this.#isUsed = true;
     const answer = checkAnswer(given);
     const asked = await this.get(id);
+    this.#sessions.add(asked.sessionId);
     if (asked.state !== "waiting") throw endedError(asked);
     checkReach(asked, answer);
     const masked = this.#ports.secrets.value(answer);
@@ -152,7 +152,7 @@ export class Desk implements Approvals {
 
   /** Forgets the answers that hold for a session. */
   async sessionEnded(sessionId: string): Promise<void> {
-    if (!this.#isUsed) return;
+    if (!this.#sessions.delete(sessionId)) return;
     await this.#ports.store().endSession(this.#ports.projectId, sessionId);
   }
 
@@ -162,7 +162,6 @@ export class Desk implements Approvals {
    */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#swept = null; // The next start looks again for what was left.
     const direct = this.#waiters.all().filter(({ call }) => call.jobId === null);
     for (const waiter of direct) this.#leave(waiter, stoppedError());
     await Promise.all(direct.map((waiter) => this.#withdraw(waiter, "The host was stopped")));

@@ -536,3 +536,232 @@ test("N-026 always is refused where a handler without a name asks: it would hold
   await it.desk.answer(id, { decision: "allow", scope: "session" });
   assert.ok((await asked).isAllowed);
 });
+
+test("N-026 a yes to one of those that ask is none to the others", async () => {
+  const it = stage();
+  const both = [{ source: RULE, reason: "the rule asks" }, { source: HOOK, reason: "guard" }];
+  const first = it.ask({ asked: both.slice(0, 1) });
+  await it.desk.answer((await it.opened()).id, { decision: "allow", scope: "session" });
+  await first;
+  const second = it.ask({ asked: both });
+  const { id, sources, reason } = await it.opened(2);
+  assert.deepEqual([sources, reason], [[HOOK], "guard"]);
+  await it.desk.answer(id, { decision: "deny" });
+  assert.equal((await second).isAllowed, false);
+});
+
+test("N-026 a standing answer holds for its own source, tool and agent alone", async () => {
+  const it = stage();
+  const hook = { asked: [{ source: HOOK, reason: "guard" }] };
+  const first = it.ask(hook);
+  await it.desk.answer((await it.opened()).id, { decision: "allow", scope: "always" });
+  await first;
+  const others: Partial<AskedCall>[] = [
+    { ...hook, tool: "mail.delete" },
+    { ...hook, agentPath: "primary.helper" },
+    { asked: [{ source: { ...HOOK, id: "other" }, reason: "other" }] },
+    { asked: [{ source: { ...HOOK, kind: "network" }, reason: "other" }] },
+  ];
+  for (const [at, other] of others.entries()) {
+    const asked = it.ask(other);
+    await it.desk.answer((await it.opened(at + 2)).id, { decision: "deny" });
+    assert.equal((await asked).isAllowed, false, `${at}`);
+  }
+  const elsewhere = stage({ shared: it, projectId: "other" });
+  void elsewhere.ask(hook).catch(() => {});
+  const { id } = await elsewhere.opened();
+  for (const act of [() => it.desk.get(id), () => it.desk.answer(id, { decision: "allow" })]) {
+    await assert.rejects(act(), isCode("approval.unknown"));
+  }
+});
+
+test("N-026 the newest of two answers for later calls counts", async () => {
+  const it = stage();
+  const hook = { asked: [{ source: HOOK, reason: "guard" }] };
+  const calls = [it.ask(hook), it.ask(hook), it.ask(hook)];
+  await it.opened(3);
+  const ids = it.events.map(({ approval }) => approval.id);
+  await it.desk.answer(ids[0]!, { decision: "allow", scope: "always" });
+  await it.desk.answer(ids[1]!, { decision: "allow", scope: "session" });
+  await it.desk.answer(ids[2]!, { decision: "deny", scope: "always", reason: "after all, no" });
+  await Promise.all(calls);
+  assert.deepEqual(await it.ask(hook), { isAllowed: false, by: "program", reason: "after all, no" });
+});
+
+test("N-027 a call that is given up before its request is kept leaves none that waits", async () => {
+  const it = stage();
+  const abort = new AbortController();
+  const asked = it.ask({ signal: abort.signal });
+  it.store.open = ((open) => async (...given) => {
+    const kept = await open(...given);
+    abort.abort();
+    return kept;
+  })(it.store.open);
+  await assert.rejects(asked, isCode("protocol.cancelled"));
+  await until(async () => (await it.desk.list({ state: "ended" })).items.length === 1, "it is withdrawn");
+  await assert.rejects(it.ask({ signal: abort.signal }));
+  assert.deepEqual([it.events.filter(({ type }) => type === "requested").length, it.clock.keepingAlive], [1, 0]);
+});
+
+test("N-027 a signal keeps no listener of a call that was answered", async () => {
+  const it = stage();
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const count = <T extends "addEventListener" | "removeEventListener">(name: T, step: number): void => {
+    const real = signal[name].bind(signal) as (...given: unknown[]) => void;
+    Object.defineProperty(signal, name, { value: (...given: unknown[]) => (listeners += step, real(...given)) });
+  };
+  count("addEventListener", 1);
+  count("removeEventListener", -1);
+  const asked = it.ask({ signal });
+  const { id } = await it.opened();
+  assert.equal(listeners, 1);
+  await it.desk.answer(id, { decision: "allow" });
+  await asked;
+  assert.equal(listeners, 0);
+});
+
+test("N-026 a listener that throws keeps nobody from an answer, and is warned of", async () => {
+  const it = stage();
+  it.desk.on(() => {
+    throw new Error("no screen");
+  });
+  const asked = it.ask();
+  await it.desk.answer((await it.opened()).id, { decision: "allow" });
+  assert.ok((await asked).isAllowed);
+  assert.match(it.warnings[0]!, /A listener of approvals failed: no screen/);
+});
+
+test("N-026 the embedder's function is told when the call is given up, and nothing it does then counts or warns", async () => {
+  const [answers, seen] = [
+    [Promise.withResolvers<{ decision: "allow" }>(), Promise.withResolvers<never>()],
+    [] as string[],
+  ];
+  const it = stage({
+    onAsk(_, { signal }) {
+      signal.addEventListener("abort", () => void seen.push("over"));
+      return answers[seen.length]!.promise;
+    },
+  });
+  for (const at of [0, 1]) {
+    const abort = new AbortController();
+    const asked = it.ask({ signal: abort.signal });
+    await it.opened(at + 1);
+    abort.abort();
+    await assert.rejects(asked, isCode("protocol.cancelled"));
+  }
+  answers[0]!.resolve({ decision: "allow" } as never);
+  answers[1]!.reject(new Error("closed"));
+  await until(async () => (await it.desk.list({ state: "ended" })).items.length === 2, "both are withdrawn");
+  assert.deepEqual([seen, it.warnings], [["over", "over"], []]);
+});
+
+test("N-027 an answer in the last moment counts, whoever took it", async () => {
+  const here = stage();
+  const there = stage({ shared: here });
+  const asked = here.ask({ waitMs: 500 });
+  const { id } = await here.opened();
+  await there.desk.answer(id, { decision: "allow" }, { by: "there" });
+  here.clock.advance(500); // Before the first look for answers of others.
+  assert.deepEqual(await asked, { ...await asked, isAllowed: true, by: "there" });
+});
+
+test("N-044 front ends hear of an answer that another process has taken", async () => {
+  const here = stage();
+  const there = stage({ shared: here });
+  const asked = here.ask();
+  const { id } = await here.opened();
+  await there.desk.answer(id, { decision: "deny" });
+  here.clock.advance(1_000);
+  await asked;
+  assert.deepEqual(here.events.map(({ type, approval }) => [type, approval.state]), [
+    ["requested", "waiting"],
+    ["answered", "denied"],
+  ]);
+});
+
+test("N-027 a store that fails refuses the call, and the next one is asked when it is back", async () => {
+  const it = stage();
+  const { endLost } = it.store;
+  it.store.endLost = () => Promise.reject(new HostError("jobs.store_unavailable", "away"));
+  await assert.rejects(it.ask(), isCode("jobs.store_unavailable"));
+  it.store.endLost = endLost;
+  const asked = it.ask();
+  await it.desk.answer((await it.opened()).id, { decision: "allow" });
+  assert.ok((await asked).isAllowed);
+});
+
+test("N-027 a store that fails when a request has run out leaves no call waiting", async () => {
+  const it = stage();
+  const asked = it.ask({ waitMs: 5_000 });
+  await it.opened();
+  it.store.get = () => Promise.reject(new HostError("jobs.store_unavailable", "away"));
+  it.clock.advance(5_000);
+  assert.equal((await asked).isAllowed, false);
+  assert.match(it.warnings.join(), /could not be ended: away/);
+});
+
+test("N-026 a cursor that names no request is refused", async () => {
+  await assert.rejects(stage().desk.list({ cursor: "apr_none" }), isCode("approval.unknown"));
+});
+
+test("N-026 secrets are masked in reasons and in the arguments before a handler changed them; long reasons are cut", async () => {
+  const it = stage();
+  it.secrets.learn("token", "s3cr3t-value");
+  const reason = `the token is s3cr3t-value ${"x".repeat(5_000)}`;
+  void it.ask({
+    changed: { before: { token: "s3cr3t-value" }, by: ["guard"] },
+    asked: [{ source: RULE, reason }, { source: HOOK, reason }],
+  }).catch(() => {});
+  const request = await it.opened();
+  assert.doesNotMatch(JSON.stringify(request), /s3cr3t/);
+  assert.equal(request.reason.length, 1_000);
+  await it.desk.answer(request.id, { decision: "deny", reason: `s3cr3t-value ${"y".repeat(5_000)}` });
+  const { end } = await it.desk.get(request.id);
+  assert.match(end!.reason!, /^\[secret:token\] y+$/);
+  assert.ok(end!.reason!.length < 2_100);
+  void it.ask({ asked: [{ source: RULE, reason: "same" }, { source: HOOK, reason: "same" }] }).catch(() => {});
+  assert.equal((await it.opened(2)).reason, "same");
+});
+
+test("N-026 arguments that held the text of a mask before may be edited around it", async () => {
+  const it = stage();
+  const asked = it.ask({ arguments: { note: "write [secret:x] here", more: 1 } });
+  const { id } = await it.opened();
+  await it.desk.answer(id, { decision: "allow", arguments: { note: "write [secret:x] there", toString: "new" } });
+  const ruling = await asked;
+  assert.ok(ruling.isAllowed);
+  assert.deepEqual(ruling.arguments, { note: "write [secret:x] there", toString: "new" });
+});
+
+test("N-026 a page has at most 500 requests", async () => {
+  const it = stage();
+  let limit = 0;
+  const { list } = it.store;
+  it.store.list = (query) => {
+    limit = query.limit;
+    return list(query);
+  };
+  await it.desk.list({ limit: 1_000_000 });
+  assert.equal(limit, 501); // One more shows whether there is a next page.
+});
+
+test("N-027 a job that asks while the host stops is not refused: its run is interrupted, and joins the request later", async () => {
+  const it = stage();
+  await it.desk.close();
+  const abort = new AbortController();
+  const asked = it.ask({ jobId: "job_1", call: "key:1", signal: abort.signal });
+  const { id } = await it.opened();
+  assert.equal(it.clock.keepingAlive, 1); // A process whose only work is to wait for a person goes on.
+  abort.abort(new HostError("jobs.stopped", "The host stopped while the job ran"));
+  await assert.rejects(asked, isCode("jobs.stopped"));
+  assert.equal((await it.desk.get(id)).state, "waiting");
+});
+
+test("N-026 answers for the session of a request without one count for the one call", async () => {
+  const it = stage();
+  const asked = it.ask({ sessionId: null });
+  await it.desk.answer((await it.opened()).id, { decision: "allow", scope: "session" });
+  assert.ok((await asked).isAllowed);
+  assert.deepEqual(await it.desk.standing(), []);
+});
