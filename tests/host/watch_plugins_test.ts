@@ -7,6 +7,7 @@ import { createHost } from "../../src/create_host.ts";
 import { authoredState, isAuthored, ownWrites } from "../../src/host/authored_files.ts";
 import { LOOK_MS, type PluginWatch, watchPlugins, type WatchReport } from "../../src/host/watch_plugins.ts";
 import { changePlugin, fixturePlugin } from "../support/fixture_plugins.ts";
+import { createFakeClock } from "../support/fake_clock.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { until } from "../support/until.ts";
@@ -25,7 +26,7 @@ interface Watched extends AsyncDisposable {
 async function watched(h: Hosted, plugin: string, pkg = "@test/a"): Promise<Watched> {
   const reports: WatchReport[] = [];
   const dir = h.host.view.plugin(plugin).dir!;
-  const { clock } = h;
+  const clock = createFakeClock(); // Its own: the host looks at files of the operator, too.
   const watch = await watchPlugins({
     host: h.host,
     plugins: { [pkg]: dir },
@@ -38,8 +39,12 @@ async function watched(h: Hosted, plugin: string, pkg = "@test/a"): Promise<Watc
     watch,
     reports,
     async look(times) {
-      for (let at = 0; at < times; at++) await h.pass(LOOK_MS);
-      await until(() => clock.isDueIn(LOOK_MS), "the end of the last look");
+      const isResting = (): boolean => clock.isDueIn(LOOK_MS);
+      for (let at = 0; at < times; at++) {
+        await until(isResting, "the next look", "turn");
+        clock.advance(LOOK_MS);
+      }
+      await until(isResting, "the end of the last look");
     },
     async report() {
       given++;

@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { NAMELESS } from "../contract/hook_names.ts";
 import { HostError, messageOf } from "../errors/host_error.ts";
 import { invalid } from "./check_answer.ts";
 import type { DeskLog } from "./desk_log.ts";
 import type { AskedCall, DeskPorts } from "./desk_types.ts";
-import { type Approval, type ApprovalAnswer, type ApprovalSource, NAMELESS, type StandingAnswer } from "./types.ts";
+import type { Approval, ApprovalAnswer, ApprovalSource, StandingAnswer } from "./types.ts";
 
 /** One of those that ask, and the answer it has been given before; null when it has none. */
 export interface Answered {

@@ -41,9 +41,6 @@ export interface ApprovalRequest {
   readonly reason: string;
 }
 
-/** Id of a handler that has no name: nobody can tell it from another such handler, nor find it again after a restart. */
-export const NAMELESS = "anonymous";
-
 /** How far an answer reaches: this call, this tool until the session ends, or this tool from now on. */
 export type ApprovalScope = "once" | "session" | "always";
 

@@ -8,6 +8,9 @@ import { HOOKS } from "./generated/agent_lifecycle.ts";
 /** Path of the agent that owns sessions. */
 export const PRIMARY = "primary";
 
+/** Id of a handler that has no name: nobody can tell it from another such handler, nor find it again after a restart. */
+export const NAMELESS = "anonymous";
+
 /** Every hook, by its canonical name. */
 export const HOOK_NAMES: readonly string[] = HOOKS.map(({ name }) => name);
 

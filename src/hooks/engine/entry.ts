@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NAMELESS } from "../../core/approvals/types.ts";
+import { NAMELESS } from "../../core/contract/hook_names.ts";
 import { HostError } from "../../core/errors/host_error.ts";
 import { typeName } from "../../core/documents/fields.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";

@@ -36,6 +36,7 @@ export const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/jobs/mod.ts": [
     "adapters", // The clock, files, ids and SQLite of the runtime: no store needs to be handed one.
+    "core/approvals", // Requests for a person's yes are kept beside the jobs.
     "core/errors",
     "core/files",
     "core/values",
