@@ -145,10 +145,7 @@ async function leftDesk(
     ...runtime,
     audit,
     secrets: { value: (value) => value, text: (text) => text }, // They were masked when the request was kept.
-    async keepAlways(_, { kind }) {
-      if (kind === "hook") return false;
-      throw new HostError("approval.answer_invalid", "No host of the project runs, and only one can write the rule");
-    },
+    keepAlways: (_, { kind }) => kind === "hook" ? Promise.resolve(false) : Promise.reject(noHost()),
     onAsk: null,
     warn: (message) => err.warning(message),
   });
@@ -165,6 +162,10 @@ async function leftDesk(
     revoke: async (id) => await orNull(desk.revoke(id, { by: BY }).then(() => true)) !== null,
     close,
   };
+}
+
+function noHost(): HostError {
+  return new HostError("approval.answer_invalid", "No host of the project runs, and only one can write the rule");
 }
 
 /** Returns null for what is not there. */

@@ -124,3 +124,25 @@ test("N-027 jobs in a backend of the embedder's need no SQLite while nobody is a
   assert.equal((await h.host.jobs.finished(id)).status, "completed");
   await assert.rejects(h.host.approvals.list(), isCode("storage.unavailable"));
 });
+
+test("N-027 a run that calls with other arguments than the one before is asked for them", async () => {
+  await using h = await hosted({ ...notes(), config: rule("ask"), jobs: { maxAttempts: 2 } });
+  let runs = 0;
+  h.host.agent("primary", async ({ tools }) => {
+    await tools.call(TOOL, { text: `run ${++runs}` });
+    return "done";
+  });
+  const { id } = await h.host.jobs.start({ agentName: "primary", input: "go" });
+  const first = await waiting(h);
+  await stop(h);
+  await h.host.start();
+  const items = await until(async () => {
+    const { items } = await h.host.approvals.list();
+    return items.length === 2 && items;
+  }, "a second request") as readonly Approval[];
+  assert.deepEqual(items.map((one) => one.arguments), [{ text: "run 2" }, { text: "run 1" }]);
+  await h.host.approvals.answer(first.id, { decision: "allow" });
+  assert.equal((await h.host.jobs.get(id)).status, "running");
+  await h.host.approvals.answer(items[0]!.id, { decision: "allow" });
+  assert.equal((await h.host.jobs.finished(id)).result, "done");
+});

@@ -333,3 +333,53 @@ test("N-026 a handler that asks around a tool of the embedder's own loop uses th
   await answer(h, { decision: "deny", reason: "no" });
   assert.deepEqual([(await refused).blocked, (await refused).reason], [true, "no"]);
 });
+
+test("N-026 always to a project's rule, which nobody but the project may loosen, is kept as an answer", async () => {
+  const { fixtures } = notes();
+  const primary = { plugins: { notes: { package: "@test/notes" } }, tools: { [TOOL]: { approval: "ask" } } };
+  await using h = await hosted({ fixtures: fixtures!, yaml: { primary }, config: "" });
+  const session = h.host.openSession();
+  const called = session.callTool(TOOL, { text: "hi" });
+  await answer(h, { decision: "allow", scope: "always" });
+  await called;
+  await session.callTool(TOOL, { text: "again" });
+  const [kept] = await h.host.approvals.standing();
+  assert.deepEqual(kept!.source, { kind: "rule", id: `project.yaml:primary:${TOOL}` });
+  assert.equal(await readFile(`${h.home}/config.toml`, "utf8"), "");
+});
+
+test("N-027 a job that ends without waiting for its call withdraws the request; the streams of jobs hear of their own", async () => {
+  await using h = await hosted({ ...notes(), config: rule("ask") });
+  h.host.agent("primary", async ({ input, tools }) => {
+    const call = tools.call(TOOL, { text: input });
+    if (input === "hasty") {
+      call.catch(() => {});
+      await until(async () => (await h.host.approvals.list()).items.length === 2, "both wait");
+    } else await call;
+    return "done";
+  });
+  const patient = await h.host.jobs.start({ agentName: "primary", input: "patient" });
+  const request = await waiting(h);
+  const hasty = await h.host.jobs.start({ agentName: "primary", input: "hasty" });
+  assert.equal((await h.host.jobs.finished(hasty.id)).status, "completed");
+  await h.next("approval.withdrawn");
+  assert.equal((await waiting(h)).id, request.id);
+  await h.host.approvals.answer(request.id, { decision: "allow" });
+  await h.host.jobs.finished(patient.id);
+  const events: unknown[] = [];
+  for await (const { type, data } of await h.host.jobs.stream(patient.id)) {
+    if (type.startsWith("approval:")) events.push((data as { approvalId: string }).approvalId);
+  }
+  assert.deepEqual(events, [request.id, request.id]);
+});
+
+test("N-026 a handler that asks around a tool of the loop whose input is no object gets the edited value back", async () => {
+  await using h = await hosted(notes());
+  h.host.hooks.register("PreToolUse", function careful(event) {
+    event.ask({ reason: "sure?" });
+  });
+  h.host.openSession({ id: "ses_1" });
+  const step = agentHooks(h.host.hooks, { session: "ses_1" }).beforeTool("shell", "rm");
+  const request = await answer(h, { decision: "allow", arguments: { input: "ls" } });
+  assert.deepEqual([request.arguments, (await step).input], [{ input: "rm" }, "ls"]);
+});

@@ -89,3 +89,28 @@ test("N-026 a question at the client is taken back when another front end was fi
   assert.equal((await called).isError, undefined);
   await until(() => isTakenBack, "the client hears that the question is over");
 });
+
+test("N-026 a client is asked about the calls of its own session alone", async () => {
+  await using h = await hosted(ASK);
+  const asked: string[] = [];
+  const person = (name: string) => () => {
+    asked.push(name);
+    return { action: "accept", content: { decision: "allow" } };
+  };
+  const [one] = [await clientOf(h, person("one")), await clientOf(h, person("two"))];
+  assert.equal((await one.callTool(CALL)).isError, undefined);
+  assert.deepEqual(asked, ["one"]);
+});
+
+test("N-026 long arguments are cut in the question, and say so", async () => {
+  await using h = await hosted(ASK);
+  const forms: Form[] = [];
+  const client = await clientOf(h, (form) => {
+    forms.push(form);
+    return { action: "accept", content: { decision: "deny" } };
+  });
+  const long = { name: "notes__ask", arguments: { text: "x".repeat(100_000) } };
+  assert.equal((await client.callTool(long)).isError, true);
+  assert.ok(forms[0]!.message.length < 5_000);
+  assert.match(forms[0]!.message, /\(100000 characters\)/);
+});

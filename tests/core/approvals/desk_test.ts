@@ -102,7 +102,9 @@ test("N-026 a no carries its reason to the model", async () => {
   const it = stage();
   const asked = it.ask();
   const { id } = await it.opened();
+  it.clock.advance(1_500);
   await it.desk.answer(id, { decision: "deny", reason: "not on a Sunday" }, { by: "http" });
+  assert.deepEqual(it.desk.figures.answerSeconds, { sum: 1.5, count: 1 });
   assert.deepEqual(await asked, { isAllowed: false, by: "http", reason: "not on a Sunday" });
 });
 
@@ -295,6 +297,7 @@ test("N-026 an answer that makes no sense is refused with the reason, and the re
     [{ decision: "deny", arguments: {} }, /one call that is allowed/],
     [{ decision: "allow", scope: "always", arguments: {} }, /one call that is allowed/],
     [{ decision: "allow", reson: "x" }, /no field "reson"/],
+    [{ decision: "deny", reason: 5 }, /reason is no text/],
   ];
   for (const [answer, message] of wrong) {
     const error = { code: "approval.answer_invalid", message };
