@@ -249,3 +249,11 @@ test("a tower of brackets in TOML is refused and not climbed", async () => {
     "local.toml_syntax 1:133",
   ]);
 });
+
+test("added in a record takes hosts and nothing else, and a place is named", async () => {
+  for (const wrong of ['["net:*"]', '["net:[]"]', '["read:fs:/srv"]', '["a.example"]', "[1]", '"net:a.example:443"']) {
+    await assert.rejects(parseLocalConfig(`[plugins.notes]\ninstalled = "1.0.0"\nadded = ${wrong}\n`, { file }), {
+      code: "local.invalid",
+    }, wrong);
+  }
+});
