@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import type { HeldAnswer } from "../../../../src/core/cage/net/held_targets.ts";
 import { openGate, upstream } from "../../../support/gate.ts";
-import { until } from "../../../support/until.ts";
+import { turn, until } from "../../../support/until.ts";
 
 const NAME = "api.example.com";
 const OTHER = "other.example";
@@ -180,5 +180,6 @@ test("close() ends a connection that is held, gives its question up, and a late 
   await closed;
   assert.equal(signals[0]?.aborted, true);
   await answer({ isAllowed: true, lasts: true });
+  await turn();
   assert.deepEqual([resolved, gate.dialled, gate.events], [[], [], []]);
 });
