@@ -25,6 +25,8 @@ const HOLD_MS = 30_000;
 const MAX_TARGETS = 8;
 /** For so long a target that was refused is not asked for again. */
 const REST_MS = 60_000;
+/** Different targets that are refused within that time; the next is not asked for: a program may answer at once. */
+const MAX_REFUSED = 32;
 
 /** The host around them. */
 export interface HeldConnectionPorts {
@@ -82,8 +84,9 @@ export class HeldConnections {
     const { open, refusedAtMs } = this.#questionsOf(caller.instance);
     const joined = open.get(capability);
     if (joined) return waitFor(joined, signal);
+    if (open.size >= MAX_TARGETS || refusedAtMs.size >= MAX_REFUSED || refusedAtMs.has(capability)) return null;
     // A name that holds a secret cannot be shown, and must not be written into a record.
-    if (open.size >= MAX_TARGETS || refusedAtMs.has(capability) || secrets.text(host) !== host) return null;
+    if (secrets.text(host) !== host) return null;
     const givenUp = new AbortController();
     const answer = this.#answerOf(caller, { host, port }, capability, givenUp.signal).then((given) => {
       if (!given.isAllowed) refusedAtMs.set(capability, this.#ports.clock.monotonic());
@@ -117,7 +120,8 @@ export class HeldConnections {
       const lasts = scope === "session" || (scope === "always" && isAllowed && await isGranted());
       return { isAllowed, lasts };
     } catch (error) {
-      if (!signal.aborted) warn(`A connection of ${caller.plugin} could not be asked about: ${messageOf(error)}`);
+      const isOver = signal.aborted || (error instanceof HostError && error.code === "host.stopped");
+      if (!isOver) warn(`A connection of ${caller.plugin} could not be asked about: ${messageOf(error)}`);
       return { isAllowed: false, lasts: false };
     }
   }

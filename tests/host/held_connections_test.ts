@@ -172,6 +172,35 @@ test("at most eight targets of a plugin wait; those beyond are refused at once, 
   assert.deepEqual(await next, [OPENED]);
 });
 
+test("a program that denies at once is not asked without end: 32 targets a minute", async (t) => {
+  let asked = 0;
+  await using c = await connecting(t, {
+    onAsk() {
+      asked++;
+      return DENY;
+    },
+  });
+  for (let batch = 0; batch < 6; batch++) {
+    const heard = await c.targets(...Array.from({ length: 8 }, (_, at) => `n${batch}-${at}.example:443`));
+    assert.ok(heard.every(isRefused));
+  }
+  assert.equal(asked, 32);
+  c.h.clock.advance(60_000);
+  assert.ok(isRefused((await c.targets("n0-0.example:443"))[0]));
+  assert.equal(asked, 33);
+});
+
+test("a host that stops withdraws what is held, and warns of nothing", async (t) => {
+  const warnings: string[] = [];
+  const c = await connecting(t, { onWarning: (message) => warnings.push(message) });
+  const held = c.targets("any.example:443").catch(() => {});
+  await waiting(c.h);
+  await c[Symbol.asyncDispose]();
+  await held;
+  assert.deepEqual(warnings, []);
+  assert.equal(c.h.all("approval.withdrawn").length, 1);
+});
+
 test("a target that was denied is not asked for again for a minute", async (t) => {
   await using c = await connecting(t);
   const held = c.targets("any.example:443");
